@@ -1,0 +1,118 @@
+import * as z from 'zod'
+import { Difficulty, difficulties } from './courses.ts'
+import { EnrollmentStatus } from './enrollments.ts'
+import { choices, Flag, isDay, isInstant, Reference, Time } from './field.ts'
+import { operation, staff } from './operation.ts'
+import { paging } from './page.ts'
+import { ProgressStatus, progressStatuses } from './progress.ts'
+
+export const analyticsFormats = ['json', 'csv', 'ndjson'] as const
+
+const Bound = z.string().refine((text) => isDay(text) || isInstant(text), {
+  params: { code: 'invalid_time' },
+  error: 'must be a day (2026-01-31, UTC) or an RFC 3339 time with zone',
+})
+
+/**
+ * One learner in one course. The order of these fields is the order of the CSV columns; new ones come at the end
+ * only (api.md §3, "Analytics").
+ */
+export const LearnerRow = z.object({
+  learnerId: z.string(),
+  email: z.string(),
+  firstName: z.string().nullable(),
+  lastName: z.string().nullable(),
+  externalId: z.string().nullable(),
+  courseId: z.string(),
+  courseTitle: z.string(),
+  difficulty: Difficulty,
+  enrollmentStatus: EnrollmentStatus,
+  enrolledAt: Time,
+  progressStatus: ProgressStatus,
+  completionPercentage: z.number(),
+  startedAt: Time.nullable(),
+  lastAccessed: Time.nullable(),
+  completedAt: Time.nullable(),
+  gradePercent: z.number().nullable(),
+  passed: z.boolean().nullable(),
+  gradeUpdatedAt: Time.nullable(),
+})
+export type LearnerRow = z.output<typeof LearnerRow>
+
+const rate = z.number().nullable()
+
+/** Figures over the whole filtered set; averages of nothing are null. */
+export const Summary = z.object({
+  learners: z.int(),
+  enrollments: z.int(),
+  notStarted: z.int(),
+  inProgress: z.int(),
+  completed: z.int(),
+  completionRate: rate.meta({ description: 'Completed ÷ enrolments, 0 to 1' }),
+  averageCompletionPercentage: rate,
+  medianCompletionPercentage: rate,
+  averageGradePercent: rate,
+  distribution: z.array(z.int()).length(10).meta({ description: 'Enrolments at 0–9 %, 10–19 % … 90–100 %' }),
+  byCourse: z.array(
+    z.object({
+      courseId: z.string(),
+      courseTitle: z.string(),
+      enrollments: z.int(),
+      notStarted: z.int(),
+      inProgress: z.int(),
+      completed: z.int(),
+      completionRate: rate,
+      averageCompletionPercentage: rate,
+      averageGradePercent: rate,
+    }),
+  ),
+})
+export type Summary = z.output<typeof Summary>
+
+/** The period that was asked for, each end as it was read; a missing side is null. */
+export const Period = z.object({
+  start: Time.nullable().meta({ description: 'Inclusive' }),
+  end: Time.nullable().meta({ description: 'Exclusive' }),
+})
+export type Period = z.output<typeof Period>
+
+/** A page of rows; the first one carries the period and the summary as well. */
+export const LearnerPage = z.object({
+  data: z.array(LearnerRow),
+  nextCursor: z.string().nullable(),
+  total: z.int().optional(),
+  period: Period.optional(),
+  summary: Summary.optional(),
+})
+export type LearnerPage = z.output<typeof LearnerPage>
+
+export const analytics = {
+  learners: operation({
+    id: 'analytics.learners',
+    method: 'GET',
+    path: '/v1/analytics/learners',
+    summary: 'Learner data, one row per learner and course, as JSON pages or as a whole in CSV or NDJSON',
+    published: true,
+    scope: 'read',
+    roles: staff,
+    query: z.strictObject({
+      start_date: Bound.optional(),
+      end_date: Bound.optional(),
+      format: z.enum(analyticsFormats).optional(),
+      course_id: Reference.optional(),
+      learner_id: Reference.optional(),
+      status: choices(progressStatuses).optional(),
+      difficulty: choices(difficulties).optional(),
+      include_not_started: Flag.default(false),
+      include_deleted: Flag.default(false),
+      summary: Flag.default(true),
+      bom: Flag.default(false),
+      raw: Flag.default(false),
+      ...paging,
+    }),
+    response: LearnerPage,
+    status: 200,
+    list: true,
+    media: ['text/csv', 'application/x-ndjson'],
+  }),
+}

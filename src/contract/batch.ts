@@ -1,0 +1,26 @@
+import * as z from 'zod'
+
+export const maximumBatchSize = 1000
+
+/** What to do with an item that is there already. */
+export const OnExists = z.enum(['fail', 'update', 'skip'])
+
+/** Many items in one request, each judged on its own (api.md §3, "Batch"). */
+export function batchOf<Item extends z.ZodType>(item: Item, onExists: z.output<typeof OnExists>) {
+  return z.strictObject({ items: z.array(item).max(maximumBatchSize), onExists: OnExists.default(onExists) })
+}
+
+/** One line per item, in order: the status it would have had alone, its id, or what was wrong with it. */
+export const BatchResult = z.object({
+  results: z.array(
+    z.object({
+      index: z.int(),
+      status: z.int().meta({ description: '201 created, 200 updated or left as it was, else the error status' }),
+      id: z.string().optional(),
+      code: z.string().optional().meta({ description: 'unchanged, skipped, or the error code' }),
+      detail: z.string().optional(),
+      errors: z.array(z.object({ pointer: z.string(), code: z.string(), detail: z.string() })).optional(),
+    }),
+  ),
+})
+export type BatchResult = z.output<typeof BatchResult>

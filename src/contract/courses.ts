@@ -1,0 +1,308 @@
+import * as z from 'zod'
+import {
+  choices,
+  ExternalId,
+  Flag,
+  Instant,
+  Language,
+  ManagedBy,
+  Minutes,
+  Objectives,
+  optional,
+  Percent,
+  Time,
+  text,
+} from './field.ts'
+import { everyone, operation, staff, teachers } from './operation.ts'
+import { page, paging, sorting } from './page.ts'
+import { patchOf } from './patch.ts'
+
+/** From easiest to hardest: the order in which lists sort them. */
+export const difficulties = ['beginner', 'intermediate', 'advanced', 'expert'] as const
+export const Difficulty = z.enum(difficulties)
+export const courseStatuses = ['draft', 'published', 'archived'] as const
+export const CourseStatus = z.enum(courseStatuses)
+
+const Module = z.strictObject({
+  id: z.string().optional().meta({ description: 'Made by the server; sent back, it keeps the module' }),
+  title: text(1, 255),
+  description: z.string().max(10_000).default(''),
+  order: z.int().min(1).max(100_000).optional().meta({ description: 'Absent: its place in the array' }),
+})
+
+const AssessmentCriteria = z.strictObject({
+  passingScore: Percent.default(70),
+  moveOn: z
+    .enum(['Completed', 'Passed', 'CompletedAndPassed', 'CompletedOrPassed', 'NotApplicable'])
+    .default('Completed')
+    .meta({ description: 'When an enrolment becomes completed (cmi5 §10.2.3)' }),
+  weights: z
+    .array(z.strictObject({ name: text(1, 255), weight: Percent }))
+    .max(100)
+    .default([])
+    .refine((weights) => weights.reduce((sum, { weight }) => sum + weight, 0) <= 100 + 1e-9, {
+      params: { code: 'weights_exceed_100' },
+      error: 'must not sum to more than 100',
+    }),
+})
+
+const AdaptiveDifficulty = z
+  .strictObject({
+    enabled: z.boolean().default(false),
+    minLevel: optional(Difficulty),
+    maxLevel: optional(Difficulty),
+    raiseAtScore: Percent.default(85),
+    lowerAtScore: Percent.default(50),
+    window: z.int().min(1).max(100).default(3),
+  })
+  .superRefine(({ minLevel, maxLevel, raiseAtScore, lowerAtScore }, context) => {
+    if (minLevel && maxLevel && difficulties.indexOf(minLevel) > difficulties.indexOf(maxLevel)) {
+      context.addIssue({
+        code: 'custom',
+        path: ['minLevel'],
+        params: { code: 'out_of_order' },
+        message: `must not be above maxLevel (${maxLevel})`,
+      })
+    }
+    if (lowerAtScore >= raiseAtScore) {
+      context.addIssue({
+        code: 'custom',
+        path: ['lowerAtScore'],
+        params: { code: 'out_of_order' },
+        message: `must be below raiseAtScore (${raiseAtScore})`,
+      })
+    }
+  })
+
+const ProgressTracking = z.strictObject({
+  enabled: z.boolean().default(true),
+  completionThreshold: z.number().min(1).max(100).default(100),
+})
+
+/** A course's writable attributes. Only the title is required. */
+export const CourseInput = z.strictObject({
+  externalId: ExternalId,
+  title: text(1, 255),
+  description: z.string().max(10_000).default(''),
+  difficulty: Difficulty.default('beginner'),
+  learningObjectives: Objectives,
+  modules: z.array(Module).max(1000).default([]),
+  assessmentCriteria: AssessmentCriteria.prefault({}),
+  adaptiveDifficulty: AdaptiveDifficulty.prefault({}),
+  progressTracking: ProgressTracking.prefault({}),
+  tags: z.array(text(1, 100)).max(100).default([]),
+  language: optional(Language),
+  durationMinutes: optional(Minutes),
+  managedBy: ManagedBy,
+  status: CourseStatus.default('draft'),
+})
+export type CourseInput = z.output<typeof CourseInput>
+
+export const CoursePatch = patchOf(CourseInput)
+
+/** A course as it is shown. */
+export const Course = z.object({
+  id: z.string(),
+  externalId: z.string().nullable(),
+  title: z.string(),
+  description: z.string(),
+  difficulty: Difficulty,
+  learningObjectives: z.array(z.string()),
+  modules: z.array(z.object({ id: z.string(), title: z.string(), description: z.string(), order: z.int() })),
+  assessmentCriteria: z.object({
+    passingScore: z.number(),
+    moveOn: z.string(),
+    weights: z.array(z.object({ name: z.string(), weight: z.number() })),
+  }),
+  adaptiveDifficulty: z.object({
+    enabled: z.boolean(),
+    minLevel: Difficulty.nullable(),
+    maxLevel: Difficulty.nullable(),
+    raiseAtScore: z.number(),
+    lowerAtScore: z.number(),
+    window: z.int(),
+  }),
+  progressTracking: z.object({ enabled: z.boolean(), completionThreshold: z.number() }),
+  tags: z.array(z.string()),
+  language: z.string().nullable(),
+  durationMinutes: z.int().nullable(),
+  managedBy: z.string().nullable(),
+  status: CourseStatus,
+  version: z.int(),
+  createdAt: Time,
+  updatedAt: Time,
+  publishedAt: Time.nullable(),
+  archivedAt: Time.nullable(),
+})
+export type Course = z.output<typeof Course>
+
+/** What an update answers: the version information of the published interface, and the whole course. */
+export const CourseUpdate = z.object({
+  id: z.string(),
+  version: z.int(),
+  previousVersion: z.int(),
+  updatedAt: Time,
+  modifiedAttributes: z.array(z.string()),
+  course: Course,
+})
+export type CourseUpdate = z.output<typeof CourseUpdate>
+
+/** One entry of a course's history. */
+export const CourseVersion = z.object({
+  courseId: z.string(),
+  version: z.int(),
+  createdAt: Time,
+  userId: z.string().meta({ description: 'Who made it' }),
+  modifiedAttributes: z.array(z.string()),
+})
+export type CourseVersion = z.output<typeof CourseVersion>
+
+/** The attributes of a course as they were in one version. */
+export const CourseSnapshot = CourseVersion.extend({
+  attributes: Course.omit({
+    id: true,
+    version: true,
+    createdAt: true,
+    updatedAt: true,
+    publishedAt: true,
+    archivedAt: true,
+  }),
+})
+export type CourseSnapshot = z.output<typeof CourseSnapshot>
+
+/** What differs between two versions: one entry per changed place, arrays as wholes. */
+export const CourseDiff = z.object({
+  courseId: z.string(),
+  from: z.int(),
+  to: z.int(),
+  changes: z.array(
+    z.object({
+      pointer: z.string().meta({ description: 'JSON pointer (RFC 6901) into the attributes' }),
+      from: z.unknown(),
+      to: z.unknown(),
+    }),
+  ),
+})
+export type CourseDiff = z.output<typeof CourseDiff>
+
+export const courses = {
+  list: operation({
+    id: 'courses.list',
+    method: 'GET',
+    path: '/v1/courses',
+    summary: 'List courses',
+    published: true,
+    scope: 'read',
+    roles: everyone,
+    query: z.strictObject({
+      status: choices(courseStatuses).optional(),
+      difficulty: choices(difficulties).optional(),
+      q: z.string().max(255).optional().meta({ description: 'Part of the title or description, in any case' }),
+      tag: z.string().max(100).optional(),
+      external_id: z.string().max(255).optional(),
+      managed_by: z.string().max(255).optional(),
+      updated_since: Instant.optional(),
+      sort: sorting(['createdAt', 'updatedAt', 'title', 'difficulty'], '-createdAt'),
+      ...paging,
+    }),
+    response: page(Course),
+    status: 200,
+    list: true,
+  }),
+  get: operation({
+    id: 'courses.get',
+    method: 'GET',
+    path: '/v1/courses/{courseId}',
+    summary: 'Show a course',
+    published: false,
+    scope: 'read',
+    roles: everyone,
+    response: Course,
+    status: 200,
+  }),
+  create: operation({
+    id: 'courses.create',
+    method: 'POST',
+    path: '/v1/courses',
+    summary: 'Create a course',
+    published: true,
+    scope: 'write',
+    roles: teachers,
+    body: CourseInput,
+    response: Course,
+    status: 201,
+  }),
+  update: operation({
+    id: 'courses.update',
+    method: 'PUT',
+    path: '/v1/courses/{courseId}',
+    summary: 'Change attributes of a course',
+    published: true,
+    scope: 'write',
+    roles: teachers,
+    body: CoursePatch,
+    merge: true,
+    response: CourseUpdate,
+    status: 200,
+  }),
+  delete: operation({
+    id: 'courses.delete',
+    method: 'DELETE',
+    path: '/v1/courses/{courseId}',
+    summary: 'Delete a course; with force also its lessons, enrolments, progress and grades',
+    published: false,
+    scope: 'write',
+    roles: teachers,
+    query: z.strictObject({ force: Flag.default(false) }),
+    elevatedBy: 'force',
+    response: null,
+    status: 204,
+  }),
+  versions: operation({
+    id: 'courses.versions',
+    method: 'GET',
+    path: '/v1/courses/{courseId}/versions',
+    summary: 'List the versions of a course, newest first',
+    published: false,
+    scope: 'read',
+    roles: staff,
+    query: z.strictObject({ ...paging }),
+    response: page(CourseVersion),
+    status: 200,
+    list: true,
+  }),
+  version: operation({
+    id: 'courses.version',
+    method: 'GET',
+    path: '/v1/courses/{courseId}/versions/{version}',
+    summary: 'Show a course as it was in one version',
+    published: false,
+    scope: 'read',
+    roles: staff,
+    response: CourseSnapshot,
+    status: 200,
+  }),
+  diff: operation({
+    id: 'courses.diff',
+    method: 'GET',
+    path: '/v1/courses/{courseId}/versions/{version}/diff',
+    summary: 'Compare two versions of a course',
+    published: false,
+    scope: 'read',
+    roles: staff,
+    query: z.strictObject({ to: z.coerce.number().int().min(1).optional() }),
+    response: CourseDiff,
+    status: 200,
+  }),
+  restore: operation({
+    id: 'courses.restore',
+    method: 'POST',
+    path: '/v1/courses/{courseId}/versions/{version}/restore',
+    summary: 'Bring the attributes of an earlier version back, as a new version',
+    published: false,
+    scope: 'write',
+    roles: teachers,
+    response: CourseUpdate,
+    status: 201,
+  }),
+}

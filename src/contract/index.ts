@@ -1,0 +1,16 @@
+import { analytics } from './analytics.ts'
+import { courses } from './courses.ts'
+import { enrollments } from './enrollments.ts'
+import { keys } from './keys.ts'
+import { lessons } from './lessons.ts'
+import type { Operation } from './operation.ts'
+import { progress } from './progress.ts'
+import { service } from './service.ts'
+import { users } from './users.ts'
+
+/** The whole API, by resource and verb. */
+export const contract = { courses, lessons, users, enrollments, progress, analytics, keys, service }
+export type Contract = typeof contract
+
+/** Every operation, in the order of the contract. */
+export const operations: readonly Operation[] = Object.values(contract).flatMap((group) => Object.values(group))

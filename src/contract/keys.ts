@@ -1,0 +1,73 @@
+import * as z from 'zod'
+import { Instant, optional, Reference, Time, text } from './field.ts'
+import { admins, operation } from './operation.ts'
+import { page, paging } from './page.ts'
+
+export const scopes = ['read', 'write', 'admin'] as const
+
+/** What an API key is made from. */
+export const KeyInput = z.strictObject({
+  name: text(1, 255),
+  userId: Reference.optional().meta({ description: 'Its owner; absent: the caller' }),
+  scopes: z.array(z.enum(scopes)).min(1).max(3).default(['read']),
+  expiresAt: optional(Instant),
+})
+export type KeyInput = z.output<typeof KeyInput>
+
+/** An API key as it is shown: its text is there once, in the answer that makes it. */
+export const Key = z.object({
+  id: z.string(),
+  userId: z.string(),
+  name: z.string(),
+  prefix: z.string(),
+  last4: z.string(),
+  scopes: z.array(z.string()),
+  expiresAt: Time.nullable(),
+  createdAt: Time,
+  lastUsedAt: Time.nullable(),
+  revokedAt: Time.nullable(),
+})
+export type Key = z.output<typeof Key>
+
+export const NewKey = Key.extend({ key: z.string().nullable().meta({ description: 'Shown once; null in a replay' }) })
+export type NewKey = z.output<typeof NewKey>
+
+export const keys = {
+  list: operation({
+    id: 'keys.list',
+    method: 'GET',
+    path: '/v1/keys',
+    summary: 'List API keys',
+    published: false,
+    scope: 'admin',
+    roles: admins,
+    query: z.strictObject({ user_id: Reference.optional(), ...paging }),
+    response: page(Key),
+    status: 200,
+    list: true,
+  }),
+  create: operation({
+    id: 'keys.create',
+    method: 'POST',
+    path: '/v1/keys',
+    summary: 'Create an API key; it is shown once',
+    published: false,
+    scope: 'admin',
+    roles: admins,
+    body: KeyInput,
+    response: NewKey,
+    status: 201,
+    secret: 'key',
+  }),
+  revoke: operation({
+    id: 'keys.revoke',
+    method: 'DELETE',
+    path: '/v1/keys/{keyId}',
+    summary: 'Revoke an API key',
+    published: false,
+    scope: 'admin',
+    roles: admins,
+    response: null,
+    status: 204,
+  }),
+}

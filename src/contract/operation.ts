@@ -1,0 +1,77 @@
+import type * as z from 'zod'
+
+/** What a person may be in an academy (api.md §2, the table of rights). */
+export type RoleName = 'admin' | 'instructor' | 'analyst' | 'learner'
+
+/** `read` for GET, `write` for the rest, `admin` for keys and everything that outranks a course (api.md §2). */
+export type Scope = 'read' | 'write' | 'admin'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+
+/**
+ * One operation of the API, declared once as data. The client, the server's routes and validation, the OpenAPI
+ * document, `learnctl api` and the conformance test all read this one value.
+ */
+export interface Operation {
+  /** `<resource>.<verb>`, the name under which `learnctl api` and OpenAPI's operationId know it. */
+  readonly id: string
+  readonly method: Method
+  /** Path-absolute, with `{name}` for each path parameter. */
+  readonly path: `/${string}`
+  readonly summary: string
+  /** True for the eight operations of the published interface, false for extensions. */
+  readonly published: boolean
+  /** The scope a credential must carry; null where no credential is asked for. */
+  readonly scope: Scope | null
+  /** The roles that may call it at all; what each of them sees is the handler's part. */
+  readonly roles: readonly RoleName[]
+  readonly query?: z.ZodObject
+  /** The query flag that, when true, asks for the admin role and the `admin` scope besides. */
+  readonly elevatedBy?: 'force' | 'erase'
+  readonly body?: z.ZodType
+  /** True where the body is a JSON merge patch (RFC 7396) of the stored resource rather than a whole one. */
+  readonly merge?: true
+  /** What a success carries; null where it has no body. */
+  readonly response: z.ZodType | null
+  readonly status: 200 | 201 | 204
+  /** The body is a page of this list: `{data, nextCursor}` with a `Link` header (RFC 8288). */
+  readonly list?: true
+  /** The top-level response field that is shown once and never stored for a replay. */
+  readonly secret?: string
+  /** Media types besides JSON in which a success may be streamed. */
+  readonly media?: readonly string[]
+}
+
+type ParameterNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | ParameterNames<Rest>
+  : never
+
+/** The path parameters of an operation, each a string. */
+export type Params<O extends Operation> = { readonly [Name in ParameterNames<O['path']>]: string }
+
+type Input<Schema> = Schema extends z.ZodType ? z.input<Schema> : undefined
+type Output<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined
+
+/** What a caller sends as the query: every parameter before its default is filled in. */
+export type QueryInput<O extends Operation> = Input<O['query']>
+/** What a handler gets as the query: parsed, defaults filled in. */
+export type Query<O extends Operation> = Output<O['query']>
+/** What a caller sends as the body. */
+export type BodyInput<O extends Operation> = Input<O['body']>
+/** What a handler gets as the body. */
+export type Body<O extends Operation> = Output<O['body']>
+/** What a success answers. */
+export type Answer<O extends Operation> = Output<O['response']>
+
+/** Keeps an operation's literal types, so that paths, queries and bodies stay known to the compiler. */
+export function operation<const O extends Operation>(declared: O): O {
+  return declared
+}
+
+/** Everybody who can sign in. */
+export const everyone = ['admin', 'instructor', 'analyst', 'learner'] as const
+/** Those who work for the academy. */
+export const staff = ['admin', 'instructor', 'analyst'] as const
+/** Those who set up courses and keep progress. */
+export const teachers = ['admin', 'instructor'] as const
+export const admins = ['admin'] as const

@@ -1,0 +1,23 @@
+import * as z from 'zod'
+import { Flag } from './field.ts'
+
+export const maximumPageSize = 100
+export const defaultPageSize = 20
+
+/** The query of every list: how many, from where, and whether to count (api.md §1, "Lists"). */
+export const paging = {
+  limit: z.coerce.number().int().min(1).max(maximumPageSize).default(defaultPageSize),
+  cursor: z.string().max(2048).optional(),
+  include_total: Flag.default(false),
+}
+
+/** `sort=field` or `sort=-field`; newest first unless told otherwise. */
+export function sorting<const Field extends string>(fields: readonly [Field, ...Field[]], standard: Field | `-${Field}`) {
+  const both = fields.flatMap((field) => [field, `-${field}`] as const) as [Field | `-${Field}`]
+  return z.enum(both).default(standard as never)
+}
+
+/** One page of a list: `nextCursor` is null on the last one, `total` is there when asked for. */
+export function page<Item extends z.ZodType>(item: Item) {
+  return z.object({ data: z.array(item), nextCursor: z.string().nullable(), total: z.int().optional() })
+}

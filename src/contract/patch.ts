@@ -1,0 +1,36 @@
+import * as z from 'zod'
+
+/** Any part of a value, with null for "back to the default" (RFC 7396). */
+export type Patch<Value> = Value extends readonly unknown[]
+  ? Value
+  : Value extends object
+    ? { [Key in keyof Value]?: Patch<Value[Key]> | null | undefined }
+    : Value
+
+/**
+ * The merge patch of a resource's writable attributes: everything optional, everything nullable, objects merged,
+ * arrays replaced (RFC 7396). It describes what may be sent; the server validates the merged whole.
+ */
+export function patchOf<Schema extends z.ZodObject>(schema: Schema) {
+  return loose(schema) as unknown as z.ZodType<Patch<z.input<Schema>>, Patch<z.input<Schema>>>
+}
+
+function loose(schema: z.ZodType): z.ZodType {
+  const inner = bare(schema)
+  if (!(inner instanceof z.ZodObject)) return inner
+  const shape = Object.entries(inner.shape).map(([key, value]) => [key, loose(value as z.ZodType).nullable().optional()])
+  return z.strictObject(Object.fromEntries(shape))
+}
+
+/** The schema below its default, nullable and optional wrappers. */
+export function bare(schema: z.ZodType): z.ZodType {
+  if (
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodOptional
+  ) {
+    return bare(schema.unwrap() as z.ZodType)
+  }
+  return schema
+}

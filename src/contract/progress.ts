@@ -1,0 +1,95 @@
+import * as z from 'zod'
+import { batchOf, BatchResult } from './batch.ts'
+import { Instant, Percent, Reference, Time } from './field.ts'
+import { everyone, operation, teachers } from './operation.ts'
+import { page, paging } from './page.ts'
+
+export const progressStatuses = ['not_started', 'in_progress', 'completed'] as const
+export const ProgressStatus = z.enum(progressStatuses)
+
+/** The whole record of a learner's progress in one course, as it is set. */
+export const ProgressInput = z.strictObject({
+  courseId: Reference,
+  completionPercentage: Percent,
+  lastAccessed: Instant.optional().meta({ description: 'Absent: now' }),
+})
+export type ProgressInput = z.output<typeof ProgressInput>
+
+/** A learner's progress in one course as it is shown. */
+export const Progress = z.object({
+  learnerId: z.string(),
+  courseId: z.string(),
+  completionPercentage: z.number(),
+  status: ProgressStatus,
+  startedAt: Time.nullable(),
+  lastAccessed: Time,
+  completedAt: Time.nullable(),
+  version: z.int(),
+  updatedAt: Time,
+})
+export type Progress = z.output<typeof Progress>
+
+/** One accepted step of progress. */
+export const ProgressStep = z.object({
+  learnerId: z.string(),
+  courseId: z.string(),
+  version: z.int(),
+  completionPercentage: z.number(),
+  status: ProgressStatus,
+  lastAccessed: Time,
+  recordedAt: Time,
+})
+export type ProgressStep = z.output<typeof ProgressStep>
+
+export const progress = {
+  list: operation({
+    id: 'progress.list',
+    method: 'GET',
+    path: '/v1/learners/{learnerId}/progress',
+    summary: "List a learner's progress",
+    published: false,
+    scope: 'read',
+    roles: everyone,
+    query: z.strictObject({ course_id: Reference.optional(), ...paging }),
+    response: page(Progress),
+    status: 200,
+    list: true,
+  }),
+  set: operation({
+    id: 'progress.set',
+    method: 'PUT',
+    path: '/v1/learners/{learnerId}/progress',
+    summary: "Set a learner's progress in a course",
+    published: true,
+    scope: 'write',
+    roles: [...teachers, 'learner'],
+    body: ProgressInput,
+    response: Progress,
+    status: 200,
+  }),
+  history: operation({
+    id: 'progress.history',
+    method: 'GET',
+    path: '/v1/learners/{learnerId}/progress/history',
+    summary: "List the steps of a learner's progress in a course, newest first",
+    published: false,
+    scope: 'read',
+    roles: everyone,
+    query: z.strictObject({ course_id: Reference, ...paging }),
+    response: page(ProgressStep),
+    status: 200,
+    list: true,
+  }),
+  batch: operation({
+    id: 'progress.batch',
+    method: 'POST',
+    path: '/v1/progress/batch',
+    summary: 'Set up to 1,000 records of progress, each on its own',
+    published: false,
+    scope: 'write',
+    roles: teachers,
+    body: batchOf(z.strictObject({ learnerId: Reference, ...ProgressInput.shape }), 'update'),
+    response: BatchResult,
+    status: 200,
+  }),
+}

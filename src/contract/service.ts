@@ -1,0 +1,29 @@
+import * as z from 'zod'
+import { Time } from './field.ts'
+import { everyone, operation } from './operation.ts'
+
+/** The service about itself: no credential is asked for. */
+export const service = {
+  health: operation({
+    id: 'service.health',
+    method: 'GET',
+    path: '/health',
+    summary: 'Say that the service answers',
+    published: false,
+    scope: null,
+    roles: everyone,
+    response: z.object({ status: z.literal('ok'), version: z.string(), time: Time }),
+    status: 200,
+  }),
+  openapi: operation({
+    id: 'service.openapi',
+    method: 'GET',
+    path: '/v1/openapi.json',
+    summary: 'Describe every operation (OpenAPI 3.1)',
+    published: false,
+    scope: null,
+    roles: everyone,
+    response: z.record(z.string(), z.unknown()),
+    status: 200,
+  }),
+}

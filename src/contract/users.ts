@@ -1,0 +1,249 @@
+import * as z from 'zod'
+import { batchOf, BatchResult } from './batch.ts'
+import { Difficulty } from './courses.ts'
+import { choices, ExternalId, Flag, Instant, Language, ManagedBy, optional, Time, text, WebAddress } from './field.ts'
+import { admins, everyone, operation, teachers } from './operation.ts'
+import { page, paging, sorting } from './page.ts'
+import { patchOf } from './patch.ts'
+
+export const roles = ['admin', 'instructor', 'learner', 'analyst'] as const
+export const Role = z.enum(roles)
+export type Role = z.output<typeof Role>
+
+const aliases: Readonly<Record<string, Role>> = { teacher: 'instructor', student: 'learner', observer: 'analyst' }
+
+/** A role as it may be sent: other platforms' names for ours are taken too. */
+export const RoleInput = z
+  .enum([...roles, 'teacher', 'student', 'observer'])
+  .transform((role): Role => aliases[role] ?? (role as Role))
+
+export const userStatuses = ['active', 'suspended', 'deleted'] as const
+export const UserStatus = z.enum(userStatuses)
+
+const Email = z
+  .string()
+  .trim()
+  .max(254)
+  .meta({ format: 'email' })
+  .regex(/^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/u, 'must be an e-mail address, such as ada@example.org')
+
+const Timezone = z.string().refine(isTimezone, {
+  params: { code: 'invalid_timezone' },
+  error: 'must be an IANA time zone, such as Europe/Vienna',
+})
+
+function isTimezone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined
+  } catch {
+    return false
+  }
+}
+
+const LearningPreferences = z.strictObject({
+  languages: z.array(Language).max(20).default([]),
+  preferredDifficulty: optional(Difficulty),
+  pace: optional(z.enum(['slow', 'normal', 'fast', 'self_paced'])),
+  contentFormats: z.array(z.enum(['video', 'text', 'audio', 'interactive'])).max(4).default([]),
+  weeklyGoalMinutes: optional(z.int().min(0).max(10_080)),
+  audio: optional(z.enum(['on', 'off'])),
+  captions: optional(z.boolean()),
+  deliverySpeed: optional(z.number().min(0.25).max(4)),
+  accessibility: z
+    .strictObject({
+      highContrast: z.boolean().default(false),
+      screenReader: z.boolean().default(false),
+      reducedMotion: z.boolean().default(false),
+    })
+    .prefault({}),
+  notifications: z
+    .strictObject({ email: z.boolean().default(true), push: z.boolean().default(false) })
+    .prefault({}),
+})
+
+const name = optional(text(1, 255))
+
+/** Who a user is, for people to read. */
+export const Profile = z.strictObject({
+  firstName: name,
+  lastName: name,
+  displayName: name,
+  timezone: optional(Timezone),
+  locale: optional(Language),
+  avatarUrl: optional(WebAddress),
+  bio: optional(z.string().max(2000)),
+  learningPreferences: LearningPreferences.prefault({}),
+})
+
+export const Password = z.string().min(12).max(256)
+
+const Username = optional(
+  z.string().regex(/^[A-Za-z0-9._@-]{1,100}$/, 'must be 1 to 100 letters, digits or any of . _ @ -'),
+)
+
+/** A user's writable attributes. Only the e-mail address is required. */
+export const UserInput = z.strictObject({
+  externalId: ExternalId,
+  email: Email,
+  username: Username,
+  role: RoleInput.default('learner'),
+  status: UserStatus.default('active'),
+  profile: Profile.prefault({}),
+  password: optional(Password).meta({ writeOnly: true }),
+  managedBy: ManagedBy,
+})
+export type UserInput = z.output<typeof UserInput>
+
+export const UserPatch = patchOf(UserInput)
+
+/** A user as it is shown; never with a password. */
+export const User = z.object({
+  id: z.string(),
+  externalId: z.string().nullable(),
+  email: z.string(),
+  username: z.string().nullable(),
+  role: Role,
+  status: UserStatus,
+  profile: z.object({
+    firstName: z.string().nullable(),
+    lastName: z.string().nullable(),
+    displayName: z.string().nullable(),
+    timezone: z.string().nullable(),
+    locale: z.string().nullable(),
+    avatarUrl: z.string().nullable(),
+    bio: z.string().nullable(),
+    learningPreferences: z.record(z.string(), z.unknown()),
+  }),
+  managedBy: z.string().nullable(),
+  version: z.int(),
+  createdAt: Time,
+  updatedAt: Time,
+})
+export type User = z.output<typeof User>
+
+/** The signed-in user and what the credential in use may do. */
+export const CurrentUser = User.extend({
+  scopes: z.array(z.string()),
+  authMethod: z.enum(['api_key', 'oauth', 'local']),
+})
+export type CurrentUser = z.output<typeof CurrentUser>
+
+/** What users may change about themselves. */
+export const ProfilePatch = z.strictObject({
+  username: Username.unwrap().optional(),
+  profile: patchOf(Profile).optional(),
+  password: Password.optional().meta({ writeOnly: true }),
+  currentPassword: z.string().max(256).optional().meta({ writeOnly: true, description: 'Needed for a new password' }),
+})
+
+export const users = {
+  list: operation({
+    id: 'users.list',
+    method: 'GET',
+    path: '/v1/users',
+    summary: 'List users',
+    published: false,
+    scope: 'read',
+    roles: everyone,
+    query: z.strictObject({
+      role: choices(roles).optional(),
+      status: choices(userStatuses).optional(),
+      q: z.string().max(255).optional().meta({ description: 'Part of the e-mail address, username or name, in any case' }),
+      email: z.string().max(254).optional(),
+      external_id: z.string().max(255).optional(),
+      managed_by: z.string().max(255).optional(),
+      updated_since: Instant.optional(),
+      include_deleted: Flag.default(false),
+      sort: sorting(['createdAt', 'updatedAt', 'email'], '-createdAt'),
+      ...paging,
+    }),
+    response: page(User),
+    status: 200,
+    list: true,
+  }),
+  get: operation({
+    id: 'users.get',
+    method: 'GET',
+    path: '/v1/users/{userId}',
+    summary: 'Show a user',
+    published: false,
+    scope: 'read',
+    roles: everyone,
+    response: User,
+    status: 200,
+  }),
+  create: operation({
+    id: 'users.create',
+    method: 'POST',
+    path: '/v1/users',
+    summary: 'Create a user; instructors create learners',
+    published: true,
+    scope: 'write',
+    roles: teachers,
+    body: UserInput,
+    response: User,
+    status: 201,
+  }),
+  batch: operation({
+    id: 'users.batch',
+    method: 'POST',
+    path: '/v1/users/batch',
+    summary: 'Create or change up to 1,000 users, each on its own',
+    published: false,
+    scope: 'write',
+    roles: teachers,
+    body: batchOf(UserInput, 'fail'),
+    response: BatchResult,
+    status: 200,
+  }),
+  update: operation({
+    id: 'users.update',
+    method: 'PUT',
+    path: '/v1/users/{userId}',
+    summary: 'Change attributes of a user; status active revives a deleted one',
+    published: false,
+    scope: 'write',
+    roles: admins,
+    body: UserPatch,
+    merge: true,
+    response: User,
+    status: 200,
+  }),
+  delete: operation({
+    id: 'users.delete',
+    method: 'DELETE',
+    path: '/v1/users/{userId}',
+    summary: 'Delete a user, kept as deleted; with erase anonymised for good',
+    published: false,
+    scope: 'write',
+    roles: admins,
+    query: z.strictObject({ erase: Flag.default(false) }),
+    elevatedBy: 'erase',
+    response: null,
+    status: 204,
+  }),
+  profile: operation({
+    id: 'users.profile',
+    method: 'GET',
+    path: '/v1/user/profile',
+    summary: 'Show the signed-in user',
+    published: true,
+    scope: 'read',
+    roles: everyone,
+    response: CurrentUser,
+    status: 200,
+  }),
+  updateProfile: operation({
+    id: 'users.updateProfile',
+    method: 'PUT',
+    path: '/v1/user/profile',
+    summary: 'Change your own profile, username or password',
+    published: false,
+    scope: 'write',
+    roles: everyone,
+    body: ProfilePatch,
+    merge: true,
+    response: CurrentUser,
+    status: 200,
+  }),
+}
