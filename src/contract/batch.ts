@@ -15,7 +15,9 @@ export const BatchResult = z.object({
   results: z.array(
     z.object({
       index: z.int(),
-      status: z.int().meta({ description: '201 created, 200 updated or left as it was, else the error status' }),
+      status: z
+        .int()
+        .meta({ description: '201 created, 200 updated or left as it was, else the error status' }),
       id: z.string().optional(),
       code: z.string().optional().meta({ description: 'unchanged, skipped, or the error code' }),
       detail: z.string().optional(),

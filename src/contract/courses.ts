@@ -197,7 +197,11 @@ export const courses = {
     query: z.strictObject({
       status: choices(courseStatuses).optional(),
       difficulty: choices(difficulties).optional(),
-      q: z.string().max(255).optional().meta({ description: 'Part of the title or description, in any case' }),
+      q: z
+        .string()
+        .max(255)
+        .optional()
+        .meta({ description: 'Part of the title or description, in any case' }),
       tag: z.string().max(100).optional(),
       external_id: z.string().max(255).optional(),
       managed_by: z.string().max(255).optional(),

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { batchOf, BatchResult } from './batch.ts'
+import { BatchResult, batchOf } from './batch.ts'
 import { choices, Instant, ManagedBy, Reference, Time } from './field.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'

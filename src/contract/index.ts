@@ -13,4 +13,6 @@ export const contract = { courses, lessons, users, enrollments, progress, analyt
 export type Contract = typeof contract
 
 /** Every operation, in the order of the contract. */
-export const operations: readonly Operation[] = Object.values(contract).flatMap((group) => Object.values(group))
+export const operations: readonly Operation[] = Object.values(contract).flatMap((group) =>
+  Object.values(group),
+)

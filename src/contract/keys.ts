@@ -29,7 +29,9 @@ export const Key = z.object({
 })
 export type Key = z.output<typeof Key>
 
-export const NewKey = Key.extend({ key: z.string().nullable().meta({ description: 'Shown once; null in a replay' }) })
+export const NewKey = Key.extend({
+  key: z.string().nullable().meta({ description: 'Shown once; null in a replay' }),
+})
 export type NewKey = z.output<typeof NewKey>
 
 export const keys = {

@@ -19,7 +19,18 @@ import { patchOf } from './patch.ts'
 export const lessonStatuses = ['draft', 'published'] as const
 export const LessonStatus = z.enum(lessonStatuses)
 
-const blockTypes = ['markdown', 'text', 'html', 'code', 'video', 'audio', 'image', 'file', 'link', 'embed'] as const
+const blockTypes = [
+  'markdown',
+  'text',
+  'html',
+  'code',
+  'video',
+  'audio',
+  'image',
+  'file',
+  'link',
+  'embed',
+] as const
 const written: readonly string[] = ['markdown', 'text', 'html', 'code']
 
 const ContentBlock = z
@@ -48,7 +59,10 @@ const Question = z.strictObject({
   id: z.string().optional(),
   type: z.enum(['single_choice', 'multiple_choice', 'true_false', 'short_answer', 'numeric', 'essay']),
   prompt: text(1, 10_000),
-  choices: z.array(z.strictObject({ id: z.string().min(1).max(100), text: text(1, 2000) })).max(100).default([]),
+  choices: z
+    .array(z.strictObject({ id: z.string().min(1).max(100), text: text(1, 2000) }))
+    .max(100)
+    .default([]),
   answer: z
     .union([z.string(), z.number(), z.boolean(), z.array(z.string()).max(100), z.null()])
     .default(null)

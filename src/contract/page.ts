@@ -12,7 +12,10 @@ export const paging = {
 }
 
 /** `sort=field` or `sort=-field`; newest first unless told otherwise. */
-export function sorting<const Field extends string>(fields: readonly [Field, ...Field[]], standard: Field | `-${Field}`) {
+export function sorting<const Field extends string>(
+  fields: readonly [Field, ...Field[]],
+  standard: Field | `-${Field}`,
+) {
   const both = fields.flatMap((field) => [field, `-${field}`] as const) as [Field | `-${Field}`]
   return z.enum(both).default(standard as never)
 }

@@ -18,7 +18,12 @@ export function patchOf<Schema extends z.ZodObject>(schema: Schema) {
 function loose(schema: z.ZodType): z.ZodType {
   const inner = bare(schema)
   if (!(inner instanceof z.ZodObject)) return inner
-  const shape = Object.entries(inner.shape).map(([key, value]) => [key, loose(value as z.ZodType).nullable().optional()])
+  const shape = Object.entries(inner.shape).map(([key, value]) => [
+    key,
+    loose(value as z.ZodType)
+      .nullable()
+      .optional(),
+  ])
   return z.strictObject(Object.fromEntries(shape))
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { batchOf, BatchResult } from './batch.ts'
+import { BatchResult, batchOf } from './batch.ts'
 import { Instant, Percent, Reference, Time } from './field.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging } from './page.ts'
@@ -14,6 +14,10 @@ export const ProgressInput = z.strictObject({
   lastAccessed: Instant.optional().meta({ description: 'Absent: now' }),
 })
 export type ProgressInput = z.output<typeof ProgressInput>
+
+/** One item of a batch: the record, and whose it is. */
+export const ProgressItem = z.strictObject({ learnerId: Reference, ...ProgressInput.shape })
+export type ProgressItem = z.output<typeof ProgressItem>
 
 /** A learner's progress in one course as it is shown. */
 export const Progress = z.object({
@@ -88,7 +92,7 @@ export const progress = {
     published: false,
     scope: 'write',
     roles: teachers,
-    body: batchOf(z.strictObject({ learnerId: Reference, ...ProgressInput.shape }), 'update'),
+    body: batchOf(ProgressItem, 'update'),
     response: BatchResult,
     status: 200,
   }),

@@ -1,7 +1,18 @@
 import * as z from 'zod'
-import { batchOf, BatchResult } from './batch.ts'
+import { BatchResult, batchOf } from './batch.ts'
 import { Difficulty } from './courses.ts'
-import { choices, ExternalId, Flag, Instant, Language, ManagedBy, optional, Time, text, WebAddress } from './field.ts'
+import {
+  choices,
+  ExternalId,
+  Flag,
+  Instant,
+  Language,
+  ManagedBy,
+  optional,
+  Time,
+  text,
+  WebAddress,
+} from './field.ts'
 import { admins, everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
@@ -10,7 +21,11 @@ export const roles = ['admin', 'instructor', 'learner', 'analyst'] as const
 export const Role = z.enum(roles)
 export type Role = z.output<typeof Role>
 
-const aliases: Readonly<Record<string, Role>> = { teacher: 'instructor', student: 'learner', observer: 'analyst' }
+const aliases: Readonly<Record<string, Role>> = {
+  teacher: 'instructor',
+  student: 'learner',
+  observer: 'analyst',
+}
 
 /** A role as it may be sent: other platforms' names for ours are taken too. */
 export const RoleInput = z
@@ -25,7 +40,10 @@ const Email = z
   .trim()
   .max(254)
   .meta({ format: 'email' })
-  .regex(/^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/u, 'must be an e-mail address, such as ada@example.org')
+  .regex(
+    /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/u,
+    'must be an e-mail address, such as ada@example.org',
+  )
 
 const Timezone = z.string().refine(isTimezone, {
   params: { code: 'invalid_timezone' },
@@ -44,7 +62,10 @@ const LearningPreferences = z.strictObject({
   languages: z.array(Language).max(20).default([]),
   preferredDifficulty: optional(Difficulty),
   pace: optional(z.enum(['slow', 'normal', 'fast', 'self_paced'])),
-  contentFormats: z.array(z.enum(['video', 'text', 'audio', 'interactive'])).max(4).default([]),
+  contentFormats: z
+    .array(z.enum(['video', 'text', 'audio', 'interactive']))
+    .max(4)
+    .default([]),
   weeklyGoalMinutes: optional(z.int().min(0).max(10_080)),
   audio: optional(z.enum(['on', 'off'])),
   captions: optional(z.boolean()),
@@ -129,12 +150,18 @@ export const CurrentUser = User.extend({
 export type CurrentUser = z.output<typeof CurrentUser>
 
 /** What users may change about themselves. */
-export const ProfilePatch = z.strictObject({
-  username: Username.unwrap().optional(),
-  profile: patchOf(Profile).optional(),
-  password: Password.optional().meta({ writeOnly: true }),
-  currentPassword: z.string().max(256).optional().meta({ writeOnly: true, description: 'Needed for a new password' }),
+export const OwnInput = z.strictObject({
+  username: Username,
+  profile: Profile.prefault({}),
+  password: optional(Password).meta({ writeOnly: true }),
+  currentPassword: optional(z.string().max(256)).meta({
+    writeOnly: true,
+    description: 'Needed for a new password',
+  }),
 })
+export type OwnInput = z.output<typeof OwnInput>
+
+export const OwnPatch = patchOf(OwnInput)
 
 export const users = {
   list: operation({
@@ -148,7 +175,11 @@ export const users = {
     query: z.strictObject({
       role: choices(roles).optional(),
       status: choices(userStatuses).optional(),
-      q: z.string().max(255).optional().meta({ description: 'Part of the e-mail address, username or name, in any case' }),
+      q: z
+        .string()
+        .max(255)
+        .optional()
+        .meta({ description: 'Part of the e-mail address, username or name, in any case' }),
       email: z.string().max(254).optional(),
       external_id: z.string().max(255).optional(),
       managed_by: z.string().max(255).optional(),
@@ -241,7 +272,7 @@ export const users = {
     published: false,
     scope: 'write',
     roles: everyone,
-    body: ProfilePatch,
+    body: OwnPatch,
     merge: true,
     response: CurrentUser,
     status: 200,

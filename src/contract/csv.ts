@@ -1,0 +1,38 @@
+// One encoder for every CSV we write: the server's analytics and the command line's output (api.md §3).
+
+const guarded = /^'*[=+\-@\t\r\n＝＋－＠]/
+const quoted = /[",\r\n]/
+
+/** A cell of text, a number, a truth value, or nothing. */
+export type CsvValue = string | number | boolean | null
+
+/**
+ * One record of RFC 4180, CRLF included; null is an empty cell. Unless `raw`, a text that a spreadsheet would take
+ * for a formula gets one more `'` in front (OWASP CSV Injection); numbers never do.
+ */
+export function csvRecord(values: readonly CsvValue[], raw: boolean): string {
+  let record = ''
+  for (let index = 0; index < values.length; index += 1) {
+    if (index > 0) record += ','
+    const value = values[index] ?? null
+    if (typeof value === 'string') record += csvText(value, raw)
+    else if (value !== null) record += String(value)
+  }
+  // A lone empty cell would be an empty line, which readers skip.
+  return record === '' && values.length === 1 ? '""\r\n' : `${record}\r\n`
+}
+
+/** True when the guard puts a `'` in front of this text. */
+export function isGuarded(text: string): boolean {
+  return guarded.test(text)
+}
+
+/** A cell as it was before the guard. */
+export function unguarded(cell: string): string {
+  return cell.startsWith("'") && guarded.test(cell.slice(1)) ? cell.slice(1) : cell
+}
+
+function csvText(text: string, raw: boolean): string {
+  const safe = !raw && guarded.test(text) ? `'${text}` : text
+  return quoted.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+}

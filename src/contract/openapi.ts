@@ -1,0 +1,198 @@
+import * as z from 'zod'
+import * as courses from './courses.ts'
+import * as enrollments from './enrollments.ts'
+import { phraseOf } from './errors.ts'
+import { operations } from './index.ts'
+import * as keys from './keys.ts'
+import * as lessons from './lessons.ts'
+import type { Operation } from './operation.ts'
+import * as progress from './progress.ts'
+import * as users from './users.ts'
+import { version } from './version.ts'
+
+type Json = Record<string, unknown>
+
+const inputs = {
+  CourseInput: courses.CourseInput,
+  LessonInput: lessons.LessonInput,
+  UserInput: users.UserInput,
+  EnrollmentInput: enrollments.EnrollmentInput,
+  ProgressInput: progress.ProgressInput,
+  KeyInput: keys.KeyInput,
+}
+
+const outputs = {
+  Course: courses.Course,
+  Lesson: lessons.Lesson,
+  User: users.User,
+  Enrollment: enrollments.Enrollment,
+  Progress: progress.Progress,
+  ProgressStep: progress.ProgressStep,
+  Key: keys.Key,
+}
+
+const problem = {
+  type: 'object',
+  description: 'Problem details (RFC 9457)',
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'requestId'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    instance: { type: 'string' },
+    code: { type: 'string' },
+    requestId: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['code', 'detail'],
+        properties: {
+          pointer: { type: 'string' },
+          parameter: { type: 'string' },
+          code: { type: 'string' },
+          detail: { type: 'string' },
+        },
+      },
+    },
+  },
+}
+
+/** The whole contract as an OpenAPI 3.1 document; `x-published` marks the published interface's operations. */
+export function openapiOf(): Json {
+  const sent = schemasOf('input', inputs, (operation) => ({ query: operation.query, body: operation.body }))
+  const shown = schemasOf('output', outputs, ({ response }) => ({ response: response ?? undefined }))
+  const paths: Record<string, Json> = {}
+  for (const operation of operations) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: describe(operation, { ...sent, ...shown }),
+    }
+  }
+  const named = (all: Json, names: object) =>
+    Object.fromEntries(Object.keys(names).map((name) => [name, all[name]]))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'learnctl academy',
+      version,
+      description: 'Courses, lessons, users, the progress of learners, and analytics over them.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    'x-idempotency': true,
+    security: [{ bearer: [] }],
+    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name })),
+    paths,
+    components: {
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key (lpk_…) or an OAuth 2.0 access token',
+        },
+      },
+      headers: {
+        RequestId: { description: 'Names this exchange in logs', schema: { type: 'string' } },
+      },
+      responses: {
+        Problem: {
+          description: 'The request was refused',
+          headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
+          content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        },
+      },
+      schemas: { ...named(sent, inputs), ...named(shown, outputs), Problem: problem },
+    },
+  }
+}
+
+function schemasOf(
+  io: 'input' | 'output',
+  named: Readonly<Record<string, z.ZodType>>,
+  partsOf: (operation: Operation) => Record<string, z.ZodType | undefined>,
+): Json {
+  const registry = z.registry<{ id: string }>()
+  for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
+  const again: Record<string, string> = {}
+  for (const operation of operations) {
+    for (const [part, schema] of Object.entries(partsOf(operation))) {
+      if (!schema) continue
+      const id = `${operation.id}.${part}`
+      const known = registry.get(schema)
+      if (known) again[id] = known.id
+      else registry.add(schema, { id })
+    }
+  }
+  const { schemas } = z.toJSONSchema(registry, { io, unrepresentable: 'any', uri: referenceTo })
+  const plain = Object.entries(schemas).map(([id, { $schema, $id, ...schema }]) => [id, schema])
+  const repeated = Object.entries(again).map(([id, first]) => [id, { $ref: referenceTo(first) }])
+  return Object.fromEntries([...plain, ...repeated]) as Json
+}
+
+function referenceTo(id: string): string {
+  return `#/components/schemas/${id}`
+}
+
+function tagOf({ id }: Operation): string {
+  return id.split('.', 1)[0] ?? id
+}
+
+function describe(operation: Operation, schemas: Json): Json {
+  const { id, summary, published, scope, status, body, response, media = [] } = operation
+  const json = { 'application/json': { schema: schemas[`${id}.response`] } }
+  const streamed = Object.fromEntries(media.map((type) => [type, { schema: { type: 'string' } }]))
+  return {
+    operationId: id,
+    summary,
+    tags: [tagOf(operation)],
+    'x-published': published,
+    ...(scope === null ? { security: [] } : { 'x-scope': scope, 'x-roles': operation.roles }),
+    parameters: parametersOf(operation, schemas),
+    ...(body ? { requestBody: requestBody(operation, schemas[`${id}.body`]) } : {}),
+    responses: {
+      [status]: {
+        description: status === 204 ? 'Done' : summary,
+        headers: headersOf(operation),
+        ...(response ? { content: { ...json, ...streamed } } : {}),
+      },
+      ...(scope === null ? {} : { '401': { $ref: '#/components/responses/Problem' } }),
+      '4XX': { $ref: '#/components/responses/Problem' },
+      default: { description: phraseOf[500], $ref: '#/components/responses/Problem' },
+    },
+  }
+}
+
+function requestBody({ merge }: Operation, schema: unknown): Json {
+  const types = merge ? ['application/json', 'application/merge-patch+json'] : ['application/json']
+  return { required: true, content: Object.fromEntries(types.map((type) => [type, { schema }])) }
+}
+
+function headersOf({ status }: Operation): Json {
+  const id = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
+  if (status !== 201) return id
+  return { ...id, Location: { description: 'Where the new resource is', schema: { type: 'string' } } }
+}
+
+function parametersOf({ id, path, method, merge }: Operation, schemas: Json): Json[] {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
+  const query = (schemas[`${id}.query`] ?? {}) as { properties?: Record<string, Json>; required?: string[] }
+  return [
+    ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+    ...Object.entries(query.properties ?? {}).map(([name, schema]) => ({
+      name,
+      in: 'query',
+      required: query.required?.includes(name) ?? false,
+      schema,
+    })),
+    ...(method === 'POST' ? [header('Idempotency-Key', 'Makes a repetition harmless for 24 h')] : []),
+    ...(merge || method === 'DELETE'
+      ? [header('If-Match', 'The version that is to be changed, in quotes')]
+      : []),
+  ]
+}
+
+function header(name: string, description: string): Json {
+  return { name, in: 'header', required: false, description, schema: { type: 'string' } }
+}

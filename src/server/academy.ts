@@ -1,0 +1,25 @@
+import type { Database } from './database/database.ts'
+import { migrate } from './database/migrations.ts'
+import { openSqlite } from './database/sqlite.ts'
+import { idMaker } from './id.ts'
+import { newHmacKey } from './secret.ts'
+
+/** An open academy: its database, and whether it was made just now. */
+export interface OpenAcademy {
+  readonly database: Database
+  readonly created: boolean
+  readonly newId: (prefix: string) => string
+}
+
+/** Opens the academy in a file and brings it up to date; makes it where there is none. Throws DatabaseError. */
+export function openDatabase(path: string, now: () => Date): OpenAcademy {
+  const database = openSqlite(path)
+  const newId = idMaker(now)
+  try {
+    const created = migrate(database, path, { now: now().toISOString(), newId, newSecret: newHmacKey })
+    return { database, created, newId }
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}

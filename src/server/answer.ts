@@ -1,0 +1,117 @@
+import type { Operation } from '../contract/operation.ts'
+import { type Call, type Route, requireAdmin, requireScope } from './call.ts'
+import { type Academy, type Exchange, type Gates, refusalOf } from './exchange.ts'
+import { once, readIdempotencyKey } from './idempotency.ts'
+import { identify } from './identify.ts'
+import type { Principal } from './principal.ts'
+import { ProblemError } from './problem-error.ts'
+import { type Reply, successOf } from './reply.ts'
+import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
+import { parseQuery } from './validation.ts'
+
+/** Answers one operation: who, what, then the handler, in one transaction where it writes. */
+export async function answer(
+  academy: Academy,
+  gates: Gates,
+  { operation, handle, prepare }: Route,
+  request: Exchange,
+  params: Readonly<Record<string, string>>,
+): Promise<Reply> {
+  const { raw, path } = request
+  const { database, newId } = academy
+  if (operation.scope !== null) authorise(academy, gates, operation, request)
+  const query = parseQuery(operation.query, path.split('?', 2)[1] ?? '')
+  requireElevation(operation, request, query)
+  const body = await (operation.body ? readJsonBody(raw, operation.merge === true) : readNoBody(raw))
+  const call = {
+    operation,
+    params,
+    query,
+    principal: request.principal,
+    database,
+    now: request.now.toISOString(),
+    newId,
+    ifMatch: raw.headers.get('if-match'),
+    accept: raw.headers.get('accept'),
+    rawBody: body.value,
+    prepared: undefined as unknown,
+  } as unknown as Call & { prepared: unknown } // A public operation has no principal, and never looks at it.
+  const succeed = () => successOf(operation, handle(call), path, raw.headers.get('if-none-match'))
+  if (operation.method === 'GET') return succeed()
+  if (prepare) call.prepared = await prepare(call)
+  return database.transaction(() => repeatable(academy, operation, request, body, succeed))
+}
+
+function authorise(academy: Academy, gates: Gates, operation: Operation, request: Exchange): void {
+  const principal = academy.principal ?? credentialOf(academy, gates, request)
+  request.principal = principal
+  if (gates.requests) {
+    request.allowance = gates.requests.take(principal.credential)
+    if (!request.allowance.allowed)
+      throw tooMany(request.allowance.resetSeconds, 'requests with this credential')
+  }
+  requireScope(principal, operation.scope ?? 'read')
+  if (operation.roles.includes(principal.role)) return
+  throw new ProblemError(
+    'forbidden',
+    `${operation.summary}: this is for ${operation.roles.join(', ')}; this credential acts as ${principal.role}.`,
+  )
+}
+
+function credentialOf({ database }: Academy, { failures, requests }: Gates, request: Exchange): Principal {
+  try {
+    return identify(database, request.raw.headers.get('authorization'), request.now)
+  } catch (error) {
+    if (requests) request.allowance = requests.take(request.address)
+    if (!(error instanceof ProblemError) || error.code !== 'invalid_token') throw error
+    // Right credentials from the same address go on working: nobody can lock another out by failing.
+    const { allowed, resetSeconds } = failures.take(request.address)
+    throw allowed ? error : tooMany(resetSeconds, 'failed credentials from this address')
+  }
+}
+
+function tooMany(seconds: number, what: string): ProblemError {
+  const wait = Math.max(1, seconds)
+  return new ProblemError('rate_limited', `Too many ${what}; try again in ${wait} s.`, {
+    headers: { 'retry-after': String(wait) },
+  })
+}
+
+function requireElevation({ elevatedBy }: Operation, { principal }: Exchange, query: object): void {
+  if (!principal || !elevatedBy || (query as Record<string, unknown>)[elevatedBy] !== true) return
+  requireAdmin({ principal }, `${elevatedBy}=true`)
+}
+
+/** Inside the transaction: a POST with an Idempotency-Key is done once and answered the same ever after. */
+function repeatable(
+  { database }: Academy,
+  operation: Operation,
+  request: Exchange,
+  { bytes }: RequestBody,
+  succeed: () => Reply,
+): Reply {
+  const { raw, path, now, principal } = request
+  const header = operation.method === 'POST' ? raw.headers.get('idempotency-key') : null
+  if (header === null || !principal) return succeed()
+  const key = readIdempotencyKey(header)
+  const work = () => {
+    try {
+      return database.savepoint(succeed)
+    } catch (error) {
+      // A refusal is an answer to keep too; what it did so far is undone.
+      if (error instanceof ProblemError) return refusalOf(error, request)
+      throw error
+    }
+  }
+  return once(
+    database,
+    { userId: principal.userId, method: raw.method, path, key, bytes, now },
+    work,
+    (reply) => withoutSecret(operation, reply),
+  )
+}
+
+function withoutSecret({ secret }: Operation, reply: Reply): Reply {
+  if (!secret || typeof reply.body !== 'string' || reply.status >= 400) return reply
+  return { ...reply, body: JSON.stringify({ ...(JSON.parse(reply.body) as object), [secret]: null }) }
+}

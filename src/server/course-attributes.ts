@@ -1,0 +1,57 @@
+import sql from 'sql-template-tag'
+import type { Course, CourseInput, CourseSnapshot } from '../contract/courses.ts'
+import type { Call } from './call.ts'
+import { pointerOf } from './json.ts'
+import { invalid } from './problem-error.ts'
+
+type Module = Course['modules'][number]
+
+/** A course's input with every module's id and place filled in; throws 422 for an id that is not the course's. */
+export function withModuleIds(
+  input: CourseInput,
+  known: readonly Module[],
+  newId: (prefix: string) => string,
+): CourseInput & { modules: Module[] } {
+  const ids = new Set(known.map(({ id }) => id))
+  const seen = new Set<string>()
+  const modules = input.modules.map(({ id, title, description, order }, index) => {
+    if (id !== undefined && (!ids.has(id) || seen.has(id))) {
+      const detail = seen.has(id)
+        ? 'stands twice'
+        : 'is not a module of this course; leave it out for a new one'
+      throw invalid([{ pointer: pointerOf(['modules', index, 'id']), code: 'unknown_id', detail }])
+    }
+    if (id !== undefined) seen.add(id)
+    return { id: id ?? newId('mod'), title, description, order: order ?? index + 1 }
+  })
+  return { ...input, modules: modules.sort((one, other) => one.order - other.order) }
+}
+
+/** The attributes that have no column of their own, as JSON text. */
+export function attributesOf(input: CourseInput): string {
+  return JSON.stringify({
+    learningObjectives: input.learningObjectives,
+    modules: input.modules,
+    assessmentCriteria: input.assessmentCriteria,
+    adaptiveDifficulty: input.adaptiveDifficulty,
+    progressTracking: input.progressTracking,
+    tags: input.tags,
+    language: input.language,
+    durationMinutes: input.durationMinutes,
+  })
+}
+
+/** Keeps the course as it is now as one version of its history. */
+export function recordVersion(
+  { database, principal, now }: Pick<Call, 'database' | 'principal' | 'now'>,
+  course: Course,
+  modified: readonly string[],
+): void {
+  const { id, version, createdAt, updatedAt, publishedAt, archivedAt, ...attributes } = course
+  database.run(sql`
+    insert into course_versions (course_id, version, attributes, modified_attributes, user_id, created_at)
+    values (${id}, ${version}, ${JSON.stringify(attributes)}, ${JSON.stringify(modified)}, ${principal.userId}, ${now})`)
+}
+
+/** The attributes of a version as they were kept. */
+export type Attributes = CourseSnapshot['attributes']

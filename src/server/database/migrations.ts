@@ -1,0 +1,63 @@
+import sql, { raw } from 'sql-template-tag'
+import { type Database, DatabaseError } from './database.ts'
+import { schema } from './schema.ts'
+
+/** What a migration may need besides the database. */
+export interface MigrationContext {
+  readonly now: string
+  readonly newId: (prefix: string) => string
+  readonly newSecret: () => string
+}
+
+type Migration = (database: Database, context: MigrationContext) => void
+
+/** In order; the number of those applied is the database's version. Append only. */
+const migrations: readonly Migration[] = [createAcademy]
+
+/** The first user, whom an academy in this process acts as (api.md §2, "In process there is no bearer"). */
+export const firstUserEmail = 'admin@academy.local'
+
+const applicationId = 0x6c726e63
+
+/**
+ * Brings the database to the newest version, each migration in one transaction of its own. True when the academy
+ * was made by this call. Throws DatabaseError for a database from a newer version and for one that is not ours.
+ */
+export function migrate(database: Database, path: string, context: MigrationContext): boolean {
+  const version = versionOf(database, path)
+  if (version === migrations.length) return false
+  for (let next = version; next < migrations.length; next += 1) {
+    database.transaction(() => {
+      // Another process may have been first while this one waited for the write lock.
+      if (versionOf(database, path) !== next) return
+      migrations[next]?.(database, context)
+      database.run(raw(`pragma application_id = ${applicationId}`))
+      database.run(raw(`pragma user_version = ${next + 1}`))
+    })
+  }
+  return version === 0
+}
+
+function versionOf(database: Database, path: string): number {
+  const version = Number(database.one(sql`pragma user_version`)?.['user_version'])
+  const application = Number(database.one(sql`pragma application_id`)?.['application_id'])
+  const tables = Number(database.one(sql`select count(*) as tables from sqlite_schema`)?.['tables'])
+  if (tables > 0 && application !== applicationId) {
+    throw new DatabaseError(path, 'is a SQLite database of another program')
+  }
+  if (version > migrations.length) {
+    throw new DatabaseError(
+      path,
+      `was written by a newer learnctl (its version is ${version}, this program knows up to ${migrations.length})`,
+    )
+  }
+  return version
+}
+
+function createAcademy(database: Database, { now, newId, newSecret }: MigrationContext): void {
+  for (const statement of schema) database.run(statement)
+  database.run(sql`insert into settings (name, value) values ('hmac_key', ${newSecret()})`)
+  database.run(sql`
+    insert into users (id, email, email_key, role, status, profile, version, created_at, updated_at)
+    values (${newId('usr')}, ${firstUserEmail}, ${firstUserEmail}, 'admin', 'active', '{}', 1, ${now}, ${now})`)
+}

@@ -1,0 +1,104 @@
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import type { Sql } from 'sql-template-tag'
+import { type Cell, type Database, DatabaseError, type Row } from './database.ts'
+
+const busyTimeoutMs = 10_000
+const cachedStatements = 500
+
+/**
+ * Opens a SQLite file, made with mode 0600 in a directory of mode 0700 where it does not exist. Journal: WAL, so
+ * that readers never wait for writers. Throws DatabaseError where the file cannot be opened or is no database.
+ */
+export function openSqlite(path: string): Database {
+  try {
+    prepareFile(path)
+    return connect(path, false)
+  } catch (error) {
+    if (error instanceof DatabaseError) throw error
+    throw new DatabaseError(path, reasonOf(error), { cause: error })
+  }
+}
+
+function prepareFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  closeSync(openSync(path, 'a', 0o600))
+  // SQLite gives -wal and -shm the mode of the database itself.
+  chmodSync(path, 0o600)
+}
+
+function connect(path: string, readOnly: boolean): Database {
+  const connection = new DatabaseSync(path, {
+    readOnly,
+    timeout: busyTimeoutMs,
+    enableForeignKeyConstraints: true,
+  })
+  if (!readOnly) connection.exec('pragma journal_mode = wal; pragma synchronous = normal')
+  // SQLite's own lower() folds ASCII only.
+  connection.function('lower', { deterministic: true }, (text) =>
+    typeof text === 'string' ? text.toLowerCase() : text,
+  )
+  const named = new Map<string, StatementSync>()
+  const positional = new Map<string, StatementSync>()
+
+  function prepare(cache: Map<string, StatementSync>, text: string): StatementSync {
+    const known = cache.get(text)
+    if (known) return known
+    if (cache.size >= cachedStatements) cache.clear()
+    const statement = connection.prepare(text)
+    cache.set(text, statement)
+    return statement
+  }
+
+  function within<Result>(begin: string, commit: string, rollback: string, work: () => Result): Result {
+    connection.exec(begin)
+    let result: Result
+    try {
+      result = work()
+      connection.exec(commit)
+    } catch (error) {
+      // A full disk or a failed commit has already rolled the transaction back.
+      if (connection.isTransaction) connection.exec(rollback)
+      throw error
+    }
+    return result
+  }
+
+  return {
+    one: <Shape extends Row>(query: Sql) =>
+      // A row holds what its statement selects: the shape is the statement's, which no type can see.
+      prepare(named, query.sql).get(...values(query)) as Shape | undefined,
+    all: <Shape extends Row>(query: Sql) => prepare(named, query.sql).all(...values(query)) as Shape[],
+    run: (query) => Number(prepare(named, query.sql).run(...values(query)).changes),
+    stream: (query) => {
+      const text = query.sql
+      const known = positional.has(text)
+      const statement = prepare(positional, text)
+      if (!known) statement.setReturnArrays(true)
+      return statement.iterate(...values(query)) as unknown as IterableIterator<Cell[]>
+    },
+    transaction: (work) => within('begin immediate', 'commit', 'rollback', work),
+    savepoint: (work) => within('savepoint item', 'release item', 'rollback to item; release item', work),
+    snapshot: (work) => within('begin', 'commit', 'rollback', work),
+    reader: () => connect(path, true),
+    close: () => connection.close(),
+  }
+}
+
+function values(query: Sql): SQLInputValue[] {
+  return query.values.map((value) => (typeof value === 'boolean' ? Number(value) : (value as SQLInputValue)))
+}
+
+/** What SQLite or the file system said, for a person: no stack, no number. */
+export function reasonOf(error: unknown): string {
+  const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string }
+  if (errcode === 26) return 'is not a SQLite database'
+  if (errcode === 5) return 'is locked by another program'
+  if (errcode === 8 || code === 'EROFS') return 'is read-only'
+  if (errcode === 13 || code === 'ENOSPC') return 'cannot grow: the disk is full'
+  if (code === 'EACCES' || code === 'EPERM') return 'may not be opened by this user'
+  if (code === 'EISDIR') return 'is a directory'
+  if (code === 'ENOTDIR' || code === 'EEXIST') return 'cannot be made: a part of its path is a file'
+  return `cannot be opened: ${message ?? String(error)}`
+}

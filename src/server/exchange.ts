@@ -1,0 +1,132 @@
+import type { Database } from './database/database.ts'
+import { faultOf } from './fault.ts'
+import type { LogEntry } from './log.ts'
+import type { Principal } from './principal.ts'
+import { ProblemError, problemOf } from './problem-error.ts'
+import { type Allowance, type RateLimit, rateLimit } from './rate-limit.ts'
+import type { Reply } from './reply.ts'
+
+const maximumUrlBytes = 8 * 1024
+const failedCredentialsPerMinute = 20
+
+/** What an app is made from. */
+export interface Academy {
+  readonly database: Database
+  readonly now: () => Date
+  readonly newId: (prefix: string) => string
+  /** Requests a minute for each credential; 0 for no limit. */
+  readonly perMinute: number
+  /**
+   * Who every caller is, whatever the request says: for an academy inside this process only. An app that is served
+   * on a socket is made without it.
+   */
+  readonly principal?: Principal
+  /** Makes the answer that goes over the boundary: a web Response, or its like in this process. */
+  readonly respond: (reply: Reply) => Response
+  /** Where a request came from, by what the socket adapter says of it. */
+  readonly addressOf: (env: unknown) => string
+  readonly log: (entry: LogEntry) => void
+}
+
+/** What counts requests: per credential, and failed credentials per address. */
+export interface Gates {
+  readonly requests: RateLimit | undefined
+  readonly failures: RateLimit
+}
+
+/** One request while it is being answered. */
+export interface Exchange {
+  readonly raw: Request
+  readonly requestId: string
+  /** Path and query. */
+  readonly path: string
+  readonly address: string
+  readonly now: Date
+  principal?: Principal
+  allowance?: Allowance
+}
+
+const everyHeader = {
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const
+
+/** The counters of one app. */
+export function gatesOf({ perMinute, now }: Academy): Gates {
+  return {
+    requests: perMinute > 0 ? rateLimit(perMinute, now) : undefined,
+    failures: rateLimit(failedCredentialsPerMinute, now),
+  }
+}
+
+/** Answers one request: what every response carries, faults as problem details, one log entry. */
+export async function exchange(
+  academy: Academy,
+  gates: Gates,
+  raw: Request,
+  env: unknown,
+  work: (request: Exchange) => Reply | Promise<Reply>,
+): Promise<Response> {
+  const startedMs = performance.now()
+  const request: Exchange = {
+    raw,
+    requestId: academy.newId('req'),
+    path: raw.url.slice(raw.url.indexOf('/', 8)),
+    address: academy.addressOf(env),
+    now: academy.now(),
+  }
+  let reply: Reply
+  let cause: unknown
+  try {
+    if (request.path.length > maximumUrlBytes) {
+      throw new ProblemError('uri_too_long', `The path and query have more than ${maximumUrlBytes} bytes.`)
+    }
+    reply = await work(request)
+  } catch (error) {
+    const fault = faultOf(error)
+    cause = fault.cause
+    reply = refusalOf(fault, request)
+  }
+  const headers = { ...everyHeader, ...reply.headers, 'x-request-id': request.requestId }
+  const response = academy.respond({ ...reply, headers: { ...headers, ...limitHeaders(gates, request) } })
+  academy.log({
+    time: request.now.toISOString(),
+    requestId: request.requestId,
+    method: raw.method,
+    path: resourceOf(request),
+    status: reply.status,
+    durationMs: performance.now() - startedMs,
+    userId: request.principal?.userId,
+    credential: request.principal?.credential,
+    code: reply.code,
+    cause,
+  })
+  return response
+}
+
+/** The reply to a refused request: problem details (RFC 9457). */
+export function refusalOf(fault: ProblemError, request: Exchange): Reply {
+  return {
+    status: fault.status,
+    headers: { ...fault.headers, 'content-type': 'application/problem+json' },
+    body: JSON.stringify(problemOf(fault, resourceOf(request), request.requestId)),
+    code: fault.code,
+  }
+}
+
+function resourceOf({ path }: Exchange): string {
+  return path.split('?', 1)[0] ?? path
+}
+
+/** draft-ietf-httpapi-ratelimit-headers-10 */
+function limitHeaders({ requests }: Gates, { allowance, address }: Exchange): Record<string, string> {
+  if (!requests) return {}
+  const { remaining, resetSeconds } = allowance ?? requests.peek(address)
+  return {
+    'ratelimit-policy': `"default";q=${requests.perMinute};w=60`,
+    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
+  }
+}

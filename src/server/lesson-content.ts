@@ -1,0 +1,28 @@
+import type { Lesson, LessonInput } from '../contract/lessons.ts'
+
+/** A lesson's input with an id for every block, assessment and question that came without one. */
+export function withContentIds(input: LessonInput, newId: (prefix: string) => string): LessonInput {
+  return {
+    ...input,
+    contentBlocks: input.contentBlocks.map((block) => ({ ...block, id: block.id ?? newId('blk') })),
+    assessments: input.assessments.map((assessment) => ({
+      ...assessment,
+      id: assessment.id ?? newId('asm'),
+      questions: assessment.questions.map((question) => ({ ...question, id: question.id ?? newId('qst') })),
+    })),
+  }
+}
+
+/** A lesson as learners see it: without the answers of its questions (api.md §2, the table of rights). */
+export function forLearner(lesson: Lesson): Lesson {
+  return {
+    ...lesson,
+    assessments: lesson.assessments.map((assessment) => ({
+      ...assessment,
+      // Stored by LessonInput's schema: every assessment has its questions.
+      questions: (assessment['questions'] as Record<string, unknown>[]).map(
+        ({ answer, ...question }) => question,
+      ),
+    })),
+  }
+}

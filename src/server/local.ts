@@ -1,0 +1,113 @@
+import type { Hono } from 'hono'
+import { openDatabase } from './academy.ts'
+import { createApp } from './app.ts'
+import type { Grade } from './gradebook.ts'
+import { localPrincipal } from './identify.ts'
+import type { Reply } from './reply.ts'
+import { resourceIn, routes } from './routes.ts'
+
+/** A request of this process: what a web Request is to the app. */
+export interface LocalRequest {
+  readonly method: string
+  readonly url: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+}
+
+/** The answer of an academy in this process: what a web Response is to its reader. */
+export interface LocalReply {
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
+  readonly body: AsyncIterable<Uint8Array> | null
+}
+
+/** An academy inside this process: no port, no credential, the same app. */
+export interface LocalAcademy {
+  readonly path: string
+  /** True when this call made the academy. */
+  readonly created: boolean
+  readonly transport: (request: LocalRequest) => Promise<LocalReply>
+  /** Keeps scores, all or none of them. */
+  readonly recordGrades: (grades: readonly Grade[]) => Promise<void>
+  readonly close: () => void
+}
+
+/**
+ * Opens the academy in a file, to be used as its first user. Only the routes of a resource that is asked for are
+ * loaded. Throws DatabaseError.
+ */
+export function openAcademy({
+  path,
+  now = () => new Date(),
+}: {
+  path: string
+  now?: () => Date
+}): LocalAcademy {
+  const { database, created, newId } = openDatabase(path, now)
+  const principal = localPrincipal(database)
+  const apps = new Map<string, Promise<Hono>>()
+
+  async function appFor(resource: string): Promise<Hono> {
+    const own = (await routes[resource]?.()) ?? []
+    return createApp(
+      {
+        database,
+        now,
+        newId,
+        principal,
+        perMinute: 0,
+        respond: localReply,
+        addressOf: () => 'local',
+        log: () => {},
+      },
+      own,
+    )
+  }
+
+  return {
+    path,
+    created,
+    async transport(request) {
+      const { pathname } = new URL(request.url)
+      const resource = resourceIn(pathname)
+      const app = apps.get(resource) ?? appFor(resource)
+      apps.set(resource, app)
+      return (await app).fetch(webLike(request)) as unknown as LocalReply
+    },
+    async recordGrades(grades) {
+      const { recordGrade } = await import('./gradebook.ts')
+      const call = { database, now: now().toISOString() }
+      database.transaction(() => {
+        for (const grade of grades) recordGrade(call, grade)
+      })
+    },
+    close: () => database.close(),
+  }
+}
+
+// The runtime's own Request and Response cost more to touch for the first time than all the rest of a short
+// command; the app uses only what stands here.
+function webLike({ method, url, headers, body }: LocalRequest): Request {
+  const bytes = new TextEncoder().encode(body ?? '')
+  const all: Readonly<Record<string, string>> = { 'content-length': String(bytes.length), ...headers }
+  return {
+    method,
+    url,
+    headers: { get: (name: string) => all[name.toLowerCase()] ?? null },
+    arrayBuffer: async () => bytes,
+  } as unknown as Request
+}
+
+function localReply({ status, headers, body }: Reply): Response {
+  return {
+    status,
+    headers: { get: (name: string) => headers[name.toLowerCase()] ?? null },
+    body: body === null ? null : encoded(typeof body === 'string' ? [body] : body),
+  } as unknown as Response
+}
+
+async function* encoded(text: Iterable<string> | AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  for await (const piece of text) yield encoder.encode(piece)
+}

@@ -1,0 +1,22 @@
+/** What is logged of a request: never a query, a header or a body, so that no secret can be in it. */
+export interface LogEntry {
+  readonly time: string
+  readonly requestId: string
+  readonly method: string
+  readonly path: string
+  readonly status: number
+  readonly durationMs: number
+  readonly userId?: string | undefined
+  /** The id of the credential, or `local`. */
+  readonly credential?: string | undefined
+  readonly code?: string | undefined
+  /** What was behind an internal error. */
+  readonly cause?: unknown
+}
+
+/** A log entry as one line of JSON, LF included. */
+export function logLine({ cause, durationMs, status, ...entry }: LogEntry): string {
+  const level = status >= 500 ? 'error' : status >= 400 ? 'warn' : 'info'
+  const error = cause instanceof Error ? { error: cause.stack ?? cause.message } : {}
+  return `${JSON.stringify({ level, ...entry, status, durationMs: Math.round(durationMs * 100) / 100, ...error })}\n`
+}

@@ -1,0 +1,37 @@
+import sql, { raw } from 'sql-template-tag'
+import type { Database } from './database/database.ts'
+import { ProblemError } from './problem-error.ts'
+
+type Table = 'courses' | 'lessons' | 'users'
+
+/**
+ * The id that a reference stands for: an id of ours as it is, `ext:<externalId>` looked up, for users
+ * `email:<address>` too (deleted ones skipped). Undefined where nothing is found.
+ */
+export function resolve(database: Database, table: Table, reference: string): string | undefined {
+  return database.one<{ id: string }>(sql`select id from ${raw(table)} where ${condition(table, reference)}`)
+    ?.id
+}
+
+function condition(table: Table, reference: string) {
+  if (reference.startsWith('ext:')) return sql`external_id = ${reference.slice(4)}`
+  if (table === 'users' && reference.startsWith('email:')) {
+    return sql`email_key = ${reference.slice(6).toLowerCase()} and status <> 'deleted'`
+  }
+  return sql`id = ${reference}`
+}
+
+const kindOf: Readonly<Record<Table, string>> = { courses: 'course', lessons: 'lesson', users: 'user' }
+
+/** The id behind a reference in a query parameter; throws 404, so that a mistyped filter is no empty list. */
+export function resolveFilter(
+  database: Database,
+  table: Table,
+  reference: string,
+  parameter: string,
+): string {
+  const id = resolve(database, table, reference)
+  if (id) return id
+  const detail = `There is no ${kindOf[table]} ${reference}.`
+  throw new ProblemError('not_found', detail, { errors: [{ parameter, code: 'not_found', detail }] })
+}

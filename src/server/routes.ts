@@ -1,0 +1,31 @@
+import type { Route } from './call.ts'
+
+/**
+ * The routes of each resource by the first step of its path, each loaded when it is first asked for. A new
+ * resource is one line here.
+ */
+export const routes: Readonly<Record<string, () => Promise<readonly Route[]>>> = {
+  courses: async () => (await import('./courses.ts')).courseRoutes,
+  lessons: async () => (await import('./lessons.ts')).lessonRoutes,
+  users: async () => (await import('./users.ts')).userRoutes,
+  user: async () => (await import('./users.ts')).userRoutes,
+  enrollments: async () => (await import('./enrollments.ts')).enrollmentRoutes,
+  learners: async () => (await import('./progress.ts')).progressRoutes,
+  progress: async () => (await import('./progress.ts')).progressRoutes,
+  analytics: async () => (await import('./analytics.ts')).analyticsRoutes,
+  keys: async () => (await import('./keys.ts')).keyRoutes,
+  health: async () => (await import('./service.ts')).serviceRoutes,
+  'openapi.json': async () => (await import('./service.ts')).serviceRoutes,
+}
+
+/** The step that tells which resource a path is about: the first one after `/v1`, or the first one. */
+export function resourceIn(path: string): string {
+  const steps = (path.split('?', 1)[0] ?? '').split('/')
+  return (steps[1] === 'v1' ? steps[2] : steps[1]) ?? ''
+}
+
+/** The routes of every resource. */
+export async function allRoutes(): Promise<Route[]> {
+  const all = await Promise.all(Object.values(routes).map((load) => load()))
+  return [...new Set(all.flat())]
+}
