@@ -22,7 +22,7 @@ export interface Academy {
    */
   readonly principal?: Principal
   /** Makes the answer that goes over the boundary: a web Response, or its like in this process. */
-  readonly respond: (reply: Reply) => Response
+  readonly respond: (reply: Reply, env: unknown) => Response
   /** Where a request came from, by what the socket adapter says of it. */
   readonly addressOf: (env: unknown) => string
   readonly log: (entry: LogEntry) => void
@@ -46,7 +46,8 @@ export interface Exchange {
   allowance?: Allowance
 }
 
-const everyHeader = {
+/** What every response carries, whatever it answers (api.md §1, "Security"). */
+export const everyHeader = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
@@ -91,7 +92,10 @@ export async function exchange(
     reply = refusalOf(fault, request)
   }
   const headers = { ...everyHeader, ...reply.headers, 'x-request-id': request.requestId }
-  const response = academy.respond({ ...reply, headers: { ...headers, ...limitHeaders(gates, request) } })
+  const response = academy.respond(
+    { ...reply, headers: { ...headers, ...limitHeaders(gates, request) } },
+    env,
+  )
   academy.log({
     time: request.now.toISOString(),
     requestId: request.requestId,

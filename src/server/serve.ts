@@ -1,0 +1,147 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { Hono } from 'hono'
+import { cors } from 'hono/cors'
+import { openDatabase } from './academy.ts'
+import { createApp } from './app.ts'
+import { localPrincipal } from './identify.ts'
+import { createKey } from './keys.ts'
+import { type LogEntry, logLine } from './log.ts'
+import { addressOf, webResponse } from './node-adapter.ts'
+import { ProblemError } from './problem-error.ts'
+import { allowedHosts, refusalOf, sendRaw, sendRefusal } from './raw-request.ts'
+import { allRoutes } from './routes.ts'
+
+/** How to serve an academy on a socket. */
+export interface ServeOptions {
+  /** The database file; made where there is none. */
+  readonly path: string
+  readonly host: string
+  /** 0 for any free port. */
+  readonly port: number
+  /** Host names that requests may carry besides the loopback ones. */
+  readonly allowHosts: readonly string[]
+  readonly publicUrl: string | undefined
+  /** Origins whose pages may read answers (Fetch standard, CORS); none unless named. */
+  readonly corsOrigins: readonly string[]
+  /** Requests a minute for each credential; 0 for no limit. */
+  readonly perMinute: number
+  /** Gets one line of JSON for each request. */
+  readonly writeLog: (line: string) => void
+  readonly now?: () => Date
+}
+
+/** An academy that is being served. */
+export interface RunningServer {
+  readonly url: string
+  /** The first key of an academy that was made just now; it is nowhere else. */
+  readonly firstKey: string | undefined
+  /** Refuses new requests with 503, finishes the open ones within 30 s, then closes the database. */
+  readonly stop: () => Promise<void>
+}
+
+const drainMs = 30_000
+const stalledMs = 120_000
+
+// Node's own are 60 s, 300 s and a check every 30 s: enough for a few hundred idle sockets to hold a server.
+const timeouts = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+}
+
+/** Serves an academy over HTTP; throws DatabaseError, and the listen error of a port that is taken. */
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const { path, perMinute, writeLog, now = () => new Date() } = options
+  const { database, created, newId } = openDatabase(path, now)
+  const log = (entry: LogEntry) => writeLog(logLine(entry))
+  const app = createApp(
+    { database, now, newId, perMinute, respond: webResponse(log), addressOf, log },
+    await allRoutes(),
+  )
+  const listener = getRequestListener(front(app, options.corsOrigins).fetch)
+  const allowed = allowedHosts(options)
+  let stopping = false
+  const server = createServer(timeouts, (incoming, outgoing) => {
+    const refusal = stopping ? closing() : refusalOf(incoming, allowed)
+    if (stopping) outgoing.setHeader('connection', 'close')
+    if (refusal) sendRefusal(incoming, outgoing, refusal, newId('req'), now(), log)
+    else void listener(incoming, outgoing)
+  })
+  server.maxConnections = 500
+  server.timeout = stalledMs
+  server.on('clientError', (error, socket) => sendRaw(error, socket, newId('req'), now(), log))
+  try {
+    await listen(server, options)
+  } catch (error) {
+    database.close()
+    throw error
+  }
+  const firstKey = created ? makeFirstKey(database, now, newId) : undefined
+  return {
+    url: options.publicUrl ?? urlOf(server, options.host),
+    firstKey,
+    async stop() {
+      stopping = true
+      await drained(server)
+      database.close()
+    },
+  }
+}
+
+function front(app: Hono, origins: readonly string[]): Hono {
+  if (origins.length === 0) return app
+  const exposeHeaders = [
+    'ETag',
+    'Link',
+    'Location',
+    'RateLimit',
+    'RateLimit-Policy',
+    'Retry-After',
+    'X-Request-Id',
+  ]
+  return new Hono().use(cors({ origin: [...origins], exposeHeaders })).route('/', app)
+}
+
+function closing(): ProblemError {
+  return new ProblemError('unavailable', 'The server is stopping.', { headers: { 'retry-after': '5' } })
+}
+
+function makeFirstKey(
+  database: Parameters<typeof createKey>[0],
+  now: () => Date,
+  newId: (prefix: string) => string,
+): string | undefined {
+  const { userId, scopes } = localPrincipal(database)
+  const key = { name: 'first key', userId, scopes, expiresAt: null }
+  return createKey(database, key, { now: now().toISOString(), newId }).key ?? undefined
+}
+
+function listen(server: Server, { host, port }: ServeOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function urlOf(server: Server, host: string): string {
+  // A server that listens on host and port has an address object, not the path of a pipe.
+  const { port } = server.address() as AddressInfo
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+function drained(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const late = setTimeout(() => server.closeAllConnections(), drainMs)
+    server.close(() => {
+      clearTimeout(late)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}
