@@ -1,0 +1,175 @@
+import { resolve } from 'node:path'
+import type { Environment } from './directories.ts'
+import { SettingError } from './errors.ts'
+import { isLocal, type Profile, type Profiles, type RemoteProfile } from './profiles.ts'
+import { type Origin, type Settings, type Source, sources } from './settings.ts'
+
+/** What is sent as the bearer (RFC 6750), where it came from, and which others it keeps from being used. */
+export interface Credential {
+  readonly kind: 'api_key' | 'access_token'
+  readonly value: string
+  readonly origin: Origin
+  readonly shadows: readonly Origin[]
+}
+
+interface Chosen {
+  /** The profile in use, null where a flag or variable names the academy itself. */
+  readonly profile: string | null
+  readonly origin: Origin
+  readonly shadows: readonly Origin[]
+}
+
+/** An academy in this process: the absolute path of its database. */
+export interface LocalAcademy extends Chosen {
+  readonly kind: 'local'
+  readonly database: string
+}
+
+/** A platform elsewhere. */
+export interface RemoteAcademy extends Chosen {
+  readonly kind: 'remote'
+  /** As it was given: http or https. */
+  readonly url: string
+  readonly credential: Credential | null
+  /** A profile whose credential was stored for another origin, and therefore not used. */
+  readonly withheld: { readonly profile: string; readonly origin: string } | null
+}
+
+export type Academy = LocalAcademy | RemoteAcademy
+
+/** What an academy is chosen from. */
+export interface AcademySources {
+  readonly settings: Settings
+  readonly env: Environment
+  readonly profiles: Profiles
+  readonly cwd: string
+}
+
+/**
+ * Which academy is meant, and which credential goes there; null where nothing names one. The most specific place that
+ * names an address, a database or a profile decides. A stored credential goes only to the origin it was stored for.
+ * Throws a SettingError on contradictions, unknown profiles and malformed addresses.
+ */
+export function chooseAcademy(from: AcademySources): Academy | null {
+  const { url, database } = from.settings
+  const profile = chosenProfile(from)
+  const named = [url, database, profile].filter((place) => place.value !== null)
+  const decisive = named.reduce<Source>((best, { origin }) => moreSpecific(best, origin.source), 'default')
+  if (decisive === 'default') return null
+
+  const shadowed = (chosen: Origin) =>
+    named.flatMap(({ origin, shadows }) => [origin, ...shadows]).filter((origin) => origin !== chosen)
+  const decides = (place: { value: unknown; origin: Origin }) =>
+    place.value !== null && place.origin.source === decisive
+
+  if (decides(url) && decides(database)) {
+    throw new SettingError(`${url.origin.name} and ${database.origin.name} exclude each other`)
+  }
+  if (database.value !== null && decides(database)) {
+    return local(from, database.value, null, database.origin, shadowed(database.origin))
+  }
+  if (url.value !== null && decides(url)) {
+    assertAddress(url.value, url.origin.name)
+    const stored =
+      profile.value === null ? null : remoteOnly(findProfile(from, profile.value, profile.origin))
+    const used =
+      stored && profile.value !== null ? { name: profile.value, stored, origin: profile.origin } : null
+    return remote(from, url.value, used, { profile: null, origin: url.origin, shadows: shadowed(url.origin) })
+  }
+  if (profile.value === null) return null
+  const stored = findProfile(from, profile.value, profile.origin)
+  const shadows = shadowed(profile.origin)
+  if (isLocal(stored)) return local(from, stored.database, profile.value, profile.origin, shadows)
+  const used = { name: profile.value, stored, origin: profile.origin }
+  return remote(from, stored.url, used, { profile: profile.value, origin: profile.origin, shadows })
+}
+
+interface UsedProfile {
+  readonly name: string
+  readonly stored: RemoteProfile
+  readonly origin: Origin
+}
+
+function chosenProfile({ settings, profiles }: AcademySources) {
+  if (settings.profile.value !== null || profiles.active === null) return settings.profile
+  const origin: Origin = { source: 'profile', name: `the active profile ${profiles.active}` }
+  return { value: profiles.active, origin, shadows: [] }
+}
+
+function findProfile({ profiles }: AcademySources, name: string, origin: Origin): Profile {
+  const profile = Object.hasOwn(profiles.profiles, name) ? profiles.profiles[name] : undefined
+  if (profile) return profile
+  const valid = Object.keys(profiles.profiles)
+  throw new SettingError(`there is no profile ${JSON.stringify(name)} (from ${origin.name})`, {
+    hint:
+      valid.length > 0 ? `profiles: ${valid.join(', ')}` : 'make one with: learnctl auth login --with-key',
+    choice: { given: name, valid },
+  })
+}
+
+/** Throws a SettingError that calls it `name` unless it is an absolute http or https address. */
+export function assertAddress(text: string, name: string): void {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return
+  const guess = /^[\w.-]+(:\d+)?(\/\S*)?$/.test(text) ? { hint: `with its scheme: https://${text}` } : {}
+  const quoted = JSON.stringify(text)
+  throw new SettingError(`${name} must be an address such as https://academy.example.org, not ${quoted}`, guess)
+}
+
+function remoteOnly(profile: Profile): RemoteProfile | null {
+  return isLocal(profile) ? null : profile
+}
+
+function local(
+  { cwd }: AcademySources,
+  database: string,
+  profile: string | null,
+  origin: Origin,
+  shadows: Origin[],
+) {
+  if (database === '') throw new SettingError(`${origin.name} must be the path of a file`)
+  return { kind: 'local', database: resolve(cwd, database), profile, origin, shadows } as const
+}
+
+function remote(
+  from: AcademySources,
+  baseUrl: string,
+  used: UsedProfile | null,
+  chosen: Chosen,
+): RemoteAcademy {
+  const bound = used?.stored.credential
+  const fits = bound?.origin === new URL(url).origin
+  const candidates: Omit<Credential, 'shadows'>[] = environmentCredentials(from.env)
+  if (used && bound && fits) {
+    const origin: Origin = { source: used.origin.source, name: `profile ${used.name}` }
+    // A profile asked for on this very command line is more specific than a variable set some time before.
+    const place = used.origin.source === 'flag' ? 0 : candidates.length
+    candidates.splice(place, 0, { kind: bound.kind, value: bound.value, origin })
+  }
+  const [first, ...others] = candidates
+  return {
+    kind: 'remote',
+    ...chosen,
+    url,
+    credential: first ? { ...first, shadows: others.map(({ origin }) => origin) } : null,
+    withheld: used && bound && !fits ? { profile: used.name, origin: bound.origin } : null,
+  }
+}
+
+function environmentCredentials(env: Environment): Omit<Credential, 'shadows'>[] {
+  const given = [
+    { kind: 'api_key', name: 'LEARNCTL_API_KEY' },
+    { kind: 'access_token', name: 'LEARNCTL_ACCESS_TOKEN' },
+  ] as const
+  const found = given.flatMap(({ kind, name }) => {
+    const value = env[name]
+    return value ? [{ kind, value, origin: { source: 'environment', name } as const }] : []
+  })
+  if (found.length < 2) return found
+  throw new SettingError('LEARNCTL_API_KEY and LEARNCTL_ACCESS_TOKEN are both set', {
+    hint: 'unset one of them',
+  })
+}
+
+function moreSpecific(one: Source, other: Source): Source {
+  return sources.indexOf(one) <= sources.indexOf(other) ? one : other
+}

@@ -1,0 +1,62 @@
+import { isAbsolute, join, resolve } from 'node:path'
+
+/** The environment variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What decides where files live. */
+export interface Place {
+  readonly env: Environment
+  readonly home: string
+  readonly cwd: string
+  readonly platform: NodeJS.Platform
+}
+
+/** Where configuration, state (journals, running servers) and data (academies) live, all absolute. */
+export interface Directories {
+  readonly config: string
+  readonly state: string
+  readonly data: string
+  /** The database of the `local` profile, and of a server that is told no other. */
+  readonly database: string
+}
+
+/**
+ * The directories of this program: `LEARNCTL_CONFIG_DIR`, then the XDG variables, then the platform's own places.
+ * A relative XDG path is ignored (XDG Base Directory Specification).
+ */
+export function directories(place: Place): Directories {
+  const { env, cwd } = place
+  const own = env['LEARNCTL_CONFIG_DIR']
+  const xdg = (name: string) => {
+    const base = env[name]
+    return base && isAbsolute(base) ? join(base, 'learnctl') : undefined
+  }
+  const standard = platformDirectories(place)
+  const data = xdg('XDG_DATA_HOME') ?? standard.data
+  return {
+    config: own ? resolve(cwd, own) : (xdg('XDG_CONFIG_HOME') ?? standard.config),
+    state: xdg('XDG_STATE_HOME') ?? standard.state,
+    data,
+    database: join(data, 'local.db'),
+  }
+}
+
+function platformDirectories({ env, home, platform }: Place) {
+  if (platform === 'win32') {
+    const local = join(env['LOCALAPPDATA'] || join(home, 'AppData', 'Local'), 'learnctl')
+    return {
+      config: join(env['APPDATA'] || join(home, 'AppData', 'Roaming'), 'learnctl'),
+      state: join(local, 'State'),
+      data: join(local, 'Data'),
+    }
+  }
+  if (platform === 'darwin') {
+    const support = join(home, 'Library', 'Application Support', 'learnctl')
+    return { config: support, state: join(support, 'state'), data: join(support, 'data') }
+  }
+  return {
+    config: join(home, '.config', 'learnctl'),
+    state: join(home, '.local', 'state', 'learnctl'),
+    data: join(home, '.local', 'share', 'learnctl'),
+  }
+}

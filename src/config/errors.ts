@@ -1,0 +1,32 @@
+/** A configuration file or directory that cannot be read or written; the message names its path. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly code: 'config_invalid' | 'config_unreadable' | 'config_unwritable' | 'config_locked'
+  readonly hint: string | undefined
+
+  constructor(code: ConfigError['code'], message: string, options: ErrorOptions & { hint?: string } = {}) {
+    super(message, options)
+    this.code = code
+    this.hint = options.hint
+  }
+}
+
+/** A setting whose value cannot be taken, named by where it came from; a fault of usage. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError'
+  readonly code = 'invalid_setting'
+  readonly hint: string | undefined
+  /** The value that was given and the ones that would be taken, where these are few. */
+  readonly choice: { readonly given: string; readonly valid: readonly string[] } | undefined
+
+  constructor(message: string, options: { hint?: string; choice?: SettingError['choice'] } = {}) {
+    super(message)
+    this.hint = options.hint
+    this.choice = options.choice
+  }
+}
+
+/** The system's word for a failed file operation, such as `EACCES`. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto'
+import { closeSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { ConfigError, systemCode } from './errors.ts'
+
+const staleAfterMs = 30_000
+const waitAtMostMs = 30_000
+
+/** What a lock needs of the world. */
+export interface LockClock {
+  readonly now: () => number
+  readonly sleep: (ms: number) => Promise<void>
+}
+
+interface Holder {
+  readonly pid: number
+  readonly host: string
+  readonly time: number
+  readonly id: string
+}
+
+/**
+ * Runs `work` while this process alone holds the lock file at `path` (created exclusively, holding pid and time).
+ * A lock whose process has died, or that is older than 30 s, is taken over. Throws a ConfigError after 30 s of
+ * waiting. What `work` decides on must be read inside it.
+ */
+export async function withLock<Result>(
+  path: string,
+  clock: LockClock,
+  work: () => Result | Promise<Result>,
+): Promise<Result> {
+  const holder: Holder = { pid: process.pid, host: hostname(), time: clock.now(), id: randomUUID() }
+  const deadline = clock.now() + waitAtMostMs
+  while (!tryCreate(path, { ...holder, time: clock.now() })) {
+    if (isStale(path, clock.now())) {
+      takeAway(path, clock.now())
+    } else if (clock.now() >= deadline) {
+      throw new ConfigError('config_locked', `another process has held ${path} for 30 s`, {
+        hint: 'if no other learnctl is running, delete that file',
+      })
+    }
+    await clock.sleep(10 + Math.random() * 40)
+  }
+  try {
+    return await work()
+  } finally {
+    if (read(path)?.id === holder.id) unlink(path)
+  }
+}
+
+function tryCreate(path: string, holder: Holder): boolean {
+  try {
+    const file = openSync(path, 'wx', 0o600)
+    writeSync(file, JSON.stringify(holder))
+    closeSync(file)
+    return true
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false
+    throw error
+  }
+}
+
+/**
+ * Deletes a stale lock. Only one process at a time may do so, and it looks again first: a second one that saw the
+ * same stale lock would otherwise delete the fresh lock of the first.
+ */
+function takeAway(path: string, now: number): void {
+  const guard = `${path}.stale`
+  if (!tryCreate(guard, { pid: process.pid, host: hostname(), time: now, id: randomUUID() })) {
+    if (isStale(guard, now)) unlink(guard)
+    return
+  }
+  try {
+    if (isStale(path, now)) unlink(path)
+  } finally {
+    unlink(guard)
+  }
+}
+
+function isStale(path: string, now: number): boolean {
+  const holder = read(path)
+  if (holder) return now - holder.time > staleAfterMs || (holder.host === hostname() && !isAlive(holder.pid))
+  // Nothing in it yet: its process is between creating and writing, or died there.
+  const written = statSync(path, { throwIfNoEntry: false })?.mtimeMs
+  return written !== undefined && now - written > staleAfterMs
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return systemCode(error) === 'EPERM'
+  }
+}
+
+function read(path: string): Holder | null {
+  try {
+    // The file holds what tryCreate wrote, or is cut short, which JSON.parse refuses.
+    return JSON.parse(readFileSync(path, 'utf8')) as Holder
+  } catch {
+    return null
+  }
+}
+
+function unlink(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error
+  }
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ConfigError, SettingError, systemCode } from './errors.ts'
+import { type Setting, settings } from './setting.ts'
+
+/** The settings of a working directory, as text by setting name, and the file they stand in. */
+export interface ProjectFile {
+  readonly path: string
+  readonly values: Readonly<Record<string, string>>
+}
+
+const allowed = Object.entries<Setting>(settings).flatMap(([name, { project }]) => (project ? [name] : []))
+
+/**
+ * Reads `learnctl.json` of the working directory, and of no directory above it. It may choose a profile and how
+ * results look, nothing more: a cloned repository must not be able to send a credential elsewhere. Throws a
+ * SettingError on any other member.
+ */
+export function readProjectFile(cwd: string): ProjectFile | null {
+  const path = join(cwd, 'learnctl.json')
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return null
+    throw new ConfigError('config_unreadable', `cannot read ${path}: ${systemCode(error)}`, { cause: error })
+  }
+  const values: Record<string, string> = {}
+  for (const [name, value] of Object.entries(parse(text, path))) {
+    if (!allowed.includes(name)) {
+      throw new SettingError(`${path} may hold only ${allowed.join(', ')}, not ${JSON.stringify(name)}`, {
+        choice: { given: name, valid: allowed },
+      })
+    }
+    values[name] = asText(value, `${path}: ${name}`)
+  }
+  return { path, values }
+}
+
+function parse(text: string, path: string): object {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new ConfigError('config_invalid', `${path} is not JSON`, { cause: error })
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  throw new ConfigError('config_invalid', `${path} is not a JSON object`)
+}
+
+function asText(value: unknown, name: string): string {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return String(value)
+  if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value.join(',')
+  throw new SettingError(`${name} must be text or a number, not ${JSON.stringify(value)}`)
+}

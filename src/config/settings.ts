@@ -1,0 +1,69 @@
+import type { Environment } from './directories.ts'
+import type { ProjectFile } from './project-file.ts'
+import { type Setting, type SettingName, type SettingValues, settings } from './setting.ts'
+import { parseSetting } from './setting-value.ts'
+
+/** Where a value comes from, most specific first. */
+export const sources = ['flag', 'environment', 'project', 'profile', 'default'] as const
+export type Source = (typeof sources)[number]
+
+/** One place that gives a value, by the name its user knows: `--url`, `LEARNCTL_URL`, a path, `profile school`. */
+export interface Origin {
+  readonly source: Source
+  readonly name: string
+}
+
+/** A value, where it came from, and the less specific places whose values it keeps from counting. */
+export interface Resolved<Value> {
+  readonly value: Value
+  readonly origin: Origin
+  readonly shadows: readonly Origin[]
+}
+
+export type Settings = { readonly [Name in SettingName]: Resolved<SettingValues[Name]> }
+
+/** The places that settings are read from; flags by setting name. */
+export interface SettingSources {
+  readonly flags: Readonly<Record<string, unknown>>
+  readonly env: Environment
+  readonly project: ProjectFile | null
+}
+
+/**
+ * Resolves every global setting: flag, then variable, then project file, then default. An empty variable counts as
+ * unset. Throws a SettingError that names the place of a value that cannot be taken.
+ */
+export function resolveSettings(from: SettingSources): Settings {
+  const resolved = Object.entries<Setting>(settings).map(([name, setting]) => [
+    name,
+    resolveSetting(name, setting, from),
+  ])
+  // Each value was parsed by its own kind.
+  return Object.fromEntries(resolved) as Settings
+}
+
+function resolveSetting(name: string, setting: Setting, from: SettingSources): Resolved<unknown> {
+  const [chosen, ...others] = given(name, setting, from)
+  if (!chosen) return { value: setting.default, origin: { source: 'default', name: 'default' }, shadows: [] }
+  const place = chosen.origin.source === 'project' ? `${chosen.origin.name}: ${name}` : chosen.origin.name
+  const value = chosen.text === true ? true : parseSetting(chosen.text, place, setting)
+  return { value, origin: chosen.origin, shadows: others.map(({ origin }) => origin) }
+}
+
+function given(name: string, setting: Setting, { flags, env, project }: SettingSources) {
+  const places: readonly (Origin & { readonly text: unknown })[] = [
+    { source: 'flag', name: `--${setting.flag}`, text: flags[name] },
+    { source: 'environment', name: setting.variable, text: env[setting.variable] },
+    // A run without a person at the keyboard says so by this variable alone.
+    ...(name === 'noInput' ? [{ source: 'environment', name: 'CI', text: isSet(env['CI']) }] : []),
+    { source: 'project', name: project?.path ?? '', text: project?.values[name] },
+  ]
+  return places.flatMap(({ text, ...origin }) => {
+    const counts = text === true || (typeof text === 'string' && (text !== '' || origin.source === 'flag'))
+    return counts ? [{ text, origin }] : []
+  })
+}
+
+function isSet(text: string | undefined): true | undefined {
+  return text && !/^(0|false)$/i.test(text) ? true : undefined
+}
