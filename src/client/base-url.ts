@@ -1,0 +1,43 @@
+import { RequestError } from './errors.ts'
+
+/**
+ * The base of every address: `https://host/path` without a trailing slash and without a final `/v1`, which operation
+ * paths bring along (api.md §5). Throws RequestError on what is not an http or https address, and on one that carries
+ * a user, query or fragment.
+ */
+export function normaliseBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new RequestError('invalid_base_url', `${text} is not an http or https address`)
+  }
+  // The address itself is left out of the message: it may hold a password.
+  if (url.username || url.password) {
+    throw new RequestError(
+      'invalid_base_url',
+      `the address of ${url.host} must not carry a user name or password`,
+    )
+  }
+  if (url.search || url.hash) {
+    throw new RequestError('invalid_base_url', `${text} must not carry a query or fragment`)
+  }
+  const path = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '').replace(/\/+$/, '')
+  return url.origin + path
+}
+
+/** True for `localhost`, its subdomains (RFC 6761 §6.3) and the loopback addresses. */
+export function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url)
+  return (
+    /^(.+\.)?localhost\.?$/.test(hostname) || /^127\.\d+\.\d+\.\d+$/.test(hostname) || hostname === '[::1]'
+  )
+}
+
+/**
+ * Throws RequestError when a credential would travel to this base address in the clear: plain http to anything but
+ * loopback.
+ */
+export function assertConfidential(baseUrl: string): void {
+  if (baseUrl.startsWith('https:') || isLoopback(baseUrl)) return
+  const { host } = new URL(baseUrl)
+  throw new RequestError('insecure_http', `the credential would go to ${host} unencrypted, over plain http`)
+}

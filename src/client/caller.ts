@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto'
+import type { Answer, Operation } from '../contract/operation.ts'
+import { normaliseBaseUrl } from './base-url.ts'
+import {
+  type AnyInput,
+  type CallArguments,
+  type CallInput,
+  exchangeOf,
+  type Item,
+  type Page,
+  type Result,
+} from './call.ts'
+import { assertMediaType, listOf, readBytes, readJson } from './decode.ts'
+import { encodeIdempotencyKey, encodeQuery, type QueryParameters } from './encode.ts'
+import { RequestError } from './errors.ts'
+import { offeringErrorOf } from './offering.ts'
+import { readPage, readPages } from './pages.ts'
+import type { CredentialKind } from './problem.ts'
+import type { Wait } from './retry.ts'
+import { createSender, type ExchangeReport, type Translate } from './sender.ts'
+import type { Exchange, Reply, Transport } from './transport.ts'
+
+/** A request in the words of HTTP, for what the contract does not know. */
+export interface RawRequest {
+  readonly method: string
+  /** Path-absolute, with `/v1`; the base address comes before it. */
+  readonly path: string
+  readonly query?: QueryParameters
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly idempotencyKey?: string
+  readonly signal?: AbortSignal
+}
+
+/** Calls operations on one academy. Everything it throws is an error of errors.ts or an aborted signal's reason. */
+export interface Caller {
+  /** Calls an operation and reads its whole answer, which is taken as it comes (api.md §5), not validated. */
+  call<const O extends Operation>(operation: O, ...input: CallArguments<O>): Promise<Result<Answer<O>>>
+  /** Calls an operation and gives its success as a stream, to be read to its end or left by `break`. */
+  open<const O extends Operation>(
+    operation: O,
+    input: CallInput<O>,
+    options?: { readonly accept?: string },
+  ): Promise<Reply>
+  /** Pages of a list, each asked for when it is wanted. */
+  pages<const O extends Operation>(operation: O, ...input: CallArguments<O>): AsyncGenerator<Page<O>>
+  /** The request that `call` would send, without its credential. */
+  request<const O extends Operation>(operation: O, ...input: CallArguments<O>): Exchange
+  /** Sends any request with the same credential, time-outs and repetition; gives the success as a stream. */
+  send(request: RawRequest): Promise<Reply>
+  /** The request that `send` would send, without its credential. */
+  rawRequest(request: RawRequest): Exchange
+}
+
+/** How a caller reaches its academy. */
+export interface CallerOptions {
+  readonly baseUrl: string
+  readonly transport: Transport
+  /** The value of the Authorization header, asked for at each attempt; null or absent for none. */
+  readonly authorization?: (() => Promise<string | null>) | undefined
+  /** What `authorization` gives; an API key unless told otherwise. */
+  readonly credential?: CredentialKind | undefined
+  /** Lets a credential travel over plain http to a host that is not this one. */
+  readonly insecureHttp?: boolean | undefined
+  /** How often a request is sent at most, 4 unless told otherwise. */
+  readonly attempts?: number | undefined
+  /** The wait for the head of an answer, per attempt: 30 s. */
+  readonly timeoutMs?: number | undefined
+  /** The wait for the next piece of a body: 30 s. */
+  readonly idleTimeoutMs?: number | undefined
+  /** The longest `Retry-After` that is waited for: 60 s. */
+  readonly maxRetryWaitMs?: number | undefined
+  readonly now?: (() => number) | undefined
+  readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined
+  readonly random?: (() => number) | undefined
+  readonly newIdempotencyKey?: (() => string) | undefined
+  readonly onWait?: ((wait: Wait) => void) | undefined
+  readonly onExchange?: ((report: ExchangeReport) => void) | undefined
+}
+
+/** A caller for one academy. Throws RequestError on a base address that cannot be one. */
+export function createCaller(options: CallerOptions): Caller {
+  const baseUrl = normaliseBaseUrl(options.baseUrl)
+  const newIdempotencyKey = options.newIdempotencyKey ?? randomUUID
+  const sender = createSender({
+    baseUrl,
+    transport: options.transport,
+    authorization: options.authorization,
+    credential: options.credential ?? 'api_key',
+    insecureHttp: options.insecureHttp ?? false,
+    attempts: options.attempts ?? 4,
+    timeoutMs: options.timeoutMs ?? 30_000,
+    idleTimeoutMs: options.idleTimeoutMs ?? 30_000,
+    maxRetryWaitMs: options.maxRetryWaitMs ?? 60_000,
+    now: options.now ?? Date.now,
+    sleep: options.sleep ?? sleepFor,
+    random: options.random ?? Math.random,
+    onWait: options.onWait,
+    onExchange: options.onExchange,
+  })
+
+  function requestOf(operation: Operation, input: AnyInput = {}, accept = 'application/json'): Exchange {
+    return exchangeOf(baseUrl, operation, input, accept, newIdempotencyKey)
+  }
+
+  function translating(request: Exchange, operation: Operation, input: AnyInput = {}): Translate {
+    return (error) => offeringErrorOf(request, operation, input.params ?? {}, error, readList)
+  }
+
+  async function readList(path: string): Promise<unknown> {
+    const request = { method: 'GET', url: baseUrl + path, headers: { accept: 'application/json' } }
+    return sender.sendOnce(request, (reply) => readJson(request, reply))
+  }
+
+  async function call<const O extends Operation>(
+    operation: O,
+    ...[input]: CallArguments<O>
+  ): Promise<Result<Answer<O>>> {
+    const request = requestOf(operation, input)
+    const consume = async (reply: Reply) => ({
+      // The answer is the server's word: older and newer ones say less and more than the contract.
+      data: (await readAnswer(request, reply, operation)) as Answer<O>,
+      status: reply.status,
+      requestId: reply.headers.get('x-request-id'),
+      etag: reply.headers.get('etag'),
+      replayed: reply.headers.get('idempotent-replayed') === 'true',
+    })
+    return sender.send(request, consume, translating(request, operation, input))
+  }
+
+  async function open(
+    operation: Operation,
+    input: AnyInput,
+    { accept }: { readonly accept?: string } = {},
+  ): Promise<Reply> {
+    const media = accept ? [accept] : (operation.media ?? [])
+    const request = requestOf(operation, input, media.join(', ') || '*/*')
+    const consume = async (reply: Reply) => {
+      assertMediaType(request, reply, media)
+      return reply
+    }
+    return sender.send(request, consume, translating(request, operation, input))
+  }
+
+  async function* pages<const O extends Operation>(
+    operation: O,
+    ...[input]: CallArguments<O>
+  ): AsyncGenerator<Page<O>> {
+    const first = requestOf(operation, input)
+    const read = (request: Exchange) =>
+      sender.send(request, (reply) => readPage(request, reply), translating(request, operation, input))
+    for await (const { body, requestId, next } of readPages(first, read)) {
+      // As in `call`: what a list holds is the server's word.
+      yield { data: body.data as readonly Item<O>[], body: body as Answer<O>, more: next !== null, requestId }
+    }
+  }
+
+  function rawRequest(raw: RawRequest): Exchange {
+    const method = raw.method.toUpperCase()
+    const address = baseUrl + raw.path + encodeQuery(raw.query)
+    if (!raw.path.startsWith('/') || !URL.canParse(address) || raw.path.includes('#')) {
+      throw new RequestError(
+        'invalid_path',
+        `${raw.path} is not a path; it begins with /, such as /v1/courses`,
+      )
+    }
+    const own = Object.fromEntries(
+      Object.entries(raw.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+    )
+    const key = method === 'POST' ? encodeIdempotencyKey(raw.idempotencyKey ?? newIdempotencyKey()) : null
+    return {
+      method,
+      url: address,
+      headers: {
+        accept: 'application/json',
+        ...(raw.body !== undefined && { 'content-type': 'application/json' }),
+        ...(key !== null && { 'idempotency-key': key }),
+        ...own,
+      },
+      ...(raw.body !== undefined && { body: raw.body }),
+      ...(raw.signal && { signal: raw.signal }),
+    }
+  }
+
+  return {
+    call,
+    open,
+    pages,
+    request: (operation, ...[input]) => requestOf(operation, input),
+    rawRequest,
+    send: (raw) => sender.send(rawRequest(raw), async (reply) => reply),
+  }
+}
+
+async function readAnswer(request: Exchange, reply: Reply, operation: Operation): Promise<unknown> {
+  if (operation.response !== null) {
+    const body = await readJson(request, reply)
+    return operation.list ? listOf(request, body) : body
+  }
+  // Nothing is expected; what comes all the same is read away, so that the connection can serve again.
+  await readBytes(reply, 64 * 1024)
+  return undefined
+}
+
+async function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {
+  const { setTimeout: delay } = await import('node:timers/promises')
+  await delay(ms, undefined, signal ? { signal } : {}).catch((error: unknown) => {
+    throw signal?.aborted ? signal.reason : error
+  })
+}

@@ -1,0 +1,120 @@
+import type * as z from 'zod'
+import { type Contract, contract } from '../contract/index.ts'
+import type { Answer, BodyInput, Operation, QueryInput } from '../contract/operation.ts'
+import type { AnyInput, CallOptions, Item } from './call.ts'
+import { type Caller, type CallerOptions, createCaller } from './caller.ts'
+import { isObject } from './decode.ts'
+import { RequestError } from './errors.ts'
+import type { Reply, Transport } from './transport.ts'
+import { createUndiciTransport, type UndiciOptions } from './undici.ts'
+
+export type { CallOptions, Item } from './call.ts'
+export type { Caller, CallerOptions } from './caller.ts'
+export * from './errors.ts'
+export type { Exchange, Reply, Transport } from './transport.ts'
+
+type PathArguments<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
+  ? [id: string, ...more: PathArguments<Rest>]
+  : []
+
+type PayloadArgument<O extends Operation> = O['body'] extends z.ZodType
+  ? [body: BodyInput<O>]
+  : O['query'] extends z.ZodType
+    ? [query?: QueryInput<O>]
+    : []
+
+type Arguments<O extends Operation> = [
+  ...PathArguments<O['path']>,
+  ...PayloadArgument<O>,
+  options?: CallOptions,
+]
+
+/** A method that calls one operation: its path parameters in order, then its body or query, then options. */
+export type Method<O extends Operation> = ((...input: Arguments<O>) => Promise<Answer<O>>) &
+  (O extends { readonly list: true }
+    ? {
+        /** Every item of every page, each page asked for when it is wanted. */
+        all(...input: Arguments<O>): AsyncGenerator<Item<O>>
+      }
+    : unknown) &
+  (O extends { readonly media: readonly string[] }
+    ? {
+        /** The answer as the stream that the query's `format` names. */
+        stream(...input: Arguments<O>): Promise<Reply>
+      }
+    : unknown)
+
+/** A method for each operation of the API, by resource and verb. */
+export type Client = {
+  readonly [Group in keyof Contract]: {
+    readonly [Verb in keyof Contract[Group]]: Contract[Group][Verb] extends Operation
+      ? Method<Contract[Group][Verb]>
+      : never
+  }
+} & {
+  /** Calls operations with all that HTTP says about them. */
+  readonly caller: Caller
+  /** Drops the connections that are open. */
+  close(): Promise<void>
+}
+
+/** How a client reaches its academy, and as whom. */
+export interface ClientOptions
+  extends Omit<CallerOptions, 'transport' | 'authorization' | 'credential'>,
+    UndiciOptions {
+  /** An API key; this or an access token, or neither. */
+  readonly apiKey?: string
+  /** An OAuth access token (RFC 6750). */
+  readonly accessToken?: string
+  /** Carries the requests instead of the network. */
+  readonly transport?: Transport
+}
+
+/** A client for one academy. Throws RequestError on a base address that cannot be one, and on two credentials. */
+export function createClient(options: ClientOptions): Client {
+  const { apiKey, accessToken } = options
+  if (apiKey !== undefined && accessToken !== undefined) {
+    throw new RequestError('invalid_header', 'an API key and an access token exclude each other')
+  }
+  const network = createUndiciTransport(options)
+  const bearer = apiKey ?? accessToken
+  const caller = createCaller({
+    ...options,
+    transport: options.transport ?? network,
+    credential: accessToken === undefined ? 'api_key' : 'access_token',
+    authorization: bearer === undefined ? undefined : async () => `Bearer ${bearer}`,
+  })
+  const groups = Object.entries(contract).map(([group, operations]) => {
+    const methods = Object.entries(operations).map(([verb, operation]) => [verb, methodOf(caller, operation)])
+    return [group, Object.fromEntries(methods)]
+  })
+  // The keys are the contract's own, which entries cannot tell the compiler.
+  return { ...Object.fromEntries(groups), caller, close: network.close } as Client
+}
+
+function methodOf(caller: Caller, operation: Operation) {
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+
+  function inputOf(given: readonly unknown[]): AnyInput {
+    const params = Object.fromEntries(names.map((name, index) => [name, String(given[index] ?? '')]))
+    const [payload, options] = given.slice(names.length)
+    const part: AnyInput | null = operation.body
+      ? { body: payload }
+      : operation.query
+        ? { query: objectOf(payload) }
+        : null
+    return { ...objectOf(part ? options : payload), params, ...part }
+  }
+
+  async function* all(...given: unknown[]): AsyncGenerator<unknown> {
+    for await (const page of caller.pages(operation, inputOf(given))) yield* page.data
+  }
+
+  const call = async (...given: unknown[]) => (await caller.call(operation, inputOf(given))).data
+  const stream = (...given: unknown[]) => caller.open(operation, inputOf(given))
+  return Object.assign(call, operation.list && { all }, operation.media && { stream })
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return isObject(value) ? value : {}
+}

@@ -1,0 +1,101 @@
+import { hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
+import type { Reply } from './transport.ts'
+
+/** The most that is held of a success that is read as a whole: 64 MiB. */
+export const maximumBodyBytes = 64 * 1024 * 1024
+
+/** A list as every server's is shown: the items, and the way on when the body names one. */
+export interface ListBody {
+  readonly data: readonly unknown[]
+  readonly nextCursor: string | null
+  readonly [member: string]: unknown
+}
+
+/** The body as bytes, or null as soon as it turns out longer than the limit; the rest is then not read. */
+export async function readBytes(reply: Reply, limitBytes: number): Promise<Buffer | null> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of reply.body ?? []) {
+    size += chunk.byteLength
+    if (size > limitBytes) return null
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks, size)
+}
+
+/** The media type of a reply without its parameters, in lower case; empty when there is none. */
+export function mediaTypeOf(reply: Reply): string {
+  return (reply.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+}
+
+/**
+ * The JSON value of a success, whatever its fields are called and whatever values they hold (api.md §5); null when
+ * there is no body. Throws ProtocolError on a web page, on what is not JSON or was cut off, and on too long a body.
+ */
+export async function readJson(
+  target: Target,
+  reply: Reply,
+  limitBytes = maximumBodyBytes,
+): Promise<unknown> {
+  const bytes = await readBytes(reply, limitBytes)
+  if (bytes === null) {
+    const limit = `${Math.floor(limitBytes / 1024 / 1024)} MiB`
+    throw new ProtocolError(target, 'too_large', `${answer(target)} is longer than ${limit}`)
+  }
+  const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
+  if (text.trim() === '') return null
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    if (mediaTypeOf(reply) === 'text/html' || /^\s*<(!doctype|html|\?xml)/i.test(text.slice(0, 256))) {
+      throw pageInstead(target)
+    }
+    const message = `${answer(target)} is not JSON, or was cut off after ${bytes.byteLength} bytes`
+    throw new ProtocolError(target, 'not_json', message, cause)
+  }
+}
+
+/**
+ * The body of a list, from a bare array, from `{data}`, or from an object whose only array holds the items; other
+ * members stay. Throws ProtocolError when no list is in it.
+ */
+export function listOf(target: Target, body: unknown): ListBody {
+  if (Array.isArray(body)) return { data: body, nextCursor: null }
+  if (isObject(body)) {
+    const data = Array.isArray(body['data']) ? body['data'] : onlyArray(body)
+    const cursor = body['nextCursor']
+    if (data)
+      return { ...body, data, nextCursor: typeof cursor === 'string' && cursor !== '' ? cursor : null }
+  }
+  throw new ProtocolError(target, 'unexpected_shape', `${answer(target)} holds no list`)
+}
+
+function onlyArray(body: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
+  const arrays = Object.values(body).filter((member) => Array.isArray(member))
+  return arrays.length === 1 ? arrays[0] : undefined
+}
+
+/** Throws ProtocolError when a stream that was asked for in one of `media` comes as a web page or as JSON instead. */
+export function assertMediaType(target: Target, reply: Reply, media: readonly string[]): void {
+  const type = mediaTypeOf(reply)
+  if (media.length === 0 || media.includes(type)) return
+  if (type === 'text/html') throw pageInstead(target)
+  if (type === 'application/json' || type.endsWith('+json')) {
+    const message = `${answer(target)} is ${type}, not ${media.join(' or ')}`
+    throw new ProtocolError(target, 'unexpected_type', message)
+  }
+}
+
+/** True for what JSON calls an object. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function pageInstead(target: Target): ProtocolError {
+  const message = `${answer(target)} is a web page, not data; is ${new URL(target.url).origin} the address of the API?`
+  return new ProtocolError(target, 'html', message)
+}
+
+function answer(target: Target): string {
+  return `the answer of ${hostOf(target)} to ${lineOf(target)}`
+}

@@ -1,0 +1,80 @@
+import { RequestError } from './errors.ts'
+
+/** Path parameters by name. */
+export type PathParameters = Readonly<Record<string, string>>
+
+/** Query parameters by name; undefined and null are left out, arrays become comma lists. */
+export type QueryParameters = Readonly<Record<string, unknown>>
+
+/**
+ * Fills `{name}` in a path, each value as one percent-encoded segment (RFC 3986 §3.3). Throws RequestError on a value
+ * that is missing, empty, `.` or `..` (an address would lose the segment), or not well-formed Unicode.
+ */
+export function encodePath(path: string, parameters: PathParameters = {}): string {
+  return path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = parameters[name]
+    if (
+      typeof value !== 'string' ||
+      value === '' ||
+      value === '.' ||
+      value === '..' ||
+      !value.isWellFormed()
+    ) {
+      throw new RequestError('invalid_path', `${JSON.stringify(value ?? '')} cannot be used as ${name}`)
+    }
+    return encodeURIComponent(value)
+  })
+}
+
+/**
+ * `?name=value&…`, or nothing when no parameter is left. Throws RequestError on a value that is neither text, a finite
+ * number, a boolean, nor an array of them.
+ */
+export function encodeQuery(query: QueryParameters = {}): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) => {
+    if (value === undefined || value === null) return []
+    const text = Array.isArray(value)
+      ? value.map((item) => textOf(name, item)).join(',')
+      : textOf(name, value)
+    return [`${encodeURIComponent(name)}=${encodeURIComponent(text)}`]
+  })
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`
+}
+
+function textOf(name: string, value: unknown): string {
+  if (typeof value === 'string' && value.isWellFormed()) return value
+  if (typeof value === 'boolean' || Number.isFinite(value)) return String(value)
+  throw new RequestError('invalid_query', `${name} must be well-formed text, a finite number or a boolean`)
+}
+
+/** The value as JSON text. Throws RequestError on NaN and Infinity, which JSON would turn into null, and on cycles. */
+export function encodeBody(value: unknown): string {
+  try {
+    return JSON.stringify(value, (name, item: unknown) => {
+      if (typeof item !== 'number' || Number.isFinite(item)) return item
+      throw new TypeError(`${name} must be a finite number, not ${item}`)
+    })
+  } catch (cause) {
+    const reason = cause instanceof Error ? (cause.message.split('\n', 1)[0] ?? '') : String(cause)
+    throw new RequestError('invalid_body', `the body cannot be written as JSON: ${reason}`, cause)
+  }
+}
+
+/**
+ * The key as a structured-field String (RFC 8941 §3.3.3), as the Idempotency-Key header wants it. Throws RequestError
+ * when it is empty, longer than 255 characters or not printable ASCII.
+ */
+export function encodeIdempotencyKey(key: string): string {
+  if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
+    throw new RequestError('invalid_header', 'an idempotency key is 1 to 255 printable ASCII characters')
+  }
+  return `"${key.replace(/["\\]/g, '\\$&')}"`
+}
+
+/** The version as an entity tag (RFC 9110 §8.8.3): `7` becomes `"7"`, what is quoted already and `*` stay. */
+export function encodeEntityTag(version: string | number): string {
+  const text = String(version)
+  if (/^(\*|"[\x21\x23-\x7e]*")$/.test(text)) return text
+  if (/^[\x21\x23-\x7e]+$/.test(text)) return `"${text}"`
+  throw new RequestError('invalid_header', `${JSON.stringify(text)} is not a version`)
+}

@@ -1,0 +1,65 @@
+import { type ListBody, listOf, readJson } from './decode.ts'
+import { hostOf, lineOf, ProtocolError } from './errors.ts'
+import type { Exchange, Reply } from './transport.ts'
+
+/** One page as it came. */
+export interface RawPage {
+  readonly body: ListBody
+  readonly requestId: string | null
+  /** The address of the next page, absolute; null on the last one. */
+  readonly next: string | null
+}
+
+/** Reads a list's reply: the next page is where `nextCursor` says, else where `Link` does (RFC 8288). */
+export async function readPage(request: Exchange, reply: Reply): Promise<RawPage> {
+  const body = listOf(request, await readJson(request, reply))
+  const next =
+    body.nextCursor === null
+      ? nextLinkOf(reply.headers.get('link'), request.url)
+      : withCursor(request.url, body.nextCursor)
+  return { body, requestId: reply.headers.get('x-request-id'), next }
+}
+
+/**
+ * Every page from the first request on. Throws ProtocolError when the way on leads to another origin, which is never
+ * followed, or back to a page that was read before.
+ */
+export async function* readPages(
+  first: Exchange,
+  read: (request: Exchange) => Promise<RawPage>,
+): AsyncGenerator<RawPage> {
+  const seen = new Set([first.url])
+  for (let request = first; ; ) {
+    const page = await read(request)
+    yield page
+    if (page.next === null) return
+    if (new URL(page.next).origin !== new URL(first.url).origin) {
+      const message = `${hostOf(request)} names a next page on another host (${page.next}), which is not followed`
+      throw new ProtocolError(request, 'foreign_link', message)
+    }
+    if (seen.has(page.next)) {
+      const message = `${hostOf(request)} names a page of ${lineOf(request)} as the next one that was read before`
+      throw new ProtocolError(request, 'cursor_repeated', message)
+    }
+    seen.add(page.next)
+    request = { ...request, url: page.next }
+  }
+}
+
+function withCursor(address: string, cursor: string): string {
+  const url = new URL(address)
+  url.searchParams.set('cursor', cursor)
+  return url.href
+}
+
+/** The target of the first link with the relation `next`, made absolute. */
+function nextLinkOf(header: string | null, address: string): string | null {
+  for (const [, reference = '', parameters = ''] of (header ?? '').matchAll(
+    /<([^>]*)>((?:[^,"]|"[^"]*")*)/g,
+  )) {
+    const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;]+))/i.exec(parameters)
+    const names = (relation?.[1] ?? relation?.[2] ?? '').toLowerCase().split(/\s+/)
+    if (names.includes('next') && URL.canParse(reference, address)) return new URL(reference, address).href
+  }
+  return null
+}

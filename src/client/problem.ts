@@ -1,0 +1,114 @@
+import { type Fault, statusOf } from '../contract/errors.ts'
+import { isObject, mediaTypeOf, readBytes } from './decode.ts'
+import { ApiError, hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
+import { retryAfterOf } from './retry-after.ts'
+import type { Reply } from './transport.ts'
+
+/** The most that is read of an answer that is not a success: 64 KiB. */
+const maximumProblemBytes = 64 * 1024
+
+/** What the bearer credential in use is: an API key's expiry has a status of its own (service-interface.md, "Errors"). */
+export type CredentialKind = 'api_key' | 'access_token'
+
+/** How an answer without a code of ours is called, by status. */
+const uncoded: Readonly<Record<number, string>> = {
+  400: 'bad_request',
+  401: 'invalid_token',
+  403: 'forbidden',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  408: 'request_timeout',
+  409: 'conflict',
+  412: 'precondition_failed',
+  413: 'content_too_large',
+  414: 'uri_too_long',
+  415: 'unsupported_media_type',
+  421: 'misdirected_request',
+  422: 'validation_failed',
+  429: 'rate_limited',
+  500: 'internal',
+  502: 'bad_gateway',
+  503: 'unavailable',
+  504: 'gateway_timeout',
+}
+
+const ourCodes: ReadonlySet<string> = new Set([...Object.keys(statusOf), 'idempotency_in_progress'])
+
+/**
+ * The error that a reply without success stands for: ApiError from status 400 on, else ProtocolError (a redirect is
+ * never followed, so that no credential leaves its origin). Reads problem+json, any JSON object with a `message` or
+ * `error`, and short plain text.
+ */
+export async function errorOf(
+  target: Target,
+  reply: Reply,
+  credential: CredentialKind | null,
+  now: () => number,
+): Promise<ApiError | ProtocolError> {
+  const bytes = await readBytes(reply, maximumProblemBytes)
+  if (reply.status < 400) return redirected(target, reply)
+  const text = bytes?.toString('utf8') ?? ''
+  const problem = objectOf(text)
+  const code = codeOf(reply, problem)
+  const expired = reply.status === 403 && code === null && credential === 'api_key'
+  const known = expired ? 'expired_key' : uncoded[reply.status]
+  return new ApiError(target, {
+    status: reply.status,
+    code: code ?? known ?? `http_${reply.status}`,
+    coded: code !== null,
+    detail:
+      detailOf(problem) ??
+      plainTextOf(reply, text) ??
+      `${hostOf(target)} answered ${reply.status} to ${lineOf(target)}`,
+    faults: Array.isArray(problem?.['errors']) ? problem['errors'].filter(isFault) : [],
+    problem,
+    requestId: textOf(problem?.['requestId']) ?? reply.headers.get('x-request-id'),
+    retryAfterMs: retryAfterOf(reply, now()),
+  })
+}
+
+function redirected(target: Target, reply: Reply): ProtocolError {
+  const location = reply.headers.get('location')
+  const to = location && URL.canParse(location, target.url) ? ` to ${new URL(location, target.url).href}` : ''
+  const message = `${hostOf(target)} answered ${reply.status}${to}; redirects are not followed (${lineOf(target)})`
+  return new ProtocolError(target, 'redirected', message)
+}
+
+/** Our code, or null: other platforms have codes as well, and theirs say nothing about ours. */
+function codeOf(reply: Reply, problem: Readonly<Record<string, unknown>> | null): string | null {
+  const code = textOf(problem?.['code'])
+  if (code === null) return null
+  return ourCodes.has(code) || mediaTypeOf(reply) === 'application/problem+json' ? code : null
+}
+
+function objectOf(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : null
+  } catch {
+    return null // Pages and plain text are answers, too; the status says enough.
+  }
+}
+
+function detailOf(problem: Readonly<Record<string, unknown>> | null): string | null {
+  if (problem === null) return null
+  const error = problem['error']
+  const nested = isObject(error) ? textOf(error['message']) : null
+  const names = ['detail', 'message', 'error_description', 'error', 'title']
+  return names.map((name) => textOf(problem[name])).find((text) => text !== null) ?? nested
+}
+
+function plainTextOf(reply: Reply, text: string): string | null {
+  const line = text.trim()
+  return mediaTypeOf(reply) === 'text/plain' && line !== '' && line.length <= 200 && !line.includes('\n')
+    ? line
+    : null
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+function isFault(value: unknown): value is Fault {
+  return isObject(value) && typeof value['code'] === 'string' && typeof value['detail'] === 'string'
+}

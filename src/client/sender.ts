@@ -1,0 +1,127 @@
+import { assertConfidential } from './base-url.ts'
+import { isObject, readJson } from './decode.ts'
+import { ApiError } from './errors.ts'
+import { type CredentialKind, errorOf } from './problem.ts'
+import { type RetryPolicy, retry } from './retry.ts'
+import { settleRepeated } from './settle.ts'
+import { exchangeWithin, type Timeouts } from './timeout.ts'
+import type { Exchange, Reply, Transport } from './transport.ts'
+
+/** One attempt that has ended: with the head of an answer, or with an error. */
+export interface ExchangeReport {
+  readonly method: string
+  readonly url: string
+  /** From 1. */
+  readonly attempt: number
+  readonly status: number | null
+  readonly requestId: string | null
+  readonly error: Error | null
+  /** Until the head of the answer was there. */
+  readonly durationMs: number
+}
+
+/** All that sending needs. */
+export interface SenderOptions extends RetryPolicy, Timeouts {
+  readonly baseUrl: string
+  readonly transport: Transport
+  readonly authorization: (() => Promise<string | null>) | undefined
+  readonly credential: CredentialKind
+  readonly insecureHttp: boolean
+  readonly now: () => number
+  readonly onExchange: ((report: ExchangeReport) => void) | undefined
+}
+
+/** What is made of a success; reading the body in here lets a cut-off answer be asked for again. */
+export type Consume<T> = (reply: Reply) => Promise<T>
+
+/** Finds the error that a refusal really stands for. */
+export type Translate = (error: ApiError) => Promise<Error>
+
+/** Sends requests with credential, time-outs and repetition. */
+export interface Sender {
+  /** Sends until it succeeds or fails for good. Throws the errors of errors.ts and the reason of an aborted signal. */
+  send<T>(request: Exchange, consume: Consume<T>, translate?: Translate): Promise<T>
+  /** Sends once. */
+  sendOnce<T>(request: Exchange, consume: Consume<T>): Promise<T>
+}
+
+/** A sender to one base address. */
+export function createSender(options: SenderOptions): Sender {
+  const { baseUrl, transport, authorization, credential, insecureHttp, now, onExchange } = options
+  let honours: Promise<boolean> | null = null
+
+  async function withCredential(request: Exchange): Promise<Exchange> {
+    const value = 'authorization' in request.headers ? null : await authorization?.()
+    const headers = value ? { ...request.headers, authorization: value } : request.headers
+    if (!insecureHttp && ('authorization' in headers || 'cookie' in headers)) assertConfidential(baseUrl)
+    return { ...request, headers }
+  }
+
+  async function attemptOnce<T>(request: Exchange, attempt: number, consume: Consume<T>): Promise<T> {
+    const signed = await withCredential(request)
+    const startMs = now()
+    const report = (status: number | null, requestId: string | null, error: Error | null) =>
+      onExchange?.({
+        method: request.method,
+        url: request.url,
+        attempt,
+        status,
+        requestId,
+        error,
+        durationMs: now() - startMs,
+      })
+    const reply = await exchangeWithin(transport, signed, options).catch((error: unknown) => {
+      report(null, null, error instanceof Error ? error : null)
+      throw error
+    })
+    report(reply.status, reply.headers.get('x-request-id'), null)
+    if (reply.status >= 200 && reply.status <= 299) return consume(reply)
+    throw await errorOf(request, reply, 'authorization' in signed.headers ? credential : null, now)
+  }
+
+  async function send<T>(request: Exchange, consume: Consume<T>, translate?: Translate): Promise<T> {
+    const keyed = async () => 'idempotency-key' in request.headers && honoursKeys()
+    return retry(options, { ...request, honoursKeys: keyed }, async (attempt, mayHaveHappened) => {
+      try {
+        return await attemptOnce(request, attempt, consume)
+      } catch (fault) {
+        const error = translate && fault instanceof ApiError ? await translate(fault) : fault
+        if (!mayHaveHappened || !(error instanceof ApiError)) throw error
+        return settleRepeated(request, error, {
+          read: (get) =>
+            send(get, async (reply) => ({
+              body: await readJson(get, reply),
+              etag: reply.headers.get('etag'),
+            })),
+          repeat: (put) => attemptOnce(put, attempt, consume),
+          accept: consume,
+        })
+      }
+    })
+  }
+
+  function honoursKeys(): Promise<boolean> {
+    honours ??= askHonours().catch(() => {
+      honours = null // The next fault may find the server in better health.
+      return false
+    })
+    return honours
+  }
+
+  async function askHonours(): Promise<boolean> {
+    const request = {
+      method: 'GET',
+      url: `${baseUrl}/v1/openapi.json`,
+      headers: { accept: 'application/json' },
+    }
+    try {
+      const document = await send(request, (reply) => readJson(request, reply))
+      return isObject(document) && document['x-idempotency'] === true
+    } catch (error) {
+      if (error instanceof ApiError && error.status < 500) return false
+      throw error
+    }
+  }
+
+  return { send, sendOnce: (request, consume) => attemptOnce(request, 1, consume) }
+}

@@ -1,0 +1,53 @@
+import { isObject } from './decode.ts'
+import type { ApiError } from './errors.ts'
+import type { Exchange, Reply } from './transport.ts'
+
+/** What settling may do. */
+export interface Settling<T> {
+  /** Reads a resource as it is now. */
+  readonly read: (get: Exchange) => Promise<{ body: unknown; etag: string | null }>
+  /** Sends the request again, once, in another form. */
+  readonly repeat: (request: Exchange) => Promise<T>
+  readonly accept: (reply: Reply) => Promise<T>
+}
+
+const noContent: Reply = { status: 204, headers: { get: () => null }, body: null }
+
+/**
+ * What the refusal of a repeated request means when an earlier attempt may have had its effect: a DELETE that finds
+ * nothing has succeeded, and so has a PUT whose `If-Match` is stale when the resource already says what was sent; the
+ * same PUT on the version that is there now then changes nothing and gives the answer that was lost (cli.md §5).
+ * Throws `error` when neither is so.
+ */
+export async function settleRepeated<T>(
+  request: Exchange,
+  error: ApiError,
+  settling: Settling<T>,
+): Promise<T> {
+  if (request.method === 'DELETE' && error.status === 404) return settling.accept(noContent)
+  if (request.method !== 'PUT' || error.status !== 412 || !('if-match' in request.headers)) throw error
+
+  const { accept = 'application/json' } = request.headers
+  const { signal } = request
+  const now = await settling.read({
+    method: 'GET',
+    url: request.url,
+    headers: { accept },
+    ...(signal && { signal }),
+  })
+  const sent: unknown = JSON.parse(request.body ?? 'null')
+  if (now.etag === null || !says(now.body, sent)) throw error
+  return settling.repeat({ ...request, headers: { ...request.headers, 'if-match': now.etag } })
+}
+
+/** True when merging `patch` into `resource` would change nothing (RFC 7396), as far as both are known here. */
+function says(resource: unknown, patch: unknown): boolean {
+  if (isObject(patch)) {
+    return isObject(resource) && Object.entries(patch).every(([name, value]) => says(resource[name], value))
+  }
+  if (Array.isArray(patch)) {
+    if (!Array.isArray(resource) || resource.length !== patch.length) return false
+    return patch.every((item, index) => says(resource[index], item))
+  }
+  return resource === patch
+}

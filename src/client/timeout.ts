@@ -1,0 +1,70 @@
+import { TimeoutError } from './errors.ts'
+import type { Exchange, Reply, Transport } from './transport.ts'
+
+/** The waits that end an attempt, both in milliseconds. */
+export interface Timeouts {
+  /** Until the head of the answer is there, connecting included. */
+  readonly timeoutMs: number
+  /** Between two pieces of the body, while they are being waited for; a stream that moves may last for ever. */
+  readonly idleTimeoutMs: number
+}
+
+/**
+ * Carries one request under time-outs: throws TimeoutError, also from the reply's body, and aborts the transport with
+ * it. The reply's body must be read to its end or left by `break`, else the connection stays open.
+ */
+export async function exchangeWithin(
+  transport: Transport,
+  request: Exchange,
+  timeouts: Timeouts,
+): Promise<Reply> {
+  const { timeoutMs, idleTimeoutMs } = timeouts
+  const { signal: outer } = request
+  outer?.throwIfAborted()
+  const controller = new AbortController()
+  const forward = () => controller.abort(outer?.reason)
+  outer?.addEventListener('abort', forward, { once: true })
+  const release = () => outer?.removeEventListener('abort', forward)
+
+  const within = <T>(work: Promise<T>, ms: number, code: 'first_byte_timeout' | 'idle_timeout') =>
+    new Promise<T>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        const error = new TimeoutError(request, code, ms)
+        reject(error)
+        controller.abort(error)
+      }, ms)
+      work.then(resolve, reject).finally(() => clearTimeout(timer))
+    })
+
+  async function* guarded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const iterator = body[Symbol.asyncIterator]()
+    let ended = false
+    try {
+      for (;;) {
+        const step = await within(iterator.next(), idleTimeoutMs, 'idle_timeout')
+        ended = step.done === true
+        if (step.done) return
+        yield step.value
+      }
+    } catch (error) {
+      ended = true
+      throw error
+    } finally {
+      release()
+      if (!ended) await iterator.return?.()
+    }
+  }
+
+  try {
+    const reply = await within(
+      transport({ ...request, signal: controller.signal }),
+      timeoutMs,
+      'first_byte_timeout',
+    )
+    if (reply.body === null) release()
+    return { status: reply.status, headers: reply.headers, body: reply.body && guarded(reply.body) }
+  } catch (error) {
+    release()
+    throw error
+  }
+}

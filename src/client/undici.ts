@@ -1,0 +1,107 @@
+import type { Dispatcher } from 'undici'
+import { isLoopback } from './base-url.ts'
+import { faultOf } from './fault.ts'
+import type { Exchange, Reply, Transport } from './transport.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What the transport over the network can be told. */
+export interface UndiciOptions {
+  readonly connectTimeoutMs?: number
+  /** Where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked up, in lower case first; loopback is never proxied. */
+  readonly env?: Environment
+}
+
+/** A transport with connections to give back. */
+export type ClosableTransport = Transport & { close(): Promise<void> }
+
+/**
+ * The transport over the network, with kept-alive HTTP/1.1 connections. Nothing of it is loaded before the first
+ * request; `close` drops every connection at once, also those in use.
+ */
+export function createUndiciTransport(options: UndiciOptions = {}): ClosableTransport {
+  const dispatchers = new Map<boolean, Promise<Dispatcher>>()
+  const connectTimeoutMs = options.connectTimeoutMs ?? 5000
+
+  function dispatcherFor(url: string): Promise<Dispatcher> {
+    const proxied = !isLoopback(url) && proxyOf(options.env ?? {}) !== null
+    const dispatcher =
+      dispatchers.get(proxied) ?? openDispatcher(proxied, connectTimeoutMs, options.env ?? {})
+    dispatchers.set(proxied, dispatcher)
+    return dispatcher
+  }
+
+  async function send(request: Exchange): Promise<Reply> {
+    const { default: dispatch } = await import('undici/lib/api/api-request.js')
+    const { origin, pathname, search } = new URL(request.url)
+    try {
+      const { statusCode, headers, body } = await dispatch.call(await dispatcherFor(request.url), {
+        origin,
+        path: pathname + search,
+        method: request.method,
+        // Without it a server may choose any coding it likes (RFC 9110 §12.5.3).
+        headers: { 'accept-encoding': 'identity', ...request.headers },
+        body: request.body ?? null,
+        signal: request.signal ?? null,
+      })
+      return {
+        status: statusCode,
+        headers: { get: (name) => lineOf(headers[name.toLowerCase()]) },
+        body: read(request, body),
+      }
+    } catch (error) {
+      throw faultOf(request, error, { part: 'head', connectTimeoutMs })
+    }
+  }
+
+  async function* read(request: Exchange, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body
+    } catch (error) {
+      throw faultOf(request, error, { part: 'body', connectTimeoutMs })
+    }
+  }
+
+  async function close(): Promise<void> {
+    const open = await Promise.all(dispatchers.values())
+    dispatchers.clear()
+    await Promise.all(open.map((dispatcher) => dispatcher.destroy()))
+  }
+
+  return Object.assign(send, { close })
+}
+
+async function openDispatcher(
+  proxied: boolean,
+  connectTimeoutMs: number,
+  env: Environment,
+): Promise<Dispatcher> {
+  // The caller's time-outs guard the rest, on any transport alike.
+  const options = {
+    connect: { timeout: connectTimeoutMs },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    allowH2: false,
+  }
+  if (!proxied) {
+    const { default: Agent } = await import('undici/lib/dispatcher/agent.js')
+    return new Agent(options)
+  }
+  const { default: EnvHttpProxyAgent } = await import('undici/lib/dispatcher/env-http-proxy-agent.js')
+  return new EnvHttpProxyAgent({ ...options, ...proxyOf(env) })
+}
+
+/** Null when no proxy is set; an empty text keeps undici from looking the variables up itself. */
+function proxyOf(env: Environment) {
+  const either = (name: string) => env[name.toLowerCase()] || env[name] || ''
+  const proxies = {
+    httpProxy: either('HTTP_PROXY'),
+    httpsProxy: either('HTTPS_PROXY'),
+    noProxy: either('NO_PROXY'),
+  }
+  return proxies.httpProxy || proxies.httpsProxy ? proxies : null
+}
+
+function lineOf(value: string | string[] | undefined): string | null {
+  return Array.isArray(value) ? value.join(', ') : (value ?? null)
+}

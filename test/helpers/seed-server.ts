@@ -1,0 +1,155 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A request as the server saw it. */
+export interface SeedRequest {
+  readonly method: string
+  /** The path with its query. */
+  readonly url: string
+  readonly headers: IncomingMessage['headers']
+  readonly body: string
+}
+
+/** A platform of exactly the eight published operations, answering in the plainest way the interface allows. */
+export interface SeedServer {
+  readonly url: string
+  readonly key: string
+  readonly expiredKey: string
+  readonly requests: readonly SeedRequest[]
+  close(): Promise<void>
+}
+
+type Row = Record<string, unknown>
+type Answer = readonly [status: number, body: unknown]
+
+interface State {
+  readonly courses: Row[]
+  readonly lessons: Row[]
+  readonly users: Row[]
+  readonly progress: Map<string, Row>
+}
+
+const page =
+  '<!DOCTYPE html>\n<html><head><title>Not Found</title></head><body><h1>Not Found</h1></body></html>\n'
+
+/** Starts the platform on a free loopback port, with nothing in it but the owner of its key. */
+export async function startSeedServer(): Promise<SeedServer> {
+  const key = 'sk-live-4f1e7a'
+  const expiredKey = 'sk-live-0ld'
+  const requests: SeedRequest[] = []
+  const owner = { id: '1', email: 'owner@school.example', role: 'administrator' }
+  const state: State = { courses: [], lessons: [], users: [owner], progress: new Map() }
+
+  const server = createServer(async (request, response) => {
+    const { method = 'GET', url = '/', headers } = request
+    const body = await textOf(request)
+    requests.push({ method, url, headers, body })
+    const credential = headers.authorization
+    if (credential === `Bearer ${expiredKey}`) return send(response, [403, { message: 'Expired key' }])
+    if (credential !== `Bearer ${key}`) return send(response, [401, { message: 'Invalid token' }])
+    send(response, answerOf(state, method, new URL(url, 'http://seed.example'), body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // A listening TCP server has an address with a port.
+  const { port } = server.address() as AddressInfo
+
+  return {
+    url: `http://127.0.0.1:${port}`,
+    key,
+    expiredKey,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function answerOf(state: State, method: string, { pathname, searchParams }: URL, text: string): Answer {
+  const sent = text === '' ? {} : rowOf(text)
+  if (sent === null) return [400, { message: 'Request body is not valid JSON' }]
+  const course = /^\/v1\/courses\/([^/]+)$/.exec(pathname)?.[1]
+  const learner = /^\/v1\/learners\/([^/]+)\/progress$/.exec(pathname)?.[1]
+
+  if (method === 'PUT' && course) return updateCourse(state, decodeURIComponent(course), sent)
+  if (method === 'PUT' && learner) return setProgress(state, decodeURIComponent(learner), sent)
+  switch (`${method} ${pathname}`) {
+    case 'GET /v1/courses':
+      return [200, state.courses]
+    case 'POST /v1/courses':
+      return add(state.courses, sent, 'title')
+    case 'POST /v1/lessons':
+      return state.courses.some(({ id }) => id === sent['courseId'])
+        ? add(state.lessons, sent, 'title')
+        : [404, { message: 'Course not found' }]
+    case 'POST /v1/users':
+      return add(state.users, sent, 'email')
+    case 'GET /v1/user/profile':
+      return [200, state.users[0]]
+    case 'GET /v1/analytics/learners':
+      return analytics(state, searchParams)
+    default:
+      return [404, page]
+  }
+}
+
+function add(rows: Row[], sent: Row, required: string): Answer {
+  if (typeof sent[required] !== 'string') return [400, { message: `${required} is required` }]
+  const row = { id: String(rows.length + 1), ...sent }
+  rows.push(row)
+  return [200, row]
+}
+
+function updateCourse(state: State, id: string, sent: Row): Answer {
+  const course = state.courses.find((row) => row['id'] === id)
+  if (course === undefined) return [404, { message: 'Course not found' }]
+  Object.assign(course, sent)
+  return [200, { message: 'Course updated', modified: sent, version: '2' }]
+}
+
+function setProgress(state: State, learnerId: string, sent: Row): Answer {
+  const known =
+    state.users.some(({ id }) => id === learnerId) && state.courses.some(({ id }) => id === sent['courseId'])
+  if (!known) return [404, { message: 'Not found' }]
+  const row = { learnerId, ...sent }
+  state.progress.set(`${learnerId} ${sent['courseId']}`, row)
+  return [200, row]
+}
+
+function analytics(state: State, query: URLSearchParams): Answer {
+  const from = query.get('start_date') ?? ''
+  const to = query.get('end_date') ?? '9999'
+  const rows = [...state.progress.values()].filter(({ lastAccessed }) => {
+    const day = String(lastAccessed ?? '').slice(0, 10)
+    return day >= from && day <= to
+  })
+  if (query.get('format') !== 'csv') return [200, rows]
+  const columns = ['learnerId', 'courseId', 'completionPercentage', 'lastAccessed']
+  const lines = rows.map((row) => columns.map((column) => row[column] ?? '').join(','))
+  return [200, [columns.join(','), ...lines, ''].join('\n')]
+}
+
+function rowOf(text: string): Row | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    // What JSON calls an object is all that is taken.
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Row) : null
+  } catch {
+    return null
+  }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function send(response: ServerResponse, [status, body]: Answer): void {
+  if (typeof body !== 'string') {
+    response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+  } else {
+    response.writeHead(status, { 'Content-Type': status === 200 ? 'text/csv' : 'text/html' }).end(body)
+  }
+}
