@@ -54,13 +54,8 @@ export function faultOf(request: Exchange, fault: unknown, { part, connectTimeou
   if (wireCode === 'UND_ERR_CONNECT_TIMEOUT' || wireCode === 'ETIMEDOUT') {
     return new TimeoutError(request, 'connect_timeout', connectTimeoutMs, fault)
   }
-  if (wireCode.startsWith('HPE_') || wireCode === 'UND_ERR_HEADERS_OVERFLOW') {
-    return new ProtocolError(
-      request,
-      'not_http',
-      `${hostOf(request)} does not speak HTTP properly (${wireCode})`,
-      fault,
-    )
+  if (fault.name === 'HTTPParserError' || wireCode === 'UND_ERR_HEADERS_OVERFLOW') {
+    return new ProtocolError(request, 'not_http', `${hostOf(request)} does not speak HTTP properly`, fault)
   }
   const throughProxy = /\bproxy\b/i.test(fault.message)
   if (wireCode === 'UND_ERR_INVALID_ARG' && !throughProxy) {

@@ -52,13 +52,16 @@ function withCursor(address: string, cursor: string): string {
   return url.href
 }
 
+const linkPattern = /<([^>]*)>((?:[^,"]|"(?:[^"\\]|\\.)*")*)/g
+const parameterPattern = /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g
+
 /** The target of the first link with the relation `next`, made absolute. */
 function nextLinkOf(header: string | null, address: string): string | null {
-  for (const [, reference = '', parameters = ''] of (header ?? '').matchAll(
-    /<([^>]*)>((?:[^,"]|"[^"]*")*)/g,
-  )) {
-    const relation = /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;]+))/i.exec(parameters)
-    const names = (relation?.[1] ?? relation?.[2] ?? '').toLowerCase().split(/\s+/)
+  for (const [, reference = '', parameters = ''] of (header ?? '').matchAll(linkPattern)) {
+    const relation = [...parameters.matchAll(parameterPattern)].find(
+      ([, name]) => name?.toLowerCase() === 'rel',
+    )
+    const names = (relation?.[2] ?? relation?.[3] ?? '').toLowerCase().split(/\s+/)
     if (names.includes('next') && URL.canParse(reference, address)) return new URL(reference, address).href
   }
   return null

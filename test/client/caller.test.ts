@@ -1,0 +1,203 @@
+import { spawnSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { createCaller } from '../../src/client/caller.ts'
+import { createClient } from '../../src/client/client.ts'
+import { analytics } from '../../src/contract/analytics.ts'
+import { courses } from '../../src/contract/courses.ts'
+import { scripted, textOf, trial } from './harness.ts'
+
+const baseUrl = 'https://academy.example/lms'
+
+test('the request of a call can be had without sending it, and bears no credential', () => {
+  const { transport, requests } = scripted()
+  const caller = createCaller({
+    baseUrl,
+    transport,
+    authorization: async () => 'Bearer k',
+    newIdempotencyKey: () => 'key',
+  })
+  expect(caller.request(courses.create, { body: { title: 'X' } })).toEqual({
+    method: 'POST',
+    url: 'https://academy.example/lms/v1/courses',
+    headers: { accept: 'application/json', 'content-type': 'application/json', 'idempotency-key': '"key"' },
+    body: '{"title":"X"}',
+  })
+  expect(
+    caller.request(courses.update, { params: { courseId: 'ext:a/b' }, body: { tags: null }, ifMatch: 3 }),
+  ).toMatchObject({
+    url: 'https://academy.example/lms/v1/courses/ext%3Aa%2Fb',
+    headers: { 'if-match': '"3"' },
+  })
+  expect(requests).toEqual([])
+})
+
+test('any request can be sent in the words of HTTP, under the same base, credential and repetition', async () => {
+  const { transport, requests } = scripted(
+    new Response(null, { status: 503 }),
+    new Response('ok', { status: 200 }),
+  )
+  const { caller } = trial({ transport, baseUrl, newIdempotencyKey: () => 'key' })
+  const reply = await caller.send({
+    method: 'post',
+    path: '/v1/things?a=1',
+    headers: { 'X-Mine': 'y', Accept: 'text/plain' },
+    body: '{}',
+  })
+  expect(await textOf(reply.body)).toBe('ok')
+  expect(requests[1]).toEqual({ ...requests[0], signal: expect.any(AbortSignal) })
+  expect(requests[1]).toMatchObject({
+    method: 'POST',
+    url: 'https://academy.example/lms/v1/things?a=1',
+    body: '{}',
+    headers: {
+      accept: 'text/plain',
+      'content-type': 'application/json',
+      'x-mine': 'y',
+      'idempotency-key': '"key"',
+      authorization: 'Bearer lpk_secret',
+    },
+  })
+})
+
+test.each(['v1/courses', 'https://evil.test/', '@evil.test/', '', '/v1/courses#x'])(
+  '%j is no path to send to',
+  (path) => {
+    const { caller } = trial()
+    expect(() => caller.rawRequest({ method: 'GET', path })).toThrow(
+      expect.objectContaining({ name: 'RequestError', code: 'invalid_path' }),
+    )
+  },
+)
+
+test('a refusal of a raw request is the API’s, also where nothing is there', async () => {
+  const { transport } = scripted(new Response('', { status: 404 }), new Response('', { status: 405 }))
+  const { caller } = trial({ transport })
+  for (const status of [404, 405]) {
+    await expect(caller.send({ method: 'GET', path: '/v1/nothing' })).rejects.toMatchObject({
+      name: 'ApiError',
+      status,
+    })
+  }
+})
+
+test('a stream is asked for in its media type, and a page or JSON in its place is refused', async () => {
+  const csv = (type: string) => new Response('a,b\r\n', { headers: { 'content-type': type } })
+  const { transport, requests } = scripted(
+    csv('text/csv; charset=utf-8'),
+    csv('text/plain'),
+    csv('text/html'),
+    csv('application/json'),
+  )
+  const { caller } = trial({ transport })
+  const open = () => caller.open(analytics.learners, { query: { format: 'csv' } }, { accept: 'text/csv' })
+  expect(await textOf((await open()).body)).toBe('a,b\r\n')
+  expect(await textOf((await open()).body)).toBe('a,b\r\n')
+  expect(requests[0]).toMatchObject({
+    headers: { accept: 'text/csv' },
+    url: expect.stringMatching(/\?format=csv$/),
+  })
+  await expect(open()).rejects.toMatchObject({ name: 'ProtocolError', code: 'html' })
+  await expect(open()).rejects.toMatchObject({ name: 'ProtocolError', code: 'unexpected_type' })
+})
+
+test('an operation without an answer gives none, whatever comes', async () => {
+  const { transport } = scripted(new Response(null, { status: 204 }), Response.json({ message: 'deleted' }))
+  const { caller } = trial({ transport })
+  for (const status of [204, 200]) {
+    const result = await caller.call(courses.delete, { params: { courseId: 'c' } })
+    expect(result).toMatchObject({ data: undefined, status })
+  }
+})
+
+test.each([
+  [405, 200],
+  [501, 200],
+  [404, 404],
+  [404, 405],
+])('a %i without code on an item, whose list answers %i, means not offered', async (status, list) => {
+  const { transport } = scripted(new Response('', { status }), Response.json([{ id: 'x' }], { status: list }))
+  await expect(
+    trial({ transport }).caller.call(courses.get, { params: { courseId: 'c' } }),
+  ).rejects.toMatchObject({
+    name: 'NotOfferedError',
+    code: 'not_offered',
+    operation: 'courses.get',
+    status,
+    message: `academy.example does not offer courses.get (GET /v1/courses/c answered ${status})`,
+    cause: { name: 'ApiError' },
+  })
+})
+
+test.each([
+  ['shows nothing of the kind', Response.json([{ id: 'x' }])],
+  ['is refused', new Response('', { status: 401 })],
+  ['fails', new Response('', { status: 500 })],
+  ['is no list', new Response('<html>')],
+])('a 404 without code on an item, whose list %s, stays not found', async (_, list) => {
+  const { transport } = scripted(new Response('', { status: 404 }), list)
+  const call = trial({ transport }).caller.call(courses.get, { params: { courseId: 'c' } })
+  await expect(call).rejects.toMatchObject({ name: 'ApiError', status: 404, code: 'not_found' })
+})
+
+test('a 404 with our code is believed at once', async () => {
+  const { transport, requests } = scripted(
+    Response.json({ code: 'not_found', detail: 'no course c' }, { status: 404 }),
+  )
+  const call = trial({ transport }).caller.call(courses.get, { params: { courseId: 'c' } })
+  await expect(call).rejects.toMatchObject({ name: 'ApiError', coded: true, detail: 'no course c' })
+  expect(requests).toHaveLength(1)
+})
+
+test('the client has a method per operation: path parameters, then body or query, then options', async () => {
+  const { transport, requests } = scripted(
+    Response.json({ changes: [] }),
+    Response.json({ version: 4 }),
+    Response.json({ data: [{ id: 1 }], nextCursor: 'c' }),
+    Response.json({ data: [{ id: 2 }], nextCursor: null }),
+    Response.json({ status: 'ok' }),
+    Response.json({ version: 5 }, { status: 201 }),
+  )
+  const client = createClient({ baseUrl, transport, apiKey: 'lpk_1' })
+  await client.courses.diff('c', '2', { to: 3 })
+  await client.courses.update('c', { title: 'T' }, { ifMatch: 3 })
+  const ids: unknown[] = []
+  for await (const { id } of client.courses.list.all({ status: 'draft' })) ids.push(id)
+  await client.service.health()
+  await client.courses.restore('c', '2', { idempotencyKey: 'again' })
+  expect(ids).toEqual([1, 2])
+  expect(requests.map(({ method, url }) => `${method} ${url.slice(baseUrl.length)}`)).toEqual([
+    'GET /v1/courses/c/versions/2/diff?to=3',
+    'PUT /v1/courses/c',
+    'GET /v1/courses?status=draft',
+    'GET /v1/courses?status=draft&cursor=c',
+    'GET /health',
+    'POST /v1/courses/c/versions/2/restore',
+  ])
+  expect(requests[1]).toMatchObject({
+    body: '{"title":"T"}',
+    headers: { 'if-match': '"3"', authorization: 'Bearer lpk_1' },
+  })
+  expect(requests[5]?.headers).toMatchObject({ 'idempotency-key': '"again"' })
+  expect(requests[5]).not.toHaveProperty('body')
+  expect(() => createClient({ baseUrl, apiKey: 'a', accessToken: 'b' })).toThrow('exclude each other')
+})
+
+test('a caller loads neither schemas nor an HTTP library', () => {
+  const script = `
+    import { registerHooks } from 'node:module'
+    const loaded = []
+    registerHooks({ resolve(name, context, next) { const found = next(name, context); loaded.push(found.url); return found } })
+    const { createCaller } = await import(${JSON.stringify(new URL('../../src/client/caller.ts', import.meta.url).href)})
+    const reply = { status: 200, headers: { get: () => null }, body: null }
+    const caller = createCaller({ baseUrl: 'http://academy.local', transport: async () => reply })
+    await caller.call({ id: 'a.b', method: 'GET', path: '/v1/a', published: false, response: {} })
+    console.log(JSON.stringify(loaded))`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    encoding: 'utf8',
+  })
+  const loaded: string[] = JSON.parse(stdout)
+  expect(
+    loaded.filter((url) => url.includes('/src/contract/')).map((url) => url.replace(/.*\//, '')),
+  ).toEqual(['errors.ts'])
+  expect(loaded.filter((url) => url.includes('/node_modules/') || url.startsWith('node:http'))).toEqual([])
+})

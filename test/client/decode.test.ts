@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest'
+import { listOf, readJson } from '../../src/client/decode.ts'
+import { errorOf } from '../../src/client/problem.ts'
+import { courses } from '../../src/contract/courses.ts'
+import { scripted, trial } from './harness.ts'
+
+const target = { method: 'GET', url: 'https://academy.example/v1/courses?limit=2' }
+const now = () => 0
+
+test.each([
+  [[{ id: '1' }], { data: [{ id: '1' }], nextCursor: null }],
+  [
+    { data: [1], nextCursor: 'c' },
+    { data: [1], nextCursor: 'c' },
+  ],
+  [
+    { data: [1], nextCursor: '' },
+    { data: [1], nextCursor: null },
+  ],
+  [
+    { data: [1], warnings: [] },
+    { data: [1], warnings: [], nextCursor: null },
+  ],
+  [
+    { courses: [1], count: 1 },
+    { courses: [1], count: 1, data: [1], nextCursor: null },
+  ],
+])('the list in %j is found', (body, expected) => {
+  expect(listOf(target, body)).toEqual(expected)
+})
+
+test.each([null, 'text', 7, {}, { data: {} }, { a: [], b: [] }])(
+  '%j holds no list, which is said in one line',
+  (body) => {
+    expect(() => listOf(target, body)).toThrow(
+      'the answer of academy.example to GET /v1/courses holds no list',
+    )
+  },
+)
+
+test('unknown fields and values are kept as they come', async () => {
+  const row = { id: 7, difficulty: 'nightmare', nested: { deep: [null] }, 'x-y': true }
+  const { transport } = scripted(Response.json({ data: [row], nextCursor: null, total: '1' }))
+  const { data } = await trial({ transport }).caller.call(courses.list)
+  expect(data).toEqual({ data: [row], nextCursor: null, total: '1' })
+})
+
+test.each([
+  ['text/html; charset=utf-8', '<html><body>Sign in</body></html>', 'html'],
+  ['application/json', '\n<!DOCTYPE html><p>Sign in', 'html'],
+  ['application/json', '{"data": [{"id": "crs_1", "ti', 'not_json'],
+  ['application/json', 'OK\u001b[31m', 'not_json'],
+])('a %s answer of %j is one clear line', async (type, body, code) => {
+  const reply = new Response(body, { headers: { 'content-type': type } })
+  const error = await readJson(target, reply).catch((fault: unknown) => fault)
+  expect(error).toMatchObject({ name: 'ProtocolError', code })
+  expect(String(error)).toMatch(
+    /^ProtocolError: the answer of academy\.example to GET \/v1\/courses is [\x20-\x7e]+$/,
+  )
+})
+
+test('a byte order mark and white space do no harm, and an empty body is null', async () => {
+  expect(await readJson(target, new Response('\uFEFF {"a": 1}\n'))).toEqual({ a: 1 })
+  expect(await readJson(target, new Response('  '))).toBeNull()
+  expect(await readJson(target, new Response(null, { status: 204 }))).toBeNull()
+})
+
+test('a problem is read whole, with its faults', async () => {
+  const body = {
+    type: 'about:blank',
+    title: 'Unprocessable Content',
+    status: 422,
+    detail: '2 faults',
+    instance: '/v1/courses',
+    code: 'validation_failed',
+    requestId: 'req_1',
+    errors: [{ pointer: '#/title', code: 'too_short', detail: 'must not be empty' }],
+  }
+  const reply = Response.json(body, { status: 422, headers: { 'content-type': 'application/problem+json' } })
+  expect(await errorOf(target, reply, 'api_key', now)).toMatchObject({
+    name: 'ApiError',
+    message: '2 faults',
+    status: 422,
+    code: 'validation_failed',
+    coded: true,
+    faults: body.errors,
+    requestId: 'req_1',
+    problem: body,
+  })
+})
+
+test.each([
+  [
+    403,
+    '{"message":"Expired key"}',
+    'application/json',
+    { code: 'expired_key', coded: false, detail: 'Expired key' },
+  ],
+  [404, '{"error":{"message":"No","code":"E4"}}', 'application/json', { code: 'not_found', detail: 'No' }],
+  [404, '{"code":"RESOURCE_MISSING"}', 'application/json', { code: 'not_found', coded: false }],
+  [409, '{"code":"taken"}', 'application/problem+json', { code: 'taken', coded: true }],
+  [
+    409,
+    '{"code":"duplicate","errors":"no"}',
+    'application/json',
+    { code: 'duplicate', coded: true, faults: [] },
+  ],
+  [500, 'database is down\n', 'text/plain', { code: 'internal', detail: 'database is down' }],
+  [502, '<h1>Bad Gateway</h1>', 'text/html', { detail: 'academy.example answered 502 to GET /v1/courses' }],
+  [418, '', '', { code: 'http_418', detail: 'academy.example answered 418 to GET /v1/courses' }],
+])('a %i answer of %j is read for what it says', async (status, body, type, expected) => {
+  const reply = new Response(body, { status, headers: { 'content-type': type, 'x-request-id': 'r7' } })
+  expect(await errorOf(target, reply, 'api_key', now)).toMatchObject({ ...expected, status, requestId: 'r7' })
+})
+
+test('a problem is read up to 64 KiB, then left', async () => {
+  let pulled = 0
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      pulled += 1
+      controller.enqueue(new Uint8Array(16 * 1024))
+    },
+  })
+  expect(await errorOf(target, new Response(body, { status: 500 }), null, now)).toMatchObject({
+    code: 'internal',
+  })
+  expect(pulled).toBeLessThan(10)
+})
