@@ -33,6 +33,9 @@ export function unguarded(cell: string): string {
 }
 
 function csvText(text: string, raw: boolean): string {
-  const safe = !raw && guarded.test(text) ? `'${text}` : text
+  // Most cells begin with a letter or a digit: telling that costs less than the pattern.
+  const first = text.charCodeAt(0)
+  const plain = (first > 47 && first < 58) || (first > 64 && first < 123)
+  const safe = !raw && !plain && guarded.test(text) ? `'${text}` : text
   return quoted.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

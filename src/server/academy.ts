@@ -1,14 +1,14 @@
 import type { Database } from './database/database.ts'
 import { migrate } from './database/migrations.ts'
 import { openSqlite } from './database/sqlite.ts'
-import { idMaker } from './id.ts'
+import { type IdPrefix, idMaker } from './id.ts'
 import { newHmacKey } from './secret.ts'
 
 /** An open academy: its database, and whether it was made just now. */
 export interface OpenAcademy {
   readonly database: Database
   readonly created: boolean
-  readonly newId: (prefix: string) => string
+  readonly newId: (prefix: IdPrefix) => string
 }
 
 /** Opens the academy in a file and brings it up to date; makes it where there is none. Throws DatabaseError. */

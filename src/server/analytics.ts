@@ -49,14 +49,12 @@ export const analyticsRoutes = routesOf(analytics, {
     const conditions = conditionsOf(database, query, period)
     const format = query.format ?? preferred(call.accept)
     if (format !== 'json') return streamed(call, format, period, conditions)
-    return database.snapshot(() => {
-      const first = query.cursor === undefined
-      return {
-        ...pageOf(database, query, conditions),
-        ...(first ? { period } : {}),
-        ...(first && query.summary ? { summary: summaryOf(database, joined, where(conditions)) } : {}),
-      }
-    })
+    const first = query.cursor === undefined
+    return {
+      ...pageOf(database, query, conditions),
+      ...(first ? { period } : {}),
+      ...(first && query.summary ? { summary: summaryOf(database, joined, where(conditions)) } : {}),
+    }
   },
 })
 

@@ -2,14 +2,14 @@ import type { Operation } from '../contract/operation.ts'
 import { type Call, type Route, requireAdmin, requireScope } from './call.ts'
 import { type Academy, type Exchange, type Gates, refusalOf } from './exchange.ts'
 import { once, readIdempotencyKey } from './idempotency.ts'
-import { identify } from './identify.ts'
+import { identify, touchKey } from './identify.ts'
 import type { Principal } from './principal.ts'
 import { ProblemError } from './problem-error.ts'
 import { type Reply, successOf } from './reply.ts'
 import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
 import { parseQuery } from './validation.ts'
 
-/** Answers one operation: who, what, then the handler, in one transaction where it writes. */
+/** Answers one operation: who, what, then the handler. A read is one snapshot, a write is one transaction. */
 export async function answer(
   academy: Academy,
   gates: Gates,
@@ -18,28 +18,53 @@ export async function answer(
   params: Readonly<Record<string, string>>,
 ): Promise<Reply> {
   const { raw, path } = request
-  const { database, newId } = academy
+  const { database } = academy
+  const succeed = (call: Call) => successOf(operation, handle(call), path, raw.headers.get('if-none-match'))
+  if (operation.method === 'GET') {
+    try {
+      return database.snapshot(() => succeed(admit(academy, gates, operation, request, params)))
+    } finally {
+      touch(academy, request)
+    }
+  }
+  const admitted = admit(academy, gates, operation, request, params)
+  touch(academy, request)
+  const body = await (operation.body ? readJsonBody(raw, operation.merge === true) : readNoBody(raw))
+  const given = { ...admitted, rawBody: body.value }
+  const call = prepare ? { ...given, prepared: await prepare(given) } : given
+  return database.transaction(() => repeatable(academy, operation, request, body, () => succeed(call)))
+}
+
+/** The call that a request is, once it is known who may make it. */
+function admit(
+  academy: Academy,
+  gates: Gates,
+  operation: Operation,
+  request: Exchange,
+  params: Readonly<Record<string, string>>,
+): Call {
+  const { raw, path, now } = request
   if (operation.scope !== null) authorise(academy, gates, operation, request)
   const query = parseQuery(operation.query, path.split('?', 2)[1] ?? '')
   requireElevation(operation, request, query)
-  const body = await (operation.body ? readJsonBody(raw, operation.merge === true) : readNoBody(raw))
-  const call = {
+  return {
     operation,
     params,
     query,
     principal: request.principal,
-    database,
-    now: request.now.toISOString(),
-    newId,
+    database: academy.database,
+    now: now.toISOString(),
+    newId: academy.newId,
     ifMatch: raw.headers.get('if-match'),
     accept: raw.headers.get('accept'),
-    rawBody: body.value,
-    prepared: undefined as unknown,
-  } as unknown as Call & { prepared: unknown } // A public operation has no principal, and never looks at it.
-  const succeed = () => successOf(operation, handle(call), path, raw.headers.get('if-none-match'))
-  if (operation.method === 'GET') return succeed()
-  if (prepare) call.prepared = await prepare(call)
-  return database.transaction(() => repeatable(academy, operation, request, body, succeed))
+    rawBody: undefined,
+    prepared: undefined,
+    // A public operation has no principal, and never looks at it.
+  } as unknown as Call
+}
+
+function touch({ database }: Academy, { principal, touch, now }: Exchange): void {
+  if (principal && touch) touchKey(database, principal, now)
 }
 
 function authorise(academy: Academy, gates: Gates, operation: Operation, request: Exchange): void {
@@ -60,7 +85,9 @@ function authorise(academy: Academy, gates: Gates, operation: Operation, request
 
 function credentialOf({ database }: Academy, { failures, requests }: Gates, request: Exchange): Principal {
   try {
-    return identify(database, request.raw.headers.get('authorization'), request.now)
+    const identity = identify(database, request.raw.headers.get('authorization'), request.now)
+    request.touch = identity.touch
+    return identity.principal
   } catch (error) {
     if (requests) request.allowance = requests.take(request.address)
     if (!(error instanceof ProblemError) || error.code !== 'invalid_token') throw error

@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import type { Answer, Body, Operation, Params, Query } from '../contract/operation.ts'
 import type { Database } from './database/database.ts'
+import type { IdPrefix } from './id.ts'
 import type { JsonObject } from './json.ts'
 import type { Principal } from './principal.ts'
 import { ProblemError } from './problem-error.ts'
@@ -16,7 +17,7 @@ export interface Call<O extends Operation = Operation> {
   readonly database: Database
   /** The time of the request, ISO 8601 in UTC. */
   readonly now: string
-  readonly newId: (prefix: string) => string
+  readonly newId: (prefix: IdPrefix) => string
   /** The header If-Match, or null. */
   readonly ifMatch: string | null
   /** The header Accept, or null. */

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Course, CourseInput, CourseSnapshot } from '../contract/courses.ts'
 import type { Call } from './call.ts'
+import type { IdPrefix } from './id.ts'
 import { pointerOf } from './json.ts'
 import { invalid } from './problem-error.ts'
 
@@ -10,7 +11,7 @@ type Module = Course['modules'][number]
 export function withModuleIds(
   input: CourseInput,
   known: readonly Module[],
-  newId: (prefix: string) => string,
+  newId: (prefix: IdPrefix) => string,
 ): CourseInput & { modules: Module[] } {
   const ids = new Set(known.map(({ id }) => id))
   const seen = new Set<string>()

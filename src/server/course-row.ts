@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import type { Course } from '../contract/courses.ts'
 import type { Database, Row } from './database/database.ts'
 import { notFound } from './problem-error.ts'
-import { resolve } from './reference.ts'
+import { isReferred } from './reference.ts'
 
 /** A course as its row holds it; `attributes` is JSON of what no query asks for. */
 export interface CourseRow extends Row {
@@ -26,8 +26,9 @@ export const courseColumns = sql`c.id, c.external_id, c.title, c.description, c.
 
 /** The stored course behind a reference; throws 404, for drafts too where only published ones are to be seen. */
 export function findCourse(database: Database, reference: string, publishedOnly = false): CourseRow {
-  const id = resolve(database, 'courses', reference)
-  const row = id && database.one<CourseRow>(sql`select ${courseColumns} from courses c where c.id = ${id}`)
+  const row = database.one<CourseRow>(
+    sql`select ${courseColumns} from courses c where ${isReferred('courses', reference)}`,
+  )
   if (!row || (publishedOnly && row.status !== 'published')) throw notFound('course', reference)
   return row
 }

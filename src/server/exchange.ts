@@ -1,5 +1,6 @@
 import type { Database } from './database/database.ts'
 import { faultOf } from './fault.ts'
+import type { IdPrefix } from './id.ts'
 import type { LogEntry } from './log.ts'
 import type { Principal } from './principal.ts'
 import { ProblemError, problemOf } from './problem-error.ts'
@@ -13,7 +14,7 @@ const failedCredentialsPerMinute = 20
 export interface Academy {
   readonly database: Database
   readonly now: () => Date
-  readonly newId: (prefix: string) => string
+  readonly newId: (prefix: IdPrefix) => string
   /** Requests a minute for each credential; 0 for no limit. */
   readonly perMinute: number
   /**
@@ -43,6 +44,8 @@ export interface Exchange {
   readonly address: string
   readonly now: Date
   principal?: Principal
+  /** The time at which the key was last used is to be kept anew. */
+  touch?: boolean
   allowance?: Allowance
 }
 

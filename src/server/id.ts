@@ -1,21 +1,13 @@
-import { randomBytes } from 'node:crypto'
-
-const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz'
+import { randomUUID } from 'node:crypto'
 
 /** The prefixes of ids, one for each kind of thing (api.md §1, "Ids"). */
 export type IdPrefix = 'crs' | 'les' | 'usr' | 'enr' | 'key' | 'req' | 'mod' | 'blk' | 'asm' | 'qst'
 
-/** Makes ids: prefix, nine characters of the time in ms, twelve of chance (62 bits), sortable by time. */
-export function idMaker(now: () => Date): (prefix: string) => string {
-  return (prefix) => `${prefix}_${now().getTime().toString(36).padStart(9, '0')}${randomText(12)}`
-}
-
-function randomText(length: number): string {
-  let text = ''
-  while (text.length < length) {
-    // 252 is the largest multiple of 36 in a byte: above it, some letters would come up more often.
-    for (const byte of randomBytes(length))
-      if (byte < 252 && text.length < length) text += alphabet[byte % 36]
+/** Makes ids: prefix, nine characters of the time in ms, twenty of chance (80 bits), sortable by time. */
+export function idMaker(now: () => Date): (prefix: IdPrefix) => string {
+  return (prefix) => {
+    // The version and the variant of a UUID stand in its middle: the ends are chance alone (RFC 9562 §5.4).
+    const random = randomUUID()
+    return `${prefix}_${now().getTime().toString(36).padStart(9, '0')}${random.slice(0, 8)}${random.slice(24)}`
   }
-  return text
 }

@@ -17,11 +17,17 @@ interface KeyRow extends Row {
   role: string
 }
 
+/** A caller, and whether the time at which the key was last used is to be kept anew. */
+export interface Identity {
+  readonly principal: Principal
+  readonly touch: boolean
+}
+
 /**
  * Who sent a request, by its Authorization header (RFC 6750 §2.1). Throws 401 where there is no credential, or
  * none that is known, and 403 `expired_key` for a key whose time is over.
  */
-export function identify(database: Database, authorization: string | null, now: Date): Principal {
+export function identify(database: Database, authorization: string | null, now: Date): Identity {
   if (!authorization) {
     throw new ProblemError('missing_credentials', 'The request carries no Authorization header.', {
       headers: { 'www-authenticate': challenge },
@@ -38,8 +44,10 @@ export function identify(database: Database, authorization: string | null, now: 
   if (key.expires_at && key.expires_at <= now.toISOString()) {
     throw new ProblemError('expired_key', `The API key expired at ${key.expires_at}.`)
   }
-  touch(database, key, now)
-  return principalOf(key.user_id, key.role as RoleName, JSON.parse(key.scopes) as Scope[], key.id)
+  const principal = principalOf(key.user_id, key.role as RoleName, JSON.parse(key.scopes) as Scope[], key.id)
+  // Once a minute is enough to tell which keys are in use, and spares most requests a write.
+  const touch = !key.last_used_at || now.getTime() - Date.parse(key.last_used_at) >= lastUsedEveryMs
+  return { principal, touch }
 }
 
 /** The academy's first user, as whom a program acts that has the database in its own process. */
@@ -52,6 +60,11 @@ export function localPrincipal(database: Database): Principal {
   return { userId: user.id, role, scopes: grantable[role], method: 'local', credential: 'local' }
 }
 
+/** Keeps when a key was last used. */
+export function touchKey(database: Database, { credential }: Principal, now: Date): void {
+  database.run(sql`update api_keys set last_used_at = ${now.toISOString()} where id = ${credential}`)
+}
+
 function principalOf(
   userId: string,
   role: RoleName,
@@ -60,12 +73,6 @@ function principalOf(
 ): Principal {
   const effective = scopes.filter((scope) => grantable[role].includes(scope))
   return { userId, role, scopes: effective, method: 'api_key', credential }
-}
-
-// Once a minute is enough to tell which keys are in use, and spares most requests a write.
-function touch(database: Database, { id, last_used_at }: KeyRow, now: Date): void {
-  if (last_used_at && now.getTime() - Date.parse(last_used_at) < lastUsedEveryMs) return
-  database.run(sql`update api_keys set last_used_at = ${now.toISOString()} where id = ${id}`)
 }
 
 function invalidToken(detail: string): ProblemError {

@@ -1,7 +1,8 @@
 import type { Lesson, LessonInput } from '../contract/lessons.ts'
+import type { IdPrefix } from './id.ts'
 
 /** A lesson's input with an id for every block, assessment and question that came without one. */
-export function withContentIds(input: LessonInput, newId: (prefix: string) => string): LessonInput {
+export function withContentIds(input: LessonInput, newId: (prefix: IdPrefix) => string): LessonInput {
   return {
     ...input,
     contentBlocks: input.contentBlocks.map((block) => ({ ...block, id: block.id ?? newId('blk') })),

@@ -1,4 +1,4 @@
-import sql, { raw } from 'sql-template-tag'
+import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Database } from './database/database.ts'
 import { ProblemError } from './problem-error.ts'
 
@@ -9,11 +9,12 @@ type Table = 'courses' | 'lessons' | 'users'
  * `email:<address>` too (deleted ones skipped). Undefined where nothing is found.
  */
 export function resolve(database: Database, table: Table, reference: string): string | undefined {
-  return database.one<{ id: string }>(sql`select id from ${raw(table)} where ${condition(table, reference)}`)
+  return database.one<{ id: string }>(sql`select id from ${raw(table)} where ${isReferred(table, reference)}`)
     ?.id
 }
 
-function condition(table: Table, reference: string) {
+/** The condition that picks the row a reference stands for, among rows of this table alone. */
+export function isReferred(table: Table, reference: string): Sql {
   if (reference.startsWith('ext:')) return sql`external_id = ${reference.slice(4)}`
   if (table === 'users' && reference.startsWith('email:')) {
     return sql`email_key = ${reference.slice(6).toLowerCase()} and status <> 'deleted'`

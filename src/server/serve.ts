@@ -5,6 +5,7 @@ import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { openDatabase } from './academy.ts'
 import { createApp } from './app.ts'
+import type { IdPrefix } from './id.ts'
 import { localPrincipal } from './identify.ts'
 import { createKey } from './keys.ts'
 import { type LogEntry, logLine } from './log.ts'
@@ -112,7 +113,7 @@ function closing(): ProblemError {
 function makeFirstKey(
   database: Parameters<typeof createKey>[0],
   now: () => Date,
-  newId: (prefix: string) => string,
+  newId: (prefix: IdPrefix) => string,
 ): string | undefined {
   const { userId, scopes } = localPrincipal(database)
   const key = { name: 'first key', userId, scopes, expiresAt: null }

@@ -2,7 +2,7 @@ import sql, { empty } from 'sql-template-tag'
 import { Profile, type User } from '../contract/users.ts'
 import type { Database, Row } from './database/database.ts'
 import { notFound } from './problem-error.ts'
-import { resolve } from './reference.ts'
+import { isReferred } from './reference.ts'
 
 /** A user as the row holds it; `profile` is JSON. */
 export interface UserRow extends Row {
@@ -26,9 +26,10 @@ const emptyProfile = Profile.parse({})
 
 /** The stored user behind a reference; throws 404, also for anyone but `onlyId` where that is given. */
 export function findUser(database: Database, reference: string, onlyId?: string): UserRow {
-  const id = resolve(database, 'users', reference)
   const only = onlyId === undefined ? empty : sql`and u.id = ${onlyId}`
-  const row = id && database.one<UserRow>(sql`select ${userColumns} from users u where u.id = ${id} ${only}`)
+  const row = database.one<UserRow>(
+    sql`select ${userColumns} from users u where ${isReferred('users', reference)} ${only}`,
+  )
   if (!row) throw notFound('user', reference)
   return row
 }

@@ -1,11 +1,12 @@
 import sql, { raw } from 'sql-template-tag'
+import type { IdPrefix } from '../id.ts'
 import { type Database, DatabaseError } from './database.ts'
 import { schema } from './schema.ts'
 
 /** What a migration may need besides the database. */
 export interface MigrationContext {
   readonly now: string
-  readonly newId: (prefix: string) => string
+  readonly newId: (prefix: IdPrefix) => string
   readonly newSecret: () => string
 }
 
