@@ -32,7 +32,7 @@ export async function answer(
   const body = await (operation.body ? readJsonBody(raw, operation.merge === true) : readNoBody(raw))
   const given = { ...admitted, rawBody: body.value }
   const call = prepare ? { ...given, prepared: await prepare(given) } : given
-  return database.transaction(() => repeatable(academy, operation, request, body, () => succeed(call)))
+  return database.write(() => repeatable(academy, operation, request, body, () => succeed(call)))
 }
 
 /** The call that a request is, once it is known who may make it. */

@@ -20,6 +20,8 @@ export interface Database {
   stream(query: Sql): IterableIterator<Cell[]>
   /** Takes the write lock first; commits what `work` did, or nothing of it when `work` throws. */
   transaction<Result>(work: () => Result): Result
+  /** Like `transaction`, for many callers at once: writes of the same turn of the event loop share one commit. */
+  write<Result>(work: () => Result): Promise<Result>
   /** Undoes what `work` did when it throws, inside a transaction that goes on. */
   savepoint<Result>(work: () => Result): Result
   /** One unchanging view of the data for all reads in `work`. */

@@ -63,7 +63,7 @@ export const schema = [
     user_id text not null,
     created_at text not null,
     primary key (course_id, version)
-  ) strict, without rowid`,
+  ) strict`,
 
   sql`create table lessons (
     id text primary key,

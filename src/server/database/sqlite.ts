@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { Sql } from 'sql-template-tag'
 import { type Cell, type Database, DatabaseError, type Row } from './database.ts'
+import { groupCommit } from './group-commit.ts'
 
 const busyTimeoutMs = 10_000
 const cachedStatements = 500
@@ -65,6 +66,10 @@ function connect(path: string, readOnly: boolean): Database {
     }
   }
 
+  const transaction = <Result>(work: () => Result) => within('begin immediate', 'commit', 'rollback', work)
+  const savepoint = <Result>(work: () => Result) =>
+    within('savepoint item', 'release item', 'rollback to item; release item', work)
+
   return {
     one: <Shape extends Row>(query: Sql) => {
       const { statement, names } = prepare(query.sql)
@@ -80,8 +85,9 @@ function connect(path: string, readOnly: boolean): Database {
     run: (query) => Number(prepare(query.sql).statement.run(...values(query)).changes),
     stream: (query) =>
       prepare(query.sql).statement.iterate(...values(query)) as unknown as IterableIterator<Cell[]>,
-    transaction: (work) => within('begin immediate', 'commit', 'rollback', work),
-    savepoint: (work) => within('savepoint item', 'release item', 'rollback to item; release item', work),
+    transaction,
+    savepoint,
+    write: groupCommit({ transaction, savepoint, inTransaction: () => connection.isTransaction }),
     snapshot: (work) => within('begin', 'commit', 'rollback', work),
     reader: () => connect(path, true),
     close: () => connection.close(),
