@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { BatchResult } from './batch.ts'
 import * as courses from './courses.ts'
 import * as enrollments from './enrollments.ts'
 import { phraseOf } from './errors.ts'
@@ -23,12 +24,15 @@ const inputs = {
 
 const outputs = {
   Course: courses.Course,
+  CourseUpdate: courses.CourseUpdate,
   Lesson: lessons.Lesson,
   User: users.User,
+  CurrentUser: users.CurrentUser,
   Enrollment: enrollments.Enrollment,
   Progress: progress.Progress,
   ProgressStep: progress.ProgressStep,
   Key: keys.Key,
+  BatchResult,
 }
 
 const problem = {

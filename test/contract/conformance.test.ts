@@ -1,0 +1,103 @@
+import { expect } from 'vitest'
+import { operations } from '../../src/contract/index.ts'
+import type { Operation } from '../../src/contract/operation.ts'
+import { type Answer, type Person, test } from '../helpers/academy.ts'
+import { examples, filled, furnish, type Things } from './examples.ts'
+
+const guarded = operations.filter(({ scope }) => scope !== null)
+const withBody = guarded.filter(({ body }) => body !== undefined)
+
+type Sender = Pick<Person, 'send'>
+
+/** Sends the example of an operation, or its path alone with another query or body. */
+function exampleOf(
+  sender: Sender,
+  { id, method, path, body: schema }: Operation,
+  things: Things,
+  other: { query?: string; body?: unknown } = {},
+): Promise<Answer> {
+  const { request, body } = examples[id] ?? { request: `${method} ${path}` }
+  const [, target = ''] = request.split(' ')
+  const url = other.query === undefined ? target : `${path}?${other.query}`
+  const sent = Object.hasOwn(other, 'body') ? other.body : body
+  return sender.send(
+    method,
+    filled(url, things),
+    schema ? filled(JSON.stringify(sent ?? {}), things) : undefined,
+    schema ? { 'content-type': 'application/json' } : {},
+  )
+}
+
+test('every operation has an example, and every example is of an operation', () => {
+  expect(Object.keys(examples).sort()).toEqual(operations.map(({ id }) => id).sort())
+  for (const { id, method, path } of operations) {
+    expect(examples[id]?.request.split('?')[0]).toBe(`${method} ${path}`)
+  }
+})
+
+test.for(operations)(
+  '$method $path answers its example as its schema says',
+  async (operation, { academy, admin }) => {
+    const things = await furnish(academy, admin)
+    const answer = await exampleOf(admin, operation, things)
+    expect(answer).toMatchObject({ status: operation.status })
+    expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
+    if (operation.response === null) return expect(answer.text).toBe('')
+    // Parsing drops what the schema does not know: nothing may be missing afterwards.
+    expect(operation.response.parse(answer.body)).toEqual(answer.body)
+  },
+)
+
+test.for(guarded)('$method $path without a credential is 401', async (operation, { academy, admin }) => {
+  const answer = await exampleOf(academy.bearer(undefined), operation, await furnish(academy, admin))
+  expect(answer).toMatchObject({ status: 401, body: { code: 'missing_credentials' } })
+  expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="learnctl"')
+})
+
+test.for(guarded)('$method $path with an unknown parameter is 400', async (operation, { academy, admin }) => {
+  const answer = await exampleOf(admin, operation, await furnish(academy, admin), { query: 'colour=red' })
+  expect(answer).toMatchObject({
+    status: 400,
+    body: {
+      code: 'unknown_parameter',
+      errors: expect.arrayContaining([
+        { parameter: 'colour', code: 'unknown_parameter', detail: 'is not known' },
+      ]),
+    },
+  })
+})
+
+test.for(withBody)(
+  '$method $path with a bad body is 422 with pointers',
+  async (operation, { academy, admin }) => {
+    const things = await furnish(academy, admin)
+    const unknown = await exampleOf(admin, operation, things, { body: { colour: 'red' } })
+    expect(unknown).toMatchObject({
+      status: 422,
+      body: {
+        code: 'validation_failed',
+        errors: expect.arrayContaining([
+          { pointer: '#/colour', code: 'unknown_field', detail: 'is not known' },
+        ]),
+      },
+    })
+    const noObject = await exampleOf(admin, operation, things, { body: [] })
+    expect(noObject).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '#', code: 'invalid_type', detail: 'must be an object' }] },
+    })
+  },
+)
+
+test.for(withBody)('$method $path takes JSON only', async ({ method, path }, { academy, admin }) => {
+  const url = filled(path, await furnish(academy, admin))
+  const typed = (type: string, body: string) => admin.send(method, url, body, { 'content-type': type })
+  expect(await typed('text/plain', '{}')).toMatchObject({
+    status: 415,
+    body: { code: 'unsupported_media_type' },
+  })
+  expect(await typed('application/json', '{"title":')).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_json' },
+  })
+})

@@ -1,0 +1,76 @@
+import { Validator } from '@seriousme/openapi-schema-validator'
+import { expect } from 'vitest'
+import { operations } from '../../src/contract/index.ts'
+import { openapiOf } from '../../src/contract/openapi.ts'
+import { test } from '../helpers/academy.ts'
+
+interface Described {
+  readonly operationId: string
+  readonly 'x-published': boolean
+  readonly security?: readonly unknown[]
+  readonly responses: Readonly<Record<string, unknown>>
+}
+
+const document = openapiOf()
+// What openapiOf() makes of the contract: paths, and the methods of each.
+const paths = document['paths'] as Readonly<Record<string, Readonly<Record<string, Described>>>>
+const described = Object.entries(paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    name: `${method.toUpperCase()} ${path}`,
+    operation,
+  })),
+)
+
+test('the document is valid OpenAPI 3.1', async () => {
+  const validator = new Validator()
+  const { valid, errors } = await validator.validate(structuredClone(document))
+  expect(errors).toBeUndefined()
+  expect(valid).toBe(true)
+  expect(validator.version).toBe('3.1')
+})
+
+test('every operation of the contract is described, and nothing else', () => {
+  expect(described.map(({ name }) => name).sort()).toEqual(
+    operations.map(({ method, path }) => `${method} ${path}`).sort(),
+  )
+  const ids = described.map(({ operation }) => operation.operationId)
+  expect(new Set(ids).size).toBe(ids.length)
+})
+
+test('x-published marks the eight operations of the published interface', () => {
+  expect(described.filter(({ operation }) => operation['x-published']).map(({ name }) => name)).toEqual([
+    'GET /v1/courses',
+    'POST /v1/courses',
+    'PUT /v1/courses/{courseId}',
+    'POST /v1/lessons',
+    'POST /v1/users',
+    'GET /v1/user/profile',
+    'PUT /v1/learners/{learnerId}/progress',
+    'GET /v1/analytics/learners',
+  ])
+  expect(document['x-idempotency']).toBe(true)
+})
+
+test('only the two public paths take no credential', () => {
+  const open = described.filter(({ operation }) => operation.security?.length === 0)
+  expect(open.map(({ name }) => name)).toEqual(['GET /health', 'GET /v1/openapi.json'])
+})
+
+test('every reference in the document leads somewhere', () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
+    ([, path]) => path ?? '',
+  )
+  expect(references.length).toBeGreaterThan(operations.length)
+  for (const path of references) {
+    const found = path
+      .split('/')
+      .reduce<unknown>((at, step) => (at as Record<string, unknown>)[step], document)
+    expect(found, path).toBeDefined()
+  }
+})
+
+test('the server answers the document to anybody', async ({ academy }) => {
+  const answer = await academy.bearer(undefined).get('/v1/openapi.json')
+  expect(answer.status).toBe(200)
+  expect(answer.body).toEqual(JSON.parse(JSON.stringify(document)))
+})

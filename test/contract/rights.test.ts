@@ -1,0 +1,127 @@
+import { expect } from 'vitest'
+import { operations } from '../../src/contract/index.ts'
+import type { RoleName, Scope } from '../../src/contract/operation.ts'
+import { test } from '../helpers/academy.ts'
+
+const roles: readonly RoleName[] = ['admin', 'instructor', 'analyst', 'learner']
+
+const scopeSets: readonly (readonly Scope[])[] = [
+  ['read'],
+  ['write'],
+  ['admin'],
+  ['read', 'write'],
+  ['read', 'write', 'admin'],
+]
+
+/**
+ * Who may call what with which credential (api.md §2), written down rather than derived. For each role a mark for
+ * each set of scopes above: + it may, s the scope is missing, r the role may not. A credential never has more than
+ * its owner's role may have: an analyst's never writes.
+ */
+const golden = `
+                                                          admin  instr. analyst learner
+GET    /v1/courses                                        +ss++  +ss++  +ss++  +ss++
+GET    /v1/courses/{courseId}                             +ss++  +ss++  +ss++  +ss++
+POST   /v1/courses                                        s+s++  s+s++  sssss  srsrr
+PUT    /v1/courses/{courseId}                             s+s++  s+s++  sssss  srsrr
+DELETE /v1/courses/{courseId}                             s+s++  s+s++  sssss  srsrr
+GET    /v1/courses/{courseId}/versions                    +ss++  +ss++  +ss++  rssrr
+GET    /v1/courses/{courseId}/versions/{version}          +ss++  +ss++  +ss++  rssrr
+GET    /v1/courses/{courseId}/versions/{version}/diff     +ss++  +ss++  +ss++  rssrr
+POST   /v1/courses/{courseId}/versions/{version}/restore  s+s++  s+s++  sssss  srsrr
+GET    /v1/lessons                                        +ss++  +ss++  +ss++  +ss++
+GET    /v1/lessons/{lessonId}                             +ss++  +ss++  +ss++  +ss++
+POST   /v1/lessons                                        s+s++  s+s++  sssss  srsrr
+PUT    /v1/lessons/{lessonId}                             s+s++  s+s++  sssss  srsrr
+DELETE /v1/lessons/{lessonId}                             s+s++  s+s++  sssss  srsrr
+GET    /v1/users                                          +ss++  +ss++  +ss++  +ss++
+GET    /v1/users/{userId}                                 +ss++  +ss++  +ss++  +ss++
+POST   /v1/users                                          s+s++  s+s++  sssss  srsrr
+POST   /v1/users/batch                                    s+s++  s+s++  sssss  srsrr
+PUT    /v1/users/{userId}                                 s+s++  srsrr  sssss  srsrr
+DELETE /v1/users/{userId}                                 s+s++  srsrr  sssss  srsrr
+GET    /v1/user/profile                                   +ss++  +ss++  +ss++  +ss++
+PUT    /v1/user/profile                                   s+s++  s+s++  sssss  s+s++
+GET    /v1/enrollments                                    +ss++  +ss++  +ss++  +ss++
+GET    /v1/enrollments/{enrollmentId}                     +ss++  +ss++  +ss++  +ss++
+POST   /v1/enrollments                                    s+s++  s+s++  sssss  srsrr
+POST   /v1/enrollments/batch                              s+s++  s+s++  sssss  srsrr
+PUT    /v1/enrollments/{enrollmentId}                     s+s++  s+s++  sssss  srsrr
+DELETE /v1/enrollments/{enrollmentId}                     s+s++  s+s++  sssss  srsrr
+GET    /v1/learners/{learnerId}/progress                  +ss++  +ss++  +ss++  +ss++
+PUT    /v1/learners/{learnerId}/progress                  s+s++  s+s++  sssss  s+s++
+GET    /v1/learners/{learnerId}/progress/history          +ss++  +ss++  +ss++  +ss++
+POST   /v1/progress/batch                                 s+s++  s+s++  sssss  srsrr
+GET    /v1/analytics/learners                             +ss++  +ss++  +ss++  rssrr
+GET    /v1/keys                                           ss+s+  sssss  sssss  sssss
+POST   /v1/keys                                           ss+s+  sssss  sssss  sssss
+DELETE /v1/keys/{keyId}                                   ss+s+  sssss  sssss  sssss
+DELETE /v1/courses/none?force=true                        ssss+  sssss  sssss  srsrr
+DELETE /v1/users/none?erase=true                          ssss+  srsrr  sssss  srsrr
+`
+
+const outcomes = { '+': 'allowed', s: 'insufficient_scope', r: 'forbidden' } as const
+
+const rows = golden
+  .trim()
+  .split('\n')
+  .slice(1)
+  .map((line) => {
+    const [method = '', target = '', ...marks] = line.split(/ +/)
+    return { method, target, marks }
+  })
+
+test('the table has every operation that takes a credential, and no other', () => {
+  const declared = operations
+    .filter(({ scope }) => scope !== null)
+    .map(({ method, path }) => `${method} ${path}`)
+  const written = rows
+    .filter(({ target }) => !target.includes('?'))
+    .map(({ method, target }) => `${method} ${target}`)
+  expect(written.sort()).toEqual(declared.sort())
+})
+
+test.for(roles.map((role, index) => ({ role, index })))(
+  'the rights of the role $role are those of the table, whatever the scopes',
+  async ({ role, index }, { academy }) => {
+    const people = await Promise.all(scopeSets.map((scopes) => academy.person(role, scopes)))
+    for (const { method, target, marks } of rows) {
+      // Rights come before all else: who has them is told of the parameter, or of what is not there.
+      const path = target.includes('?') ? target : `${target.replaceAll(/\{\w+\}/g, 'none')}?colour=red`
+      const answers = await Promise.all(people.map((person) => person.send(method, path)))
+      const actual = answers.map(({ status, body }) => ([400, 404].includes(status) ? 'allowed' : body.code))
+      const expected = [...(marks[index] ?? '')].map((mark) => outcomes[mark as keyof typeof outcomes])
+      expect(actual, `${method} ${target}`).toEqual(expected)
+    }
+  },
+)
+
+test('a missing scope is named in WWW-Authenticate', async ({ academy }) => {
+  const reader = await academy.person('admin', ['read'])
+  const answer = await reader.post('/v1/courses', { title: 'Logic' })
+  expect(answer).toMatchObject({ status: 403, body: { code: 'insufficient_scope', scope: 'write' } })
+  expect(answer.headers.get('www-authenticate')).toBe(
+    'Bearer realm="learnctl", error="insufficient_scope", scope="write"',
+  )
+})
+
+test('a change of role counts from the next request on', async ({ admin, instructor }) => {
+  expect((await instructor.post('/v1/courses', { title: 'Logic' })).status).toBe(201)
+  await admin.put(`/v1/users/${instructor.id}`, { role: 'analyst' })
+  expect(await instructor.post('/v1/courses', { title: 'Logic' })).toMatchObject({
+    status: 403,
+    body: { code: 'insufficient_scope' },
+  })
+  expect((await instructor.get('/v1/user/profile')).body).toMatchObject({ role: 'analyst', scopes: ['read'] })
+})
+
+test.for(['suspended', 'deleted'])(
+  'a credential of a user who is %s is not known',
+  async (status, { admin, instructor }) => {
+    await admin.put(`/v1/users/${instructor.id}`, { status })
+    expect(await instructor.get('/v1/courses')).toMatchObject({
+      status: 401,
+      body: { code: 'invalid_token' },
+    })
+  },
+)
