@@ -112,7 +112,10 @@ export function assertAddress(text: string, name: string): void {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return
   const guess = /^[\w.-]+(:\d+)?(\/\S*)?$/.test(text) ? { hint: `with its scheme: https://${text}` } : {}
   const quoted = JSON.stringify(text)
-  throw new SettingError(`${name} must be an address such as https://academy.example.org, not ${quoted}`, guess)
+  throw new SettingError(
+    `${name} must be an address such as https://academy.example.org, not ${quoted}`,
+    guess,
+  )
 }
 
 function remoteOnly(profile: Profile): RemoteProfile | null {
@@ -130,12 +133,7 @@ function local(
   return { kind: 'local', database: resolve(cwd, database), profile, origin, shadows } as const
 }
 
-function remote(
-  from: AcademySources,
-  baseUrl: string,
-  used: UsedProfile | null,
-  chosen: Chosen,
-): RemoteAcademy {
+function remote(from: AcademySources, url: string, used: UsedProfile | null, chosen: Chosen): RemoteAcademy {
   const bound = used?.stored.credential
   const fits = bound?.origin === new URL(url).origin
   const candidates: Omit<Credential, 'shadows'>[] = environmentCredentials(from.env)

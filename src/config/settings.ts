@@ -50,20 +50,26 @@ function resolveSetting(name: string, setting: Setting, from: SettingSources): R
   return { value, origin: chosen.origin, shadows: others.map(({ origin }) => origin) }
 }
 
-function given(name: string, setting: Setting, { flags, env, project }: SettingSources) {
+interface GivenText {
+  readonly text: string | true
+  readonly origin: Origin
+}
+
+/** The places that give this setting a text, most specific first; true is a switch that is on. */
+function given(name: string, setting: Setting, { flags, env, project }: SettingSources): GivenText[] {
   const places: readonly (Origin & { readonly text: unknown })[] = [
     { source: 'flag', name: `--${setting.flag}`, text: flags[name] },
     { source: 'environment', name: setting.variable, text: env[setting.variable] },
     // A run without a person at the keyboard says so by this variable alone.
-    ...(name === 'noInput' ? [{ source: 'environment', name: 'CI', text: isSet(env['CI']) }] : []),
+    { source: 'environment', name: 'CI', text: name === 'noInput' && isSet(env['CI']) },
     { source: 'project', name: project?.path ?? '', text: project?.values[name] },
   ]
-  return places.flatMap(({ text, ...origin }) => {
-    const counts = text === true || (typeof text === 'string' && (text !== '' || origin.source === 'flag'))
-    return counts ? [{ text, origin }] : []
+  return places.flatMap<GivenText>(({ text, ...origin }) => {
+    if (text === true) return [{ text, origin }]
+    return typeof text === 'string' && (text !== '' || origin.source === 'flag') ? [{ text, origin }] : []
   })
 }
 
-function isSet(text: string | undefined): true | undefined {
-  return text && !/^(0|false)$/i.test(text) ? true : undefined
+function isSet(text: string | undefined): boolean {
+  return text !== undefined && !/^(0|false)?$/i.test(text)
 }

@@ -1,0 +1,103 @@
+import type { Operation } from '../contract/operation.ts'
+import { isRecord, setAt, valueAt } from './columns.ts'
+import type { Given } from './command.ts'
+import type { Context } from './context.ts'
+import { readDocument, readJsonOrDocument } from './document.ts'
+import { UsageError } from './errors.ts'
+import type { Flag, Placed } from './flag.ts'
+import { parseFlag } from './flag-value.ts'
+
+export const bodyFlag: Flag = {
+  name: 'body',
+  kind: 'text',
+  placeholder: '@file|-',
+  summary: 'Take the fields from a JSON or YAML file, or from standard input; flags override them',
+}
+
+export const unsetFlag: Flag = {
+  name: 'unset',
+  kind: 'words',
+  placeholder: 'field,…',
+  summary: 'Put fields back to their default, each by the name of its flag',
+}
+
+/** What a body is made of, in the order in which one overrides the other. */
+export interface BodySources {
+  readonly operation: Operation
+  readonly flags: readonly Placed[]
+  readonly fixed: Readonly<Record<string, unknown>> | undefined
+}
+
+/**
+ * The body of a call: `--body`, then fixed fields, then flags, then `--unset`. What is required and missing is asked
+ * for on a terminal. Throws a UsageError otherwise, and where an update would change nothing.
+ */
+export async function makeBody(
+  context: Context,
+  given: Given,
+  sources: BodySources,
+): Promise<Record<string, unknown>> {
+  const { operation, flags, fixed } = sources
+  const body = await startingBody(context, given, operation)
+  Object.assign(body, fixed)
+  for (const { place, flag } of flags) {
+    const value = given.flags[flag.name]
+    if (value === undefined) continue
+    const read =
+      flag.kind === 'json' ? readJsonOrDocument(context.io, String(value), `--${flag.name}`) : value
+    setAt(body, place.split('.'), await read)
+  }
+  for (const name of unset(given)) setAt(body, placeOf(name, flags).split('.'), null)
+  await askForMissing(context, body, flags)
+  if (operation.merge && Object.keys(body).length === 0) {
+    throw new UsageError('nothing to change', {
+      hint: `give a field, such as --${flags[0]?.flag.name}, or --body`,
+    })
+  }
+  return body
+}
+
+async function startingBody(
+  { io }: Context,
+  given: Given,
+  operation: Operation,
+): Promise<Record<string, unknown>> {
+  const source = given.flags[bodyFlag.name]
+  if (source === undefined) return {}
+  const document = await readDocument(io, String(source), `--${bodyFlag.name}`)
+  if (!isRecord(document)) throw new UsageError('--body must hold an object')
+  if (operation.merge) return { ...document }
+  const { readOnlyFields } = await import('./schema.ts')
+  const readOnly = readOnlyFields(operation)
+  return Object.fromEntries(Object.entries(document).filter(([field]) => !readOnly.includes(field)))
+}
+
+function unset(given: Given): readonly string[] {
+  const names = given.flags[unsetFlag.name]
+  return Array.isArray(names) ? names.map(String) : []
+}
+
+function placeOf(name: string, flags: readonly Placed[]): string {
+  const found = flags.find(({ place, flag }) => flag.name === name || place === name)
+  if (found) return found.place
+  const valid = flags.map(({ flag }) => flag.name)
+  throw new UsageError(`--unset does not know ${JSON.stringify(name)}`, {
+    why: [`fields: ${valid.join(', ')}`],
+    choice: { given: name, valid },
+  })
+}
+
+async function askForMissing({ prompts }: Context, body: Record<string, unknown>, flags: readonly Placed[]) {
+  const missing = flags.filter(({ place, flag }) => flag.required && valueAt(body, place) === undefined)
+  if (missing.length > 0 && prompts.refusal !== null) {
+    const names = missing.map(({ flag }) => `--${flag.name}`).join(', ')
+    throw new UsageError(`missing ${names}`, { code: 'missing_value', why: [prompts.refusal] })
+  }
+  for (const { place, flag } of missing) {
+    const question = `${flag.summary}:`
+    const answer = flag.choices
+      ? await prompts.choice(question, flag.choices)
+      : parseFlag(flag, await prompts.text(question), undefined)
+    setAt(body, place.split('.'), answer)
+  }
+}

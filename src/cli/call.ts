@@ -1,0 +1,129 @@
+import type { AnyInput } from '../client/call.ts'
+import type { Caller } from '../client/caller.ts'
+import type { BodyInput, Operation, Params } from '../contract/operation.ts'
+import { bodyFlag, makeBody, unsetFlag } from './body.ts'
+import { checkChoices } from './choices.ts'
+import type { Argument, Command, Given } from './command.ts'
+import { confirm } from './confirm.ts'
+import type { Context } from './context.ts'
+import { showRequest } from './dry-run.ts'
+import { type FieldFlag, type Flag, fieldFlags, type Placed, parameterFlags } from './flag.ts'
+
+/** A command that calls one operation of the API. */
+export interface Call<O extends Operation> {
+  readonly name: string
+  readonly summary: string
+  readonly description?: string
+  /** Loads the operation; the contract is not needed for help. */
+  readonly operation: () => Promise<O>
+  /** The path's parameters in the order of the command line. */
+  readonly arguments?: { readonly [Name in keyof Params<O>]: Argument }
+  /** A flag for each field of the body, by dotted path: a value that `satisfies FieldFlags<…>`. */
+  readonly fields?: Readonly<Record<string, FieldFlag>>
+  /** A flag for each query parameter: a value that `satisfies QueryFlags<…>`. */
+  readonly query?: Readonly<Record<string, FieldFlag>>
+  /** Fields of the body that make this command what it is, such as the status of `publish`. */
+  readonly fixed?: BodyInput<O>
+  /** True for a merge patch (PUT): `--unset`, and at least one change. */
+  readonly merge?: true
+  /** True for a resource with versions: `--if-version`. */
+  readonly versioned?: true
+  /** The columns of a table. */
+  readonly columns?: readonly string[]
+  /** The list in the answer that a table or CSV shows in its stead. */
+  readonly rows?: string
+  /** What is asked before it is done, such as `delete course crs_1`. */
+  readonly destructive?: (names: Readonly<Record<string, string>>) => string
+  /** What is said when there is no answer to show. */
+  readonly done?: (names: Readonly<Record<string, string>>) => string
+  readonly examples?: readonly string[]
+}
+
+const ifVersionFlag: Flag = {
+  name: 'if-version',
+  kind: 'number',
+  summary: 'Only while it is at this version; else exit 6',
+}
+
+/** The command that makes a call: flags become query and body, the answer goes to the output. */
+export function call<const O extends Operation>(spec: Call<O>): Command {
+  const query = parameterFlags(spec.query)
+  const fields = fieldFlags(spec.fields)
+  const positions = Object.entries<Argument>(spec.arguments ?? {})
+  const flags = [
+    ...[...fields, ...query].map(({ flag }) => flag),
+    ...(spec.fields ? [bodyFlag] : []),
+    ...(spec.merge && spec.fields ? [unsetFlag] : []),
+    ...(spec.versioned ? [ifVersionFlag] : []),
+  ]
+
+  async function inputOf(context: Context, given: Given, operation: Operation): Promise<AnyInput> {
+    const version = given.flags[ifVersionFlag.name]
+    const hasBody = spec.fields !== undefined || spec.fixed !== undefined
+    // `fixed` is an object wherever a body is: no operation takes anything else.
+    const fixed = spec.fixed as Readonly<Record<string, unknown>> | undefined
+    return {
+      params: Object.fromEntries(
+        positions.map(([parameter, { name }]) => [parameter, given.arguments[name] ?? '']),
+      ),
+      query: queryOf(query, given),
+      ...(hasBody && { body: await makeBody(context, given, { operation, flags: fields, fixed }) }),
+      ...(typeof version === 'number' && { ifMatch: version }),
+      signal: context.io.signal,
+    }
+  }
+
+  async function run(context: Context, given: Given): Promise<void> {
+    const { session, output, settings } = context
+    const caller: Caller = await session.caller()
+    const [operation, { shapeOf }] = await Promise.all([spec.operation(), import('./schema.ts')])
+    const remote = session.academy().kind === 'remote'
+    if (!remote) checkChoices(flags, given.flags)
+    const shape = shapeOf(operation, spec.columns ?? [], rowsShown(spec, context))
+    if (shape.paths.length > 0) output.check(shape, remote && operation.method === 'GET' ? 'open' : undefined)
+
+    // The operation's own type is what `spec` was checked against; from here on any operation is treated alike.
+    const any: Operation = operation
+    const input = await inputOf(context, given, any)
+    if (any.list) return (await import('./list.ts')).printList(context, caller, any, input, shape)
+    if (settings.dryRun.value) return showRequest(context, caller.request(any, input))
+    if (spec.destructive) await confirm(context, spec.destructive(given.arguments))
+    const { data } = await caller.call(any, input)
+    if (any.response === null) {
+      if (spec.done && !settings.quiet.value) await output.note(spec.done(given.arguments))
+      return
+    }
+    const rows = rowsShown(spec, context)
+    await (rows ? output.list(onePage(data, rows), shape) : output.one(data, shape))
+  }
+
+  return {
+    name: spec.name,
+    summary: spec.summary,
+    arguments: positions.map(([, argument]) => argument),
+    flags,
+    ...(spec.description !== undefined && { description: spec.description }),
+    ...(spec.examples && { examples: spec.examples }),
+    run,
+  }
+}
+
+function queryOf(query: readonly Placed[], given: Given): Record<string, unknown> {
+  return Object.fromEntries(
+    query.flatMap(({ place, flag }) => {
+      const value = given.flags[flag.name]
+      return value === undefined ? [] : [[place, value]]
+    }),
+  )
+}
+
+/** The member whose items are shown instead of the whole, in the formats that are made of rows. */
+function rowsShown({ rows }: { readonly rows?: string }, { settings }: Context): string | undefined {
+  return ['table', 'csv'].includes(settings.output.value) ? rows : undefined
+}
+
+async function* onePage(data: unknown, member: string): AsyncGenerator<readonly unknown[]> {
+  const { valueAt } = await import('./columns.ts')
+  const rows = valueAt(data, member)
+  yield Array.isArray(rows) ? rows : []
+}

@@ -1,0 +1,163 @@
+import type { RawRequest } from '../../client/caller.ts'
+import type { Reply } from '../../client/transport.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { apiFields } from '../api-fields.ts'
+import type { Command, Given } from '../command.ts'
+import type { Context } from '../context.ts'
+import { showRequest } from '../dry-run.ts'
+import { UsageError } from '../errors.ts'
+
+/** `learnctl api …` */
+export const command: Command = {
+  name: 'api',
+  summary: 'Send any request to the API',
+  description:
+    'A method and a path, or an operation by its name with its path parameters.\nField values are typed: true, false, null, numbers, @file; "…" is text for sure.\nNames nest: profile.firstName=Ada, tags[]=go.',
+  arguments: [{ name: 'request', summary: 'METHOD /path, or an operation such as courses.get', rest: true }],
+  flags: [
+    { name: 'query', kind: 'texts', placeholder: 'name=value', summary: 'A query parameter; once for each' },
+    {
+      name: 'field',
+      kind: 'texts',
+      placeholder: 'name=value',
+      summary: 'A field of the body; once for each',
+    },
+    { name: 'body', kind: 'text', placeholder: '@file|-', summary: 'The body, from JSON or YAML' },
+    { name: 'header', kind: 'texts', placeholder: 'Name: value', summary: 'A header; once for each' },
+    { name: 'paginate', kind: 'switch', summary: 'Follow a list to its end, as one array' },
+    { name: 'include', kind: 'switch', summary: 'Show the status and the main headers as well' },
+  ],
+  examples: [
+    'api GET /v1/courses --query status=published',
+    'api courses.get crs_01',
+    'api POST /v1/courses --field title=Go --field tags[]=code --field durationMinutes=90',
+  ],
+  run,
+}
+
+async function run(context: Context, given: Given): Promise<void> {
+  const { session, settings, output, io } = context
+  const { operations } = await import('../../contract/index.ts')
+  const request = await requestOf(context, given, operations)
+  const path = request.path.split('?', 1)[0]
+  const anonymous = operations.some((operation) => operation.scope === null && operation.path === path)
+  const caller = await session.caller({ anonymous })
+  if (settings.dryRun.value) return showRequest(context, caller.rawRequest(request))
+  if (given.flags['paginate'] === true) return paginate(context, request)
+  const reply = await caller.send({ ...request, signal: io.signal })
+  if (given.flags['include'] === true) await output.text(headOf(reply))
+  if (reply.status === 204) return
+  await printBody(context, request, reply)
+}
+
+async function requestOf(
+  { io }: Context,
+  { rest, flags }: Given,
+  operations: readonly Operation[],
+): Promise<RawRequest> {
+  const { method, path } = targetOf(rest, operations)
+  const query = Object.fromEntries(texts(flags['query']).map((text) => split(text, '=', '--query')))
+  const headers = Object.fromEntries(texts(flags['header']).map((text) => split(text, ':', '--header')))
+  const body = await apiFields(io, flags['body'], texts(flags['field']))
+  if (body !== undefined && method === 'GET') {
+    throw new UsageError('a GET request has no body', { hint: 'parameters go into --query name=value' })
+  }
+  return { method, path, query, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+}
+
+function targetOf(
+  words: readonly string[],
+  operations: readonly Operation[],
+): { method: string; path: string } {
+  const [first = '', second, ...more] = words
+  if (second?.startsWith('/')) {
+    if (!/^[A-Za-z]+$/.test(first)) throw new UsageError(`${JSON.stringify(first)} is not a method`)
+    if (more.length > 0) throw new UsageError(`too much after the path: ${more.join(' ')}`)
+    return { method: first.toUpperCase(), path: second }
+  }
+  const operation = operations.find(({ id }) => id === first)
+  if (!operation) {
+    throw new UsageError(`${JSON.stringify(words.join(' '))} is neither METHOD /path nor an operation`, {
+      code: 'unknown_operation',
+      hint: 'such as: learnctl api GET /v1/courses',
+      choice: { given: first, valid: operations.map(({ id }) => id) },
+    })
+  }
+  const values = words.slice(1)
+  const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  if (names.length !== values.length) {
+    const wanted = names.length === 0 ? 'nothing' : names.map((name) => `<${name}>`).join(' ')
+    throw new UsageError(`${operation.id} takes ${wanted} after it`)
+  }
+  const path = names.reduce(
+    (filled, name, index) => filled.replace(`{${name}}`, () => encodeURIComponent(values[index] ?? '')),
+    operation.path as string,
+  )
+  return { method: operation.method, path }
+}
+
+async function paginate(
+  { session, output, io }: Context,
+  { method, path, query }: RawRequest,
+): Promise<void> {
+  if (method !== 'GET') throw new UsageError('--paginate is for GET')
+  const caller = await session.caller()
+  const list: Operation = {
+    id: path,
+    method: 'GET',
+    path: `/${path.slice(1)}`,
+    summary: '',
+    published: false,
+    scope: 'read',
+    roles: [],
+    response: null,
+    status: 200,
+    list: true,
+  }
+  const pages = caller.pages(list, { ...(query && { query }), signal: io.signal })
+  async function* rows() {
+    for await (const page of pages) yield page.data
+  }
+  await output.documents(rows())
+}
+
+async function printBody({ output, io }: Context, { method, path }: RawRequest, reply: Reply): Promise<void> {
+  const { mediaTypeOf, readJson } = await import('../../client/decode.ts')
+  if (/\bjson$/.test(mediaTypeOf(reply))) {
+    return output.document(await readJson({ method, url: `http://localhost${path}` }, reply))
+  }
+  for await (const chunk of reply.body ?? []) {
+    io.signal.throwIfAborted()
+    await output.text(chunk)
+  }
+}
+
+const shownHeaders = [
+  'content-type',
+  'location',
+  'etag',
+  'link',
+  'allow',
+  'idempotent-replayed',
+  'ratelimit',
+  'ratelimit-policy',
+  'x-request-id',
+]
+
+function headOf({ status, headers }: Reply): string {
+  const lines = shownHeaders.flatMap((name) => {
+    const value = headers.get(name)
+    return value === null ? [] : [`${name}: ${value}`]
+  })
+  return `HTTP ${status}\n${lines.join('\n')}\n\n`
+}
+
+function texts(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}
+
+function split(text: string, mark: string, flag: string): [string, string] {
+  const at = text.indexOf(mark)
+  if (at < 1) throw new UsageError(`${flag} takes name${mark}value, not ${JSON.stringify(text)}`)
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}

@@ -1,0 +1,156 @@
+import type { CourseInput, courses } from '../../contract/courses.ts'
+import type { QueryInput } from '../../contract/operation.ts'
+import { call } from '../call.ts'
+import type { Command } from '../command.ts'
+import type { FieldFlags, QueryFlags } from '../flag.ts'
+
+const contract = async () => (await import('../../contract/courses.ts')).courses
+
+const difficulties = ['beginner', 'intermediate', 'advanced', 'expert']
+const statuses = ['draft', 'published', 'archived']
+
+const fields = {
+  title: { summary: 'Title', required: true },
+  description: { summary: 'What it is about' },
+  difficulty: { summary: 'How hard it is', choices: difficulties },
+  learningObjectives: { kind: 'texts', summary: 'A learning objective; once for each' },
+  modules: { kind: 'json', summary: 'Its modules: [{"title": …, "description": …}]' },
+  tags: { kind: 'words', summary: 'Tags' },
+  language: { summary: 'Language, such as en or pt-BR' },
+  durationMinutes: { kind: 'number', summary: 'How long it takes' },
+  status: { summary: 'State', choices: statuses },
+  externalId: { summary: 'Your own id for it' },
+  managedBy: { summary: 'What manages it from elsewhere' },
+  'assessmentCriteria.passingScore': { kind: 'number', summary: 'Score from which it is passed, 0 to 100' },
+  'assessmentCriteria.moveOn': {
+    summary: 'When an enrolment is completed',
+    choices: ['Completed', 'Passed', 'CompletedAndPassed', 'CompletedOrPassed', 'NotApplicable'],
+  },
+  'assessmentCriteria.weights': { kind: 'json', summary: 'Weights: [{"name": "exam", "weight": 60}]' },
+  'adaptiveDifficulty.enabled': {
+    name: 'adaptive-difficulty',
+    kind: 'switch',
+    summary: 'Let the difficulty follow the learner',
+  },
+  'adaptiveDifficulty.minLevel': { summary: 'Easiest level it goes down to', choices: difficulties },
+  'adaptiveDifficulty.maxLevel': { summary: 'Hardest level it goes up to', choices: difficulties },
+  'adaptiveDifficulty.raiseAtScore': { kind: 'number', summary: 'Score from which it gets harder' },
+  'adaptiveDifficulty.lowerAtScore': { kind: 'number', summary: 'Score from which it gets easier' },
+  'adaptiveDifficulty.window': { kind: 'number', summary: 'How many scores that looks at' },
+  'progressTracking.enabled': { name: 'progress-tracking', kind: 'switch', summary: 'Keep progress' },
+  'progressTracking.completionThreshold': {
+    kind: 'number',
+    summary: 'Percentage from which it counts as completed',
+  },
+} satisfies FieldFlags<CourseInput>
+
+const filters = {
+  status: { kind: 'words', summary: 'Only these', choices: statuses },
+  difficulty: { kind: 'words', summary: 'Only these', choices: difficulties },
+  q: { summary: 'Only with this in the title or description' },
+  tag: { summary: 'Only with this tag' },
+  external_id: { summary: 'Only the one with this id of yours' },
+  managed_by: { summary: 'Only what this manages' },
+  updated_since: { summary: 'Only changed since, such as 2026-01-31T00:00:00Z' },
+  sort: { summary: 'Order by createdAt, updatedAt, title or difficulty; with - in front from the end' },
+} satisfies QueryFlags<QueryInput<typeof courses.list>>
+
+const course = { name: 'course', summary: 'Course: its id, or ext:<your own id>' }
+const version = { name: 'version', summary: 'Number of the version' }
+
+const columns = ['id', 'title', 'difficulty', 'status', 'version', 'updatedAt']
+const updateColumns = ['id', 'version', 'previousVersion', 'modifiedAttributes']
+
+function move(name: string, status: CourseInput['status'], summary: string): Command {
+  return call({
+    name,
+    summary,
+    operation: async () => (await contract()).update,
+    arguments: { courseId: course },
+    fixed: { status },
+    versioned: true,
+    columns: updateColumns,
+    examples: [`courses ${name} crs_01`],
+  })
+}
+
+/** `learnctl courses …` */
+export const commands: readonly Command[] = [
+  call({
+    name: 'list',
+    summary: 'List courses',
+    operation: async () => (await contract()).list,
+    query: filters,
+    columns,
+    examples: ['courses list --status published --sort title', 'courses list --all -o csv > courses.csv'],
+  }),
+  call({
+    name: 'get',
+    summary: 'Show a course',
+    operation: async () => (await contract()).get,
+    arguments: { courseId: course },
+    columns,
+    examples: ['courses get crs_01', 'courses get ext:BIO-101 -o json'],
+  }),
+  call({
+    name: 'create',
+    summary: 'Create a course',
+    operation: async () => (await contract()).create,
+    fields,
+    columns,
+    examples: [
+      'courses create --title "Marine Biology" --difficulty beginner --tags science,sea',
+      'courses create --body @course.yaml --title "Another title"',
+    ],
+  }),
+  call({
+    name: 'update',
+    summary: 'Change attributes of a course',
+    operation: async () => (await contract()).update,
+    arguments: { courseId: course },
+    fields: { ...fields, title: { summary: fields.title.summary } },
+    merge: true,
+    versioned: true,
+    columns: updateColumns,
+    examples: ['courses update crs_01 --passing-score 60 --unset language'],
+  }),
+  move('publish', 'published', 'Make a course visible to learners'),
+  move('unpublish', 'draft', 'Make a published course a draft again, while nobody has progress'),
+  move('archive', 'archived', 'Close a course'),
+  call({
+    name: 'delete',
+    summary: 'Delete a course',
+    operation: async () => (await contract()).delete,
+    arguments: { courseId: course },
+    query: { force: { kind: 'switch', summary: 'Also its lessons, enrolments, progress and grades' } },
+    destructive: ({ course }) => `delete course ${course}`,
+    done: ({ course }) => `deleted course ${course}`,
+    examples: ['courses delete crs_01 --yes'],
+  }),
+  call({
+    name: 'versions',
+    summary: 'List the versions of a course',
+    operation: async () => (await contract()).versions,
+    arguments: { courseId: course },
+    columns: ['version', 'createdAt', 'userId', 'modifiedAttributes'],
+  }),
+  call({
+    name: 'diff',
+    summary: 'Compare two versions of a course',
+    operation: async () => (await contract()).diff,
+    arguments: { courseId: course, version },
+    query: { to: { kind: 'number', summary: 'The other version; the present one unless given' } },
+    columns: ['pointer', 'from', 'to'],
+    rows: 'changes',
+    examples: ['courses diff crs_01 1 --to 3'],
+  }),
+  call({
+    name: 'restore',
+    summary: 'Bring the attributes of an earlier version back, as a new version',
+    operation: async () => (await contract()).restore,
+    arguments: { courseId: course, version },
+    columns: updateColumns,
+    destructive: ({ course, version }) => `restore version ${version} over course ${course}`,
+    examples: ['courses restore crs_01 2 --yes'],
+  }),
+]

@@ -1,0 +1,37 @@
+import { chooseAcademy } from '../config/academy.ts'
+import { type Directories, directories } from '../config/directories.ts'
+import { createProfileStore, type ProfileStore } from '../config/profiles.ts'
+import { readProjectFile } from '../config/project-file.ts'
+import { resolveSettings, type Settings } from '../config/settings.ts'
+import type { Io } from './io.ts'
+import { createOutput, type Output } from './output.ts'
+import { createPrompts, type Prompts } from './prompts.ts'
+import { createSession, type Session, type Ways } from './session.ts'
+
+/** What a command works with. */
+export interface Context {
+  readonly io: Io
+  readonly settings: Settings
+  readonly directories: Directories
+  readonly profiles: ProfileStore
+  readonly session: Session
+  readonly output: Output
+  readonly prompts: Prompts
+}
+
+/** The context of one run, by its global flags. Throws a SettingError on a value that cannot be taken. */
+export function createContext(io: Io, flags: Readonly<Record<string, unknown>>, ways: Ways): Context {
+  const settings = resolveSettings({ flags, env: io.env, project: readProjectFile(io.cwd) })
+  const places = directories(io)
+  const profiles = createProfileStore(places.config, io)
+  const choose = () => chooseAcademy({ settings, env: io.env, profiles: profiles.read(), cwd: io.cwd })
+  return {
+    io,
+    settings,
+    directories: places,
+    profiles,
+    session: createSession(io, settings, choose, ways),
+    output: createOutput(io, settings),
+    prompts: createPrompts(io, settings),
+  }
+}

@@ -1,0 +1,139 @@
+import {
+  AmbiguousError,
+  ApiError,
+  ConnectionError,
+  NotOfferedError,
+  ProtocolError,
+  RequestError,
+  TimeoutError,
+} from '../client/errors.ts'
+import type { Academy } from '../config/academy.ts'
+import { ConfigError, SettingError } from '../config/errors.ts'
+import { didYouMean } from './did-you-mean.ts'
+import { CommandError } from './errors.ts'
+import type { ExitName } from './exit-codes.ts'
+
+/** A fault as its user sees it. */
+export interface Failure {
+  /** A stable word for scripts. */
+  readonly code: string
+  readonly exit: ExitName
+  readonly message: string
+  readonly why: readonly string[]
+  readonly hint: string | null
+  readonly status: number | null
+  readonly requestId: string | null
+  /** True where the same command may succeed later. */
+  readonly retryable: boolean
+  readonly details: readonly unknown[]
+}
+
+const nothing = { why: [], hint: null, status: null, requestId: null, retryable: false, details: [] } as const
+
+/** What a thrown fault means: text, exit code, and what helps. `academy` is the one that was called, if any. */
+export function failureOf(error: unknown, academy: Academy | null): Failure {
+  if (error instanceof ApiError) return refusalOf(error, academy)
+  if (error instanceof CommandError) {
+    const { code, exit, message, why } = error
+    return { ...nothing, code, exit, message, why, hint: hintOf(error) }
+  }
+  if (error instanceof SettingError) {
+    return { ...nothing, code: error.code, exit: 'usage', message: error.message, hint: hintOf(error) }
+  }
+  if (error instanceof ConfigError) {
+    return { ...nothing, code: error.code, exit: 'failure', message: error.message, hint: error.hint ?? null }
+  }
+  if (error instanceof ConnectionError || error instanceof TimeoutError) {
+    const { code, message } = error
+    return {
+      ...nothing,
+      code,
+      exit: 'unavailable',
+      message,
+      hint: reachHint(error, academy),
+      retryable: true,
+    }
+  }
+  if (error instanceof AmbiguousError) {
+    const hint = 'look whether it is there before you repeat it'
+    return { ...nothing, code: error.code, exit: 'unavailable', message: error.message, hint }
+  }
+  if (error instanceof RequestError) {
+    const hint = error.code === 'insecure_http' ? 'use https, or allow it with --insecure-http' : null
+    return { ...nothing, code: error.code, exit: 'usage', message: error.message, hint }
+  }
+  if (error instanceof ProtocolError || error instanceof NotOfferedError) {
+    return { ...nothing, code: error.code, exit: 'failure', message: error.message }
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  return { ...nothing, code: 'unexpected', exit: 'failure', message, hint: 'more with --debug' }
+}
+
+const exitOfStatus: Readonly<Record<number, ExitName>> = {
+  400: 'usage',
+  401: 'auth',
+  403: 'forbidden',
+  404: 'notFound',
+  408: 'unavailable',
+  409: 'conflict',
+  412: 'conflict',
+  413: 'usage',
+  414: 'usage',
+  415: 'usage',
+  422: 'usage',
+  429: 'unavailable',
+  503: 'unavailable',
+}
+
+const exitOfCode: Readonly<Record<string, ExitName>> = {
+  expired_key: 'auth',
+  idempotency_mismatch: 'conflict',
+}
+
+function refusalOf(error: ApiError, academy: Academy | null): Failure {
+  const { code, status, requestId, retryAfterMs } = error
+  const exit = exitOfCode[code] ?? exitOfStatus[status] ?? 'failure'
+  // One fault alone is often the whole message already.
+  const told = error.faults.filter(({ detail }) => !error.message.includes(detail))
+  const faults = told.map(({ pointer, parameter, detail }) => {
+    const place = pointer === undefined ? parameter : pointer.replace(/^#?\//, '').replaceAll('/', '.')
+    return place ? `${place}: ${detail}` : detail
+  })
+  const wait = retryAfterMs === null ? [] : [`it asks to wait ${Math.ceil(retryAfterMs / 1000)} s`]
+  return {
+    code,
+    exit,
+    message: error.message,
+    why: [...faults, ...wait, ...(exit === 'auth' ? credentialLines(academy) : [])],
+    hint: exit === 'auth' ? 'sign in again: learnctl auth login --with-key' : null,
+    status,
+    requestId,
+    retryable: exit === 'unavailable',
+    details: error.faults,
+  }
+}
+
+/** Which credential was sent where, and which others it keeps from being used. */
+export function credentialLines(academy: Academy | null): string[] {
+  if (academy?.kind !== 'remote' || !academy.credential) return []
+  const { kind, origin, shadows } = academy.credential
+  const what = kind === 'api_key' ? 'API key' : 'access token'
+  const used = `the ${what} from ${origin.name} was sent to ${new URL(academy.url).origin}`
+  return [used, ...shadows.map(({ name }) => `it keeps the one from ${name} from being used`)]
+}
+
+function reachHint(error: ConnectionError | TimeoutError, academy: Academy | null): string | null {
+  if (error.code === 'first_byte_timeout') return 'wait longer with --timeout'
+  return academy?.kind === 'remote' ? `the address is from ${academy.origin.name}` : null
+}
+
+interface Hinting {
+  readonly hint: string | undefined
+  readonly choice: { readonly given: string; readonly valid: readonly string[] } | undefined
+}
+
+/** The nearest choices, where there are any, else the hint that came with the fault. */
+function hintOf({ hint, choice }: Hinting): string | null {
+  const near = choice ? didYouMean(choice.given, choice.valid) : []
+  return near.length > 0 ? `did you mean ${near.join(' or ')}?` : (hint ?? null)
+}

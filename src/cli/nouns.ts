@@ -1,0 +1,41 @@
+import type { Command } from './command.ts'
+
+/** Gives the help of the command at a path, `['courses', 'create']`; null where there is none. */
+export type HelpOf = (path: readonly string[]) => Promise<string | null>
+
+/** One word after `learnctl`: a group of commands, or a command itself. */
+export interface Noun {
+  /** Under which heading the help shows it. */
+  readonly group: string
+  readonly summary: string
+  readonly load: (helpOf: HelpOf) => Promise<readonly Command[] | Command>
+}
+
+/** Every noun, in the order of help; its commands are loaded when it is used. A new noun is one entry here. */
+export const nouns: Readonly<Record<string, Noun>> = {
+  courses: {
+    group: 'Academy',
+    summary: 'Set up courses, publish them, go back to earlier versions',
+    load: async () => (await import('./commands/courses.ts')).commands,
+  },
+  auth: {
+    group: 'Access',
+    summary: 'Sign in, sign out, see which credential is used',
+    load: async () => (await import('./commands/auth.ts')).commands,
+  },
+  profiles: {
+    group: 'Access',
+    summary: 'Keep several academies apart',
+    load: async () => (await import('./commands/profiles.ts')).commands,
+  },
+  api: {
+    group: 'Tools',
+    summary: 'Send any request to the API',
+    load: async () => (await import('./commands/api.ts')).command,
+  },
+  help: {
+    group: 'Tools',
+    summary: 'Explain a command or a topic',
+    load: async (helpOf) => (await import('./commands/help.ts')).helpCommand(helpOf),
+  },
+}

@@ -1,0 +1,164 @@
+import { type CommanderError, Option, Command as Parser } from 'commander'
+import { type Setting, settings } from '../config/setting.ts'
+import type { Command } from './command.ts'
+import { UsageError } from './errors.ts'
+import type { Flag } from './flag.ts'
+import { type FlagValues, parseFlag } from './flag-value.ts'
+import { commandHelp, nounHelp, programHelp } from './help-text.ts'
+import { type HelpOf, nouns } from './nouns.ts'
+
+/** A command line as it was understood. */
+export interface Invocation {
+  readonly command: Command
+  /** The whole command, `learnctl courses create`. */
+  readonly name: string
+  /** Global flags by setting name. */
+  readonly globals: Readonly<Record<string, unknown>>
+  readonly arguments: readonly string[]
+  /** The command's own flags by their names. */
+  readonly flags: FlagValues
+}
+
+/** The command line asked for help: `message` is the text, and the result. */
+export class HelpShown extends Error {
+  override readonly name = 'HelpShown'
+}
+
+/** The parser of command lines, and its help. */
+export interface Program {
+  /** Understands a command line and has it executed. Throws HelpShown and UsageError. */
+  parse(argv: readonly string[]): Promise<void>
+  readonly helpOf: HelpOf
+}
+
+/** The program of all nouns; `columns` is the width that help is wrapped to. */
+export function createProgram(columns: number, execute: (invocation: Invocation) => Promise<void>): Program {
+  const width = Math.max(40, Math.min(columns, 110))
+  // The top help stands beside the bundle as text, made once: it must not depend on a terminal.
+  const root = prepare(new Parser('learnctl'), () => programHelp(nouns, 80))
+    .enablePositionalOptions()
+    .showSuggestionAfterError(false)
+    .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
+  const filled = new Set<Parser>()
+  for (const name of Object.keys(nouns)) prepare(root.command(name), () => '')
+  root.hook('preSubcommand', (_, noun) => fill(noun))
+
+  async function fill(parser: Parser): Promise<void> {
+    const name = parser.name()
+    const noun = nouns[name]
+    if (!noun || filled.has(parser)) return
+    filled.add(parser)
+    const loaded = await noun.load(helpOf)
+    if (!('length' in loaded)) {
+      add(parser, loaded)
+      return
+    }
+    parser.configureHelp({ formatHelp: () => nounHelp(name, noun, loaded, width) })
+    for (const command of loaded)
+      add(
+        prepare(parser.command(command.name), () => ''),
+        command,
+      )
+  }
+
+  function add(parser: Parser, command: Command): void {
+    const { arguments: positions = [], flags = [] } = command
+    parser.configureHelp({ formatHelp: () => commandHelp(pathOf(parser), command, width) })
+    // To the parser every argument is optional, because a missing one may be asked for.
+    for (const { name, rest } of positions) parser.argument(rest ? `[${name}...]` : `[${name}]`)
+    for (const flag of flags) for (const option of optionsOf(flag)) parser.addOption(option)
+    parser.action(() =>
+      execute({
+        command,
+        name: pathOf(parser),
+        globals: globalsOf(parser),
+        arguments: parser.args,
+        flags: Object.fromEntries(flags.map(({ name }) => [name, parser.getOptionValue(attributeOf(name))])),
+      }),
+    )
+  }
+
+  async function helpOf(path: readonly string[]): Promise<string | null> {
+    let parser = root
+    for (const name of path) {
+      const next = parser.commands.find((child) => child.name() === name)
+      if (!next) return null
+      await fill(next)
+      parser = next
+    }
+    return parser.helpInformation()
+  }
+
+  return {
+    helpOf,
+    parse: async (argv) => {
+      await root.parseAsync(argv, { from: 'user' })
+    },
+  }
+}
+
+function prepare(parser: Parser, formatHelp: () => string): Parser {
+  for (const setting of Object.values<Setting>(settings)) parser.addOption(globalOption(setting))
+  return parser
+    .helpOption('-h, --help')
+    .helpCommand(false)
+    .configureHelp({ formatHelp })
+    .exitOverride((error) => {
+      throw meaningOf(error, parser)
+    })
+}
+
+function globalOption({ flag, short, placeholder }: Setting): Option {
+  const long = placeholder === undefined ? `--${flag}` : `--${flag} <${placeholder}>`
+  return new Option(short === undefined ? long : `-${short}, ${long}`)
+}
+
+function optionsOf(flag: Flag): Option[] {
+  const { name, alias, kind, negatable } = flag
+  const long = alias === undefined ? `--${name}` : `--${alias}, --${name}`
+  if (kind === 'switch') return [new Option(long), ...(negatable ? [new Option(`--no-${name}`)] : [])]
+  const option = new Option(`${long} <${kind}>`)
+  return [option.argParser((text: string, previous: unknown) => parseFlag(flag, text, previous))]
+}
+
+function attributeOf(name: string): string {
+  return new Option(`--${name}`).attributeName()
+}
+
+/** The global flags given before the command, between noun and verb, or after; the last place counts. */
+function globalsOf(parser: Parser): Record<string, unknown> {
+  const parsers: Parser[] = []
+  for (let each: Parser | null = parser; each; each = each.parent) parsers.unshift(each)
+  const entries = Object.entries<Setting>(settings).flatMap(([name, { flag }]) => {
+    const attribute = attributeOf(flag)
+    const given = parsers.filter((each) => each.getOptionValueSource(attribute) === 'cli').at(-1)
+    if (!given) return []
+    // `--no-input` is the absence of input to the parser, and a switch like any other to the settings.
+    const value: unknown = given.getOptionValue(attribute)
+    return [[name, value === false ? true : value]]
+  })
+  return Object.fromEntries(entries)
+}
+
+function pathOf(parser: Parser): string {
+  return parser.parent ? `${pathOf(parser.parent)} ${parser.name()}` : parser.name()
+}
+
+/** What an exit of the parser stands for: help that was asked for, or a fault with what is near to what was typed. */
+function meaningOf({ code, message }: CommanderError, parser: Parser): Error {
+  if (code === 'commander.helpDisplayed' || code === 'commander.help') {
+    return new HelpShown(parser.helpInformation())
+  }
+  const text = message.replace(/^error: /, '')
+  const given = /'(.+?)'/.exec(text)?.[1] ?? ''
+  const hint = `see: ${pathOf(parser)} --help`
+  if (code === 'commander.unknownCommand') {
+    const valid = parser.commands.map((command) => command.name())
+    return new UsageError(text, { code: 'unknown_command', hint, choice: { given, valid } })
+  }
+  if (code === 'commander.unknownOption') {
+    const valid = parser.options.flatMap(({ long }) => (long ? [long] : [])).concat('--help')
+    return new UsageError(text, { code: 'unknown_flag', hint, choice: { given, valid } })
+  }
+  return new UsageError(text, { hint })
+}

@@ -1,0 +1,52 @@
+import type { Settings } from '../config/settings.ts'
+import { CancelledError, UsageError } from './errors.ts'
+import type { Io } from './io.ts'
+
+/** Questions to the person at the terminal, on standard error. Each throws a UsageError where none may be asked. */
+export interface Prompts {
+  /** Why nothing may be asked; null where it may. */
+  readonly refusal: string | null
+  text(message: string): Promise<string>
+  /** Text that is not shown while it is typed. */
+  secret(message: string): Promise<string>
+  choice(message: string, choices: readonly string[]): Promise<string>
+  confirm(message: string): Promise<boolean>
+}
+
+/** Questions are asked only when standard input and standard error are terminals and input is not switched off. */
+export function createPrompts(io: Io, settings: Settings): Prompts {
+  const refusal = refusalOf(io, settings)
+  const context = () => ({ input: io.stdin, output: io.stderr, signal: io.signal, clearPromptOnDone: false })
+
+  async function ask<Answer>(
+    question: (library: typeof import('@inquirer/prompts')) => Promise<Answer>,
+  ): Promise<Answer> {
+    if (refusal !== null)
+      throw new UsageError('a question was needed', { code: 'input_needed', why: [refusal] })
+    const library = await import('@inquirer/prompts')
+    try {
+      return await question(library)
+    } catch (error) {
+      if (error instanceof Error && /^(ExitPrompt|AbortPrompt|CancelPrompt)Error$/.test(error.name)) {
+        throw new CancelledError()
+      }
+      throw error
+    }
+  }
+
+  return {
+    refusal,
+    text: (message) =>
+      ask(({ input }) => input({ message, validate: (text) => text.trim() !== '' || 'needed' }, context())),
+    secret: (message) => ask(({ password }) => password({ message, mask: true }, context())),
+    choice: (message, choices) => ask(({ select }) => select({ message, choices: [...choices] }, context())),
+    confirm: (message) => ask(({ confirm }) => confirm({ message, default: false }, context())),
+  }
+}
+
+function refusalOf(io: Io, { noInput }: Settings): string | null {
+  if (noInput.value) return `nothing may be asked: ${noInput.origin.name}`
+  if (!io.stdin.isTTY) return 'nothing can be asked: standard input is not a terminal'
+  if (!io.stderr.isTTY) return 'nothing can be asked: standard error is not a terminal'
+  return null
+}

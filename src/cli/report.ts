@@ -1,0 +1,87 @@
+import type { Academy } from '../config/academy.ts'
+import { colourModes } from '../config/setting.ts'
+import { colourLevel, painter } from './colour.ts'
+import type { Context } from './context.ts'
+import { type ExitName, exitCode } from './exit-codes.ts'
+import { type Failure, failureOf } from './failures.ts'
+import { type Io, say } from './io.ts'
+import { visible } from './visible.ts'
+
+/** A run that has failed; its context is null where the fault came before there was one. */
+export interface FailedRun {
+  readonly argv: readonly string[]
+  readonly io: Io
+  readonly context: Context | null
+}
+
+/**
+ * Prints what a thrown fault means on standard error: lines for people, or one line of JSON under `-o json|jsonl`.
+ * Gives the name of the exit code.
+ */
+export async function report(error: unknown, run: FailedRun): Promise<ExitName> {
+  const { io } = run
+  const failure = failureOf(error, academyOf(run))
+  if (wanted('debug', run) && error instanceof Error) await say(io, `${stackOf(error)}\n`)
+  const asJson = /^jsonl?$/.test(wanted('output', run) ?? '')
+  await (asJson ? reportJson(io, failure) : reportText(run, failure))
+  return failure.exit
+}
+
+async function reportText(run: FailedRun, failure: Failure): Promise<void> {
+  const { io } = run
+  const mode = colourModes.find((mode) => mode === wanted('color', run)) ?? 'auto'
+  const level = colourLevel(io.stderr, io.env, mode)
+  const label = level === 0 ? 'error:' : (await painter(level)).red.bold('error:')
+  const { message, why, hint, requestId } = failure
+  const lines = [
+    ...why,
+    ...(hint === null ? [] : [`hint: ${hint}`]),
+    ...(requestId === null ? [] : [`request id: ${requestId}`]),
+  ]
+  await say(io, [`${label} ${visible(message)}`, ...lines.map((line) => `  ${visible(line)}`), ''].join('\n'))
+}
+
+async function reportJson(io: Io, failure: Failure): Promise<void> {
+  const { code, exit, message, why, hint, status, requestId, retryable, details } = failure
+  const error = {
+    code,
+    exitCode: exitCode(exit),
+    message,
+    hint,
+    status,
+    requestId,
+    retryable,
+    details: details.length > 0 ? details : why.map((line) => ({ message: line })),
+  }
+  await say(io, `${JSON.stringify({ error })}\n`)
+}
+
+function academyOf({ context }: FailedRun): Academy | null {
+  try {
+    return context?.session.academy() ?? null
+  } catch {
+    return null // Having none may be the very fault that is reported.
+  }
+}
+
+/**
+ * A setting's text. A command line that could not be understood has no settings, but whoever asked for JSON is to
+ * get it all the same.
+ */
+function wanted(name: 'output' | 'color' | 'debug', { argv, io, context }: FailedRun): string | undefined {
+  if (context)
+    return context.settings[name].value === false ? undefined : String(context.settings[name].value)
+  const flags = name === 'output' ? /^(?:--output=|-o=?)(.+)$/ : new RegExp(`^--${name}(?:=(.+))?$`)
+  const separate = name === 'output' ? ['-o', '--output'] : [`--${name}`]
+  const given = argv.flatMap((word, index) => {
+    if (separate.includes(word)) return [name === 'debug' ? 'true' : (argv[index + 1] ?? '')]
+    const attached = flags.exec(word)?.[1]
+    return attached === undefined ? [] : [attached]
+  })
+  return given.at(-1) ?? (io.env[`LEARNCTL_${name.toUpperCase()}`] || undefined)
+}
+
+function stackOf(error: Error): string {
+  const cause = error.cause instanceof Error ? `\ncaused by ${stackOf(error.cause)}` : ''
+  return `${error.stack ?? error.message}${cause}`
+}

@@ -1,0 +1,142 @@
+import type { Caller, CallerOptions } from '../client/caller.ts'
+import type { Transport } from '../client/transport.ts'
+import type { ClosableTransport } from '../client/undici.ts'
+import type { Academy, RemoteAcademy } from '../config/academy.ts'
+import type { Settings } from '../config/settings.ts'
+import type { LocalAcademy as OpenAcademy } from '../server/local.ts'
+import { AuthRequiredError, CommandError } from './errors.ts'
+import { type Io, say } from './io.ts'
+import { visible } from './visible.ts'
+
+/** The two ways to an academy; each loads what it needs when it is taken. */
+export interface Ways {
+  local(database: string, now: () => Date): Promise<OpenAcademy>
+  remote(io: Io): Promise<ClosableTransport>
+}
+
+/** The academy in this process, and the network. */
+export const ways: Ways = {
+  local: async (path, now) => (await import('../server/local.ts')).openAcademy({ path, now }),
+  remote: async ({ env }) => (await import('../client/undici.ts')).createUndiciTransport({ env }),
+}
+
+/** The academy of one run. Nothing is opened, and no credential looked for, before it is needed. */
+export interface Session {
+  /** The academy that settings and profiles name. Throws AuthRequiredError where they name none. */
+  academy(): Academy
+  /** How to call it. `anonymous` calls need no credential, and send none. */
+  caller(options?: { readonly anonymous?: boolean }): Promise<Caller>
+  /** Makes another academy the one of this session, such as the one to sign in to. */
+  use(academy: Academy): void
+  /** The database of a local academy, open. Throws a CommandError for a remote one. */
+  open(): Promise<OpenAcademy>
+  close(): Promise<void>
+}
+
+/** A session; `choose` finds the academy when it is first asked for. */
+export function createSession(io: Io, settings: Settings, choose: () => Academy | null, ways: Ways): Session {
+  let chosen: Academy | null = null
+  let opened: Promise<OpenAcademy> | null = null
+  let network: Promise<ClosableTransport> | null = null
+
+  function academy(): Academy {
+    chosen ??= choose()
+    if (chosen) return chosen
+    throw new AuthRequiredError('no academy is chosen', {
+      why: ['no profile is active, and neither --url nor LEARNCTL_URL is set'],
+      hint: 'sign in with `learnctl auth login --with-key --url <address>`, or make a local academy with `learnctl quickstart`',
+    })
+  }
+
+  function open(): Promise<OpenAcademy> {
+    const local = academy()
+    if (local.kind === 'remote') {
+      throw new CommandError('not_local', 'usage', `${local.url} is not an academy of this machine`)
+    }
+    opened ??= openLocal(local.database)
+    return opened
+  }
+
+  async function openLocal(database: string): Promise<OpenAcademy> {
+    const academy = await ways.local(database, () => new Date(io.now()))
+    if (academy.created) await say(io, `note: made a new academy in ${visible(database)}\n`)
+    return academy
+  }
+
+  // Opened by the first request: a dry run leaves no trace.
+  const viaProcess: Transport = async (request) => (await open()).transport(request)
+  const viaNetwork: Transport = async (request) => {
+    network ??= ways.remote(io)
+    return (await network)(request)
+  }
+
+  async function create(options: Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>) {
+    const { createCaller } = await import('../client/caller.ts')
+    const debug = settings.debug.value
+    return createCaller({
+      attempts: settings.retries.value + 1,
+      timeoutMs: settings.timeout.value,
+      maxRetryWaitMs: settings.maxRetryWait.value,
+      insecureHttp: settings.insecureHttp.value,
+      now: io.now,
+      sleep: io.sleep,
+      random: io.random,
+      onWait: ({ waitMs, attempt, attempts, error }) => {
+        if (waitMs <= 2000) return
+        const seconds = Math.ceil(waitMs / 1000)
+        void say(
+          io,
+          `note: ${visible(error.message)}; attempt ${attempt + 1} of ${attempts} in ${seconds} s\n`,
+        )
+      },
+      onExchange: debug
+        ? ({ method, url, attempt, status, requestId, error, durationMs }) => {
+            const outcome = status ?? visible(error?.message ?? 'no answer')
+            const id = requestId ? `, ${visible(requestId)}` : ''
+            void say(io, `debug: ${method} ${url} → ${outcome} (attempt ${attempt}, ${durationMs} ms${id})\n`)
+          }
+        : undefined,
+      ...options,
+    })
+  }
+
+  return {
+    academy,
+    open,
+    use: (academy) => {
+      chosen = academy
+    },
+    caller: async ({ anonymous = false } = {}) => {
+      const target = academy()
+      if (target.kind === 'local') {
+        // The process is its own server: what fails here once fails again.
+        return create({ baseUrl: 'http://localhost', transport: viaProcess, attempts: 1 })
+      }
+      const credential = anonymous ? null : (target.credential ?? missing(target))
+      return create({
+        baseUrl: target.url,
+        transport: viaNetwork,
+        credential: credential?.kind ?? 'api_key',
+        authorization: async () => credential && `Bearer ${credential.value}`,
+      })
+    },
+    close: async () => {
+      const [local, remote] = await Promise.allSettled([opened, network])
+      if (local.status === 'fulfilled') local.value?.close()
+      if (remote.status === 'fulfilled') await remote.value?.close()
+    },
+  }
+}
+
+function missing({ url, withheld }: RemoteAcademy): never {
+  const { origin } = new URL(url)
+  const login = `learnctl auth login --with-key --url ${url}`
+  throw new AuthRequiredError(`no credential for ${origin}`, {
+    why: withheld
+      ? [
+          `the credential of profile ${withheld.profile} was stored for ${withheld.origin} and goes nowhere else`,
+        ]
+      : [],
+    hint: `set LEARNCTL_API_KEY, or sign in with \`${login}\``,
+  })
+}

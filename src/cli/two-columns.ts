@@ -1,0 +1,25 @@
+/** Lines of a term and its meaning, the meaning wrapped; long terms stand on a line of their own. */
+export function twoColumns(rows: readonly (readonly [string, string])[], width = 80): string {
+  const longest = Math.max(0, ...rows.map(([term]) => term.length))
+  const indent = Math.min(longest, 30) + 4
+  return rows
+    .map(([term, meaning]) => {
+      const lines = wrap(meaning, Math.max(width - indent, 30)).join(`\n${' '.repeat(indent)}`)
+      const head = `  ${term}`
+      const start = head.length + 2 > indent ? `${head}\n${' '.repeat(indent)}` : head.padEnd(indent)
+      return `${start}${lines}\n`
+    })
+    .join('')
+}
+
+/** The text in lines of at most that many characters, broken between words. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1)
+    if (last !== undefined && last.length + 1 + word.length <= width)
+      lines[lines.length - 1] = `${last} ${word}`
+    else lines.push(word)
+  }
+  return lines
+}

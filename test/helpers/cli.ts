@@ -1,0 +1,139 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough, Readable, Writable } from 'node:stream'
+import type { Io } from '../../src/cli/io.ts'
+import { main } from '../../src/cli/main.ts'
+import { type Ways, ways } from '../../src/cli/session.ts'
+import type { Transport } from '../../src/client/transport.ts'
+
+/** What one run of the program left behind. */
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** How one run differs from the plain one: no terminal, nothing on standard input, an environment of its own. */
+export interface RunOptions {
+  /** What standard input holds. */
+  readonly stdin?: string
+  /** Variables beside HOME. */
+  readonly env?: Readonly<Record<string, string>>
+  /** The width of a terminal that all three streams are. */
+  readonly tty?: number
+  /** What is typed at the terminal, one text after each question. */
+  readonly typed?: readonly string[]
+  /** Standard output that fails like a pipe without a reader, after this many bytes. */
+  readonly readerLeavesAfter?: number
+  readonly signal?: AbortSignal
+}
+
+/** The program on a fresh home directory, run in this process. */
+export interface TestCli {
+  /** Runs a command line, given as words or as text with the quotes of a shell. */
+  run(line: string | readonly string[], options?: RunOptions): Promise<Ran>
+  readonly home: string
+  readonly cwd: string
+  /** Where profiles are kept. */
+  readonly config: string
+  remove(): void
+}
+
+/** How the program reaches the world in a test. */
+export interface TestCliOptions {
+  /** Carries every request to a platform elsewhere, instead of the network. */
+  readonly transport?: Transport
+  /** Milliseconds since 1970; 2026-03-01T12:00:00Z unless told otherwise. */
+  readonly now?: () => number
+  /** Variables of every run. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** A program with a home of its own, which `remove` deletes again. */
+export function testCli(options: TestCliOptions = {}): TestCli {
+  const home = mkdtempSync(join(tmpdir(), 'learnctl-test-'))
+  const cwd = join(home, 'work')
+  mkdirSync(cwd)
+  const { transport, now = () => Date.parse('2026-03-01T12:00:00.000Z') } = options
+  const reach: Ways = transport
+    ? { ...ways, remote: async () => Object.assign(transport.bind(null), { close: async () => {} }) }
+    : ways
+
+  async function run(line: string | readonly string[], given: RunOptions = {}): Promise<Ran> {
+    const stdout = sink(given.readerLeavesAfter, given.tty)
+    const stderr = sink(undefined, given.tty)
+    const io: Io = {
+      stdin:
+        given.tty === undefined ? Readable.from([given.stdin ?? '']) : keyboard(given.typed ?? [], stderr),
+      stdout,
+      stderr,
+      env: { HOME: home, ...options.env, ...given.env },
+      home,
+      cwd,
+      platform: 'linux',
+      now,
+      sleep: async () => {},
+      random: () => 0.5,
+      signal: given.signal ?? new AbortController().signal,
+    }
+    const code = await main(typeof line === 'string' ? words(line) : line, io, reach)
+    return { code, stdout: stdout.text(), stderr: stderr.text() }
+  }
+
+  return {
+    run,
+    home,
+    cwd,
+    config: join(home, '.config', 'learnctl'),
+    remove: () => rmSync(home, { recursive: true, force: true }),
+  }
+}
+
+type Sink = Writable & { text(): string; isTTY?: boolean; columns?: number }
+
+function sink(readerLeavesAfter = Number.POSITIVE_INFINITY, columns?: number): Sink {
+  const chunks: Buffer[] = []
+  let size = 0
+  const stream = new Writable({
+    write(chunk: Buffer, _, done) {
+      size += chunk.length
+      if (size > readerLeavesAfter) {
+        done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }))
+        return
+      }
+      chunks.push(chunk)
+      done()
+    },
+  })
+  const text = () => Buffer.concat(chunks).toString('utf8')
+  return Object.assign(stream, { text, ...(columns !== undefined && { isTTY: true, columns }) })
+}
+
+/** A terminal's keyboard: each text is typed when the next question stands on the screen. */
+function keyboard(typed: readonly string[], screen: Sink): PassThrough & { isTTY: boolean } {
+  const stream = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stream })
+  const left = [...typed]
+  let seen = 0
+  screen.on('finish', () => stream.end())
+  const write = screen._write.bind(screen)
+  screen._write = (chunk, encoding, done) => {
+    write(chunk, encoding, (error) => {
+      const asked = screen.text().split('?').length
+      done(error)
+      if (asked > seen) {
+        seen = asked
+        const next = left.shift()
+        if (next !== undefined) setImmediate(() => stream.write(next))
+      }
+    })
+  }
+  return stream
+}
+
+/** The words of a command line: separated by spaces, held together by single or double quotes. */
+export function words(line: string): string[] {
+  return [...line.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g)].map(([word]) =>
+    word.replace(/"([^"]*)"|'([^']*)'/g, '$1$2'),
+  )
+}
