@@ -17,9 +17,10 @@ export async function answer(
   request: Exchange,
   params: Readonly<Record<string, string>>,
 ): Promise<Reply> {
-  const { raw, path } = request
+  const { raw } = request
   const { database } = academy
-  const succeed = (call: Call) => successOf(operation, handle(call), path, raw.headers.get('if-none-match'))
+  const succeed = (call: Call) =>
+    successOf(operation, handle(call), request, raw.headers.get('if-none-match'))
   if (operation.method === 'GET') {
     try {
       return database.snapshot(() => succeed(admit(academy, gates, operation, request, params)))
@@ -43,9 +44,9 @@ function admit(
   request: Exchange,
   params: Readonly<Record<string, string>>,
 ): Call {
-  const { raw, path, now } = request
+  const { raw, search, now } = request
   if (operation.scope !== null) authorise(academy, gates, operation, request)
-  const query = parseQuery(operation.query, path.split('?', 2)[1] ?? '')
+  const query = parseQuery(operation.query, search)
   requireElevation(operation, request, query)
   return {
     operation,

@@ -39,8 +39,9 @@ export interface Gates {
 export interface Exchange {
   readonly raw: Request
   readonly requestId: string
-  /** Path and query. */
   readonly path: string
+  /** What follows the first question mark of the target; it may have more of them (RFC 3986 §3.4). */
+  readonly search: string
   readonly address: string
   readonly now: Date
   principal?: Principal
@@ -75,17 +76,20 @@ export async function exchange(
   work: (request: Exchange) => Reply | Promise<Reply>,
 ): Promise<Response> {
   const startedMs = performance.now()
+  const target = raw.url.slice(raw.url.indexOf('/', 8))
+  const [path = ''] = target.split('?', 1)
   const request: Exchange = {
     raw,
     requestId: academy.newId('req'),
-    path: raw.url.slice(raw.url.indexOf('/', 8)),
+    path,
+    search: target.slice(path.length + 1),
     address: academy.addressOf(env),
     now: academy.now(),
   }
   let reply: Reply
   let cause: unknown
   try {
-    if (request.path.length > maximumUrlBytes) {
+    if (target.length > maximumUrlBytes) {
       throw new ProblemError('uri_too_long', `The path and query have more than ${maximumUrlBytes} bytes.`)
     }
     reply = await work(request)
@@ -103,7 +107,7 @@ export async function exchange(
     time: request.now.toISOString(),
     requestId: request.requestId,
     method: raw.method,
-    path: resourceOf(request),
+    path,
     status: reply.status,
     durationMs: performance.now() - startedMs,
     userId: request.principal?.userId,
@@ -119,13 +123,9 @@ export function refusalOf(fault: ProblemError, request: Exchange): Reply {
   return {
     status: fault.status,
     headers: { ...fault.headers, 'content-type': 'application/problem+json' },
-    body: JSON.stringify(problemOf(fault, resourceOf(request), request.requestId)),
+    body: JSON.stringify(problemOf(fault, request.path, request.requestId)),
     code: fault.code,
   }
-}
-
-function resourceOf({ path }: Exchange): string {
-  return path.split('?', 1)[0] ?? path
 }
 
 /** draft-ietf-httpapi-ratelimit-headers-10 */

@@ -1,8 +1,10 @@
 import { closest, distance } from 'fastest-levenshtein'
 
+const longestWord = 64
+
 /** The known word that `word` was probably meant to be, or undefined where none is close. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
-  if (known.length === 0) return undefined
+  if (known.length === 0 || word.length > longestWord) return undefined
   const best = closest(
     word.toLowerCase(),
     known.map((text) => text.toLowerCase()),

@@ -25,7 +25,7 @@ export class Streamed {
 export function successOf(
   operation: Operation,
   answer: unknown,
-  path: string,
+  { path, search }: { path: string; search: string },
   ifNoneMatch: string | null,
 ): Reply {
   if (answer instanceof Streamed)
@@ -39,7 +39,7 @@ export function successOf(
   }
   if (operation.status === 201) headers['location'] = locationOf(operation, path, String(id), version)
   const { nextCursor } = answer as { nextCursor?: unknown }
-  if (operation.list && typeof nextCursor === 'string') headers['link'] = nextLink(path, nextCursor)
+  if (operation.list && typeof nextCursor === 'string') headers['link'] = nextLink(path, search, nextCursor)
   return { status: operation.status, headers, body: JSON.stringify(answer) }
 }
 
@@ -50,14 +50,12 @@ function matches(header: string | null, etag: string): boolean {
 }
 
 function locationOf(operation: Operation, path: string, id: string, version: unknown): string {
-  const [resource = path] = path.split('?')
-  if (operation.path.endsWith('/restore')) return resource.replace(/\/[^/]+\/restore$/, `/${version}`)
-  return `${resource}/${id}`
+  if (operation.path.endsWith('/restore')) return path.replace(/\/[^/]+\/restore$/, `/${version}`)
+  return `${path}/${id}`
 }
 
-function nextLink(path: string, cursor: string): string {
-  const [resource, search = ''] = path.split('?')
+function nextLink(path: string, search: string, cursor: string): string {
   const query = new URLSearchParams(search)
   query.set('cursor', cursor)
-  return `<${resource}?${query}>; rel="next"`
+  return `<${path}?${query}>; rel="next"`
 }

@@ -21,7 +21,7 @@ export function parseResource<Schema extends z.ZodObject>(
   body: unknown,
   current: JsonObject = {},
 ): z.output<Schema> {
-  const faults = structuralFaults(body)
+  const faults = structureFaults(body)
   if (!isObject(body)) throw invalid([{ pointer: '#', code: 'invalid_type', detail: 'must be an object' }])
   const writable = Object.fromEntries(
     Object.entries(current).filter(([key]) => Object.hasOwn(schema.shape, key)),
@@ -43,11 +43,18 @@ export function parseResource<Schema extends z.ZodObject>(
 
 /** Any body as its schema says; throws 422 with all faults at once. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const faults = structuralFaults(body)
+  const faults = structureFaults(body)
   const parsed = schema.safeParse(body, { reportInput: true })
   if (!parsed.success) faults.push(...parsed.error.issues.flatMap((issue) => bodyFaults(issue, schema, [])))
   if (faults.length > 0) throw invalid(unique(faults))
   return parsed.data as z.output<Schema>
+}
+
+function structureFaults(body: unknown): Fault[] {
+  const faults = structuralFaults(body)
+  // What goes deeper than that is not for the schema to walk through: the stack may not hold.
+  if (faults.some(({ code }) => code === 'too_deep')) throw invalid(faults)
+  return faults
 }
 
 /** A query as its schema says; throws 400 with all faults at once, unknown and repeated parameters among them. */
@@ -59,7 +66,8 @@ export function parseQuery<Schema extends z.ZodObject>(
   const faults: Fault[] = []
   const given: Record<string, string> = {}
   for (const [name, value] of parameters) {
-    if (name in given) faults.push({ parameter: name, code: 'repeated', detail: 'must be given once only' })
+    if (Object.hasOwn(given, name))
+      faults.push({ parameter: name, code: 'repeated', detail: 'must be given once only' })
     else if (schema && Object.hasOwn(schema.shape, name)) given[name] = value
     else faults.push(unknownParameter(name, Object.keys(schema?.shape ?? {})))
   }
