@@ -168,11 +168,12 @@ function hasProgress({ database }: Call, id: string): boolean {
   return database.one(sql`select 1 from progress where course_id = ${id} limit 1`) !== undefined
 }
 
-function releaseLessons({ database }: Call, id: string, { modules }: CourseInput): void {
+function releaseLessons({ database, now }: Call, id: string, { modules }: CourseInput): void {
   const kept = modules.map((module) => module.id ?? '')
   const gone = kept.length > 0 ? sql`and module_id not in (${join(kept)})` : empty
   database.run(
-    sql`update lessons set module_id = null where course_id = ${id} and module_id is not null ${gone}`,
+    sql`update lessons set module_id = null, version = version + 1, updated_at = ${now}
+        where course_id = ${id} and module_id is not null ${gone}`,
   )
 }
 

@@ -151,7 +151,7 @@ function openCourse(
 }
 
 /** The place of a lesson in its course: the one asked for, whose holder and followers shift, or the last. */
-function makeRoom({ database }: Call, courseId: string, wanted: number | undefined, ownId = ''): number {
+function makeRoom({ database, now }: Call, courseId: string, wanted: number | undefined, ownId = ''): number {
   if (wanted === undefined) {
     const last = database.one<{ last: number }>(
       sql`select coalesce(max(position), 0) as last from lessons where course_id = ${courseId}`,
@@ -163,7 +163,8 @@ function makeRoom({ database }: Call, courseId: string, wanted: number | undefin
   )
   if (taken) {
     database.run(
-      sql`update lessons set position = position + 1 where course_id = ${courseId} and position >= ${wanted} and id <> ${ownId}`,
+      sql`update lessons set position = position + 1, version = version + 1, updated_at = ${now}
+          where course_id = ${courseId} and position >= ${wanted} and id <> ${ownId}`,
     )
   }
   return wanted
