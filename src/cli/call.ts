@@ -7,7 +7,7 @@ import type { Argument, Command, Given } from './command.ts'
 import { confirm } from './confirm.ts'
 import type { Context } from './context.ts'
 import { showRequest } from './dry-run.ts'
-import { type FieldFlag, type Flag, fieldFlags, type Placed, parameterFlags } from './flag.ts'
+import { type FieldFlag, type Flag, fieldFlags, type Placed, placed } from './flag.ts'
 
 /** A command that calls one operation of the API. */
 export interface Call<O extends Operation> {
@@ -47,7 +47,7 @@ const ifVersionFlag: Flag = {
 
 /** The command that makes a call: flags become query and body, the answer goes to the output. */
 export function call<const O extends Operation>(spec: Call<O>): Command {
-  const query = parameterFlags(spec.query)
+  const query = placed(spec.query)
   const fields = fieldFlags(spec.fields)
   const positions = Object.entries<Argument>(spec.arguments ?? {})
   const flags = [

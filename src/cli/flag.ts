@@ -77,7 +77,7 @@ export interface Placed {
 }
 
 /** The flags of a query's parameters, each named after its own. */
-export function parameterFlags(table: Readonly<Record<string, FieldFlag>> = {}): Placed[] {
+export function placed(table: Readonly<Record<string, FieldFlag>> = {}): Placed[] {
   return Object.entries(table).map(([place, flag]) => ({
     place,
     flag: { kind: 'text', ...flag, name: flag.name ?? kebab(place) },
@@ -86,7 +86,7 @@ export function parameterFlags(table: Readonly<Record<string, FieldFlag>> = {}):
 
 /** The flags of a body's fields, each named after the last part of its path; what is on can be switched off. */
 export function fieldFlags(table: Readonly<Record<string, FieldFlag>> = {}): Placed[] {
-  return parameterFlags(table).map(({ place, flag }) => ({
+  return placed(table).map(({ place, flag }) => ({
     place,
     flag: flag.kind === 'switch' ? { ...flag, negatable: true } : flag,
   }))

@@ -2,7 +2,7 @@ import { version } from '../contract/version.ts'
 import type { Context } from './context.ts'
 import { InterruptedError, ReaderGoneError } from './errors.ts'
 import { exitCode } from './exit-codes.ts'
-import { type Io, write } from './io.ts'
+import { type Io, processIo, write } from './io.ts'
 import { createProgram, HelpShown, type Invocation } from './program.ts'
 import { ways as bothWays, type Ways } from './session.ts'
 
@@ -28,30 +28,27 @@ export async function main(argv: readonly string[], io: Io, ways: Ways = bothWay
 
   try {
     if (argv[0] === '--version') await write(io.stdout, `${version}\n`)
-    else await createProgram(io.stdout.columns ?? 80, execute).parse(argv)
+    else await runOrHelp(() => createProgram(io.stdout.columns ?? 80, execute).parse(argv), io)
     return exitCode('ok')
   } catch (error) {
-    return await endOf(error, argv, io, context)
+    const reason: unknown = io.signal.reason
+    if (reason instanceof InterruptedError) return exitCode(reason.exit)
+    if (error instanceof ReaderGoneError) return exitCode('ok')
+    const { report } = await import('./report.ts')
+    return exitCode(await report(error, { argv, io, context }))
   }
 }
 
-async function endOf(
-  error: unknown,
-  argv: readonly string[],
-  io: Io,
-  context: Context | null,
-): Promise<number> {
-  const reason: unknown = io.signal.reason
-  if (reason instanceof InterruptedError) return exitCode(reason.exit)
-  if (error instanceof ReaderGoneError) return exitCode('ok')
-  if (error instanceof HelpShown) {
-    try {
-      await write(io.stdout, error.message)
-      return exitCode('ok')
-    } catch (fault) {
-      return endOf(fault, argv, io, context)
-    }
+async function runOrHelp(run: () => Promise<void>, io: Io): Promise<void> {
+  try {
+    await run()
+  } catch (error) {
+    if (!(error instanceof HelpShown)) throw error
+    await write(io.stdout, error.message)
   }
-  const { report } = await import('./report.ts')
-  return exitCode(await report(error, { argv, io, context }))
+}
+
+/** Runs the command line of this process. The exit code is set, not exited with: output may still be on its way. */
+export async function start(): Promise<void> {
+  process.exitCode = await main(process.argv.slice(2), processIo())
 }

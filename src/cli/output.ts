@@ -60,7 +60,12 @@ export function createOutput(io: Io, settings: Settings): Output {
         if (!io.stdout.isTTY) return (await import('./formats/tsv.ts')).tsv(columns)
         const chalk = await painter(colourLevel(io.stdout, io.env, settings.color.value))
         const width = io.stdout.columns ?? 80
-        return (await import('./formats/table.ts')).loadTable({ columns, fields: chosen, width, chalk })
+        return (await import('./formats/table.ts')).loadTable({
+          columns,
+          chosen: chosen !== null,
+          width,
+          chalk,
+        })
       }
     }
   }

@@ -5,36 +5,40 @@ import { displayWidth } from '../width.ts'
 import type { Format } from './format.ts'
 
 const gap = 2
+/** Below this a column says nothing any more. */
 const narrowest = 8
+/** Up to this a column is given room before the next one gets any. */
+const readable = 16
 
-/** How a table looks: the terminal's width, its colours, and the columns of a list or of a single thing. */
+/** How a table looks: the terminal's width, its colours, and its columns. */
 export interface TableOptions {
+  /** The columns of a list, the most important first. */
   readonly columns: readonly string[]
-  /** What of a single thing is shown; absent: every field that is not an object, the others leaf by leaf. */
-  readonly fields: readonly string[] | null
+  /** True where the user chose them: then none is left out of a list, and a single thing shows no others. */
+  readonly chosen: boolean
   readonly width: number
   readonly chalk: ChalkInstance
 }
 
 /**
- * Aligned columns fitted to a terminal: a list has a head, its widths are those of its first page; a single thing has
- * a line a field. Loads cli-table3.
+ * Aligned columns fitted to a terminal. A list has a head, its widths are those of its first page, and the last
+ * columns are left out where there is no room for them; a single thing has a line a field. Loads cli-table3.
  */
-export async function loadTable({ columns, fields, width, chalk }: TableOptions): Promise<Format> {
+export async function loadTable({ columns, chosen, width, chalk }: TableOptions): Promise<Format> {
   const { default: Table } = await import('cli-table3')
   const draw = (rows: readonly (readonly string[])[], colWidths: readonly number[], wordWrap: boolean) => {
     // A border of nothing; cli-table3 colours heads and borders by itself unless told not to.
     const style = { head: [], border: [], 'padding-left': 0, 'padding-right': gap }
     const table = new Table({ colWidths: [...colWidths], wordWrap, chars: borderless, style })
-    table.push(...rows.map((row) => [...row]))
+    table.push(...rows.map((row) => row.slice(0, colWidths.length)))
     return `${table.toString().replace(/ +$/gm, '')}\n`
   }
 
   return {
     one: (value) => {
-      const shown = fields ?? leavesIn(value)
-      const rows = shown.map((field) => [chalk.bold(field), textAt(value, field)])
-      const first = Math.max(0, ...shown.map(displayWidth)) + gap
+      const fields = chosen ? columns : leavesIn(value)
+      const rows = fields.map((field) => [chalk.bold(field), textAt(value, field)])
+      const first = Math.max(0, ...fields.map(displayWidth)) + gap
       return draw(rows, [first, Math.max(width - first + gap, narrowest)], true)
     },
     list: () => {
@@ -44,7 +48,7 @@ export async function loadTable({ columns, fields, width, chalk }: TableOptions)
           if (values.length === 0) return ''
           const rows = values.map((value) => columns.map((column) => textAt(value, column)))
           const head = widths === null ? [columns.map((column) => chalk.bold(column))] : []
-          widths ??= fitted(naturalWidths(columns, rows), columns, width)
+          widths ??= fitted(naturalWidths(columns, rows), columns, width, chosen)
           return draw([...head, ...rows], widths, false)
         },
         end: () => '',
@@ -74,13 +78,24 @@ function naturalWidths(columns: readonly string[], rows: readonly (readonly stri
   )
 }
 
-/** Widths, gaps included, that fit: the widest give way first, ids last, because half an id is of no use. */
-function fitted(natural: readonly number[], columns: readonly string[], width: number): number[] {
+/**
+ * Widths, gaps included, that fit. Where columns may be left out, the last ones are; then the widest give way, ids
+ * last of all, because half an id is of no use.
+ */
+function fitted(
+  natural: readonly number[],
+  columns: readonly string[],
+  width: number,
+  keepAll: boolean,
+): number[] {
   const widths = [...natural]
-  const available = width - gap * (widths.length - 1)
   const isId = (index: number) => /(^i|I)d$/.test(columns[index] ?? '')
+  const needed = () =>
+    widths.reduce((sum, each, index) => sum + gap + (isId(index) ? each : Math.min(each, readable)), -gap)
+  while (!keepAll && widths.length > 2 && needed() > width) widths.pop()
+
   const shrink = (indexes: number[], least: number) => {
-    let excess = widths.reduce((sum, each) => sum + each, 0) - available
+    let excess = widths.reduce((sum, each) => sum + each + gap, -gap) - width
     while (excess > 0) {
       const widest = indexes.reduce(
         (best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best),
