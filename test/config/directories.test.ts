@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { directories, type Place } from '../../src/config/directories.ts'
+
+const linux: Place = { env: {}, home: '/home/ada', cwd: '/work', platform: 'linux' }
+
+describe('the directories', () => {
+  it.each([
+    [{ LEARNCTL_CONFIG_DIR: '/own', XDG_CONFIG_HOME: '/xdg' }, '/own'],
+    [{ LEARNCTL_CONFIG_DIR: 'own', XDG_CONFIG_HOME: '/xdg' }, '/work/own'],
+    [{ XDG_CONFIG_HOME: '/xdg' }, '/xdg/learnctl'],
+    [{ XDG_CONFIG_HOME: 'relative' }, '/home/ada/.config/learnctl'],
+    [{ LEARNCTL_CONFIG_DIR: '', XDG_CONFIG_HOME: '' }, '/home/ada/.config/learnctl'],
+  ])('with %o keep profiles in %s', (env, config) => {
+    expect(directories({ ...linux, env }).config).toBe(config)
+  })
+
+  it('keep state and academies apart', () => {
+    const env = { XDG_STATE_HOME: '/state', XDG_DATA_HOME: '/data' }
+    expect(directories({ ...linux, env })).toMatchObject({
+      state: '/state/learnctl',
+      data: '/data/learnctl',
+      database: '/data/learnctl/local.db',
+    })
+  })
+
+  it('are the platform’s own without variables', () => {
+    expect(directories({ ...linux, platform: 'darwin' }).config).toBe(
+      '/home/ada/Library/Application Support/learnctl',
+    )
+    expect(directories(linux)).toMatchObject({
+      state: '/home/ada/.local/state/learnctl',
+      data: '/home/ada/.local/share/learnctl',
+    })
+  })
+})

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import { SettingError } from '../../src/config/errors.ts'
+import { type Setting, settings } from '../../src/config/setting.ts'
+import { resolveSettings, type SettingSources } from '../../src/config/settings.ts'
+
+const nothing: SettingSources = { flags: {}, env: {}, project: null }
+const project = { path: '/work/learnctl.json', values: { output: 'csv', limit: '7' } }
+
+describe('a setting', () => {
+  it.each([
+    ['flag', { flags: { output: 'json' }, env: { LEARNCTL_OUTPUT: 'yaml' }, project }, 'json', '--output'],
+    ['environment', { flags: {}, env: { LEARNCTL_OUTPUT: 'yaml' }, project }, 'yaml', 'LEARNCTL_OUTPUT'],
+    ['project', { flags: {}, env: {}, project }, 'csv', '/work/learnctl.json'],
+    ['default', nothing, 'table', 'default'],
+  ])('is taken from the %s before anything less specific', (source, from, value, name) => {
+    expect(resolveSettings(from).output).toMatchObject({ value, origin: { source, name } })
+  })
+
+  it('names the places that it keeps from counting', () => {
+    const { output } = resolveSettings({
+      flags: { output: 'json' },
+      env: { LEARNCTL_OUTPUT: 'yaml' },
+      project,
+    })
+    expect(output.shadows.map(({ name }) => name)).toEqual(['LEARNCTL_OUTPUT', '/work/learnctl.json'])
+  })
+
+  it('counts an empty variable as unset', () => {
+    expect(resolveSettings({ ...nothing, env: { LEARNCTL_OUTPUT: '' } }).output.origin.source).toBe('default')
+  })
+
+  it.each(Object.entries<Setting>(settings))(
+    '%s has a flag and a variable of the same words',
+    (_, setting) => {
+      expect(setting.variable).toBe(`LEARNCTL_${setting.flag.toUpperCase().replaceAll('-', '_')}`)
+    },
+  )
+})
+
+describe('input', () => {
+  it.each([['1'], ['true'], ['yes']])('is switched off where CI is %s', (text) => {
+    const { noInput } = resolveSettings({ ...nothing, env: { CI: text } })
+    expect(noInput).toMatchObject({ value: true, origin: { name: 'CI' } })
+  })
+
+  it.each([[''], ['0'], ['false']])('is left on where CI is "%s"', (text) => {
+    expect(resolveSettings({ ...nothing, env: { CI: text } }).noInput.value).toBe(false)
+  })
+
+  it('is left on in CI by a variable of its own', () => {
+    const env = { CI: 'true', LEARNCTL_NO_INPUT: '0' }
+    expect(resolveSettings({ ...nothing, env }).noInput.value).toBe(false)
+  })
+})
+
+describe('a duration', () => {
+  it.each([
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['2m', 120_000],
+    ['1.5s', 1500],
+    ['1h', 3_600_000],
+  ])('%s is %d ms', (text, ms) => {
+    expect(resolveSettings({ ...nothing, flags: { timeout: text } }).timeout.value).toBe(ms)
+  })
+
+  it.each([['30'], ['0s'], ['-1s'], ['s'], ['25h'], ['1e3s'], [''], ['thirty seconds']])(
+    'is refused as "%s"',
+    (text) => {
+      expect(() => resolveSettings({ ...nothing, flags: { timeout: text } })).toThrow(
+        /^--timeout must be a duration/,
+      )
+    },
+  )
+
+  it('without its unit is answered with a unit', () => {
+    expect(faultOf({ ...nothing, env: { LEARNCTL_TIMEOUT: '30' } })).toMatchObject({
+      message: expect.stringContaining('LEARNCTL_TIMEOUT'),
+      hint: 'with its unit: 30s or 30ms',
+    })
+  })
+})
+
+describe('a value that cannot be taken', () => {
+  it.each([
+    ['limit', '0', 'whole number from 1'],
+    ['limit', '1.5', 'whole number'],
+    ['limit', '-3', 'whole number'],
+    ['retries', 'many', 'whole number from 0'],
+    ['columns', 'a,,b', 'an empty name'],
+    ['color', 'sometimes', 'auto, always, never'],
+  ])('is refused: --%s %s', (name, text, reason) => {
+    expect(() => resolveSettings({ ...nothing, flags: { [name]: text } })).toThrow(reason)
+  })
+
+  it('names a variable that is neither true nor false', () => {
+    expect(() => resolveSettings({ ...nothing, env: { LEARNCTL_QUIET: 'perhaps' } })).toThrow(
+      /^LEARNCTL_QUIET must be/,
+    )
+  })
+
+  it('names the project file and the member in it', () => {
+    const from = { ...nothing, project: { path: '/work/learnctl.json', values: { limit: 'all' } } }
+    expect(() => resolveSettings(from)).toThrow('/work/learnctl.json: limit must be a whole number')
+  })
+
+  it('comes with the choices there are', () => {
+    const fault = faultOf({ ...nothing, flags: { output: 'jsn' } })
+    expect(fault.choice).toEqual({ given: 'jsn', valid: ['table', 'json', 'jsonl', 'csv', 'yaml'] })
+  })
+})
+
+function faultOf(from: SettingSources): SettingError {
+  try {
+    resolveSettings(from)
+  } catch (error) {
+    if (error instanceof SettingError) return error
+  }
+  throw new Error('nothing was refused')
+}
