@@ -45,7 +45,8 @@ function admit(
   params: Readonly<Record<string, string>>,
 ): Call {
   const { raw, search, now } = request
-  if (operation.scope !== null) authorise(academy, gates, operation, request)
+  if (operation.scope === null) count(gates, request, request.address)
+  else authorise(academy, gates, operation, request)
   const query = parseQuery(operation.query, search)
   requireElevation(operation, request, query)
   return {
@@ -71,11 +72,7 @@ function touch({ database }: Academy, { principal, touch, now }: Exchange): void
 function authorise(academy: Academy, gates: Gates, operation: Operation, request: Exchange): void {
   const principal = academy.principal ?? credentialOf(academy, gates, request)
   request.principal = principal
-  if (gates.requests) {
-    request.allowance = gates.requests.take(principal.credential)
-    if (!request.allowance.allowed)
-      throw tooMany(request.allowance.resetSeconds, 'requests with this credential')
-  }
+  count(gates, request, principal.credential)
   requireScope(principal, operation.scope ?? 'read')
   if (operation.roles.includes(principal.role)) return
   throw new ProblemError(
@@ -84,22 +81,30 @@ function authorise(academy: Academy, gates: Gates, operation: Operation, request
   )
 }
 
-function credentialOf({ database }: Academy, { failures, requests }: Gates, request: Exchange): Principal {
+function credentialOf({ database }: Academy, gates: Gates, request: Exchange): Principal {
   try {
     const identity = identify(database, request.raw.headers.get('authorization'), request.now)
     request.touch = identity.touch
     return identity.principal
   } catch (error) {
-    if (requests) request.allowance = requests.take(request.address)
+    count(gates, request, request.address)
     if (!(error instanceof ProblemError) || error.code !== 'invalid_token') throw error
     // Right credentials from the same address go on working: nobody can lock another out by failing.
-    const { allowed, resetSeconds } = failures.take(request.address)
-    throw allowed ? error : tooMany(resetSeconds, 'failed credentials from this address')
+    const { allowed, resetSeconds } = gates.failures.take(request.address)
+    throw allowed ? error : tooMany('failed credentials', resetSeconds)
   }
 }
 
-function tooMany(seconds: number, what: string): ProblemError {
-  const wait = Math.max(1, seconds)
+/** Takes one request from the bucket of a credential, or of an address where there is none; throws 429. */
+function count({ requests }: Gates, request: Exchange, name: string): void {
+  if (!requests) return
+  const allowance = requests.take(name)
+  request.allowance = allowance
+  if (!allowance.allowed) throw tooMany('requests', allowance.resetSeconds)
+}
+
+function tooMany(what: string, resetSeconds: number): ProblemError {
+  const wait = Math.max(1, resetSeconds)
   return new ProblemError('rate_limited', `Too many ${what}; try again in ${wait} s.`, {
     headers: { 'retry-after': String(wait) },
   })

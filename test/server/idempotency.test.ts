@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { day, hour, minute, test } from '../helpers/academy.ts'
 
@@ -97,7 +98,6 @@ test('a secret is never kept: a replayed key has its text no more', async ({ aca
   expect(first.body.key).toMatch(/^lpk_/)
   const again = await admin.post('/v1/keys', { name: 'export' }, once('"a"'))
   expect(again).toMatchObject({ status: 201, body: { ...first.body, key: null } })
-  const { default: sql } = await import('sql-template-tag')
   const kept = JSON.stringify(academy.database.all(sql`select * from idempotency, api_keys`))
   expect(kept).not.toContain(first.body.key)
 })
@@ -105,7 +105,6 @@ test('a secret is never kept: a replayed key has its text no more', async ({ aca
 test('a body is compared by a fingerprint, not kept', async ({ academy, admin }) => {
   const password = 'correct horse battery'
   await admin.post('/v1/users', { email: 'a@b.example', password }, once('"a"'))
-  const { default: sql } = await import('sql-template-tag')
   const rows = academy.database.all(sql`select * from idempotency`)
   expect(rows).toHaveLength(1)
   expect(JSON.stringify(rows)).not.toContain(password)

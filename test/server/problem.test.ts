@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { day, test } from '../helpers/academy.ts'
 
@@ -225,7 +226,6 @@ test('a body of 1 MiB is read, one byte more is 413', async ({ admin }) => {
 
 test('a fault inside tells nothing of the inside, and the log has its cause', async ({ academy, admin }) => {
   const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
-  const { default: sql } = await import('sql-template-tag')
   academy.database.run(sql`update courses set attributes = '{' where id = ${course.id}`)
   const answer = await admin.get(`/v1/courses/${course.id}`)
   expect(answer).toMatchObject({ status: 500, body: { code: 'internal' } })
