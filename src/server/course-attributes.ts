@@ -13,18 +13,21 @@ export function withModuleIds(
   known: readonly Module[],
   newId: (prefix: IdPrefix) => string,
 ): CourseInput & { modules: Module[] } {
-  const ids = new Set(known.map(({ id }) => id))
-  const seen = new Set<string>()
-  const modules = input.modules.map(({ id, title, description, order }, index) => {
-    if (id !== undefined && (!ids.has(id) || seen.has(id))) {
-      const detail = seen.has(id)
-        ? 'stands twice'
-        : 'is not a module of this course; leave it out for a new one'
-      throw invalid([{ pointer: pointerOf(['modules', index, 'id']), code: 'unknown_id', detail }])
-    }
-    if (id !== undefined) seen.add(id)
-    return { id: id ?? newId('mod'), title, description, order: order ?? index + 1 }
+  const free = new Set(known.map(({ id }) => id))
+  const faults = input.modules.flatMap(({ id }, index) => {
+    if (id === undefined || free.delete(id)) return []
+    const detail = known.some((module) => module.id === id)
+      ? 'stands twice'
+      : 'is not a module of this course; leave it out for a new one'
+    return [{ pointer: pointerOf(['modules', index, 'id']), code: 'unknown_id', detail }]
   })
+  if (faults.length > 0) throw invalid(faults)
+  const modules = input.modules.map(({ id, title, description, order }, index) => ({
+    id: id ?? newId('mod'),
+    title,
+    description,
+    order: order ?? index + 1,
+  }))
   return { ...input, modules: modules.sort((one, other) => one.order - other.order) }
 }
 
