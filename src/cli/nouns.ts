@@ -18,6 +18,31 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Set up courses, publish them, go back to earlier versions',
     load: async () => (await import('./commands/courses.ts')).commands,
   },
+  lessons: {
+    group: 'Academy',
+    summary: 'Fill courses with lessons',
+    load: async () => (await import('./commands/lessons.ts')).commands,
+  },
+  users: {
+    group: 'Academy',
+    summary: 'Keep the people: learners, instructors, analysts, admins',
+    load: async () => (await import('./commands/users.ts')).commands,
+  },
+  enrollments: {
+    group: 'Academy',
+    summary: 'Say who takes which course',
+    load: async () => (await import('./commands/enrollments.ts')).commands,
+  },
+  progress: {
+    group: 'Academy',
+    summary: 'See and set how far learners are',
+    load: async () => (await import('./commands/progress.ts')).commands,
+  },
+  analytics: {
+    group: 'Academy',
+    summary: 'Export learners to CSV, see completion at a glance',
+    load: async () => (await import('./commands/analytics.ts')).commands,
+  },
   auth: {
     group: 'Access',
     summary: 'Sign in, sign out, see which credential is used',
@@ -27,6 +52,16 @@ export const nouns: Readonly<Record<string, Noun>> = {
     group: 'Access',
     summary: 'Keep several academies apart',
     load: async () => (await import('./commands/profiles.ts')).commands,
+  },
+  keys: {
+    group: 'Access',
+    summary: 'Create, list and revoke API keys',
+    load: async () => (await import('./commands/keys.ts')).commands,
+  },
+  server: {
+    group: 'Tools',
+    summary: 'Serve an academy over HTTP',
+    load: async () => (await import('./commands/server.ts')).commands,
   },
   api: {
     group: 'Tools',

@@ -35,7 +35,10 @@ export interface ServeOptions {
 
 /** An academy that is being served. */
 export interface RunningServer {
+  /** By which others reach it. */
   readonly url: string
+  /** Where it listens. */
+  readonly address: string
   /** The first key of an academy that was made just now; it is nowhere else. */
   readonly firstKey: string | undefined
   /** Refuses new requests with 503, finishes the open ones within 30 s, then closes the database. */
@@ -83,6 +86,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const firstKey = created ? makeFirstKey(database, now, newId) : undefined
   return {
     url: options.publicUrl ?? urlOf(server, options.host),
+    address: urlOf(server, options.host),
     firstKey,
     async stop() {
       stopping = true

@@ -1,0 +1,165 @@
+import type { analytics } from '../../contract/analytics.ts'
+import type { QueryInput } from '../../contract/operation.ts'
+import type { Command, Given } from '../command.ts'
+import type { Context } from '../context.ts'
+import { showRequest } from '../dry-run.ts'
+import { CommandError, UsageError } from '../errors.ts'
+import { type FieldFlag, placed } from '../flag.ts'
+
+type Query = QueryInput<typeof analytics.learners>
+
+const contract = async () => (await import('../../contract/analytics.ts')).analytics.learners
+
+const formats = ['csv', 'json', 'ndjson'] as const
+
+const filters = {
+  start_date: { summary: 'From this day (UTC) or time on, such as 2026-01-31' },
+  end_date: { summary: 'To the end of this day (UTC), or up to this time' },
+  course_id: { name: 'course', summary: 'Only this course: its id, or ext:<your own id>' },
+  learner_id: { name: 'learner', summary: 'Only this learner: id, ext:<your own id>, or email:<address>' },
+  status: { kind: 'words', summary: 'Only these', choices: ['not_started', 'in_progress', 'completed'] },
+  difficulty: {
+    kind: 'words',
+    summary: 'Only courses this hard',
+    choices: ['beginner', 'intermediate', 'advanced', 'expert'],
+  },
+  include_not_started: { kind: 'switch', summary: 'With dates: also who is enrolled and never started' },
+  include_deleted: { kind: 'switch', summary: 'Deleted users, too' },
+} satisfies Readonly<Partial<Record<keyof Query, FieldFlag>>>
+
+const filterFlags = placed(filters)
+const lastFlag = {
+  name: 'last',
+  kind: 'text',
+  placeholder: 'duration',
+  summary: 'From this long ago until now, such as 30d, 12h or 2w',
+} as const
+
+/** `learnctl analytics …` */
+export const commands: readonly Command[] = [
+  {
+    name: 'export',
+    summary: 'Export learners, one row for each learner and course, all of them',
+    description:
+      "CSV is what the server sends, byte for byte: RFC 4180, a header always, UTF-8. A text that a spreadsheet would\ntake for a formula has a ' in front, unless --raw. Without dates, who never started is there, too.",
+    flags: [
+      {
+        name: 'format',
+        kind: 'text',
+        placeholder: 'format',
+        summary: 'How to write it; csv unless given',
+        choices: formats,
+      },
+      ...filterFlags.map(({ flag }) => flag),
+      lastFlag,
+      { name: 'raw', kind: 'switch', summary: 'CSV without the guard against formulas' },
+      { name: 'bom', kind: 'switch', summary: 'CSV with a byte order mark, for Excel' },
+      { name: 'file', kind: 'text', placeholder: 'path', summary: 'Write to this file, whole or not at all' },
+      { name: 'force', kind: 'switch', summary: 'Replace the file if it exists' },
+    ],
+    examples: [
+      'analytics export --last 30d --file learners.csv',
+      'analytics export --start-date 2026-01-01 --end-date 2026-01-31 --course ext:BIO-101',
+      'analytics export --format ndjson | jq .email',
+    ],
+    run: runExport,
+  },
+  {
+    name: 'summary',
+    summary: 'Show how far learners are: the distribution of completion, and the courses side by side',
+    flags: [...filterFlags.map(({ flag }) => flag), lastFlag],
+    examples: ['analytics summary', 'analytics summary --last 30d -o json'],
+    run: runSummary,
+  },
+]
+
+async function runExport(context: Context, given: Given): Promise<void> {
+  const { session, settings } = context
+  const { source, name } = settings.output.origin
+  if (source === 'flag') {
+    throw new UsageError(`${name} does not choose the format of an export`, {
+      hint: 'use --format csv, json or ndjson',
+    })
+  }
+  const { flags } = given
+  const format = formats.find((one) => one === (flags['format'] ?? 'csv'))
+  if (!format) {
+    const choice = { given: String(flags['format']), valid: formats }
+    throw new UsageError(`--format must be one of ${formats.join(', ')}, not ${choice.given}`, { choice })
+  }
+  const csvOnly = ['raw', 'bom'].find((flag) => flags[flag] === true)
+  if (csvOnly && format !== 'csv') throw new UsageError(`--${csvOnly} is for CSV, not for ${format}`)
+  const query = {
+    ...queryOf(context, given),
+    ...(flags['raw'] === true && { raw: 'true' as const }),
+    ...(flags['bom'] === true && { bom: 'true' as const }),
+  }
+  const [caller, operation] = await Promise.all([session.caller(), contract()])
+  if (settings.dryRun.value) {
+    const sent = { ...query, format: format === 'csv' ? format : ('ndjson' as const) }
+    return showRequest(context, caller.request(operation, { query: sent }))
+  }
+  const { exportLearners } = await import('../learner-export.ts')
+  const file = flags['file'] === undefined ? undefined : String(flags['file'])
+  await exportLearners(context, caller, { operation, query, format, file, force: flags['force'] === true })
+}
+
+async function runSummary(context: Context, given: Given): Promise<void> {
+  const { io, session, settings, output } = context
+  const [caller, operation] = await Promise.all([session.caller(), contract()])
+  const query = { ...queryOf(context, given), limit: 1 }
+  if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
+  const { data } = await caller.call(operation, { query, signal: io.signal })
+  const { summary, period } = data
+  if (!summary) {
+    throw new CommandError('not_offered', 'failure', 'this platform sends no summary with its learner data', {
+      hint: 'export the rows instead: learnctl analytics export',
+    })
+  }
+  const format = settings.output.value
+  const [{ drawSummary, figuresOf }, { colourLevel, painter }] = await Promise.all([
+    import('../summary-view.ts'),
+    import('../colour.ts'),
+  ])
+  if (format === 'table' && io.stdout.isTTY && !settings.columns.value && !settings.quiet.value) {
+    const chalk = await painter(colourLevel(io.stdout, io.env, settings.color.value))
+    return output.text(drawSummary(summary, io.stdout.columns ?? 80, chalk))
+  }
+  const fields = ['section', 'name', 'measure', 'value']
+  const shape = { table: fields, fields, paths: fields }
+  if (format === 'table' || format === 'csv') {
+    output.check(shape)
+    return output.list(onePage(figuresOf(summary)), shape)
+  }
+  await output.document({ period, summary })
+}
+
+async function* onePage<Row>(rows: readonly Row[]) {
+  yield rows
+}
+
+function queryOf({ io }: Context, { flags }: Given): Omit<Query, 'format'> {
+  const query = Object.fromEntries(
+    filterFlags.flatMap(({ place, flag }) => {
+      const value = flags[flag.name]
+      return value === undefined ? [] : [[place, value === true ? 'true' : value]]
+    }),
+  )
+  const last = flags[lastFlag.name]
+  if (last === undefined) return query
+  if (query['start_date'] !== undefined || query['end_date'] !== undefined) {
+    throw new UsageError('--last excludes --start-date and --end-date')
+  }
+  return { ...query, start_date: new Date(io.now() - durationMs(String(last))).toISOString() }
+}
+
+const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+function durationMs(text: string): number {
+  const [, count, unit = ''] = /^(\d{1,5})([hdw])$/.exec(text) ?? []
+  const each = unitMs[unit]
+  if (count && each) return Number(count) * each
+  throw new UsageError(
+    `--last must be a number of hours, days or weeks, such as 30d, not ${JSON.stringify(text)}`,
+  )
+}

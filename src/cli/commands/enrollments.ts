@@ -1,0 +1,83 @@
+import type { EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
+import type { QueryInput } from '../../contract/operation.ts'
+import { call } from '../call.ts'
+import type { Command } from '../command.ts'
+import type { FieldFlags, QueryFlags } from '../flag.ts'
+
+const contract = async () => (await import('../../contract/enrollments.ts')).enrollments
+
+const roles = ['learner', 'instructor']
+const statuses = ['active', 'inactive', 'completed', 'deleted']
+
+const fields = {
+  courseId: { name: 'course', summary: 'Course: its id, or ext:<your own id>', required: true },
+  userId: {
+    name: 'user',
+    summary: 'User: the id, ext:<your own id>, or email:<address>',
+    required: true,
+  },
+  role: { summary: 'As what', choices: roles },
+  status: { summary: 'How it stands', choices: statuses },
+  enrolledAt: { summary: 'Since when, such as 2026-01-31T00:00:00Z; now unless given' },
+  managedBy: { summary: 'What manages it from elsewhere' },
+} satisfies FieldFlags<EnrollmentInput>
+
+const { status, enrolledAt, managedBy } = fields
+
+const filters = {
+  course_id: { name: 'course', summary: 'Only in this course' },
+  user_id: { name: 'user', summary: 'Only of this user' },
+  role: { summary: 'Only as this', choices: roles },
+  status: { kind: 'words', summary: 'Only these', choices: statuses },
+  sort: { summary: 'Order by createdAt, updatedAt or enrolledAt; with - in front from the end' },
+} satisfies QueryFlags<QueryInput<typeof enrollments.list>>
+
+const enrollment = { name: 'enrollment', summary: 'Id of the enrolment' }
+const columns = ['id', 'courseId', 'userId', 'role', 'status', 'enrolledAt', 'completedAt']
+
+/** `learnctl enrollments …` */
+export const commands: readonly Command[] = [
+  call({
+    name: 'list',
+    summary: 'List enrolments',
+    operation: async () => (await contract()).list,
+    query: filters,
+    columns,
+    examples: ['enrollments list --course ext:BIO-101 --status active --all'],
+  }),
+  call({
+    name: 'get',
+    summary: 'Show an enrolment',
+    operation: async () => (await contract()).get,
+    arguments: { enrollmentId: enrollment },
+    columns,
+  }),
+  call({
+    name: 'create',
+    summary: 'Enrol a user in a course',
+    operation: async () => (await contract()).create,
+    fields,
+    columns,
+    examples: ['enrollments create --course ext:BIO-101 --user email:ada@example.org'],
+  }),
+  call({
+    name: 'update',
+    summary: 'Change an enrolment',
+    operation: async () => (await contract()).update,
+    arguments: { enrollmentId: enrollment },
+    fields: { status, enrolledAt, managedBy },
+    merge: true,
+    versioned: true,
+    columns,
+    examples: ['enrollments update enr_01 --status inactive'],
+  }),
+  call({
+    name: 'delete',
+    summary: 'Delete an enrolment; its progress is kept',
+    operation: async () => (await contract()).delete,
+    arguments: { enrollmentId: enrollment },
+    destructive: ({ enrollment }) => `delete enrolment ${enrollment}`,
+    done: ({ enrollment }) => `deleted enrolment ${enrollment}`,
+    examples: ['enrollments delete enr_01 --yes'],
+  }),
+]

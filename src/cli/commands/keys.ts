@@ -1,0 +1,56 @@
+import type { KeyInput, keys } from '../../contract/keys.ts'
+import type { QueryInput } from '../../contract/operation.ts'
+import { call } from '../call.ts'
+import type { Command } from '../command.ts'
+import type { FieldFlags, QueryFlags } from '../flag.ts'
+
+const contract = async () => (await import('../../contract/keys.ts')).keys
+
+const fields = {
+  name: { name: 'name', summary: 'What it is for', required: true },
+  userId: {
+    name: 'user',
+    summary: 'Whose it is: id, ext:<your own id>, or email:<address>; you unless given',
+  },
+  scopes: {
+    kind: 'words',
+    summary: 'What it may do; read unless given',
+    choices: ['read', 'write', 'admin'],
+  },
+  expiresAt: { summary: 'When it ends, such as 2026-12-31T00:00:00Z; never unless given' },
+} satisfies FieldFlags<KeyInput>
+
+const columns = ['id', 'name', 'userId', 'last4', 'scopes', 'expiresAt', 'lastUsedAt', 'revokedAt']
+
+/** `learnctl keys …` */
+export const commands: readonly Command[] = [
+  call({
+    name: 'list',
+    summary: 'List API keys',
+    operation: async () => (await contract()).list,
+    query: {
+      user_id: { name: 'user', summary: 'Only of this user' },
+    } satisfies QueryFlags<QueryInput<typeof keys.list>>,
+    columns,
+  }),
+  call({
+    name: 'create',
+    summary: 'Create an API key and print it, this once',
+    operation: async () => (await contract()).create,
+    fields,
+    columns: ['id', 'name', 'scopes', 'expiresAt', 'key'],
+    examples: [
+      'keys create --name ci --scopes read,write --expires-at 2027-01-01T00:00:00Z',
+      'keys create --name export -o json',
+    ],
+  }),
+  call({
+    name: 'revoke',
+    summary: 'Revoke an API key',
+    operation: async () => (await contract()).revoke,
+    arguments: { keyId: { name: 'key', summary: 'Id of the key' } },
+    destructive: ({ key }) => `revoke key ${key}`,
+    done: ({ key }) => `revoked key ${key}`,
+    examples: ['keys revoke key_01 --yes'],
+  }),
+]

@@ -1,0 +1,61 @@
+import type { QueryInput } from '../../contract/operation.ts'
+import type { ProgressInput, progress } from '../../contract/progress.ts'
+import { call } from '../call.ts'
+import type { Command } from '../command.ts'
+import type { FieldFlags, QueryFlags } from '../flag.ts'
+
+const contract = async () => (await import('../../contract/progress.ts')).progress
+
+const course = { name: 'course', summary: 'Course: its id, or ext:<your own id>', required: true } as const
+
+const fields = {
+  courseId: course,
+  completionPercentage: {
+    alias: 'completion',
+    kind: 'number',
+    summary: 'How much is done, 0 to 100',
+    required: true,
+  },
+  lastAccessed: { summary: 'As of when, such as 2026-01-31T09:30:00Z; now unless given' },
+} satisfies FieldFlags<ProgressInput>
+
+const learner = { name: 'learner', summary: 'Learner: the id, ext:<your own id>, or email:<address>' }
+const columns = ['courseId', 'completionPercentage', 'status', 'startedAt', 'lastAccessed', 'completedAt']
+
+/** `learnctl progress …` */
+export const commands: readonly Command[] = [
+  call({
+    name: 'get',
+    summary: 'Show how far a learner is, course by course',
+    operation: async () => (await contract()).list,
+    arguments: { learnerId: learner },
+    query: {
+      course_id: { name: 'course', summary: 'Only in this course' },
+    } satisfies QueryFlags<QueryInput<typeof progress.list>>,
+    columns,
+    examples: ['progress get email:ada@example.org', 'progress get usr_01 --course ext:BIO-101 -o json'],
+  }),
+  call({
+    name: 'set',
+    summary: 'Set how far a learner is in a course',
+    description:
+      'The first one enrols the learner. One that is older than what is stored is refused (exit 6); an equally\nold one replaces it, so that a repetition does no harm.',
+    operation: async () => (await contract()).set,
+    arguments: { learnerId: learner },
+    fields,
+    columns: ['learnerId', ...columns],
+    examples: [
+      'progress set email:ada@example.org --course ext:BIO-101 --completion 75',
+      'progress set ext:S-17 --course ext:BIO-101 --completion 100 --last-accessed 2026-01-31T09:30:00Z',
+    ],
+  }),
+  call({
+    name: 'history',
+    summary: 'List the steps of a learner in a course, newest first',
+    operation: async () => (await contract()).history,
+    arguments: { learnerId: learner },
+    query: { course_id: course } satisfies QueryFlags<QueryInput<typeof progress.history>>,
+    columns: ['version', 'completionPercentage', 'status', 'lastAccessed', 'recordedAt'],
+    examples: ['progress history usr_01 --course ext:BIO-101'],
+  }),
+]

@@ -1,0 +1,274 @@
+import type { Command, Given } from '../command.ts'
+import type { Context } from '../context.ts'
+import { CommandError, UsageError } from '../errors.ts'
+import { write } from '../io.ts'
+import { isAlive, type RunningServer, type RunningServers, runningServers } from '../running-servers.ts'
+
+const fields = ['url', 'pid', 'database', 'startedAt']
+const shape = { table: fields, fields, paths: fields }
+const stopWithinMs = 40_000
+const pollMs = 50
+
+/** `learnctl server …` */
+export const commands: readonly Command[] = [
+  {
+    name: 'start',
+    summary: 'Serve an academy over HTTP, the local one unless --database names another',
+    description:
+      'It runs until SIGTERM or Ctrl-C, finishes the requests that are open, and logs one line of JSON for each on\nstandard error. A new database gets an admin, whose API key is printed once.',
+    flags: [
+      { name: 'port', kind: 'number', summary: 'Port; 4700 unless given, 0 for any free one' },
+      {
+        name: 'host',
+        kind: 'text',
+        placeholder: 'address',
+        summary: 'Address to listen on; 127.0.0.1 unless given',
+      },
+      {
+        name: 'allow-host',
+        kind: 'words',
+        placeholder: 'name,…',
+        summary: 'Host names that requests may carry, besides localhost',
+      },
+      {
+        name: 'public-url',
+        kind: 'text',
+        placeholder: 'address',
+        summary: 'The address by which others reach it',
+      },
+      {
+        name: 'cors-origin',
+        kind: 'words',
+        placeholder: 'origin,…',
+        summary: 'Origins whose pages may read answers',
+      },
+      {
+        name: 'rate-limit',
+        kind: 'number',
+        summary: 'Requests a minute for each credential; 600 unless given, 0 for no limit',
+      },
+      {
+        name: 'key-file',
+        kind: 'text',
+        placeholder: 'path',
+        summary: 'Write the first key to this file (0600) instead of printing it',
+      },
+      { name: 'detach', kind: 'switch', summary: 'Leave it running in the background, once it answers' },
+    ],
+    examples: [
+      'server start',
+      'server start --database ./academy.db --port 0 -o json',
+      'server start --detach',
+    ],
+    run: start,
+  },
+  {
+    name: 'status',
+    summary: 'List the servers that run on this machine',
+    examples: ['server status -o json'],
+    async run(context) {
+      const servers = await runningServers(context.directories.state).list()
+      await context.output.list(onePage(servers), shape)
+    },
+  },
+  {
+    name: 'stop',
+    summary: 'Stop the server of the local academy, or of --database',
+    examples: ['server stop', 'server stop --database ./academy.db'],
+    run: stop,
+  },
+  {
+    name: 'openapi',
+    summary: 'Print the OpenAPI document of the academy',
+    examples: ['server openapi > openapi.json'],
+    async run({ output, settings }) {
+      const { openapiOf } = await import('../../contract/openapi.ts')
+      if (settings.output.value === 'yaml') return output.document(openapiOf())
+      await output.text(`${JSON.stringify(openapiOf(), null, 2)}\n`)
+    },
+  },
+]
+
+async function* onePage<Row>(rows: readonly Row[]) {
+  yield rows
+}
+
+/** The database to serve or to stop serving: `--database`, a local profile's, or the standard place. */
+function databaseOf({ session, settings, directories }: Context): string {
+  if (settings.database.value === null && settings.profile.value === null) return directories.database
+  const academy = session.academy()
+  if (academy.kind === 'local') return academy.database
+  throw new UsageError(`${academy.url} runs elsewhere; only an academy of this machine can be served`)
+}
+
+async function start(context: Context, given: Given): Promise<void> {
+  const { io, settings, directories, output } = context
+  const options = serveOptions(context, given)
+  if (given.flags['detach'] === true) {
+    const { startDetached } = await import('../detached-server.ts')
+    return startDetached(context, options.database)
+  }
+  const keyFile = await openKeyFile(context, given)
+  const { serve } = await import('../../server/serve.ts')
+  const server = await serve({
+    ...options,
+    path: options.database,
+    writeLog: (line) => void write(io.stderr, line).catch(() => {}),
+  }).catch((error: unknown) => {
+    throw listenFault(error, options)
+  })
+  const servers = runningServers(directories.state)
+  try {
+    await servers.add({
+      pid: process.pid,
+      url: server.url,
+      address: server.address,
+      database: options.database,
+      startedAt: new Date(io.now()).toISOString(),
+    })
+    const key = server.firstKey
+    if (key !== undefined) await keyFile?.keep(key)
+    const shown = key === undefined || keyFile ? {} : { key }
+    if (/^jsonl?$/.test(settings.output.value)) {
+      await output.text(`${JSON.stringify({ url: server.url, database: options.database, ...shown })}\n`)
+    } else {
+      await output.text(
+        `${server.url}\n${'key' in shown ? `API key of the admin, shown this once: ${shown.key}\n` : ''}`,
+      )
+    }
+    await aborted(io.signal)
+    throw io.signal.reason
+  } finally {
+    await server.stop()
+    await servers.remove(process.pid)
+  }
+}
+
+function serveOptions(context: Context, { flags }: Given) {
+  const port = Number(flags['port'] ?? 4700)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new UsageError(`--port must be a whole number from 0 to 65535, not ${port}`)
+  }
+  const perMinute = Number(flags['rate-limit'] ?? 600)
+  if (!Number.isInteger(perMinute) || perMinute < 0) {
+    throw new UsageError(`--rate-limit must be a whole number of requests, 0 or more, not ${perMinute}`)
+  }
+  const publicUrl = flags['public-url'] === undefined ? undefined : String(flags['public-url'])
+  if (
+    publicUrl !== undefined &&
+    !/^https?:$/.test(URL.canParse(publicUrl) ? new URL(publicUrl).protocol : '')
+  ) {
+    throw new UsageError(`--public-url must be an http or https address, not ${JSON.stringify(publicUrl)}`)
+  }
+  const corsOrigins = words(flags['cors-origin'])
+  const odd = corsOrigins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin)
+  if (odd !== undefined) {
+    throw new UsageError(
+      `--cors-origin takes origins such as https://app.example.org, not ${JSON.stringify(odd)}`,
+    )
+  }
+  return {
+    database: databaseOf(context),
+    host: String(flags['host'] ?? '127.0.0.1'),
+    port,
+    allowHosts: words(flags['allow-host']),
+    publicUrl,
+    corsOrigins,
+    perMinute,
+  }
+}
+
+function words(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}
+
+function listenFault(error: unknown, { host, port }: { host: string; port: number }): unknown {
+  const { code, syscall } = error as { code?: string; syscall?: string }
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error
+  if (code === 'EADDRINUSE') {
+    return new CommandError('port_in_use', 'failure', `port ${port} of ${host} is in use`, {
+      cause: error,
+      hint: 'choose another with --port, or any free one with --port 0; see `learnctl server status`',
+    })
+  }
+  return new CommandError('cannot_listen', 'failure', `cannot listen on ${host}, port ${port}: ${code}`, {
+    cause: error,
+  })
+}
+
+async function openKeyFile({ io }: Context, { flags }: Given) {
+  if (flags['key-file'] === undefined) return null
+  const { openTarget } = await import('../target-file.ts')
+  const { access } = await import('node:fs/promises')
+  const { resolve } = await import('node:path')
+  const name = String(flags['key-file'])
+  const path = resolve(io.cwd, name)
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  )
+  // A file of an earlier start holds the key that is still good: it is kept unless there is a new one.
+  if (!exists) {
+    const probe = await openTarget(io.cwd, name, false)
+    await probe.discard()
+  }
+  return {
+    async keep(key: string) {
+      const target = await openTarget(io.cwd, name, true)
+      await target.write(Buffer.from(`${key}\n`))
+      await target.finish()
+    },
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}
+
+async function stop(context: Context): Promise<void> {
+  const { directories, output } = context
+  const database = databaseOf(context)
+  const servers = runningServers(directories.state)
+  const found = (await servers.list()).filter((server) => server.database === database)
+  const running: RunningServer[] = []
+  for (const server of found) {
+    if (await answers(context, server)) running.push(server)
+    else await servers.remove(server.pid)
+  }
+  if (running.length === 0) {
+    throw new CommandError('not_running', 'notFound', `no server of ${database} runs`, {
+      hint: 'see: learnctl server status',
+    })
+  }
+  for (const server of running) {
+    await end(context, servers, server)
+    await output.note(`stopped ${server.url}`)
+  }
+}
+
+/** True when a server is what answers there: after a restart of the machine, the process id may be anybody's. */
+async function answers({ io }: Context, { address }: RunningServer): Promise<boolean> {
+  const { createUndiciTransport } = await import('../../client/undici.ts')
+  const network = createUndiciTransport({ env: {}, connectTimeoutMs: 2000 })
+  try {
+    const reply = await network({ method: 'GET', url: `${address}/health`, headers: {}, signal: io.signal })
+    for await (const _ of reply.body ?? []);
+    return reply.headers.get('x-request-id') !== null
+  } catch {
+    return false
+  } finally {
+    await network.close()
+  }
+}
+
+async function end({ io }: Context, servers: RunningServers, { pid, url }: RunningServer): Promise<void> {
+  process.kill(pid, 'SIGTERM')
+  for (let waitedMs = 0; waitedMs < stopWithinMs; waitedMs += pollMs) {
+    if (!isAlive(pid)) return servers.remove(pid)
+    await io.sleep(pollMs, io.signal)
+  }
+  throw new CommandError('still_running', 'failure', `${url} (process ${pid}) does not end`, {
+    hint: `end it by force: kill -9 ${pid}`,
+  })
+}

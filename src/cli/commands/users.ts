@@ -1,0 +1,130 @@
+import type { QueryInput } from '../../contract/operation.ts'
+import type { UserInput, users } from '../../contract/users.ts'
+import { call } from '../call.ts'
+import type { Command } from '../command.ts'
+import type { FieldFlag, FieldFlags, QueryFlags } from '../flag.ts'
+
+const contract = async () => (await import('../../contract/users.ts')).users
+
+const roles = ['admin', 'instructor', 'learner', 'analyst']
+const statuses = ['active', 'suspended', 'deleted']
+const preference = 'profile.learningPreferences'
+
+const profile = {
+  'profile.firstName': { summary: 'First name' },
+  'profile.lastName': { summary: 'Last name' },
+  'profile.displayName': { summary: 'Name to be shown' },
+  'profile.timezone': { summary: 'Time zone, such as Europe/Vienna' },
+  'profile.locale': { summary: 'Language and region, such as de-AT' },
+  'profile.avatarUrl': { summary: 'Address of a picture' },
+  'profile.bio': { summary: 'A few words about the person' },
+  [`${preference}.languages`]: { kind: 'words', summary: 'Languages to learn in' },
+  [`${preference}.preferredDifficulty`]: {
+    summary: 'How hard courses should be',
+    choices: ['beginner', 'intermediate', 'advanced', 'expert'],
+  },
+  [`${preference}.pace`]: { summary: 'How fast', choices: ['slow', 'normal', 'fast', 'self_paced'] },
+  [`${preference}.contentFormats`]: {
+    kind: 'words',
+    summary: 'In which forms',
+    choices: ['video', 'text', 'audio', 'interactive'],
+  },
+  [`${preference}.weeklyGoalMinutes`]: { kind: 'number', summary: 'Goal for each week' },
+  [`${preference}.audio`]: { summary: 'Sound', choices: ['on', 'off'] },
+  [`${preference}.captions`]: { kind: 'switch', summary: 'Captions' },
+  [`${preference}.deliverySpeed`]: { kind: 'number', summary: 'Speed of playback, 0.25 to 4' },
+  [`${preference}.accessibility.highContrast`]: { kind: 'switch', summary: 'High contrast' },
+  [`${preference}.accessibility.screenReader`]: { kind: 'switch', summary: 'A screen reader is used' },
+  [`${preference}.accessibility.reducedMotion`]: { kind: 'switch', summary: 'Reduced motion' },
+  [`${preference}.notifications.email`]: {
+    name: 'email-notifications',
+    kind: 'switch',
+    summary: 'Notices by e-mail',
+  },
+  [`${preference}.notifications.push`]: {
+    name: 'push-notifications',
+    kind: 'switch',
+    summary: 'Notices on a device',
+  },
+} satisfies Readonly<Record<string, FieldFlag>>
+
+// A password is no flag: argument lists can be read by every user of a machine. `--body -` takes one.
+const fields = {
+  email: { summary: 'E-mail address', required: true },
+  role: { summary: 'What the person is', choices: roles },
+  externalId: { summary: 'Your own id for the person' },
+  username: { summary: 'Short name to sign in with' },
+  status: { summary: 'How the account stands', choices: statuses },
+  managedBy: { summary: 'What manages it from elsewhere' },
+  ...profile,
+} satisfies FieldFlags<Omit<UserInput, 'password'>>
+
+const filters = {
+  role: { kind: 'words', summary: 'Only these', choices: roles },
+  status: { kind: 'words', summary: 'Only these', choices: statuses },
+  q: { summary: 'Only with this in the e-mail address, username or name' },
+  email: { summary: 'Only the one with this e-mail address' },
+  external_id: { summary: 'Only the one with this id of yours' },
+  managed_by: { summary: 'Only what this manages' },
+  updated_since: { summary: 'Only changed since, such as 2026-01-31T00:00:00Z' },
+  include_deleted: { kind: 'switch', summary: 'Deleted ones, too' },
+  sort: { summary: 'Order by createdAt, updatedAt or email; with - in front from the end' },
+} satisfies QueryFlags<QueryInput<typeof users.list>>
+
+const user = { name: 'user', summary: 'User: the id, ext:<your own id>, or email:<address>' }
+const columns = ['id', 'email', 'role', 'status', 'profile.firstName', 'profile.lastName', 'externalId']
+
+/** `learnctl users …` */
+export const commands: readonly Command[] = [
+  call({
+    name: 'list',
+    summary: 'List users',
+    operation: async () => (await contract()).list,
+    query: filters,
+    columns,
+    examples: ['users list --role instructor,admin', 'users list --q ada -q'],
+  }),
+  call({
+    name: 'get',
+    summary: 'Show a user',
+    operation: async () => (await contract()).get,
+    arguments: { userId: user },
+    columns,
+    examples: ['users get email:ada@example.org'],
+  }),
+  call({
+    name: 'create',
+    summary: 'Create a user',
+    operation: async () => (await contract()).create,
+    fields,
+    columns,
+    examples: ['users create --email ada@example.org --first-name Ada --role instructor'],
+  }),
+  call({
+    name: 'update',
+    summary: 'Change attributes of a user; --status active revives a deleted one',
+    operation: async () => (await contract()).update,
+    arguments: { userId: user },
+    fields: { ...fields, email: { summary: fields.email.summary } },
+    merge: true,
+    versioned: true,
+    columns,
+    examples: ['users update email:ada@example.org --role admin', 'users update usr_01 --status suspended'],
+  }),
+  call({
+    name: 'delete',
+    summary: 'Delete a user, who is kept as deleted',
+    operation: async () => (await contract()).delete,
+    arguments: { userId: user },
+    query: { erase: { kind: 'switch', summary: 'Anonymise for good: nothing tells who it was' } },
+    destructive: ({ user }) => `delete user ${user}`,
+    done: ({ user }) => `deleted user ${user}`,
+    examples: ['users delete usr_01 --yes', 'users delete usr_01 --erase --yes'],
+  }),
+  call({
+    name: 'me',
+    summary: 'Show who you are to the academy, and what your credential may do',
+    operation: async () => (await contract()).profile,
+    columns: [...columns, 'scopes', 'authMethod'],
+  }),
+]

@@ -1,0 +1,165 @@
+import type { Caller } from '../client/caller.ts'
+import type { analytics } from '../contract/analytics.ts'
+import type { QueryInput } from '../contract/operation.ts'
+import type { Context } from './context.ts'
+import { csvCounter } from './csv-counter.ts'
+import { write } from './io.ts'
+import { createProgressLine } from './progress-line.ts'
+import { openTarget } from './target-file.ts'
+
+type Learners = typeof analytics.learners
+
+/** What to export, in which form, and where to. */
+export interface LearnerExport {
+  readonly operation: Learners
+  readonly query: Omit<QueryInput<Learners>, 'format'>
+  readonly format: 'csv' | 'json' | 'ndjson'
+  /** A file; standard output where there is none. */
+  readonly file: string | undefined
+  readonly force: boolean
+}
+
+/** The bytes of an export, and how much of it went by so far. */
+interface Source {
+  readonly bytes: AsyncIterable<Uint8Array>
+  rows(): number
+  /** Cells with the formula guard. */
+  guarded(): number
+}
+
+/**
+ * Exports all rows as they come, in constant memory. A file is there whole or not at all; a transfer that breaks off
+ * throws, whatever was received.
+ */
+export async function exportLearners(context: Context, caller: Caller, wanted: LearnerExport): Promise<void> {
+  const { io, output } = context
+  const { file, format, force } = wanted
+  const target = file === undefined ? null : await openTarget(io.cwd, file, force)
+  const line = await createProgressLine(io, 'rows', await expectedRows(context, caller, wanted))
+  try {
+    const source = await (format === 'csv' ? csvSource : rowSource)(caller, wanted, io.signal)
+    for await (const bytes of source.bytes) {
+      await (target ? target.write(bytes) : write(io.stdout, bytes))
+      await line.update(source.rows())
+    }
+    io.signal.throwIfAborted()
+    await target?.finish()
+    line.stop()
+    const place = file === undefined ? '' : ` written to ${file}`
+    const guarded = source.guarded()
+    const cells =
+      guarded > 0 ? `, ${guarded} cells guarded against formulas (--raw leaves them as they are)` : ''
+    await output.note(`${source.rows()} rows${place}${cells}`)
+  } catch (error) {
+    line.stop()
+    await target?.discard()
+    throw error
+  }
+}
+
+/** How many rows there will be, where somebody watches and the platform counts. */
+async function expectedRows(
+  { io: { stderr, signal } }: Context,
+  caller: Caller,
+  { operation, query }: LearnerExport,
+): Promise<number | null> {
+  if (!stderr.isTTY) return null
+  try {
+    const count = { ...query, limit: 1, include_total: 'true', summary: 'false' } as const
+    const { data } = await caller.call(operation, { query: count, signal })
+    return typeof data.total === 'number' ? data.total : null
+  } catch {
+    signal.throwIfAborted()
+    return null // The export itself will say what is wrong.
+  }
+}
+
+/** The server's own bytes, counted as they go by. */
+async function csvSource(
+  caller: Caller,
+  { operation, query }: LearnerExport,
+  signal: AbortSignal,
+): Promise<Source> {
+  const { body } = await caller.open(
+    operation,
+    { query: { ...query, format: 'csv' }, signal },
+    { accept: 'text/csv' },
+  )
+  const counter = csvCounter()
+  async function* bytes() {
+    for await (const piece of body ?? []) {
+      counter.count(piece)
+      yield piece
+    }
+    counter.end()
+  }
+  return { bytes: bytes(), rows: () => Math.max(0, counter.records() - 1), guarded: counter.guarded }
+}
+
+/** Rows of JSON, a line each or as one array: from a stream where the platform has one, else page by page. */
+async function rowSource(
+  caller: Caller,
+  { operation, query, format }: LearnerExport,
+  signal: AbortSignal,
+): Promise<Source> {
+  const batches = await rowTexts(caller, operation, query, signal)
+  let rows = 0
+  async function* bytes() {
+    for await (const texts of batches) {
+      if (texts.length === 0) continue
+      const lead = format === 'ndjson' ? '' : rows === 0 ? '[\n' : ',\n'
+      rows += texts.length
+      yield Buffer.from(
+        lead + (format === 'ndjson' ? texts.map((text) => `${text}\n`).join('') : texts.join(',\n')),
+      )
+    }
+    if (format === 'json') yield Buffer.from(rows === 0 ? '[]\n' : '\n]\n')
+  }
+  return { bytes: bytes(), rows: () => rows, guarded: () => 0 }
+}
+
+async function rowTexts(
+  caller: Caller,
+  operation: Learners,
+  query: LearnerExport['query'],
+  signal: AbortSignal,
+): Promise<AsyncIterable<readonly string[]>> {
+  const type = 'application/x-ndjson'
+  const { ApiError, ProtocolError } = await import('../client/errors.ts')
+  try {
+    const { body } = await caller.open(
+      operation,
+      { query: { ...query, format: 'ndjson' }, signal },
+      { accept: type },
+    )
+    return linesOf(body ?? [])
+  } catch (error) {
+    // The published interface names csv alone: a platform that does not know ndjson gives its rows in JSON.
+    const unknown =
+      (error instanceof ApiError && !error.coded && [400, 406, 415, 422].includes(error.status)) ||
+      (error instanceof ProtocolError && error.code === 'unexpected_type')
+    if (!unknown) throw error
+    return pagedTexts(caller, operation, query, signal)
+  }
+}
+
+async function* linesOf(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of body) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield lines
+  }
+  if (rest !== '') yield [rest]
+}
+
+async function* pagedTexts(
+  caller: Caller,
+  operation: Learners,
+  query: LearnerExport['query'],
+  signal: AbortSignal,
+): AsyncGenerator<string[]> {
+  for await (const { data } of caller.pages(operation, { query, signal }))
+    yield data.map((row) => JSON.stringify(row))
+}

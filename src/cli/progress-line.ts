@@ -1,0 +1,54 @@
+import { type Io, say } from './io.ts'
+
+/** Tells how far long work is: a bar on a terminal, a line every 10 s elsewhere; always on standard error. */
+export interface ProgressLine {
+  update(done: number): Promise<void>
+  /** Takes the bar away. */
+  stop(): void
+}
+
+const everyMs = 10_000
+const firstAfterMs = 500
+
+/** The progress of some `what`, such as `rows`; `total` is null where it is not known. */
+export async function createProgressLine(io: Io, what: string, total: number | null): Promise<ProgressLine> {
+  const startedMs = io.now()
+  let saidMs = startedMs
+  const rate = (done: number) => Math.round((done / Math.max(1, io.now() - startedMs)) * 1000)
+  if (!io.stderr.isTTY) {
+    return {
+      async update(done) {
+        if (io.now() - saidMs < everyMs) return
+        saidMs = io.now()
+        const part = total ? ` of ${total} (${Math.floor((done / total) * 100)} %)` : ''
+        await say(io, `note: ${done}${part} ${what}, ${rate(done)} ${what}/s\n`)
+      },
+      stop: () => {},
+    }
+  }
+  const { SingleBar } = await import('cli-progress')
+  const known = `{bar} {percentage} % · {value} of {total} ${what} · {speed} ${what}/s · {eta_formatted} left`
+  const bar = new SingleBar({
+    format: total === null ? `{value} ${what} · {speed} ${what}/s` : known,
+    barCompleteChar: '█',
+    barIncompleteChar: '░',
+    barsize: 20,
+    fps: 10,
+    stream: io.stderr as NodeJS.WritableStream,
+    clearOnComplete: true,
+    hideCursor: true,
+  })
+  let started = false
+  return {
+    async update(done) {
+      // What is over in a moment needs no bar.
+      if (!started && io.now() - startedMs < firstAfterMs) return
+      if (!started) bar.start(total ?? 0, 0, { speed: 0 })
+      started = true
+      bar.update(done, { speed: rate(done) })
+    },
+    stop: () => {
+      if (started) bar.stop()
+    },
+  }
+}

@@ -1,0 +1,118 @@
+import type { ChalkInstance } from 'chalk'
+import type { Summary } from '../contract/analytics.ts'
+import { bar } from './chart.ts'
+import { visible } from './visible.ts'
+import { displayWidth } from './width.ts'
+
+/** One figure of a summary as a row: where it belongs, what it is of, what it measures. */
+export interface Figure {
+  readonly section: 'all' | 'distribution' | 'course'
+  readonly name: string
+  readonly measure: string
+  readonly value: number | null
+}
+
+const ranges = Array.from({ length: 10 }, (_, tenth) =>
+  tenth === 9 ? '90–100' : `${tenth * 10}–${tenth * 10 + 9}`,
+)
+
+/** A summary as plain rows: for pipes, CSV and the like. */
+export function figuresOf({ distribution, byCourse, ...all }: Summary): Figure[] {
+  const rows = (section: Figure['section'], name: string, figures: object) =>
+    Object.entries(figures).map(([measure, value]) => ({
+      section,
+      name,
+      measure,
+      value: value as number | null,
+    }))
+  return [
+    ...rows('all', '', all),
+    ...distribution.map((value, tenth) => ({
+      section: 'distribution' as const,
+      name: ranges[tenth] ?? '',
+      measure: 'enrollments',
+      value,
+    })),
+    ...byCourse.flatMap(({ courseId, courseTitle, ...figures }) =>
+      rows('course', `${courseTitle} (${courseId})`, figures),
+    ),
+  ]
+}
+
+/** A summary drawn for a terminal: the distribution of completion, and the courses side by side. */
+export function drawSummary(summary: Summary, width: number, chalk: ChalkInstance): string {
+  return [
+    headline(summary, chalk),
+    distributionChart(summary, width, chalk),
+    courseChart(summary, width, chalk),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+    .concat('\n')
+}
+
+function headline(summary: Summary, chalk: ChalkInstance): string {
+  const figure = (name: string, value: string) => `${name} ${chalk.bold(value)}`
+  const counts = [
+    figure('Learners', String(summary.learners)),
+    figure('Enrolments', String(summary.enrollments)),
+    figure('completed', String(summary.completed)),
+    figure('in progress', String(summary.inProgress)),
+    figure('not started', String(summary.notStarted)),
+  ]
+  const averages = [
+    figure('Completion: average', percent(summary.averageCompletionPercentage)),
+    figure('median', percent(summary.medianCompletionPercentage)),
+    figure('Average grade', percent(summary.averageGradePercent)),
+  ]
+  return `${counts.join('   ')}\n${averages.join('   ')}`
+}
+
+function distributionChart(
+  { distribution, enrollments }: Summary,
+  width: number,
+  chalk: ChalkInstance,
+): string {
+  if (enrollments === 0) return ''
+  const most = Math.max(...distribution)
+  const digits = String(most).length
+  const room = Math.max(10, Math.min(60, width - 12 - digits))
+  const lines = distribution.map((count, tenth) => {
+    const label = `${ranges[tenth]} %`.padStart(10)
+    return `${label}  ${String(count).padStart(digits)} ${chalk.cyan(bar(count / most, room))}`.trimEnd()
+  })
+  return [chalk.bold('Enrolments by completion'), ...lines].join('\n')
+}
+
+function courseChart({ byCourse }: Summary, width: number, chalk: ChalkInstance): string {
+  if (byCourse.length === 0) return ''
+  const titles = byCourse.map(({ courseTitle }) => visible(courseTitle))
+  const figures = ['enrolled', 'completed', 'grade', 'average completion']
+  const longest = Math.max(6, ...titles.map(displayWidth))
+  const titleWidth = Math.min(longest, Math.max(16, width - 61))
+  const room = Math.max(8, Math.min(40, width - titleWidth - 43))
+  const head = `${padded('Course', titleWidth)}  ${figures[0]}  ${figures[1]}    ${figures[2]}  ${figures[3]}`
+  const lines = byCourse.map((course, index) => {
+    const average = course.averageCompletionPercentage
+    const cells = [
+      padded(titles[index] ?? '', titleWidth),
+      String(course.enrollments).padStart(8),
+      String(course.completed).padStart(9),
+      percent(course.averageGradePercent).padStart(7),
+      `${percent(average).padStart(7)} ${chalk.cyan(bar((average ?? 0) / 100, room))}`,
+    ]
+    return cells.join('  ').trimEnd()
+  })
+  return [chalk.bold(head), ...lines].join('\n')
+}
+
+function percent(value: number | null): string {
+  return value === null ? '–' : `${value.toFixed(1)} %`
+}
+
+/** Cut with an ellipsis, or filled up, to `width` columns. */
+function padded(text: string, width: number): string {
+  let cut = text
+  while (displayWidth(cut) > width) cut = `${cut.replace(/…$/, '').slice(0, -1)}…`
+  return cut + ' '.repeat(Math.max(0, width - displayWidth(cut)))
+}
