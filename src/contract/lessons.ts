@@ -64,7 +64,10 @@ const Question = z.strictObject({
     .max(100)
     .default([]),
   answer: z
-    .union([z.string(), z.number(), z.boolean(), z.array(z.string()).max(100), z.null()])
+    .union(
+      [z.string(), z.number(), z.boolean(), z.array(z.string()).max(100), z.null()],
+      'must be text, a number, true, false, null or a list of texts',
+    )
     .default(null)
     .meta({ description: 'Never shown to learners' }),
   points: z.number().min(0).default(1),

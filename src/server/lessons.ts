@@ -68,7 +68,8 @@ export const lessonRoutes = routesOf(lessons, {
     const courseId = openCourse(call, input)
     requireUnique(call.database, 'lessons', input, undefined)
     const id = call.newId('les')
-    const position = makeRoom(call, courseId, input.order)
+    const position = input.order ?? nextPlace(call, courseId)
+    makeRoom(call, courseId, position)
     call.database.run(sql`
       insert into lessons (id, external_id, course_id, module_id, title, description, position, duration_minutes,
                            status, content, managed_by, version, created_at, updated_at)
@@ -83,18 +84,18 @@ export const lessonRoutes = routesOf(lessons, {
     const parsed = resourceOf(call, LessonInput, Lesson, current)
     requireVersion(call, current.version)
     const courseId = openCourse(call, parsed, current)
-    const input = { ...withContentIds(parsed, call.newId), courseId, order: parsed.order ?? current.order }
+    const order = parsed.order ?? nextPlace(call, courseId, current.id)
+    const input = { ...withContentIds(parsed, call.newId), courseId, order }
     const changed = (Object.keys(LessonInput.shape) as (keyof LessonInput)[]).filter(
       (key) => !sameJson(input[key], current[key]),
     )
     if (changed.length === 0) return current
     if (changed.includes('externalId')) requireUnique(call.database, 'lessons', input, current.id)
-    const moved = changed.includes('order') || changed.includes('courseId')
-    const position = moved ? makeRoom(call, courseId, input.order, current.id) : current.order
+    makeRoom(call, courseId, order, current.id)
     call.database.run(sql`
       update lessons set
         external_id = ${input.externalId}, course_id = ${courseId}, module_id = ${input.moduleId},
-        title = ${input.title}, description = ${input.description}, position = ${position},
+        title = ${input.title}, description = ${input.description}, position = ${order},
         duration_minutes = ${input.durationMinutes}, status = ${input.status}, content = ${contentOf(input)},
         managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
       where id = ${current.id} and version = ${current.version}`)
@@ -150,24 +151,24 @@ function openCourse(
   return id
 }
 
-/** The place of a lesson in its course: the one asked for, whose holder and followers shift, or the last. */
-function makeRoom({ database, now }: Call, courseId: string, wanted: number | undefined, ownId = ''): number {
-  if (wanted === undefined) {
-    const last = database.one<{ last: number }>(
-      sql`select coalesce(max(position), 0) as last from lessons where course_id = ${courseId}`,
-    )
-    return (last?.last ?? 0) + 1
-  }
+/** The place after the last lesson of a course. */
+function nextPlace({ database }: Call, courseId: string, ownId = ''): number {
+  const last = database.one<{ last: number }>(
+    sql`select coalesce(max(position), 0) as last from lessons where course_id = ${courseId} and id <> ${ownId}`,
+  )
+  return (last?.last ?? 0) + 1
+}
+
+/** Where another lesson has this place, shifts it and those after it by one. */
+function makeRoom({ database, now }: Call, courseId: string, wanted: number, ownId = ''): void {
   const taken = database.one(
     sql`select 1 from lessons where course_id = ${courseId} and position = ${wanted} and id <> ${ownId}`,
   )
-  if (taken) {
-    database.run(
-      sql`update lessons set position = position + 1, version = version + 1, updated_at = ${now}
-          where course_id = ${courseId} and position >= ${wanted} and id <> ${ownId}`,
-    )
-  }
-  return wanted
+  if (!taken) return
+  database.run(
+    sql`update lessons set position = position + 1, version = version + 1, updated_at = ${now}
+        where course_id = ${courseId} and position >= ${wanted} and id <> ${ownId}`,
+  )
 }
 
 function contentOf({ learningObjectives, contentBlocks, assessments }: LessonInput): string {

@@ -137,6 +137,8 @@ function codeOf(issue: Issue): string {
       return issue.code === 'too_small' ? 'too_short' : 'too_long'
     case 'invalid_value':
       return issue.input === undefined ? 'required' : 'invalid_choice'
+    case 'invalid_union':
+      return 'invalid_type'
     case 'custom':
       return String(issue.params?.['code'] ?? 'invalid')
     default:
