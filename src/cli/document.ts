@@ -52,7 +52,7 @@ async function parseDocument(text: string, name: string): Promise<unknown> {
     try {
       return JSON.parse(text)
     } catch (error) {
-      throw new UsageError(`${name}${placeOf(error, text)}: not JSON: ${reasonOf(error)}`, { cause: error })
+      throw new UsageError(`${name}:${await placeOf(text)}: not JSON: ${reasonOf(error)}`, { cause: error })
     }
   }
   const { LineCounter, parseDocument: parseYaml } = await import('yaml')
@@ -64,14 +64,13 @@ async function parseDocument(text: string, name: string): Promise<unknown> {
   throw new UsageError(`${name}:${line}:${col}: not YAML: ${fault.message}`, { cause: fault })
 }
 
-/** `:line:column` of a fault in JSON, as far as the engine's message tells. */
-function placeOf(error: unknown, text: string): string {
-  const position = error instanceof Error ? / at position (\d+)/.exec(error.message)?.[1] : undefined
-  if (position === undefined) return ''
-  const before = text.slice(0, Number(position)).split('\n')
-  return `:${before.length}:${(before.at(-1)?.length ?? 0) + 1}`
+async function placeOf(text: string): Promise<string> {
+  const { jsonFaultAt } = await import('./json-fault.ts')
+  const before = text.slice(0, jsonFaultAt(text)).split('\n')
+  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`
 }
 
+/** The engine's words without the piece of the text that it repeats. */
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return message

@@ -13,6 +13,11 @@ export interface Noun {
 
 /** Every noun, in the order of help; its commands are loaded when it is used. A new noun is one entry here. */
 export const nouns: Readonly<Record<string, Noun>> = {
+  quickstart: {
+    group: 'Start here',
+    summary: 'Make a local academy from real learners, and look around',
+    load: async () => (await import('./commands/quickstart.ts')).command,
+  },
   courses: {
     group: 'Academy',
     summary: 'Set up courses, publish them, go back to earlier versions',
@@ -62,6 +67,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     group: 'Tools',
     summary: 'Serve an academy over HTTP',
     load: async () => (await import('./commands/server.ts')).commands,
+  },
+  doctor: {
+    group: 'Tools',
+    summary: 'Look at the set-up and say what is wrong',
+    load: async () => (await import('./commands/doctor.ts')).command,
   },
   api: {
     group: 'Tools',

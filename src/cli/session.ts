@@ -28,8 +28,11 @@ export interface Session {
   caller(options?: { readonly anonymous?: boolean }): Promise<Caller>
   /** Makes another academy the one of this session, such as the one to sign in to. */
   use(academy: Academy): void
-  /** The database of a local academy, open. Throws a CommandError for a remote one. */
-  open(): Promise<OpenAcademy>
+  /**
+   * The database of a local academy, open; one that is new is announced unless `silent`. Throws a CommandError for a
+   * remote one, and for a file that is no academy.
+   */
+  open(options?: { readonly silent?: boolean }): Promise<OpenAcademy>
   close(): Promise<void>
 }
 
@@ -48,19 +51,23 @@ export function createSession(io: Io, settings: Settings, choose: () => Academy 
     })
   }
 
-  function open(): Promise<OpenAcademy> {
+  function open({ silent = false } = {}): Promise<OpenAcademy> {
     const local = academy()
     if (local.kind === 'remote') {
       throw new CommandError('not_local', 'usage', `${local.url} is not an academy of this machine`)
     }
-    opened ??= openLocal(local.database)
+    opened ??= openLocal(local.database, silent)
     return opened
   }
 
-  async function openLocal(database: string): Promise<OpenAcademy> {
-    const academy = await ways.local(database, () => new Date(io.now()))
-    if (academy.created) await say(io, `note: made a new academy in ${visible(database)}\n`)
-    return academy
+  async function openLocal(database: string, silent: boolean): Promise<OpenAcademy> {
+    try {
+      const academy = await ways.local(database, () => new Date(io.now()))
+      if (academy.created && !silent) await say(io, `note: made a new academy in ${visible(database)}\n`)
+      return academy
+    } catch (error) {
+      throw databaseFault(error)
+    }
   }
 
   // Opened by the first request: a dry run leaves no trace.
@@ -126,6 +133,13 @@ export function createSession(io: Io, settings: Settings, choose: () => Academy 
       if (remote.status === 'fulfilled') await remote.value?.close()
     },
   }
+}
+
+/** What is wrong with a database file, as a fault of this program; anything else as it is. */
+export function databaseFault(error: unknown): unknown {
+  // The server's own class would bring the server along.
+  if (!(error instanceof Error) || error.name !== 'DatabaseError' || !('path' in error)) return error
+  return new CommandError('database_unusable', 'failure', `${error.path} ${error.message}`, { cause: error })
 }
 
 function missing({ url, withheld }: RemoteAcademy): never {

@@ -89,8 +89,8 @@ function courseChart({ byCourse }: Summary, width: number, chalk: ChalkInstance)
   const titles = byCourse.map(({ courseTitle }) => visible(courseTitle))
   const figures = ['enrolled', 'completed', 'grade', 'average completion']
   const longest = Math.max(6, ...titles.map(displayWidth))
-  const titleWidth = Math.min(longest, Math.max(16, width - 61))
-  const room = Math.max(8, Math.min(40, width - titleWidth - 43))
+  const titleWidth = Math.min(longest, Math.max(16, width - 49))
+  const room = Math.max(8, Math.min(40, width - titleWidth - 41))
   const head = `${padded('Course', titleWidth)}  ${figures[0]}  ${figures[1]}    ${figures[2]}  ${figures[3]}`
   const lines = byCourse.map((course, index) => {
     const average = course.averageCompletionPercentage

@@ -4,7 +4,7 @@ export function twoColumns(rows: readonly (readonly [string, string])[], width =
   const indent = Math.min(longest, 30) + 4
   return rows
     .map(([term, meaning]) => {
-      const lines = wrap(meaning, Math.max(width - indent, 30)).join(`\n${' '.repeat(indent)}`)
+      const lines = wrap(meaning, Math.max(width - indent, 24)).join(`\n${' '.repeat(indent)}`)
       const head = `  ${term}`
       const start = head.length + 2 > indent ? `${head}\n${' '.repeat(indent)}` : head.padEnd(indent)
       return `${start}${lines}\n`

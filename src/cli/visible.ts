@@ -10,8 +10,3 @@ export function visible(text: string): string {
     return named[character] ?? (code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u${code}`)
   })
 }
-
-/** The same for text whose own lines are to be kept, such as a message. */
-export function visibleLines(text: string): string {
-  return text.split('\n').map(visible).join('\n')
-}

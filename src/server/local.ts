@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import sql from 'sql-template-tag'
 import { openDatabase } from './academy.ts'
 import { createApp } from './app.ts'
 import type { Grade } from './gradebook.ts'
@@ -30,6 +31,8 @@ export interface LocalAcademy {
   readonly transport: (request: LocalRequest) => Promise<LocalReply>
   /** Keeps scores, all or none of them. */
   readonly recordGrades: (grades: readonly Grade[]) => Promise<void>
+  /** What is wrong with the database file itself; nothing where it is whole. */
+  readonly check: () => string[]
   readonly close: () => void
 }
 
@@ -82,6 +85,15 @@ export function openAcademy({
         for (const grade of grades) recordGrade(call, grade)
       })
     },
+    check: () => [
+      ...database
+        .all(sql`pragma quick_check`)
+        .map((row) => String(row['quick_check']))
+        .filter((line) => line !== 'ok'),
+      ...database
+        .all(sql`pragma foreign_key_check`)
+        .map((row) => `a row of ${row['table']} points to nothing`),
+    ],
     close: () => database.close(),
   }
 }

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { write } from '../io.ts'
 import { isAlive, type RunningServer, type RunningServers, runningServers } from '../running-servers.ts'
+import { databaseFault } from '../session.ts'
 
 const fields = ['url', 'pid', 'database', 'startedAt']
 const shape = { table: fields, fields, paths: fields }
@@ -184,7 +185,7 @@ function words(value: unknown): string[] {
 
 function listenFault(error: unknown, { host, port }: { host: string; port: number }): unknown {
   const { code, syscall } = error as { code?: string; syscall?: string }
-  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return error
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return databaseFault(error)
   if (code === 'EADDRINUSE') {
     return new CommandError('port_in_use', 'failure', `port ${port} of ${host} is in use`, {
       cause: error,

@@ -1,0 +1,151 @@
+import { statSync } from 'node:fs'
+import type { Academy } from '../../config/academy.ts'
+import type { Command } from '../command.ts'
+import type { Context } from '../context.ts'
+import { CommandError } from '../errors.ts'
+import { credentialLines, failureOf } from '../failures.ts'
+import { runningServers } from '../running-servers.ts'
+
+/** One thing that was looked at. */
+interface Finding {
+  readonly check: string
+  readonly status: 'ok' | 'warning' | 'failed'
+  readonly detail: string
+}
+
+const fields = ['check', 'status', 'detail']
+const shape = { table: fields, fields, paths: fields }
+const toleratedSkewMs = 60_000
+
+/** `learnctl doctor` */
+export const command: Command = {
+  name: 'doctor',
+  summary: 'Look at the set-up: files, profile, academy, credential, clock',
+  description: 'Exit 1 when something is broken; warnings alone are exit 0.',
+  examples: ['doctor', 'doctor --profile school -o json'],
+  async run(context) {
+    const findings = await examine(context)
+    await context.output.list(onePage(findings), shape)
+    const failed = findings.filter(({ status }) => status === 'failed')
+    if (failed.length > 0) {
+      throw new CommandError('unhealthy', 'failure', `${failed.length} of ${findings.length} checks failed`, {
+        why: failed.map(({ check, detail }) => `${check}: ${detail}`),
+      })
+    }
+  },
+}
+
+async function* onePage<Row>(rows: readonly Row[]) {
+  yield rows
+}
+
+async function examine(context: Context): Promise<Finding[]> {
+  const { io, profiles, directories, session } = context
+  const findings: Finding[] = [
+    { check: 'runtime', status: 'ok', detail: `Node ${process.version}, ${io.platform}` },
+    ...files(profiles.path, directories.config),
+    ...proxies(io.env),
+    ...(await servers(directories.state)),
+  ]
+  let academy: Academy
+  try {
+    academy = session.academy()
+  } catch (error) {
+    return [...findings, failing('academy', error, null)]
+  }
+  const place = academy.kind === 'local' ? academy.database : academy.url
+  findings.push({ check: 'academy', status: 'ok', detail: `${place}, by ${academy.origin.name}` })
+  return [...findings, ...(academy.kind === 'local' ? await local(context) : await remote(context, academy))]
+}
+
+/** Nobody else may read what can hold a credential. */
+function files(...paths: readonly string[]): Finding[] {
+  return paths.flatMap((path): Finding[] => {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (!found) return [{ check: 'configuration', status: 'ok', detail: `${path} is not there yet` }]
+    const mode = (found.mode & 0o777).toString(8).padStart(4, '0')
+    if (process.platform === 'win32' || (found.mode & 0o077) === 0) {
+      return [{ check: 'configuration', status: 'ok', detail: `${path} (${mode})` }]
+    }
+    const wanted = found.isDirectory() ? '700' : '600'
+    return [
+      {
+        check: 'configuration',
+        status: 'warning',
+        detail: `${path} is open to others (${mode}): chmod ${wanted} it`,
+      },
+    ]
+  })
+}
+
+function proxies(env: Context['io']['env']): Finding[] {
+  const set = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].filter((name) => env[name])
+  return set.map((name) => ({ check: 'proxy', status: 'ok', detail: `${name} is set and will be used` }))
+}
+
+async function servers(state: string): Promise<Finding[]> {
+  const running = await runningServers(state).list()
+  return running.map(({ url, database }) => ({
+    check: 'server',
+    status: 'ok',
+    detail: `${url} serves ${database}`,
+  }))
+}
+
+async function local({ session }: Context): Promise<Finding[]> {
+  try {
+    const faults = (await session.open()).check()
+    if (faults.length === 0) return [{ check: 'database', status: 'ok', detail: 'whole' }]
+    return faults.map((detail) => ({ check: 'database', status: 'failed', detail }))
+  } catch (error) {
+    return [failing('database', error, null)]
+  }
+}
+
+async function remote(context: Context, academy: Academy): Promise<Finding[]> {
+  const { io, session } = context
+  const { users } = await import('../../contract/users.ts')
+  try {
+    const caller = await session.caller()
+    const startedMs = io.now()
+    const reply = await caller.send({ method: 'GET', path: users.profile.path, signal: io.signal })
+    const tookMs = io.now() - startedMs
+    const { readJson } = await import('../../client/decode.ts')
+    const user = await readJson({ method: 'GET', url: `${new URL('/', 'http://localhost')}` }, reply)
+    const { email, id, role, scopes } = (user ?? {}) as Record<string, unknown>
+    const rights = Array.isArray(scopes) ? ` with ${scopes.join(' ')}` : ''
+    return [
+      { check: 'connection', status: 'ok', detail: `answered in ${tookMs} ms` },
+      {
+        check: 'credential',
+        status: 'ok',
+        detail: `${email ?? id ?? 'somebody'}, ${role ?? 'role unknown'}${rights}`,
+      },
+      ...clock(reply.headers.get('date'), io.now()),
+    ]
+  } catch (error) {
+    io.signal.throwIfAborted()
+    const lines = credentialLines(academy)
+    const finding = failing('connection', error, academy)
+    return [{ ...finding, detail: [finding.detail, ...lines].join('; ') }]
+  }
+}
+
+function clock(date: string | null, nowMs: number): Finding[] {
+  const serverMs = Date.parse(date ?? '')
+  if (Number.isNaN(serverMs)) return []
+  const seconds = Math.round((nowMs - serverMs) / 1000)
+  if (Math.abs(seconds) * 1000 <= toleratedSkewMs) {
+    return [
+      { check: 'clock', status: 'ok', detail: `within ${Math.max(1, Math.abs(seconds))} s of the server's` },
+    ]
+  }
+  const way = seconds > 0 ? 'ahead of' : 'behind'
+  const detail = `this machine is ${Math.abs(seconds)} s ${way} the server: set its clock`
+  return [{ check: 'clock', status: 'warning', detail }]
+}
+
+function failing(check: string, error: unknown, academy: Academy | null): Finding {
+  const { message, hint } = failureOf(error, academy)
+  return { check, status: 'failed', detail: hint ? `${message} (${hint})` : message }
+}

@@ -1,0 +1,203 @@
+import { isLocal } from '../../config/profiles.ts'
+import type { analytics } from '../../contract/analytics.ts'
+import type { Answer } from '../../contract/operation.ts'
+import type { Command } from '../command.ts'
+import type { Context } from '../context.ts'
+import { UsageError } from '../errors.ts'
+import { visible } from '../visible.ts'
+
+const profileName = 'local'
+const exportFile = 'learners.csv'
+
+/** `learnctl quickstart` */
+export const command: Command = {
+  name: 'quickstart',
+  summary: 'Make a local academy from real learners, export them, see what to try next',
+  description: `A SQLite file, no port, no account. It becomes the profile ${profileName}, and the active one when none is.\nThe learners are a part of the Open University Learning Analytics Dataset (CC BY 4.0). Run twice, it says what\nis there and changes nothing.`,
+  examples: ['quickstart', 'quickstart --database ./trial.db'],
+  run,
+}
+
+async function run(context: Context): Promise<void> {
+  const { session, settings, output } = context
+  if (settings.dryRun.value)
+    throw new UsageError('quickstart has no dry run: it makes an academy on this machine only')
+  const { database, prefix, active } = await chooseDatabase(context)
+  const say = storyteller(context)
+
+  const { created } = await session.open({ silent: true })
+  await say(
+    created
+      ? `Made an academy in ${visible(database)}`
+      : `There is an academy in ${visible(database)} already`,
+  )
+  if (active) await say(active)
+  const learners = await addLearners(context)
+  await say(learners)
+
+  await say('\nA course of your own with two lessons, by the commands that you would type:')
+  const type = typist(context, prefix, say)
+  await makeCourse(context, type, say)
+
+  await say('\nThe learners as CSV:')
+  const exported = await exportOnce(context, prefix, say)
+
+  await say('\nHow far they are:')
+  await say(`  $ ${prefix} analytics summary\n`)
+  const summary = await summarise(context)
+
+  const next = [
+    `${prefix} courses list`,
+    `${prefix} progress get ext:11391`,
+    `${prefix} analytics export --start-date 2014-10-01 --file 2014.csv`,
+    `${prefix} keys create --name first --scopes read,write,admin`,
+    `${prefix} server start`,
+    `${prefix} --help`,
+  ]
+  await say(`\nTry next:\n${next.map((line) => `  ${line}`).join('\n')}`)
+  if (settings.output.value !== 'table') {
+    await output.document({ database, created, export: exported, summary, next })
+  }
+}
+
+type Say = (line: string) => Promise<void>
+
+/** For people the story is the result; whoever asks for data gets that alone. */
+function storyteller({ settings, output }: Context): Say {
+  return async (line) => {
+    if (settings.output.value === 'table') await output.text(`${line}\n`)
+  }
+}
+
+/** The database of `--database`, or of the profile `local`, which is made where it is missing. */
+async function chooseDatabase(context: Context) {
+  const { io, session, settings, directories, profiles } = context
+  const program = io.env['npm_command'] === 'exec' ? 'npx learnctl' : 'learnctl'
+  if (settings.database.value !== null) {
+    const academy = session.academy()
+    const database = academy.kind === 'local' ? academy.database : directories.database
+    return { database, prefix: `${program} --database ${settings.database.value}`, active: null }
+  }
+  const stored = profiles.read()
+  const known = stored.profiles[profileName]
+  if (known && !isLocal(known)) {
+    throw new UsageError(`the profile ${profileName} is an academy elsewhere: ${known.url}`, {
+      hint: 'give the new academy a place of its own: learnctl quickstart --database ./academy.db',
+    })
+  }
+  const database = known?.database ?? directories.database
+  const activate = stored.active === null
+  if (!known || activate) {
+    await profiles.change((now) => ({
+      active: now.active ?? profileName,
+      profiles: { ...now.profiles, [profileName]: known ?? { database } },
+    }))
+  }
+  const origin = { source: 'default', name: 'quickstart' } as const
+  session.use({ kind: 'local', database, profile: profileName, origin, shadows: [] })
+  const own = activate || stored.active === profileName
+  return {
+    database,
+    prefix: own ? program : `${program} --profile ${profileName}`,
+    active: activate
+      ? `It is the profile ${profileName}, which is active now`
+      : own
+        ? null
+        : `The profile ${stored.active} stays active; say --profile ${profileName} for this academy`,
+  }
+}
+
+async function addLearners({ session }: Context): Promise<string> {
+  const [{ readExampleData }, { hasExamples, loadExamples }] = await Promise.all([
+    import('../example-data.ts'),
+    import('../example-academy.ts'),
+  ])
+  const [data, caller] = await Promise.all([readExampleData(), session.caller()])
+  const source = 'Open University Learning Analytics Dataset, CC BY 4.0'
+  if (await hasExamples(caller, data))
+    return `The ${data.users.length} example learners are in it (${source})`
+  const { courses, learners, enrollments, progress, grades } = await loadExamples(session, caller, data)
+  return `Added ${learners} real learners with ${enrollments} enrolments in ${courses} courses, ${progress} steps of progress and ${grades} grades (${source})`
+}
+
+/** Shows a command line, then runs it just as if it had been typed. */
+function typist(
+  context: Context,
+  prefix: string,
+  say: Say,
+): (line: string, words: readonly string[]) => Promise<void> {
+  return async (line, words) => {
+    await say(`  $ ${prefix} ${line}`)
+    const [{ createProgram }, { completed }] = await Promise.all([
+      import('../program.ts'),
+      import('../given.ts'),
+    ])
+    const quiet = { ...context, output: { ...context.output, one: async () => {}, note: async () => {} } }
+    const program = createProgram(80, async (invocation) => {
+      await invocation.command.run(quiet, await completed(quiet, invocation))
+    })
+    await program.parse(words)
+  }
+}
+
+async function makeCourse({ session }: Context, type: ReturnType<typeof typist>, say: Say): Promise<void> {
+  const [caller, { courses }] = await Promise.all([session.caller(), import('../../contract/courses.ts')])
+  const { data: known } = await caller.call(courses.list, { query: { external_id: 'first-course' } })
+  if (known.data.length > 0) return say('  ext:first-course is there already, with its lessons')
+  await type('courses create --title "My first course" --external-id first-course', [
+    ...['courses', 'create', '--title', 'My first course', '--external-id', 'first-course'],
+  ])
+  for (const title of ['Welcome', 'How this course works']) {
+    await type(`lessons create --course ext:first-course --title ${JSON.stringify(title)}`, [
+      ...['lessons', 'create', '--course', 'ext:first-course', '--title', title],
+    ])
+  }
+  await type('courses publish ext:first-course', ['courses', 'publish', 'ext:first-course'])
+}
+
+async function exportOnce(context: Context, prefix: string, say: Say): Promise<string> {
+  const { access } = await import('node:fs/promises')
+  const { join } = await import('node:path')
+  const path = join(context.io.cwd, exportFile)
+  const exists = await access(path).then(
+    () => true,
+    () => false,
+  )
+  if (exists) {
+    await say(`  ${visible(path)} is there already, and stays as it is`)
+    return path
+  }
+  await say(`  $ ${prefix} analytics export --file ${exportFile}`)
+  const [{ exportLearners }, { analytics }, caller] = await Promise.all([
+    import('../learner-export.ts'),
+    import('../../contract/analytics.ts'),
+    context.session.caller(),
+  ])
+  const note = async (text: string) => say(`  ${text}`)
+  const told = { ...context, output: { ...context.output, note } }
+  await exportLearners(told, caller, {
+    operation: analytics.learners,
+    query: {},
+    format: 'csv',
+    file: exportFile,
+    force: false,
+  })
+  return path
+}
+
+async function summarise({ io, session, settings, output }: Context): Promise<Summary> {
+  const [{ analytics }, { drawSummary }, { colourLevel, painter }, caller] = await Promise.all([
+    import('../../contract/analytics.ts'),
+    import('../summary-view.ts'),
+    import('../colour.ts'),
+    session.caller(),
+  ])
+  const { data } = await caller.call(analytics.learners, { query: { limit: 1 } })
+  if (data.summary && settings.output.value === 'table') {
+    const chalk = await painter(colourLevel(io.stdout, io.env, settings.color.value))
+    await output.text(drawSummary(data.summary, io.stdout.columns ?? 80, chalk))
+  }
+  return data.summary
+}
+
+type Summary = Answer<typeof analytics.learners>['summary']
