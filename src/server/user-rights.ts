@@ -14,14 +14,16 @@ export function requireMayCreate(call: Call, { role, password }: UserInput): voi
   )
 }
 
-/** Throws 403 where the change outranks the caller, 409 `last_admin` where nobody would be left to undo it. */
+/** Throws 403 where the change is not the caller's to make, 409 `last_admin` where nobody would be left to undo it. */
 export function requireMayChange(call: Call, current: User, input: UserInput): void {
+  // A batch that may create is not one that may change.
+  if (!isRole(call, 'admin')) {
+    throw new ProblemError('forbidden', `An ${call.principal.role} may not change the user ${current.id}.`)
+  }
   if (input.role !== current.role && (input.role === 'admin' || current.role === 'admin')) {
     requireAdmin(call, 'A change of role to or from admin')
   }
-  if (input.password !== null && current.id !== call.principal.userId) {
-    requireAdmin(call, "Setting another user's password")
-  }
+  if (input.password !== null) requireAdmin(call, 'Setting a password without the current one')
   const loses = input.role !== 'admin' || input.status !== 'active'
   if (loses) requireAnotherAdmin(call, current)
 }

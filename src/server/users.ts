@@ -1,5 +1,5 @@
 import sql, { join, type Sql } from 'sql-template-tag'
-import { User, UserInput, users } from '../contract/users.ts'
+import { Password, User, UserInput, users } from '../contract/users.ts'
 import { readBatch, runBatch, upsert } from './batch.ts'
 import { type Call, isRole, requireVersion, resourceOf, routesOf } from './call.ts'
 import { isObject, sameJson } from './json.ts'
@@ -147,9 +147,9 @@ function passwordHash({ prepared }: Call): string | null {
 }
 
 async function hashOf(body: unknown): Promise<string | undefined> {
-  const password = isObject(body) ? body['password'] : undefined
-  // Anything longer is refused later on; hashing it first would be work for nothing.
-  return typeof password === 'string' && password.length <= 256 ? hashPassword(password) : undefined
+  // What is no password is refused later on; hashing it first would be work for nothing.
+  const password = Password.safeParse(isObject(body) ? body['password'] : undefined)
+  return password.success ? hashPassword(password.data) : undefined
 }
 
 async function hashesOf(body: unknown): Promise<(string | undefined)[]> {
