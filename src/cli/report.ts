@@ -71,7 +71,7 @@ function academyOf({ context }: FailedRun): Academy | null {
 function wanted(name: 'output' | 'color' | 'debug', { argv, io, context }: FailedRun): string | undefined {
   if (context)
     return context.settings[name].value === false ? undefined : String(context.settings[name].value)
-  const flags = name === 'output' ? /^(?:--output=|-o=?)(.+)$/ : new RegExp(`^--${name}(?:=(.+))?$`)
+  const flags = name === 'output' ? /^(?:--output=|-o)(.+)$/ : new RegExp(`^--${name}(?:=(.+))?$`)
   const separate = name === 'output' ? ['-o', '--output'] : [`--${name}`]
   const given = argv.flatMap((word, index) => {
     if (separate.includes(word)) return [name === 'debug' ? 'true' : (argv[index + 1] ?? '')]

@@ -6,6 +6,7 @@ import type { Io } from '../../src/cli/io.ts'
 import { main } from '../../src/cli/main.ts'
 import { type Ways, ways } from '../../src/cli/session.ts'
 import type { Transport } from '../../src/client/transport.ts'
+import { test as base } from './academy.ts'
 
 /** What one run of the program left behind. */
 export interface Ran {
@@ -137,3 +138,34 @@ export function words(line: string): string[] {
     word.replace(/"([^"]*)"|'([^']*)'/g, '$1$2'),
   )
 }
+
+/** A platform elsewhere, without a network: what an academy of the tests answers to whoever has a key. */
+export function elsewhere({ fetch }: { fetch: (request: Request) => Promise<Response> }): Transport {
+  return ({ method, url, headers, body }) =>
+    fetch(new Request(url, { method, headers, ...(body !== undefined && { body }) }))
+}
+
+const plain: TestCliOptions = {}
+
+/**
+ * A vitest test with the program: `cli` knows no academy yet, `local` has a new one in a file, and to `remote`, which
+ * has no credential yet, the academy of the test is at https://school.example.
+ */
+export const test = base
+  .extend('options', plain)
+  .extend('cli', async ({ options }, { onCleanup }) => {
+    const cli = testCli(options)
+    onCleanup(() => cli.remove())
+    return cli
+  })
+  .extend('local', async ({ options }, { onCleanup }) => {
+    const cli = testCli({ ...options, env: { ...options.env, LEARNCTL_DATABASE: 'academy.db' } })
+    onCleanup(() => cli.remove())
+    await cli.run('courses list')
+    return cli
+  })
+  .extend('remote', async ({ options, academy }, { onCleanup }) => {
+    const cli = testCli({ transport: elsewhere(academy), ...options })
+    onCleanup(() => cli.remove())
+    return cli
+  })

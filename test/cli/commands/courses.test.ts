@@ -1,0 +1,199 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { test } from '../../helpers/cli.ts'
+
+const go = 'courses create --title Go --external-id go -q'
+
+test('a course is created from flags of every kind', async ({ local }) => {
+  const { stdout } = await local.run([
+    ...['courses', 'create', '--title', 'Sea', '--description', 'Deep', '--difficulty', 'expert'],
+    ...['--learning-objectives', 'Swim, dive', '--learning-objectives', 'Breathe', '--tags', 'sea,life'],
+    ...[
+      '--modules',
+      '[{"title":"One"}]',
+      '--duration-minutes',
+      '90',
+      '--language',
+      'en',
+      '--status',
+      'published',
+    ],
+    ...['--passing-score', '60', '--move-on', 'Passed', '--weights', '[{"name":"exam","weight":60}]'],
+    ...[
+      '--adaptive-difficulty',
+      '--min-level',
+      'beginner',
+      '--raise-at-score',
+      '90',
+      '--no-progress-tracking',
+    ],
+    ...['-o', 'json'],
+  ])
+  expect(JSON.parse(stdout)).toMatchObject({
+    title: 'Sea',
+    description: 'Deep',
+    difficulty: 'expert',
+    learningObjectives: ['Swim, dive', 'Breathe'],
+    tags: ['sea', 'life'],
+    modules: [{ title: 'One', order: 1 }],
+    durationMinutes: 90,
+    language: 'en',
+    status: 'published',
+    assessmentCriteria: { passingScore: 60, moveOn: 'Passed', weights: [{ name: 'exam', weight: 60 }] },
+    adaptiveDifficulty: { enabled: true, minLevel: 'beginner', raiseAtScore: 90, lowerAtScore: 50 },
+    progressTracking: { enabled: false, completionThreshold: 100 },
+  })
+})
+
+describe('--body', () => {
+  test.for([
+    ['course.json', '{"title": "From file", "tags": ["a"]}'],
+    ['course.yaml', 'title: From file\ntags: [a]\n'],
+  ])('reads %s, and flags override it', async ([name = '', text = ''], { local }) => {
+    writeFileSync(join(local.cwd, name), text)
+    const { stdout } = await local.run(`courses create --body @${name} --tags b -o json`)
+    expect(JSON.parse(stdout)).toMatchObject({ title: 'From file', tags: ['b'] })
+  })
+
+  test('reads standard input', async ({ local }) => {
+    const stdin = '\uFEFF{"title": "Piped"}'
+    expect((await local.run('courses create --body - -o json', { stdin })).stdout).toContain('"Piped"')
+  })
+
+  test('takes what get has printed, without its read-only fields', async ({ local }) => {
+    await local.run(go)
+    const got = await local.run('courses get ext:go -o json')
+    const stdin = got.stdout.replace('"go"', '"go-2"')
+    const copy = JSON.parse((await local.run('courses create --body - -o json', { stdin })).stdout)
+    const { id, ...rest } = JSON.parse(got.stdout)
+    expect(copy.id).not.toBe(id)
+    expect(copy).toMatchObject({ title: rest.title, externalId: 'go-2', version: 1 })
+  })
+
+  test.for([
+    ['bad.json', '{"title": "a",\n "tags": [}', 'bad.json:2:11: not JSON'],
+    ['bad.json', '{"title": "a",}', 'bad.json:1:15: not JSON'],
+    ['bad.yaml', 'title: a\ntags: [\n', 'bad.yaml:3:1: not YAML'],
+    ['bad.yaml', '- title: a\n', '--body must hold an object'],
+    ['bad.json', '  ', 'bad.json is empty'],
+  ])('refuses %s holding %j', async ([name = '', text = '', message = ''], { local }) => {
+    writeFileSync(join(local.cwd, name), text)
+    const { code, stderr } = await local.run(`courses create --body @${name}`)
+    expect(code).toBe(2)
+    expect(stderr).toContain(message)
+  })
+
+  test('refuses a file that is not there, and a path without @', async ({ local }) => {
+    expect((await local.run('courses create --body @none.json')).stderr).toContain(
+      'cannot read none.json: there is no such file',
+    )
+    expect((await local.run('courses create --body none.json')).stderr).toContain('--body @none.json')
+  })
+})
+
+describe('update', () => {
+  test('changes what is given, and shows what that was', async ({ local }) => {
+    await local.run(go)
+    const { stdout } = await local.run('courses update ext:go --title Went --passing-score 61 -o json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      version: 2,
+      previousVersion: 1,
+      modifiedAttributes: expect.arrayContaining(['title', 'assessmentCriteria']),
+      course: { title: 'Went', assessmentCriteria: { passingScore: 61, moveOn: 'Completed' } },
+    })
+  })
+
+  test('puts fields back to their default with --unset', async ({ local }) => {
+    await local.run(`${go} --tags a,b --passing-score 10`)
+    await local.run('courses update ext:go --unset tags,passing-score')
+    const course = JSON.parse((await local.run('courses get ext:go -o json')).stdout)
+    expect(course).toMatchObject({ tags: [], assessmentCriteria: { passingScore: 70 } })
+  })
+
+  test('with nothing to change is refused', async ({ local }) => {
+    expect(await local.run('courses update ext:go')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('nothing to change'),
+    })
+  })
+
+  test('is held back by a version that is past', async ({ local }) => {
+    await local.run(go)
+    await local.run('courses update ext:go --title Went')
+    const { code, stderr } = await local.run('courses update ext:go --title Gone --if-version 1')
+    expect(code).toBe(6)
+    expect(stderr).toMatch(/^error: .+\n {2}request id: req_/s)
+  })
+})
+
+test('a course is published, unpublished and archived', async ({ local }) => {
+  await local.run(go)
+  const status = async () => (await local.run('courses get ext:go --columns status')).stdout.trim()
+  await local.run('courses publish ext:go')
+  expect(await status()).toBe('published')
+  await local.run('courses unpublish ext:go')
+  expect(await status()).toBe('draft')
+  await local.run('courses archive ext:go')
+  expect(await status()).toBe('archived')
+  expect(await local.run('courses unpublish ext:go')).toMatchObject({ code: 6, stdout: '' })
+})
+
+test('earlier versions are listed, compared and brought back', async ({ local }) => {
+  await local.run(go)
+  await local.run('courses update ext:go --title Went')
+  expect((await local.run('courses versions ext:go --columns version,modifiedAttributes')).stdout).toBe(
+    '2\ttitle\n1\t\n',
+  )
+  expect((await local.run('courses diff ext:go 1')).stdout).toBe('/title\tGo\tWent\n')
+  expect((await local.run('courses diff ext:go 1 -o csv')).stdout).toBe(
+    'pointer,from,to\r\n/title,Go,Went\r\n',
+  )
+  expect(JSON.parse((await local.run('courses diff ext:go 2 --to 1 -o json')).stdout)).toMatchObject({
+    from: 2,
+    to: 1,
+    changes: [{ pointer: '/title', from: 'Went', to: 'Go' }],
+  })
+  expect(await local.run('courses restore ext:go 1')).toMatchObject({ code: 2 })
+  await local.run('courses restore ext:go 1 --yes')
+  expect((await local.run('courses get ext:go --columns title,version')).stdout).toBe('Go\t3\n')
+})
+
+test('lists are filtered and ordered', async ({ local }) => {
+  await local.run('courses create --title Alpha --difficulty expert --tags x')
+  await local.run('courses create --title Beta --status published')
+  const titles = async (flags: string) =>
+    (await local.run(`courses list --columns title --sort title ${flags}`)).stdout.split('\n').slice(0, -1)
+  expect(await titles('')).toEqual(['Alpha', 'Beta'])
+  expect(await titles('--status published,archived')).toEqual(['Beta'])
+  expect(await titles('--difficulty expert')).toEqual(['Alpha'])
+  expect(await titles('--q ALPH')).toEqual(['Alpha'])
+  expect(await titles('--tag x')).toEqual(['Alpha'])
+  expect(await titles('--updated-since 2030-01-01T00:00:00Z')).toEqual([])
+  expect(await local.run('courses list --updated-since 2026-02-30T00:00:00Z')).toMatchObject({ code: 2 })
+})
+
+describe('--dry-run', () => {
+  test('prints the request and sends nothing', async ({ local }) => {
+    const { code, stdout, stderr } = await local.run('courses create --title Go --dry-run')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(
+      /^POST http:\/\/localhost\/v1\/courses\naccept: .*\n\n\{\n {2}"title": "Go"\n\}\n$/s,
+    )
+    expect((await local.run('courses list -q')).stdout).toBe('')
+  })
+
+  test('prints it as a value under -o json', async ({ local }) => {
+    const { stdout } = await local.run('courses list --limit 5 --status draft --dry-run -o json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      method: 'GET',
+      url: 'http://localhost/v1/courses?status=draft&limit=5',
+    })
+  })
+
+  test('asks nothing before a deletion, and makes no academy', async ({ cli }) => {
+    const { code, stdout, stderr } = await cli.run('courses delete crs_1 --force --dry-run --database new.db')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^DELETE http:\/\/localhost\/v1\/courses\/crs_1\?force=true\n/)
+  })
+})

@@ -1,0 +1,98 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { test } from '../../helpers/cli.ts'
+
+const list = 'profiles list --columns name,active,academy'
+
+test('the first profile is active, the others when they are chosen', async ({ cli }) => {
+  await cli.run('profiles add school --url https://school.example/')
+  await cli.run('profiles add trial --database trial.db')
+  expect((await cli.run(list)).stdout).toBe(
+    `school\ttrue\thttps://school.example\ntrial\tfalse\t${join(cli.cwd, 'trial.db')}\n`,
+  )
+  await cli.run('profiles use trial')
+  expect((await cli.run('profiles show --columns name')).stdout).toBe('trial\n')
+  expect((await cli.run('profiles show school --columns active')).stdout).toBe('false\n')
+  await cli.run('profiles add third --database third.db --use')
+  expect((await cli.run('profiles show -o json')).stdout).toContain('"third"')
+})
+
+test('a local profile is used without signing in', async ({ cli }) => {
+  await cli.run('profiles add trial --database trial.db')
+  expect(await cli.run('courses create --title Go -q')).toMatchObject({ code: 0 })
+  expect((await cli.run('courses list --columns title')).stdout).toBe('Go\n')
+})
+
+describe('a profile', () => {
+  test.for([
+    ['profiles add a.b --url https://a.example', 2],
+    ['profiles add ../a --url https://a.example', 2],
+    ['profiles add __proto__ --url https://a.example', 2],
+    ['profiles add a', 2],
+    ['profiles add a --url https://a.example --database a.db', 2],
+    ['profiles add a --url a.example', 2],
+    ['profiles add a --url https://user:secret@a.example', 2],
+    ['profiles add school --url https://b.example', 6],
+    ['profiles use shcool', 3],
+    ['profiles show shcool', 3],
+    ['profiles remove shcool --yes', 3],
+    ['courses list --profile shcool', 2],
+  ] as const)('%s exits %d', async ([line, expected], { cli }) => {
+    await cli.run('profiles add school --url https://school.example')
+    const { code, stdout, stderr } = await cli.run(line)
+    expect({ code, stdout }).toEqual({ code: expected, stdout: '' })
+    expect(stderr).not.toContain('secret')
+    if (line.includes('shcool')) expect(stderr).toContain('did you mean school?')
+  })
+
+  test('by flag goes before a variable that names another kind of academy', async ({ cli }) => {
+    const env = { LEARNCTL_DATABASE: 'other.db' }
+    await cli.run('profiles add school --url https://school.example', { env })
+    expect((await cli.run(list)).stdout).toContain('https://school.example')
+  })
+
+  test('is removed after a yes, its database stays', async ({ cli }) => {
+    await cli.run('profiles add trial --database trial.db')
+    await cli.run('courses list')
+    expect(await cli.run('profiles remove trial')).toMatchObject({ code: 2 })
+    const { code, stderr } = await cli.run('profiles remove trial --yes')
+    expect(code).toBe(0)
+    expect(stderr).toBe(`note: its database stays: ${join(cli.cwd, 'trial.db')}\n`)
+    expect(existsSync(join(cli.cwd, 'trial.db'))).toBe(true)
+    expect(await cli.run('courses list')).toMatchObject({ code: 4 })
+  })
+
+  test('is not touched by a dry run', async ({ cli }) => {
+    const { stderr } = await cli.run('profiles add trial --database trial.db --dry-run')
+    expect(stderr).toBe('note: would add profile trial\n')
+    expect((await cli.run(list)).stdout).toBe('')
+  })
+})
+
+describe('the file of profiles', () => {
+  test('that is damaged is one clear line, and stays as it is', async ({ cli }) => {
+    await cli.run('profiles add school --url https://school.example')
+    const path = join(cli.config, 'profiles.json')
+    writeFileSync(path, '{"version": 1, "prof')
+    for (const line of [
+      'courses list',
+      'profiles list',
+      'profiles add b --url https://b.example',
+      'auth status',
+    ]) {
+      const { code, stdout, stderr } = await cli.run(line)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr.split('\n')[0]).toBe(`error: ${path} is damaged: it is not JSON`)
+    }
+    expect(readFileSync(path, 'utf8')).toBe('{"version": 1, "prof')
+  })
+
+  test('that cannot be written is one clear line', async ({ cli }) => {
+    writeFileSync(join(cli.home, 'taken'), '')
+    const env = { LEARNCTL_CONFIG_DIR: join(cli.home, 'taken') }
+    const { code, stdout, stderr } = await cli.run('profiles add b --url https://b.example', { env })
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: cannot write .*taken: E[A-Z]+\n {2}hint: set LEARNCTL_CONFIG_DIR/)
+  })
+})
