@@ -12,7 +12,9 @@ export function isDay(text: string): boolean {
 
 /** True for an RFC 3339 date-time with zone and seconds, on a day that exists (api.md §1, "Times"). */
 export function isInstant(text: string): boolean {
-  return instantPattern.test(text) && isDay(text.slice(0, 10))
+  if (!instantPattern.test(text) || !isDay(text.slice(0, 10))) return false
+  // In UTC it may fall outside the years 0000 to 9999, which have another form and do not sort as text.
+  return /^\d/.test(new Date(text).toISOString())
 }
 
 /** A point in time: any RFC 3339 zone comes in, `YYYY-MM-DDTHH:mm:ss.sssZ` is kept. */

@@ -94,6 +94,11 @@ export function isRole(call: Pick<Call, 'principal'>, ...roles: readonly string[
   return roles.includes(call.principal.role)
 }
 
+/** The caller's own id where that is the only user they may see, undefined for those who see everybody. */
+export function onlyUserOf(call: Pick<Call, 'principal'>): string | undefined {
+  return isRole(call, 'learner') ? call.principal.userId : undefined
+}
+
 /** Throws 403 unless the caller is an admin whose credential carries the scope `admin`. */
 export function requireAdmin({ principal }: Pick<Call, 'principal'>, what: string): void {
   requireScope(principal, 'admin')

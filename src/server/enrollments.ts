@@ -1,7 +1,7 @@
 import sql, { join } from 'sql-template-tag'
 import { Enrollment, EnrollmentInput, enrollments } from '../contract/enrollments.ts'
 import { readBatch, runBatch, upsert } from './batch.ts'
-import { type Call, isRole, requireVersion, resourceOf, routesOf } from './call.ts'
+import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from './call.ts'
 import { type CourseRow, findCourse } from './course-row.ts'
 import type { Row } from './database/database.ts'
 import { isObject, sameJson } from './json.ts'
@@ -32,18 +32,20 @@ const order = { createdAt: sql`e.created_at`, updatedAt: sql`e.updated_at`, enro
 /** Who takes or gives which course (api.md §3, "Enrolment"). */
 export const enrollmentRoutes = routesOf(enrollments, {
   list(call) {
-    const { query, database, principal } = call
+    const { query, database } = call
+    const only = onlyUserOf(call)
     return page<EnrollmentRow, Enrollment>(
       database,
       {
         columns,
         from: sql`enrollments e`,
         where: [
-          isRole(call, 'learner') && sql`e.user_id = ${principal.userId}`,
+          only && sql`e.user_id = ${only}`,
           !query.status && sql`e.status <> 'deleted'`,
           query.course_id &&
             sql`e.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id')}`,
-          query.user_id && sql`e.user_id = ${resolveFilter(database, 'users', query.user_id, 'user_id')}`,
+          query.user_id &&
+            sql`e.user_id = ${resolveFilter(database, 'users', query.user_id, 'user_id', only)}`,
           query.role && sql`e.role = ${query.role}`,
           query.status && sql`e.status in (${join(query.status)})`,
         ],
@@ -142,8 +144,8 @@ function write(
 
 function find(call: Call, id: string): Enrollment {
   const row = call.database.one<EnrollmentRow>(sql`select ${columns} from enrollments e where e.id = ${id}`)
-  if (!row || (isRole(call, 'learner') && row.user_id !== call.principal.userId))
-    throw notFound('enrolment', id)
+  const only = onlyUserOf(call)
+  if (!row || (only && row.user_id !== only)) throw notFound('enrolment', id)
   return toEnrollment(row)
 }
 

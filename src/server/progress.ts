@@ -1,11 +1,11 @@
 import sql from 'sql-template-tag'
 import { type Progress, ProgressItem, type ProgressStep, progress } from '../contract/progress.ts'
 import { readBatch, runBatch, upsert } from './batch.ts'
-import { bodyOf, type Call, isRole, requireVersion, routesOf } from './call.ts'
+import { bodyOf, type Call, onlyUserOf, requireVersion, routesOf } from './call.ts'
 import type { Row } from './database/database.ts'
 import { isObject } from './json.ts'
 import { page } from './keyset.ts'
-import { notFound, ProblemError } from './problem-error.ts'
+import { ProblemError } from './problem-error.ts'
 import { type ProgressRow, progressColumns, toProgress } from './progress-row.ts'
 import { setProgress } from './progress-setting.ts'
 import { resolve, resolveFilter } from './reference.ts'
@@ -87,12 +87,7 @@ export const progressRoutes = routesOf(progress, {
 
 /** The learner in the path; learners see themselves only. */
 function visibleLearner(call: Call, reference: string): UserRow {
-  const own = isRole(call, 'learner') ? call.principal.userId : undefined
-  try {
-    return findUser(call.database, reference, own)
-  } catch {
-    throw notFound('learner', reference)
-  }
+  return findUser(call.database, reference, onlyUserOf(call))
 }
 
 function existing({ database, rawBody }: Call): { id: string; version: number } | undefined {

@@ -24,15 +24,19 @@ export function isReferred(table: Table, reference: string): Sql {
 
 const kindOf: Readonly<Record<Table, string>> = { courses: 'course', lessons: 'lesson', users: 'user' }
 
-/** The id behind a reference in a query parameter; throws 404, so that a mistyped filter is no empty list. */
+/**
+ * The id behind a reference in a query parameter; throws 404, so that a mistyped filter is no empty list, also for
+ * anything but `onlyId` where that is given.
+ */
 export function resolveFilter(
   database: Database,
   table: Table,
   reference: string,
   parameter: string,
+  onlyId?: string,
 ): string {
   const id = resolve(database, table, reference)
-  if (id) return id
+  if (id && (onlyId === undefined || id === onlyId)) return id
   const detail = `There is no ${kindOf[table]} ${reference}.`
   throw new ProblemError('not_found', detail, { errors: [{ parameter, code: 'not_found', detail }] })
 }

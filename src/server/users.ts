@@ -1,7 +1,7 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import { Password, User, UserInput, users } from '../contract/users.ts'
 import { readBatch, runBatch, upsert } from './batch.ts'
-import { type Call, isRole, requireVersion, resourceOf, routesOf } from './call.ts'
+import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from './call.ts'
 import { isObject, sameJson } from './json.ts'
 import { page } from './keyset.ts'
 import { getOwn, prepareOwn, updateOwn } from './own-profile.ts'
@@ -17,7 +17,8 @@ const order = { createdAt: sql`u.created_at`, updatedAt: sql`u.updated_at`, emai
 /** Users, and the signed-in one (api.md §3, "User"). */
 export const userRoutes = routesOf(users, {
   list(call) {
-    const { query, database, principal } = call
+    const { query, database } = call
+    const only = onlyUserOf(call)
     const deleted = query.include_deleted || query.status?.includes('deleted')
     return page<UserRow, User>(
       database,
@@ -25,7 +26,7 @@ export const userRoutes = routesOf(users, {
         columns: userColumns,
         from: sql`users u`,
         where: [
-          isRole(call, 'learner') && sql`u.id = ${principal.userId}`,
+          only && sql`u.id = ${only}`,
           !deleted && sql`u.status <> 'deleted'`,
           query.role && sql`u.role in (${join(query.role)})`,
           query.status && sql`u.status in (${join(query.status)})`,
@@ -42,14 +43,7 @@ export const userRoutes = routesOf(users, {
     )
   },
 
-  get: (call) =>
-    toUser(
-      findUser(
-        call.database,
-        call.params.userId,
-        isRole(call, 'learner') ? call.principal.userId : undefined,
-      ),
-    ),
+  get: (call) => toUser(findUser(call.database, call.params.userId, onlyUserOf(call))),
 
   create: { prepare: ({ rawBody }) => hashOf(rawBody), handle: createUser },
 

@@ -38,9 +38,10 @@ export interface Answer {
 
 type Headings = Readonly<Record<string, string>>
 
-/** Somebody who sends requests with a credential; `id` is the user's. */
+/** Somebody who sends requests with a credential; `id` and `email` are the user's. */
 export interface Person {
   readonly id: string
+  readonly email: string
   readonly key: string
   get(path: string, headers?: Headings): Promise<Answer>
   post(path: string, body?: unknown, headers?: Headings): Promise<Answer>
@@ -49,6 +50,9 @@ export interface Person {
   /** A request whose body is these characters or bytes. */
   send(method: string, path: string, body?: string | Uint8Array, headers?: Headings): Promise<Answer>
 }
+
+/** Somebody who sends requests, whoever that is. */
+export type Anybody = Omit<Person, 'id' | 'email' | 'key'>
 
 /** An academy in a fresh directory, answering as it does behind a socket: by credential alone. */
 export interface TestAcademy {
@@ -60,7 +64,7 @@ export interface TestAcademy {
   /** A new user in this role, with a key of these scopes: all that the role may have, unless told otherwise. */
   person(role: RoleName, scopes?: readonly Scope[]): Promise<Person>
   /** Whoever sends this Authorization header, or none. */
-  bearer(authorization: string | undefined): Omit<Person, 'id' | 'key'>
+  bearer(authorization: string | undefined): Anybody
   /** Keeps a score as if a platform had sent it. */
   grade(grade: Partial<Grade> & Pick<Grade, 'learnerId' | 'courseId' | 'scoreGiven'>): void
   close(): void
@@ -115,7 +119,7 @@ export async function openTestAcademy({ perMinute = 0 } = {}): Promise<TestAcade
     return createKey(database, details, { now: now().toISOString(), newId }).key ?? ''
   }
 
-  function bearer(authorization: string | undefined): Omit<Person, 'id' | 'key'> {
+  function bearer(authorization: string | undefined): Anybody {
     const send: Person['send'] = async (method, path, body, headers = {}) => {
       const credential: Headings = authorization === undefined ? {} : { authorization }
       const response = await fetch(
@@ -158,7 +162,7 @@ export async function openTestAcademy({ perMinute = 0 } = {}): Promise<TestAcade
       role,
     })
     const key = keyOf(made.body.id, scopes)
-    return { id: made.body.id, key, ...bearer(`Bearer ${key}`) }
+    return { id: made.body.id, email: made.body.email, key, ...bearer(`Bearer ${key}`) }
   }
 
   const ownerKey = keyOf(owner.userId, owner.scopes)
