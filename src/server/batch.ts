@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { type BatchResult, batchOf } from '../contract/batch.ts'
 import type { Fault } from '../contract/errors.ts'
 import type { Call } from './call.ts'
+import { isObject } from './json.ts'
 import { ProblemError } from './problem-error.ts'
 import { parseBody } from './validation.ts'
 
@@ -18,7 +19,11 @@ export type OnExists = 'fail' | 'update' | 'skip'
 
 /** The items of a batch, each still to be judged on its own; throws 422 for what is wrong around them. */
 export function readBatch(rawBody: unknown, onExists: OnExists): { items: unknown[]; onExists: OnExists } {
-  return parseBody(batchOf(z.unknown(), onExists), rawBody)
+  const schema = batchOf(z.unknown(), onExists)
+  if (!isObject(rawBody) || !Array.isArray(rawBody['items'])) return parseBody(schema, rawBody)
+  const items: unknown[] = rawBody['items']
+  // What is inside an item is that item's own fault.
+  return { ...parseBody(schema, { ...rawBody, items: items.map(() => null) }), items }
 }
 
 /**

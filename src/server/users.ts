@@ -48,7 +48,7 @@ export const userRoutes = routesOf(users, {
   create: { prepare: ({ rawBody }) => hashOf(rawBody), handle: createUser },
 
   batch: {
-    prepare: ({ rawBody }) => hashesOf(rawBody),
+    prepare: ({ rawBody }) => Promise.all(readBatch(rawBody, 'fail').items.map(hashOf)),
     handle(call) {
       const { items, onExists } = readBatch(call.rawBody, 'fail')
       const hashes = call.prepared as readonly (string | undefined)[]
@@ -144,11 +144,6 @@ async function hashOf(body: unknown): Promise<string | undefined> {
   // What is no password is refused later on; hashing it first would be work for nothing.
   const password = Password.safeParse(isObject(body) ? body['password'] : undefined)
   return password.success ? hashPassword(password.data) : undefined
-}
-
-async function hashesOf(body: unknown): Promise<(string | undefined)[]> {
-  const items = isObject(body) && Array.isArray(body['items']) ? body['items'] : []
-  return Promise.all(items.map(hashOf))
 }
 
 function contains(part: string): Sql {
