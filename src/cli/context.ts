@@ -6,7 +6,7 @@ import { resolveSettings, type Settings } from '../config/settings.ts'
 import type { Io } from './io.ts'
 import { createOutput, type Output } from './output.ts'
 import { createPrompts, type Prompts } from './prompts.ts'
-import { createSession, type Session, type Ways } from './session.ts'
+import { ways as bothWays, createSession, type Session, type Ways } from './session.ts'
 
 /** What a command works with. */
 export interface Context {
@@ -20,7 +20,11 @@ export interface Context {
 }
 
 /** The context of one run, by its global flags. Throws a SettingError on a value that cannot be taken. */
-export function createContext(io: Io, flags: Readonly<Record<string, unknown>>, ways: Ways): Context {
+export function createContext(
+  io: Io,
+  flags: Readonly<Record<string, unknown>>,
+  ways: Ways = bothWays,
+): Context {
   const settings = resolveSettings({ flags, env: io.env, project: readProjectFile(io.cwd) })
   const places = directories(io)
   const profiles = createProfileStore(places.config, io)

@@ -1,6 +1,5 @@
 import { homedir } from 'node:os'
-import { addAbortSignal, type Readable, type Writable } from 'node:stream'
-import { setTimeout } from 'node:timers/promises'
+import type { Readable, Writable } from 'node:stream'
 import type { Place } from '../config/directories.ts'
 import { systemCode } from '../config/errors.ts'
 import { InterruptedError, ReaderGoneError, UsageError } from './errors.ts'
@@ -43,7 +42,10 @@ export function processIo(): Io {
     home: homedir(),
     platform: process.platform,
     now: Date.now,
-    sleep: (ms, signal) => setTimeout(ms, undefined, signal ? { signal } : {}),
+    sleep: async (ms, signal) => {
+      const { setTimeout } = await import('node:timers/promises')
+      await setTimeout(ms, undefined, signal ? { signal } : {})
+    },
     random: Math.random,
     signal: controller.signal,
   }
@@ -77,6 +79,7 @@ const maximumInputBytes = 64 * 1024 * 1024
 
 /** All of standard input as text (UTF-8, without a byte order mark). Throws a UsageError above 64 MiB. */
 export async function readInput(io: Io): Promise<string> {
+  const { addAbortSignal } = await import('node:stream')
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of addAbortSignal(io.signal, io.stdin)) {

@@ -1,16 +1,15 @@
-import { version } from '../contract/version.ts'
 import type { Context } from './context.ts'
 import { InterruptedError, ReaderGoneError } from './errors.ts'
 import { exitCode } from './exit-codes.ts'
 import { type Io, processIo, write } from './io.ts'
 import { createProgram, HelpShown, type Invocation } from './program.ts'
-import { ways as bothWays, type Ways } from './session.ts'
+import type { Ways } from './session.ts'
 
 /**
  * Runs one command line (without the names of node and the program) and gives its exit code. Every fault ends here,
  * as text or JSON on standard error.
  */
-export async function main(argv: readonly string[], io: Io, ways: Ways = bothWays): Promise<number> {
+export async function main(argv: readonly string[], io: Io, ways?: Ways): Promise<number> {
   let context: Context | null = null
 
   async function execute(invocation: Invocation): Promise<void> {
@@ -27,7 +26,7 @@ export async function main(argv: readonly string[], io: Io, ways: Ways = bothWay
   }
 
   try {
-    if (argv[0] === '--version') await write(io.stdout, `${version}\n`)
+    if (argv[0] === '--version') await showVersion(io)
     else await runOrHelp(() => createProgram(io.stdout.columns ?? 80, execute).parse(argv), io)
     return exitCode('ok')
   } catch (error) {
@@ -37,6 +36,11 @@ export async function main(argv: readonly string[], io: Io, ways: Ways = bothWay
     const { report } = await import('./report.ts')
     return exitCode(await report(error, { argv, io, context }))
   }
+}
+
+async function showVersion(io: Io): Promise<void> {
+  const { version } = await import('../contract/version.ts')
+  await write(io.stdout, `${version}\n`)
 }
 
 async function runOrHelp(run: () => Promise<void>, io: Io): Promise<void> {
