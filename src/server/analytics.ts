@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { parseAccept } from 'hono/utils/accept'
 import sql, { join, type Sql } from 'sql-template-tag'
 import {
   type analytics as Analytics,
@@ -20,6 +21,11 @@ import { Streamed } from './reply.ts'
 type Format = (typeof analyticsFormats)[number]
 type LearnersQuery = Query<typeof Analytics.learners>
 
+const formatOf: ReadonlyMap<string, Format> = new Map([
+  ['application/json', 'json'],
+  ['text/csv', 'csv'],
+  ['application/x-ndjson', 'ndjson'],
+])
 const rowsAtOnce = 250
 const columns = Object.keys(LearnerRow.shape)
 const passedColumn = columns.indexOf('passed')
@@ -48,7 +54,7 @@ export const analyticsRoutes = routesOf(analytics, {
     const period = periodOf(query.start_date, query.end_date)
     const conditions = conditionsOf(database, query, period)
     const format = query.format ?? preferred(call.accept)
-    if (format !== 'json') return streamed(call, format, period, conditions)
+    if (format !== 'json') return streamed(call, format, conditions)
     const first = query.cursor === undefined
     return {
       ...pageOf(database, query, conditions),
@@ -108,7 +114,6 @@ function afterCursor(cursor: string): Sql {
 function streamed(
   { database, query }: Call<typeof analytics.learners>,
   format: Format,
-  period: Period,
   conditions: readonly Condition[],
 ): Streamed {
   const statement = sql`select ${selected} from ${joined} ${where(conditions)} ${ordered}`
@@ -119,7 +124,7 @@ function streamed(
   const head = csv ? (query.bom ? '\ufeff' : '') + csvRecord(columns, true) : ''
   const headers = {
     'content-type': csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8',
-    'content-disposition': `attachment; filename="learners${fileSuffix(period)}.${csv ? 'csv' : 'ndjson'}"`,
+    'content-disposition': `attachment; filename="learners${fileSuffix(query)}.${csv ? 'csv' : 'ndjson'}"`,
   }
   return new Streamed(headers, chunks(database, statement, head, encode))
 }
@@ -157,12 +162,12 @@ function toRow(cells: readonly Cell[]): LearnerRow {
   ) as LearnerRow
 }
 
-/** RFC 9110 §12.5.1, as far as it takes to tell three types apart. */
+/** RFC 9110 §12.5.1: what the client likes best of what there is. */
 function preferred(accept: string | null): Format {
-  if (accept?.includes('text/csv')) return 'csv'
-  return accept?.includes('application/x-ndjson') ? 'ndjson' : 'json'
+  const liked = parseAccept(accept ?? '').find(({ type, q }) => q > 0 && formatOf.has(type))
+  return formatOf.get(liked?.type ?? '') ?? 'json'
 }
 
-function fileSuffix({ start, end }: Period): string {
-  return [start, end].map((time) => (time ? `_${time.slice(0, 10)}` : '')).join('')
+function fileSuffix({ start_date, end_date }: LearnersQuery): string {
+  return [start_date, end_date].map((date) => (date ? `_${date.slice(0, 10)}` : '')).join('')
 }
