@@ -39,31 +39,37 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
     .enablePositionalOptions()
     .showSuggestionAfterError(false)
     .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
+  // A parser gets its flags when it is used: there are some fifty of them, each with every global flag.
   const filled = new Set<Parser>()
-  for (const name of Object.keys(nouns)) prepare(root.command(name), () => '')
+  const declared = new Map<Parser, Command>()
+  for (const name of Object.keys(nouns)) root.command(name)
   root.hook('preSubcommand', (_, noun) => fill(noun))
 
   async function fill(parser: Parser): Promise<void> {
+    if (filled.has(parser)) return
+    filled.add(parser)
+    const command = declared.get(parser)
+    if (command) add(parser, command)
+    else await fillNoun(parser)
+  }
+
+  async function fillNoun(parser: Parser): Promise<void> {
     const name = parser.name()
     const noun = nouns[name]
-    if (!noun || filled.has(parser)) return
-    filled.add(parser)
+    if (!noun) return
     const loaded = await noun.load(helpOf)
     if (!('length' in loaded)) {
       add(parser, loaded)
       return
     }
-    parser.configureHelp({ formatHelp: () => nounHelp(name, noun, loaded, width) })
-    for (const command of loaded)
-      add(
-        prepare(parser.command(command.name), () => ''),
-        command,
-      )
+    prepare(parser, () => nounHelp(name, noun, loaded, width))
+    for (const command of loaded) declared.set(parser.command(command.name), command)
+    parser.hook('preSubcommand', (_, chosen) => fill(chosen))
   }
 
   function add(parser: Parser, command: Command): void {
     const { arguments: positions = [], flags = [] } = command
-    parser.configureHelp({ formatHelp: () => commandHelp(pathOf(parser), command, width) })
+    prepare(parser, () => commandHelp(pathOf(parser), command, width))
     // To the parser every argument is optional, because a missing one may be asked for.
     for (const { name, rest } of positions) parser.argument(rest ? `[${name}...]` : `[${name}]`)
     for (const flag of flags) for (const option of optionsOf(flag)) parser.addOption(option)

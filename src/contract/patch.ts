@@ -12,7 +12,8 @@ export type Patch<Value> = Value extends readonly unknown[]
  * arrays replaced (RFC 7396). It describes what may be sent; the server validates the merged whole.
  */
 export function patchOf<Schema extends z.ZodObject>(schema: Schema) {
-  return loose(schema) as unknown as z.ZodType<Patch<z.input<Schema>>, Patch<z.input<Schema>>>
+  // Only the OpenAPI document looks inside; everybody else is spared the making.
+  return z.lazy(() => loose(schema)) as unknown as z.ZodType<Patch<z.input<Schema>>, Patch<z.input<Schema>>>
 }
 
 function loose(schema: z.ZodType): z.ZodType {
