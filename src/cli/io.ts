@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import type { Place } from '../config/directories.ts'
 import { systemCode } from '../config/errors.ts'
-import { InterruptedError, ReaderGoneError, UsageError } from './errors.ts'
+import { CommandError, InterruptedError, ReaderGoneError, UsageError } from './errors.ts'
 
 export type Input = Readable & { readonly isTTY?: boolean }
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
@@ -53,17 +53,30 @@ export function processIo(): Io {
 
 /**
  * Writes to a stream and waits until it took everything, so that a slow reader slows the writer down. Throws
- * ReaderGoneError when nobody reads any more.
+ * ReaderGoneError when nobody reads any more, and a CommandError on a full disk and the like.
  */
 export function write(stream: Output, text: string | Uint8Array): Promise<void> {
   // The callback below reports the fault; an 'error' event that nobody listens to would end the process.
   if (stream.listenerCount('error') === 0) stream.on('error', () => {})
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
-      if (!error) resolve()
-      else reject(isGone(error) ? new ReaderGoneError('nobody reads the output', { cause: error }) : error)
+      if (error) reject(writeFault(error))
+      else resolve()
     })
   })
+}
+
+function writeFault(cause: Error): Error {
+  const code = systemCode(cause)
+  if (code !== undefined && /^(EPIPE|ERR_STREAM_(DESTROYED|WRITE_AFTER_END))$/.test(code)) {
+    return new ReaderGoneError('nobody reads the output', { cause })
+  }
+  return new CommandError(
+    'output_failed',
+    'failure',
+    `the output cannot be written: ${code ?? cause.message}`,
+    { cause },
+  )
 }
 
 /** Writes to standard error; a reader that has gone changes nothing about the work. */
@@ -91,8 +104,4 @@ export async function readInput(io: Io): Promise<string> {
   return Buffer.concat(chunks)
     .toString('utf8')
     .replace(/^\uFEFF/, '')
-}
-
-function isGone(error: Error): boolean {
-  return ['EPIPE', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'].includes(systemCode(error) ?? '')
 }

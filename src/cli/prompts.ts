@@ -15,14 +15,13 @@ export interface Prompts {
 
 /** Questions are asked only when standard input and standard error are terminals and input is not switched off. */
 export function createPrompts(io: Io, settings: Settings): Prompts {
-  const refusal = refusalOf(io, settings)
   const context = () => ({ input: io.stdin, output: io.stderr, signal: io.signal, clearPromptOnDone: false })
 
   async function ask<Answer>(
     question: (library: typeof import('@inquirer/prompts')) => Promise<Answer>,
   ): Promise<Answer> {
-    if (refusal !== null)
-      throw new UsageError('a question was needed', { code: 'input_needed', why: [refusal] })
+    const refusal = refusalOf(io, settings)
+    if (refusal) throw new UsageError('a question was needed', { code: 'input_needed', why: [refusal] })
     const library = await import('@inquirer/prompts')
     try {
       return await question(library)
@@ -35,7 +34,10 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
   }
 
   return {
-    refusal,
+    // Looked up when it is asked for: most runs have no need to open standard input.
+    get refusal() {
+      return refusalOf(io, settings)
+    },
     text: (message) =>
       ask(({ input }) => input({ message, validate: (text) => text.trim() !== '' || 'needed' }, context())),
     secret: (message) => ask(({ password }) => password({ message, mask: true }, context())),
