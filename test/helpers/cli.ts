@@ -108,25 +108,29 @@ function sink(readerLeavesAfter = Number.POSITIVE_INFINITY, columns?: number): S
     },
   })
   const text = () => Buffer.concat(chunks).toString('utf8')
-  return Object.assign(stream, { text, ...(columns !== undefined && { isTTY: true, columns }) })
+  // Like those of a process, a terminal's streams stay open, whoever ends them.
+  if (columns !== undefined) Object.assign(stream, { isTTY: true, columns, end: () => stream })
+  return Object.assign(stream, { text })
 }
+
+const ansiCodes = /\u001b\[[0-9;?]*[A-Za-z]/g
 
 /** A terminal's keyboard: each text is typed when the next question stands on the screen. */
 function keyboard(typed: readonly string[], screen: Sink): PassThrough & { isTTY: boolean } {
   const stream = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stream })
   const left = [...typed]
-  let seen = 0
-  screen.on('finish', () => stream.end())
+  let answered = 0
   const write = screen._write.bind(screen)
   screen._write = (chunk, encoding, done) => {
     write(chunk, encoding, (error) => {
-      const asked = screen.text().split('?').length
       done(error)
-      if (asked > seen) {
-        seen = asked
-        const next = left.shift()
-        if (next !== undefined) setImmediate(() => stream.write(next))
-      }
+      // Every question that is settled has its tick; what follows the line of the last one is the next question.
+      const parts = screen.text().replaceAll(ansiCodes, '').split('✔')
+      const rest = parts.length === 1 ? parts[0] : parts.at(-1)?.replace(/^[^\n]*/, '')
+      if (parts.length <= answered || !rest?.includes('? ')) return
+      answered = parts.length
+      const next = left.shift()
+      if (next !== undefined) setImmediate(() => stream.write(next))
     })
   }
   return stream
