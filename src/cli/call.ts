@@ -104,6 +104,7 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
     flags,
     ...(spec.description !== undefined && { description: spec.description }),
     ...(spec.examples && { examples: spec.examples }),
+    calls: { operation: spec.operation, columns: spec.columns ?? [], ...(spec.rows && { rows: spec.rows }) },
     run,
   }
 }

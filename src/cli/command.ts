@@ -1,3 +1,4 @@
+import type { Operation } from '../contract/operation.ts'
 import type { Context } from './context.ts'
 import type { Flag } from './flag.ts'
 import type { FlagValues } from './flag-value.ts'
@@ -29,5 +30,11 @@ export interface Command {
   readonly flags?: readonly Flag[]
   /** Whole command lines without `learnctl`. */
   readonly examples?: readonly string[]
+  /** The operation that it calls, and what a table shows of the answer; absent where it is more than one call. */
+  readonly calls?: {
+    readonly operation: () => Promise<Operation>
+    readonly columns: readonly string[]
+    readonly rows?: string
+  }
   run(context: Context, given: Given): Promise<void>
 }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Command } from '../../src/cli/command.ts'
 import { nouns } from '../../src/cli/nouns.ts'
+import { shapeOf } from '../../src/cli/schema.ts'
 import { settings } from '../../src/config/setting.ts'
+import { operations } from '../../src/contract/index.ts'
 
 const loaded = await Promise.all(
   Object.entries(nouns).map(async ([noun, { load }]) => {
@@ -36,5 +38,24 @@ describe.each(commands)('$path', ({ path, command }) => {
 
   test('is described in one line', () => {
     expect(command.summary).toMatch(/^[A-Z][^\n]*[^.]$/)
+  })
+})
+
+describe('the commands', () => {
+  const calls = commands.flatMap(({ path, command }) => (command.calls ? [{ path, ...command.calls }] : []))
+
+  test.each(calls)('$path shows columns that its answer has', async ({ operation, columns, rows }) => {
+    const { paths } = shapeOf(await operation(), columns, rows)
+    expect(columns.filter((column) => !paths.includes(column))).toEqual([])
+  })
+
+  test('reach every operation that a person calls by name', async () => {
+    const called = await Promise.all(calls.map(async ({ operation }) => (await operation()).id))
+    const others = operations.map(({ id }) => id).filter((id) => !called.includes(id))
+    // Batches and streams belong to bulk work, the service's own to `doctor` and `server`; `learnctl api` has them all.
+    expect(others.filter((id) => !/^(service\.|analytics\.|\w+\.batch$)/.test(id))).toEqual([
+      'courses.version',
+      'users.updateProfile',
+    ])
   })
 })
