@@ -1,6 +1,6 @@
 import type { Database } from './database/database.ts'
 import { migrate } from './database/migrations.ts'
-import { openSqlite } from './database/sqlite.ts'
+import { databaseErrorOf, openSqlite } from './database/sqlite.ts'
 import { type IdPrefix, idMaker } from './id.ts'
 import { newHmacKey } from './secret.ts'
 
@@ -20,6 +20,6 @@ export function openDatabase(path: string, now: () => Date): OpenAcademy {
     return { database, created, newId }
   } catch (error) {
     database.close()
-    throw error
+    throw databaseErrorOf(path, error)
   }
 }

@@ -5,7 +5,7 @@ import { createApp } from './app.ts'
 import type { Grade } from './gradebook.ts'
 import { localPrincipal } from './identify.ts'
 import type { Reply } from './reply.ts'
-import { resourceIn, routes } from './routes.ts'
+import { resourceIn, routesFor } from './routes.ts'
 
 /** A request of this process: what a web Request is to the app. */
 export interface LocalRequest {
@@ -52,7 +52,6 @@ export function openAcademy({
   const apps = new Map<string, Promise<Hono>>()
 
   async function appFor(resource: string): Promise<Hono> {
-    const own = (await routes[resource]?.()) ?? []
     return createApp(
       {
         database,
@@ -64,7 +63,7 @@ export function openAcademy({
         addressOf: () => 'local',
         log: () => {},
       },
-      own,
+      await routesFor(resource),
     )
   }
 
@@ -76,7 +75,11 @@ export function openAcademy({
       const resource = resourceIn(pathname)
       const app = apps.get(resource) ?? appFor(resource)
       apps.set(resource, app)
-      return (await app).fetch(webLike(request)) as unknown as LocalReply
+      const head = request.method === 'HEAD'
+      // What Hono makes of HEAD is a Response of the runtime's own.
+      const like = webLike(head ? { ...request, method: 'GET' } : request)
+      const reply = (await (await app).fetch(like)) as unknown as LocalReply
+      return head ? { ...reply, body: null } : reply
     },
     async recordGrades(grades) {
       const { recordGrade } = await import('./gradebook.ts')

@@ -4,7 +4,7 @@ import type { Route } from './call.ts'
  * The routes of each resource by the first step of its path, each loaded when it is first asked for. A new
  * resource is one line here.
  */
-export const routes: Readonly<Record<string, () => Promise<readonly Route[]>>> = {
+const routes: Readonly<Record<string, () => Promise<readonly Route[]>>> = {
   courses: async () => (await import('./courses.ts')).courseRoutes,
   lessons: async () => (await import('./lessons.ts')).lessonRoutes,
   users: async () => (await import('./users.ts')).userRoutes,
@@ -16,6 +16,12 @@ export const routes: Readonly<Record<string, () => Promise<readonly Route[]>>> =
   keys: async () => (await import('./keys.ts')).keyRoutes,
   health: async () => (await import('./service.ts')).serviceRoutes,
   'openapi.json': async () => (await import('./service.ts')).serviceRoutes,
+}
+
+/** The routes of the resource that a path is about; none where there is no such resource. */
+export async function routesFor(resource: string): Promise<readonly Route[]> {
+  const load = Object.hasOwn(routes, resource) ? routes[resource] : undefined
+  return load ? load() : []
 }
 
 /** The step that tells which resource a path is about: the first one after `/v1`, or the first one. */

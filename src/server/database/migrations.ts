@@ -2,6 +2,7 @@ import sql, { raw } from 'sql-template-tag'
 import type { IdPrefix } from '../id.ts'
 import { type Database, DatabaseError } from './database.ts'
 import { schema } from './schema.ts'
+import { takeIntoUse } from './sqlite.ts'
 
 /** What a migration may need besides the database. */
 export interface MigrationContext {
@@ -26,23 +27,26 @@ const applicationId = 0x6c726e63
  */
 export function migrate(database: Database, path: string, context: MigrationContext): boolean {
   const version = versionOf(database, path)
-  if (version === migrations.length) return false
+  takeIntoUse(database, path)
+  let created = false
   for (let next = version; next < migrations.length; next += 1) {
     database.transaction(() => {
       // Another process may have been first while this one waited for the write lock.
       if (versionOf(database, path) !== next) return
       migrations[next]?.(database, context)
+      created ||= next === 0
       database.run(raw(`pragma application_id = ${applicationId}`))
       database.run(raw(`pragma user_version = ${next + 1}`))
     })
   }
-  return version === 0
+  return created
 }
 
 function versionOf(database: Database, path: string): number {
+  // Tables first: another process may be making the academy meanwhile.
+  const tables = Number(database.one(sql`select count(*) as tables from sqlite_schema`)?.['tables'])
   const version = Number(database.one(sql`pragma user_version`)?.['user_version'])
   const application = Number(database.one(sql`pragma application_id`)?.['application_id'])
-  const tables = Number(database.one(sql`select count(*) as tables from sqlite_schema`)?.['tables'])
   if (tables > 0 && application !== applicationId) {
     throw new DatabaseError(path, 'is a SQLite database of another program')
   }

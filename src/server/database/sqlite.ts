@@ -1,7 +1,7 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import type { Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { type Cell, type Database, DatabaseError, type Row } from './database.ts'
 import { groupCommit } from './group-commit.ts'
 
@@ -9,24 +9,29 @@ const busyTimeoutMs = 10_000
 const cachedStatements = 500
 
 /**
- * Opens a SQLite file, made with mode 0600 in a directory of mode 0700 where it does not exist. Journal: WAL, so
- * that readers never wait for writers. Throws DatabaseError where the file cannot be opened or is no database.
+ * Opens a SQLite file, made with mode 0600 in a directory of mode 0700 where it does not exist; one that exists is
+ * left as it is. Throws DatabaseError where it cannot be opened.
  */
 export function openSqlite(path: string): Database {
   try {
-    prepareFile(path)
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    closeSync(openSync(path, 'a', 0o600))
     return connect(path, false)
   } catch (error) {
-    if (error instanceof DatabaseError) throw error
-    throw new DatabaseError(path, reasonOf(error), { cause: error })
+    throw databaseErrorOf(path, error)
   }
 }
 
-function prepareFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  closeSync(openSync(path, 'a', 0o600))
-  // SQLite gives -wal and -shm the mode of the database itself.
-  chmodSync(path, 0o600)
+/** Makes a file that is known to be ours private, with all that SQLite keeps beside it, and sets its journal to WAL. */
+export function takeIntoUse(database: Database, path: string): void {
+  // Readers never wait for writers.
+  database.run(sql`pragma journal_mode = wal`)
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
+}
+
+/** Any fault of a database file as a DatabaseError. */
+export function databaseErrorOf(path: string, error: unknown): DatabaseError {
+  return error instanceof DatabaseError ? error : new DatabaseError(path, reasonOf(error), { cause: error })
 }
 
 function connect(path: string, readOnly: boolean): Database {
@@ -35,7 +40,7 @@ function connect(path: string, readOnly: boolean): Database {
     timeout: busyTimeoutMs,
     enableForeignKeyConstraints: true,
   })
-  if (!readOnly) connection.exec('pragma journal_mode = wal; pragma synchronous = normal')
+  if (!readOnly) connection.exec('pragma synchronous = normal')
   // SQLite's own lower() folds ASCII only.
   connection.function('lower', { deterministic: true }, (text) =>
     typeof text === 'string' ? text.toLowerCase() : text,

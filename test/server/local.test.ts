@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { test as base, expect } from 'vitest'
+import { type LocalAcademy, openAcademy } from '../../src/server/local.ts'
+import { freshDirectory, stoppedClock } from '../helpers/academy.ts'
+
+const test = base.extend('local', ({ task: _ }, { onCleanup }) => {
+  const { path, remove } = freshDirectory()
+  const academy = openAcademy({ path: join(path, 'academy.db'), now: stoppedClock().now })
+  onCleanup(() => {
+    academy.close()
+    remove()
+  })
+  return academy
+})
+
+async function send(academy: LocalAcademy, method: string, path: string, body?: unknown) {
+  const reply = await academy.transport({
+    method,
+    url: `http://academy.local${path}`,
+    headers: body === undefined ? {} : { 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of reply.body ?? []) text += decoder.decode(chunk, { stream: true })
+  return { status: reply.status, headers: reply.headers, text, body: text === '' ? null : JSON.parse(text) }
+}
+
+test('an academy in this process answers as its first user, without a credential', async ({ local }) => {
+  expect(local.created).toBe(true)
+  expect(existsSync(local.path)).toBe(true)
+  expect((await send(local, 'GET', '/v1/user/profile')).body).toMatchObject({
+    email: 'admin@academy.local',
+    role: 'admin',
+    scopes: ['read', 'write', 'admin'],
+    authMethod: 'local',
+  })
+})
+
+test('it takes every resource, errors and headers as it would behind a socket', async ({ local }) => {
+  const made = await send(local, 'POST', '/v1/courses', { title: 'Łogic 👩🏽‍🚀' })
+  expect(made).toMatchObject({ status: 201, body: { title: 'Łogic 👩🏽‍🚀' } })
+  expect(made.headers.get('Location')).toBe(`/v1/courses/${made.body.id}`)
+  expect(made.headers.get('ratelimit')).toBeNull()
+  for (const path of [
+    '/v1/lessons',
+    '/v1/users',
+    '/v1/enrollments',
+    '/v1/analytics/learners',
+    '/v1/keys',
+    '/health',
+  ]) {
+    expect((await send(local, 'GET', path)).status, path).toBe(200)
+  }
+  const refused = await send(local, 'POST', '/v1/courses', { titel: 'x' })
+  expect(refused).toMatchObject({ status: 422, body: { instance: '/v1/courses', code: 'validation_failed' } })
+  expect((await send(local, 'DELETE', `/v1/courses/${made.body.id}`)).status).toBe(204)
+})
+
+test.for(['/nowhere', '/v1/nothing', '/v1/constructor', '/toString', '/v1/__proto__', '/v1', '/'])(
+  'there is nothing at %s',
+  async (path, { local }) => {
+    expect(await send(local, 'GET', path)).toMatchObject({ status: 404, body: { code: 'not_found' } })
+  },
+)
+
+test('HEAD has the headers of GET and no body', async ({ local }) => {
+  const get = await send(local, 'GET', '/v1/courses')
+  const head = await send(local, 'HEAD', '/v1/courses')
+  expect(head).toMatchObject({ status: 200, text: '' })
+  expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'))
+})
+
+test('an export streams', async ({ local }) => {
+  const reply = await local.transport({
+    method: 'GET',
+    url: 'http://academy.local/v1/analytics/learners?format=csv',
+    headers: {},
+  })
+  expect(reply.headers.get('content-type')).toContain('text/csv')
+  const chunks: Uint8Array[] = []
+  for await (const chunk of reply.body ?? []) chunks.push(chunk)
+  expect(Buffer.concat(chunks).toString()).toMatch(/^learnerId,.*gradeUpdatedAt\r\n$/)
+})
+
+test('scores are kept all or none', async ({ local }) => {
+  const courseId = (await send(local, 'POST', '/v1/courses', { title: 'Logic' })).body.id
+  const learnerId = (await send(local, 'POST', '/v1/users', { email: 'a@b.example' })).body.id
+  await send(local, 'POST', '/v1/enrollments', { courseId, userId: learnerId })
+  const score = (itemId: string, scoreGiven: number, weight: number) => ({
+    learnerId,
+    courseId,
+    source: 'test',
+    itemId,
+    label: itemId,
+    scoreGiven,
+    scoreMaximum: 50,
+    weight,
+    gradedAt: '2026-02-01T00:00:00.000Z',
+  })
+  const grade = async () => (await send(local, 'GET', '/v1/analytics/learners')).body.data[0].gradePercent
+  await expect(
+    local.recordGrades([score('a', 50, 0), { ...score('b', 50, 0), learnerId: 'usr_none' }]),
+  ).rejects.toThrow('There is no user usr_none.')
+  expect(await grade()).toBeNull()
+  await local.recordGrades([score('a', 50, 0), score('b', 25, 0)])
+  expect(await grade()).toBe(75)
+  await local.recordGrades([score('a', 50, 1), score('b', 25, 3)])
+  expect(await grade()).toBe(62.5)
+  await local.recordGrades([{ ...score('a', 0, 1), gradedAt: '2026-01-01T00:00:00.000Z' }])
+  expect(await grade()).toBe(62.5)
+  await local.recordGrades([score('$course', 40, 0)])
+  expect(await grade()).toBe(80)
+})
+
+test('a sound database has nothing wrong with it', ({ local }) => {
+  expect(local.check()).toEqual([])
+})
