@@ -55,7 +55,8 @@ export function failureOf(error: unknown, academy: Academy | null): Failure {
     }
   }
   if (error instanceof AmbiguousError) {
-    const hint = 'look whether it is there before you repeat it'
+    const noun = /\/v1\/([a-z]+)/.exec(new URL(error.url).pathname)?.[1] ?? 'courses'
+    const hint = `before you repeat it, check with: learnctl ${noun} list`
     return { ...nothing, code: error.code, exit: 'unavailable', message: error.message, hint }
   }
   if (error instanceof RequestError) {
@@ -105,12 +106,20 @@ function refusalOf(error: ApiError, academy: Academy | null): Failure {
     exit,
     message: error.message,
     why: [...faults, ...wait, ...(exit === 'auth' ? credentialLines(academy) : [])],
-    hint: exit === 'auth' ? 'sign in again: learnctl auth login --with-key' : null,
+    hint: exit === 'auth' ? signInHint(academy) : null,
     status,
     requestId,
     retryable: exit === 'unavailable',
     details: error.faults,
   }
+}
+
+function signInHint(academy: Academy | null): string {
+  const login = 'learnctl auth login --with-key'
+  const origin = academy?.kind === 'remote' ? academy.credential?.origin : undefined
+  if (origin?.source === 'environment')
+    return `put a valid one into ${origin.name}, or unset it and use: ${login}`
+  return `sign in again: ${login}`
 }
 
 /** Which credential was sent where, and which others it keeps from being used. */

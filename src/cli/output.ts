@@ -40,14 +40,25 @@ export interface Output {
 /** The output of a run: format, columns and quietness by its settings. */
 export function createOutput(io: Io, settings: Settings): Output {
   const format = settings.output.value
-  const chosen = settings.columns.value
   const quiet = settings.quiet.value
+
+  /** The columns that were asked for; null for the usual ones. Throws a UsageError on names that are not valid. */
+  function choose(valid: readonly string[]): readonly string[] | null {
+    const { value, origin } = settings.columns
+    if (value === null || quiet) return null
+    if (origin.source !== 'project') {
+      assertColumns(value, valid)
+      return value
+    }
+    // A project's file speaks for all commands at once: of its columns each takes those that it has.
+    const fitting = value.filter((column) => valid.includes(column))
+    return fitting.length > 0 ? fitting : null
+  }
 
   /** The format for values of which a sample is there, so that fields nobody declared are shown, too. */
   async function formatFor(sample: readonly unknown[], shape: Shape): Promise<Format> {
-    const seen = [...new Set([...shape.paths, ...sample.flatMap(pathsIn)])]
-    if (chosen) assertColumns(chosen, seen)
     if (quiet) return ids
+    const chosen = choose([...new Set([...shape.paths, ...sample.flatMap(pathsIn)])])
     const columns = chosen ?? shape.table
     switch (format) {
       case 'json':
@@ -72,26 +83,35 @@ export function createOutput(io: Io, settings: Settings): Output {
 
   async function printPages(
     pages: AsyncIterable<readonly unknown[]>,
-    choose: (rows: readonly unknown[]) => Promise<Format>,
+    open: (rows: readonly unknown[]) => Promise<Format>,
   ): Promise<void> {
     let encoder: ListEncoder | null = null
     let empty = true
     for await (const rows of pages) {
-      encoder ??= (await choose(rows)).list()
+      encoder ??= (await open(rows)).list()
       empty &&= rows.length === 0
       await write(io.stdout, encoder.rows(rows))
     }
-    encoder ??= (await choose([])).list()
+    encoder ??= (await open([])).list()
     await write(io.stdout, encoder.end())
     if (empty && io.stderr.isTTY && !quiet) await say(io, 'note: nothing found\n')
   }
+
+  const note = (text: string) => say(io, `note: ${visible(text)}\n`)
 
   return {
     one: async (value, shape) => {
       await write(io.stdout, (await formatFor([value], shape)).one(value))
     },
-    list: (pages, shape) => printPages(pages, (rows) => formatFor(rows, shape)),
+    list: async (pages, shape) => {
+      const late = new Set<string>()
+      const watched = format === 'csv' ? watch(pages, shape, late) : pages
+      await printPages(watched, (rows) => formatFor(rows, shape))
+      if (late.size === 0 || quiet || settings.columns.value) return
+      await note(`later items have more fields, which are not in this CSV: ${[...late].join(', ')}`)
+    },
     documents: (pages) => {
+      const { value: chosen } = settings.columns
       const shown = quiet || chosen !== null || format === 'csv'
       const unknown = { table: chosen ?? [], fields: [], paths: [] }
       return printPages(pages, (rows) => (shown ? formatFor(rows, unknown) : documentFormat(format)))
@@ -100,12 +120,12 @@ export function createOutput(io: Io, settings: Settings): Output {
       await write(io.stdout, (await documentFormat(format)).one(value))
     },
     text: (text) => write(io.stdout, text),
-    note: (text) => say(io, `note: ${text}\n`),
+    note,
     check: (shape, open) => {
       if (quiet && !shape.paths.includes('id')) {
         throw new UsageError('--quiet prints ids, and nothing here has one', { code: 'no_id' })
       }
-      if (chosen && !quiet && !open) assertColumns(chosen, shape.paths)
+      if (!open) choose(shape.paths)
     },
   }
 }
@@ -141,4 +161,18 @@ function narrowed(format: Format, columns: readonly string[] | null): Format {
 
 function fieldsOf(sample: readonly unknown[], { fields }: Shape): string[] {
   return [...new Set([...fields, ...sample.flatMap((value) => (isRecord(value) ? Object.keys(value) : []))])]
+}
+
+/** The same pages; fields that the first one does not have, and that no column is there for, are put into `late`. */
+async function* watch(
+  pages: AsyncIterable<readonly unknown[]>,
+  shape: Shape,
+  late: Set<string>,
+): AsyncGenerator<readonly unknown[]> {
+  let known: Set<string> | null = null
+  for await (const rows of pages) {
+    known ??= new Set(fieldsOf(rows, shape))
+    for (const field of fieldsOf(rows, { ...shape, fields: [] })) if (!known.has(field)) late.add(field)
+    yield rows
+  }
 }

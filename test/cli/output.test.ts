@@ -1,7 +1,9 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parse as parseCsv } from 'csv-parse/sync'
 import { describe, expect } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { test } from '../helpers/cli.ts'
+import { test, testCli } from '../helpers/cli.ts'
 
 test('an empty list is empty in every format', async ({ local }) => {
   expect((await local.run('courses list')).stdout).toBe('')
@@ -46,6 +48,32 @@ describe('--columns', () => {
     expect(stderr).toContain('columns: id, externalId, title,')
     expect((await local.run('courses list -q')).stdout).toBe('')
   })
+})
+
+describe('columns of a project file', () => {
+  test('are taken by the commands that have them', async ({ local }) => {
+    await local.run('courses create --title Go --external-id go')
+    writeFileSync(join(local.cwd, 'learnctl.json'), '{"columns": ["title", "email"]}')
+    expect((await local.run('courses list')).stdout).toBe('Go\n')
+    expect((await local.run('courses versions ext:go')).stdout).toMatch(/^1\t/)
+    expect(await local.run('courses list', { env: { LEARNCTL_COLUMNS: 'title,email' } })).toMatchObject({
+      code: 2,
+    })
+  })
+})
+
+test('a CSV says which fields came too late for its header', async ({ options }) => {
+  const pages = [
+    { data: [{ id: '1' }], nextCursor: 'c' },
+    { data: [{ id: '2', extra: 'x' }], nextCursor: null },
+  ]
+  const cli = testCli({ ...options, transport: async () => Response.json(pages.shift()) })
+  const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'k' }
+  const { code, stdout, stderr } = await cli.run('courses list --all -o csv', { env })
+  expect(code).toBe(0)
+  expect(parseCsv(stdout, { columns: true })).toMatchObject([{ id: '1' }, { id: '2' }])
+  expect(stderr).toBe('note: later items have more fields, which are not in this CSV: extra\n')
+  cli.remove()
 })
 
 describe('--quiet', () => {

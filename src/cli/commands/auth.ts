@@ -153,9 +153,15 @@ async function status(context: Context): Promise<void> {
     from: used.origin.name,
     insteadOf: used.shadows.map(({ name }) => name),
   }
-  const value = { ...chosen, credential, user }
+  const value = { ...chosen, credential, user: briefly(user) }
   const table = ['profile', 'academy', 'chosenBy', 'credential.from', 'user.email', 'user.role']
   await output.one(value, shapeOfValue(value, table))
+}
+
+/** Who that is and what they may do; all of it where a platform says it in words of its own. */
+function briefly(user: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const known = ['id', 'email', 'username', 'role', 'scopes', 'authMethod'].filter((name) => name in user)
+  return known.length === 0 ? user : Object.fromEntries(known.map((name) => [name, user[name]]))
 }
 
 function personIn(user: { readonly email?: unknown; readonly id?: unknown }): string {
