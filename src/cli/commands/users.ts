@@ -7,6 +7,8 @@ import type { FieldFlag, FieldFlags, QueryFlags } from '../flag.ts'
 const contract = async () => (await import('../../contract/users.ts')).users
 
 const roles = ['admin', 'instructor', 'learner', 'analyst']
+// Other platforms' names for ours, which the API takes as well (api.md §3, "User").
+const aliases = ['teacher', 'student', 'observer']
 const statuses = ['active', 'suspended', 'deleted']
 const preference = 'profile.learningPreferences'
 
@@ -51,7 +53,7 @@ const profile = {
 // A password is no flag: argument lists can be read by every user of a machine. `--body -` takes one.
 const fields = {
   email: { summary: 'E-mail address', required: true },
-  role: { summary: 'What the person is', choices: roles },
+  role: { summary: 'What the person is', choices: [...roles, ...aliases] },
   externalId: { summary: 'Your own id for the person' },
   username: { summary: 'Short name to sign in with' },
   status: { summary: 'How the account stands', choices: statuses },
