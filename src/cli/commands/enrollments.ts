@@ -33,7 +33,7 @@ const filters = {
 } satisfies QueryFlags<QueryInput<typeof enrollments.list>>
 
 const enrollment = { name: 'enrollment', summary: 'Id of the enrolment' }
-const columns = ['id', 'courseId', 'userId', 'role', 'status', 'enrolledAt', 'completedAt']
+const columns = ['id', 'userId', 'status', 'courseId', 'role', 'enrolledAt', 'completedAt']
 
 /** `learnctl enrollments …` */
 export const commands: readonly Command[] = [

@@ -1,0 +1,97 @@
+import { beforeEach, describe, expect } from 'vitest'
+import { type TestCli, test } from '../../helpers/cli.ts'
+import { resultOf, rowsOf } from '../../helpers/result.ts'
+
+const enrol = 'enrollments create --course ext:sea --user email:ada@school.example'
+
+beforeEach<{ local: TestCli }>(async ({ local }) => {
+  await local.run('courses create --title Sea --external-id sea --status published')
+  await local.run('users create --email ada@school.example --external-id S-1')
+})
+
+describe('create', () => {
+  test("takes the school's own ids, and answers with the academy's", async ({ local }) => {
+    const course = await resultOf(local, 'courses get ext:sea')
+    const user = await resultOf(local, 'users get ext:S-1')
+    expect(await resultOf(local, `${enrol} --enrolled-at 2026-02-01T08:00:00+01:00`)).toMatchObject({
+      courseId: course.id,
+      userId: user.id,
+      role: 'learner',
+      status: 'active',
+      enrolledAt: '2026-02-01T07:00:00.000Z',
+      completedAt: null,
+      source: 'api',
+    })
+  })
+
+  test('asks for both on a terminal', async ({ local }) => {
+    const { code, stdout } = await local.run('enrollments create -q', {
+      tty: 80,
+      typed: ['ext:sea\r', 'ext:S-1\r'],
+    })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^enr_\w+\n$/)
+  })
+
+  test('of one who is enrolled already names the enrolment, and adds none', async ({ local }) => {
+    const { id } = await resultOf(local, enrol)
+    const { code, stdout, stderr } = await local.run(enrol)
+    expect({ code, stdout }).toEqual({ code: 6, stdout: '' })
+    expect(stderr).toContain(id)
+    expect(await rowsOf(local, 'enrollments list')).toHaveLength(1)
+  })
+
+  test.for([
+    ['--course ext:land --user ext:S-1', 'There is no course ext:land.'],
+    ['--course ext:sea --user ext:S-2', 'There is no user ext:S-2.'],
+  ])('with %s exits 3', async ([flags = '', message = ''], { local }) => {
+    expect(await local.run(`enrollments create ${flags}`)).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringContaining(`error: ${message}\n`),
+    })
+  })
+})
+
+test('enrolments are listed by course, user, role and status', async ({ local }) => {
+  await local.run(enrol)
+  await local.run('users create --email bob@school.example --role instructor')
+  await local.run('enrollments create --course ext:sea --user email:bob@school.example --role instructor')
+  const count = async (flags: string) => (await rowsOf(local, `enrollments list ${flags}`)).length
+  expect(await count('--course ext:sea')).toBe(2)
+  expect(await count('--user ext:S-1')).toBe(1)
+  expect(await count('--role instructor')).toBe(1)
+  expect(await count('--status inactive,completed')).toBe(0)
+  expect(await local.run('enrollments list --course ext:land')).toMatchObject({ code: 3, stdout: '' })
+})
+
+test('an enrolment is stopped and taken up again, and --if-version guards it', async ({ local }) => {
+  const { id } = await resultOf(local, enrol)
+  expect(await resultOf(local, `enrollments update ${id} --status inactive`)).toMatchObject({ version: 2 })
+  expect(await local.run(`enrollments update ${id} --status active --if-version 1`)).toMatchObject({
+    code: 6,
+  })
+  expect(await resultOf(local, `enrollments get ${id}`)).toMatchObject({ status: 'inactive' })
+  await local.run(`enrollments update ${id} --status active --if-version 2`)
+  expect(await resultOf(local, `enrollments get ${id}`)).toMatchObject({ status: 'active', version: 3 })
+})
+
+test('a deleted enrolment is revived by the next create, and its progress was kept', async ({ local }) => {
+  await local.run('progress set ext:S-1 --course ext:sea --completion 40')
+  const [id = ''] = (await rowsOf(local, 'enrollments list --columns id')).flat()
+  expect(await local.run(`enrollments delete ${id} --yes`)).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: `note: deleted enrolment ${id}\n`,
+  })
+  expect(await resultOf(local, enrol)).toMatchObject({ id, status: 'active' })
+  expect(await rowsOf(local, 'progress get ext:S-1 --columns completionPercentage')).toEqual([['40']])
+})
+
+test('on a narrow terminal a list shows whole ids: whose enrolment it is before all', async ({ local }) => {
+  const { id, userId } = await resultOf(local, enrol)
+  const { stdout } = await local.run('enrollments list --color never', { tty: 80 })
+  expect(stdout).toContain(id)
+  expect(stdout).toContain(userId)
+  for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
+})
