@@ -20,7 +20,7 @@ const fields = {
 } satisfies FieldFlags<ProgressInput>
 
 const learner = { name: 'learner', summary: 'Learner: the id, ext:<your own id>, or email:<address>' }
-const columns = ['courseId', 'completionPercentage', 'status', 'startedAt', 'lastAccessed', 'completedAt']
+const columns = ['courseId', 'completionPercentage', 'status', 'lastAccessed', 'startedAt', 'completedAt']
 
 /** `learnctl progress …` */
 export const commands: readonly Command[] = [
