@@ -20,7 +20,7 @@ const fields = {
   expiresAt: { summary: 'When it ends, such as 2026-12-31T00:00:00Z; never unless given' },
 } satisfies FieldFlags<KeyInput>
 
-const columns = ['id', 'name', 'userId', 'last4', 'scopes', 'expiresAt', 'lastUsedAt', 'revokedAt']
+const columns = ['id', 'name', 'last4', 'scopes', 'expiresAt', 'revokedAt', 'lastUsedAt', 'userId']
 
 /** `learnctl keys …` */
 export const commands: readonly Command[] = [

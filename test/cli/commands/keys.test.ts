@@ -1,0 +1,88 @@
+import { describe, expect } from 'vitest'
+import { day } from '../../helpers/academy.ts'
+import { test } from '../../helpers/cli.ts'
+import { resultOf, rowsOf } from '../../helpers/result.ts'
+
+const url = 'https://school.example'
+const withKey = (key: string) => ({ env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: key } })
+
+describe('create', () => {
+  test('prints a key once, that works and may only read', async ({ remote, admin }) => {
+    const created = await resultOf(remote, 'keys create --name ci', withKey(admin.key))
+    expect(created).toMatchObject({ name: 'ci', userId: admin.id, scopes: ['read'], expiresAt: null })
+    expect(created.key).toMatch(/^lpk_[0-9A-Za-z]{36}$/)
+    expect(await resultOf(remote, 'users me', withKey(created.key))).toMatchObject({ scopes: ['read'] })
+    expect(await remote.run('courses create --title Sea', withKey(created.key))).toMatchObject({ code: 5 })
+    const listed = await remote.run('keys list -o json', withKey(admin.key))
+    expect(listed.stdout).toContain(created.id)
+    expect(listed.stdout).not.toContain(created.key)
+    expect(listed.stdout).toContain(created.key.slice(-4))
+  })
+
+  test('takes scopes, an owner and an end', async ({ local }) => {
+    await local.run('users create --email ada@school.example --role instructor')
+    const { id } = await resultOf(local, 'users get email:ada@school.example')
+    expect(
+      await resultOf(
+        local,
+        'keys create --name ci --user email:ada@school.example --scopes read,write --expires-at 2027-01-01T00:00:00Z',
+      ),
+    ).toMatchObject({ userId: id, scopes: ['read', 'write'], expiresAt: '2027-01-01T00:00:00.000Z' })
+  })
+
+  test('asks what it is for on a terminal, and shows the whole key there', async ({ local }) => {
+    const { code, stdout } = await local.run('keys create --color never', { tty: 80, typed: ['exports\r'] })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^name +exports$/m)
+    expect(stdout).toMatch(/^key +lpk_[0-9A-Za-z]{36}$/m)
+  })
+
+  test('in a pipe has the key in the last column', async ({ local }) => {
+    expect((await rowsOf(local, 'keys create --name ci'))[0]?.at(-1)).toMatch(/^lpk_[0-9A-Za-z]{36}$/)
+  })
+})
+
+test('a key that has ended exits 4 and says so', async ({ remote, admin, clock }) => {
+  const { key } = await resultOf(
+    remote,
+    'keys create --name short --expires-at 2026-03-02T00:00:00Z',
+    withKey(admin.key),
+  )
+  clock.advance(2 * day)
+  const { code, stdout, stderr } = await remote.run('courses list', withKey(key))
+  expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
+  expect(stderr).toMatch(/^error: .*expired/i)
+  expect(stderr).toContain(`the API key from LEARNCTL_API_KEY was sent to ${url}`)
+  expect(stderr).not.toContain(key)
+})
+
+test('a revoked key is refused from then on', async ({ remote, admin }) => {
+  const { id, key } = await resultOf(remote, 'keys create --name ci', withKey(admin.key))
+  expect(await remote.run(`keys revoke ${id}`, withKey(admin.key))).toMatchObject({ code: 2 })
+  expect(await remote.run(`keys revoke ${id} --yes`, withKey(admin.key))).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: `note: revoked key ${id}\n`,
+  })
+  expect(await remote.run('courses list', withKey(key))).toMatchObject({ code: 4, stdout: '' })
+  expect(await resultOf(remote, 'keys list', withKey(admin.key))).toContainEqual(
+    expect.objectContaining({ id, revokedAt: '2026-03-01T12:00:00.000Z' }),
+  )
+})
+
+test('keys are listed of one user, and told apart on a narrow terminal', async ({ local }) => {
+  await local.run('users create --email ada@school.example')
+  await local.run('keys create --name hers --user email:ada@school.example')
+  await local.run('keys create --name mine')
+  expect(await rowsOf(local, 'keys list --user email:ada@school.example --columns name')).toEqual([['hers']])
+  const { stdout } = await local.run('keys list --color never', { tty: 80 })
+  expect(stdout).toMatch(/^id +name +last4 +scopes/)
+})
+
+test('only an admin has keys to give', async ({ remote, instructor }) => {
+  expect(await remote.run('keys create --name ci', withKey(instructor.key))).toMatchObject({
+    code: 5,
+    stdout: '',
+  })
+  expect(await remote.run('keys list', withKey(instructor.key))).toMatchObject({ code: 5, stdout: '' })
+})
