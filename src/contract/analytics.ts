@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Difficulty, difficulties } from './courses.ts'
+import { Difficulty, difficulties } from './course-attributes.ts'
 import { EnrollmentStatus } from './enrollments.ts'
 import { choices, Flag, isDay, isInstant, Reference, Time } from './field.ts'
 import { operation, staff } from './operation.ts'

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { BatchResult } from './batch.ts'
+import { CourseInput } from './course-attributes.ts'
 import * as courses from './courses.ts'
 import * as enrollments from './enrollments.ts'
 import { phraseOf } from './errors.ts'
@@ -14,7 +15,7 @@ import { version } from './version.ts'
 type Json = Record<string, unknown>
 
 const inputs = {
-  CourseInput: courses.CourseInput,
+  CourseInput,
   LessonInput: lessons.LessonInput,
   UserInput: users.UserInput,
   EnrollmentInput: enrollments.EnrollmentInput,

@@ -1,23 +1,14 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { Difficulty } from './courses.ts'
-import {
-  choices,
-  ExternalId,
-  Flag,
-  Instant,
-  Language,
-  ManagedBy,
-  optional,
-  Time,
-  text,
-  WebAddress,
-} from './field.ts'
+import { choices, ExternalId, Flag, Instant, ManagedBy, optional, Time } from './field.ts'
 import { admins, everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
+import { Profile } from './profile.ts'
 
+/** What a user may be. */
 export const roles = ['admin', 'instructor', 'learner', 'analyst'] as const
+/** What a user is. */
 export const Role = z.enum(roles)
 export type Role = z.output<typeof Role>
 
@@ -32,7 +23,9 @@ export const RoleInput = z
   .enum([...roles, 'teacher', 'student', 'observer'])
   .transform((role): Role => aliases[role] ?? (role as Role))
 
+/** How an account may stand. */
 export const userStatuses = ['active', 'suspended', 'deleted'] as const
+/** How an account stands. */
 export const UserStatus = z.enum(userStatuses)
 
 const Email = z
@@ -45,57 +38,7 @@ const Email = z
     'must be an e-mail address, such as ada@example.org',
   )
 
-const Timezone = z.string().refine(isTimezone, {
-  params: { code: 'invalid_timezone' },
-  error: 'must be an IANA time zone, such as Europe/Vienna',
-})
-
-function isTimezone(zone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined
-  } catch {
-    return false
-  }
-}
-
-const LearningPreferences = z.strictObject({
-  languages: z.array(Language).max(20).default([]),
-  preferredDifficulty: optional(Difficulty),
-  pace: optional(z.enum(['slow', 'normal', 'fast', 'self_paced'])),
-  contentFormats: z
-    .array(z.enum(['video', 'text', 'audio', 'interactive']))
-    .max(4)
-    .default([]),
-  weeklyGoalMinutes: optional(z.int().min(0).max(10_080)),
-  audio: optional(z.enum(['on', 'off'])),
-  captions: optional(z.boolean()),
-  deliverySpeed: optional(z.number().min(0.25).max(4)),
-  accessibility: z
-    .strictObject({
-      highContrast: z.boolean().default(false),
-      screenReader: z.boolean().default(false),
-      reducedMotion: z.boolean().default(false),
-    })
-    .prefault({}),
-  notifications: z
-    .strictObject({ email: z.boolean().default(true), push: z.boolean().default(false) })
-    .prefault({}),
-})
-
-const name = optional(text(1, 255))
-
-/** Who a user is, for people to read. */
-export const Profile = z.strictObject({
-  firstName: name,
-  lastName: name,
-  displayName: name,
-  timezone: optional(Timezone),
-  locale: optional(Language),
-  avatarUrl: optional(WebAddress),
-  bio: optional(z.string().max(2000)),
-  learningPreferences: LearningPreferences.prefault({}),
-})
-
+/** A password as it is sent: 12 to 256 characters. */
 export const Password = z.string().min(12).max(256)
 
 const Username = optional(
@@ -115,6 +58,7 @@ export const UserInput = z.strictObject({
 })
 export type UserInput = z.output<typeof UserInput>
 
+/** What a PUT takes: changes of a user. */
 export const UserPatch = patchOf(UserInput)
 
 /** A user as it is shown; never with a password. */
@@ -161,8 +105,10 @@ export const OwnInput = z.strictObject({
 })
 export type OwnInput = z.output<typeof OwnInput>
 
+/** What a PUT of one's own profile takes. */
 export const OwnPatch = patchOf(OwnInput)
 
+/** Users, and whoever is signed in. */
 export const users = {
   list: operation({
     id: 'users.list',

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
-import type { Course, CourseInput, CourseSnapshot } from '../contract/courses.ts'
+import type { CourseInput } from '../contract/course-attributes.ts'
+import type { Course, CourseSnapshot } from '../contract/courses.ts'
 import type { Call } from './call.ts'
 import type { IdPrefix } from './id.ts'
 import { pointerOf } from './json.ts'

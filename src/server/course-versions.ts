@@ -1,12 +1,12 @@
 import sql from 'sql-template-tag'
-import {
-  type Course,
-  type CourseDiff,
-  CourseInput,
-  type CourseSnapshot,
-  type CourseUpdate,
-  type CourseVersion,
-  type courses,
+import { CourseInput } from '../contract/course-attributes.ts'
+import type {
+  Course,
+  CourseDiff,
+  CourseSnapshot,
+  CourseUpdate,
+  CourseVersion,
+  courses,
 } from '../contract/courses.ts'
 import type { Call } from './call.ts'
 import { requireVersion } from './call.ts'

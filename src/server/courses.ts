@@ -1,5 +1,6 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag'
-import { Course, CourseInput, type CourseUpdate, courses, difficulties } from '../contract/courses.ts'
+import { CourseInput, difficulties } from '../contract/course-attributes.ts'
+import { Course, type CourseUpdate, courses } from '../contract/courses.ts'
 import { type Call, isRole, requireVersion, resourceOf, routesOf } from './call.ts'
 import { attributesOf, recordVersion, withModuleIds } from './course-attributes.ts'
 import { type CourseRow, courseColumns, findCourse, toCourse } from './course-row.ts'

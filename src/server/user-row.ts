@@ -1,5 +1,6 @@
 import sql, { empty } from 'sql-template-tag'
-import { Profile, type User } from '../contract/users.ts'
+import { Profile } from '../contract/profile.ts'
+import type { User } from '../contract/users.ts'
 import type { Database, Row } from './database/database.ts'
 import { notFound } from './problem-error.ts'
 import { isReferred } from './reference.ts'

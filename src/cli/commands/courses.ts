@@ -1,4 +1,5 @@
-import type { CourseInput, courses } from '../../contract/courses.ts'
+import type { CourseInput } from '../../contract/course-attributes.ts'
+import type { courses } from '../../contract/courses.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import { call } from '../call.ts'
 import type { Command } from '../command.ts'

@@ -1,0 +1,90 @@
+import * as z from 'zod'
+import { ExternalId, Language, ManagedBy, Minutes, Objectives, optional, Percent, text } from './field.ts'
+import { patchOf } from './patch.ts'
+
+/** From easiest to hardest: the order in which lists sort them. */
+export const difficulties = ['beginner', 'intermediate', 'advanced', 'expert'] as const
+/** How hard a course is. */
+export const Difficulty = z.enum(difficulties)
+/** Where a course is on its way. */
+export const courseStatuses = ['draft', 'published', 'archived'] as const
+/** The state of a course. */
+export const CourseStatus = z.enum(courseStatuses)
+
+const Module = z.strictObject({
+  id: z.string().optional().meta({ description: 'Made by the server; sent back, it keeps the module' }),
+  title: text(1, 255),
+  description: z.string().max(10_000).default(''),
+  order: z.int().min(1).max(100_000).optional().meta({ description: 'Absent: its place in the array' }),
+})
+
+const AssessmentCriteria = z.strictObject({
+  passingScore: Percent.default(70),
+  moveOn: z
+    .enum(['Completed', 'Passed', 'CompletedAndPassed', 'CompletedOrPassed', 'NotApplicable'])
+    .default('Completed')
+    .meta({ description: 'When an enrolment becomes completed (cmi5 §10.2.3)' }),
+  weights: z
+    .array(z.strictObject({ name: text(1, 255), weight: Percent }))
+    .max(100)
+    .default([])
+    .refine((weights) => weights.reduce((sum, { weight }) => sum + weight, 0) <= 100 + 1e-9, {
+      params: { code: 'weights_exceed_100' },
+      error: 'must not sum to more than 100',
+    }),
+})
+
+const AdaptiveDifficulty = z
+  .strictObject({
+    enabled: z.boolean().default(false),
+    minLevel: optional(Difficulty),
+    maxLevel: optional(Difficulty),
+    raiseAtScore: Percent.default(85),
+    lowerAtScore: Percent.default(50),
+    window: z.int().min(1).max(100).default(3),
+  })
+  .superRefine(({ minLevel, maxLevel, raiseAtScore, lowerAtScore }, context) => {
+    if (minLevel && maxLevel && difficulties.indexOf(minLevel) > difficulties.indexOf(maxLevel)) {
+      context.addIssue({
+        code: 'custom',
+        path: ['minLevel'],
+        params: { code: 'out_of_order' },
+        message: `must not be above maxLevel (${maxLevel})`,
+      })
+    }
+    if (lowerAtScore >= raiseAtScore) {
+      context.addIssue({
+        code: 'custom',
+        path: ['lowerAtScore'],
+        params: { code: 'out_of_order' },
+        message: `must be below raiseAtScore (${raiseAtScore})`,
+      })
+    }
+  })
+
+const ProgressTracking = z.strictObject({
+  enabled: z.boolean().default(true),
+  completionThreshold: z.number().min(1).max(100).default(100),
+})
+
+/** A course's writable attributes. Only the title is required. */
+export const CourseInput = z.strictObject({
+  externalId: ExternalId,
+  title: text(1, 255),
+  description: z.string().max(10_000).default(''),
+  difficulty: Difficulty.default('beginner'),
+  learningObjectives: Objectives,
+  modules: z.array(Module).max(1000).default([]),
+  assessmentCriteria: AssessmentCriteria.prefault({}),
+  adaptiveDifficulty: AdaptiveDifficulty.prefault({}),
+  progressTracking: ProgressTracking.prefault({}),
+  tags: z.array(text(1, 100)).max(100).default([]),
+  language: optional(Language),
+  durationMinutes: optional(Minutes),
+  managedBy: ManagedBy,
+  status: CourseStatus.default('draft'),
+})
+export type CourseInput = z.output<typeof CourseInput>
+
+/** What a PUT takes: changes of a course. */
+export const CoursePatch = patchOf(CourseInput)
