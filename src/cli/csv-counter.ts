@@ -1,8 +1,11 @@
+import { unguarded } from '../contract/csv.ts'
+
 const quote = 0x22
 const lineFeed = 0x0a
 const comma = 0x2c
 const apostrophe = 0x27
-const guardedCell = /^'+[=+\-@\t\r\n＝＋－＠]/
+const endOfPlainCell = /[,\r\n]/
+const endOfQuotedCell = /"/
 /** How far a cell is looked into; more apostrophes than that in front of a formula are nobody's. */
 const lookaheadBytes = 64
 
@@ -26,8 +29,9 @@ export function csvCounter(): CsvCounter {
   // What follows an apostrophe at the beginning of a cell may come only with the next bytes.
   let rest = Buffer.alloc(0)
 
-  function look(data: Buffer, at: number): void {
-    if (guardedCell.test(data.toString('utf8', at, at + lookaheadBytes))) guarded += 1
+  function look(data: Buffer, at: number, end: RegExp): void {
+    const [cell = ''] = data.toString('utf8', at, at + lookaheadBytes).split(end, 1)
+    if (unguarded(cell) !== cell) guarded += 1
   }
 
   /** Unquoted bytes: every line feed ends a record, an apostrophe may begin a cell. */
@@ -36,7 +40,7 @@ export function csvCounter(): CsvCounter {
       records += 1
     for (let at = data.indexOf(apostrophe, from); at >= 0 && at < to; at = data.indexOf(apostrophe, at + 1)) {
       const left = at === 0 ? previous : data[at - 1]
-      if (left === comma || left === lineFeed) look(data, at)
+      if (left === comma || left === lineFeed) look(data, at, endOfPlainCell)
     }
   }
 
@@ -50,7 +54,7 @@ export function csvCounter(): CsvCounter {
       const left = to === 0 ? previous : data[to - 1]
       // A doubled quote closes and opens again: only one after a comma or a line opens a cell.
       const opensCell = !inQuotes && (left === comma || left === lineFeed)
-      if (opensCell && data[to + 1] === apostrophe) look(data, to + 1)
+      if (opensCell && data[to + 1] === apostrophe) look(data, to + 1, endOfQuotedCell)
       inQuotes = !inQuotes
       from = to + 1
     }
@@ -67,6 +71,8 @@ export function csvCounter(): CsvCounter {
     end() {
       scan(rest, rest.length)
       rest = Buffer.alloc(0)
+      // The last record may go without its line end (RFC 4180 §2).
+      if (previous !== lineFeed) records += 1
     },
     records: () => records,
     guarded: () => guarded,
