@@ -34,11 +34,12 @@ interface Source {
 export async function exportLearners(context: Context, caller: Caller, wanted: LearnerExport): Promise<void> {
   const { io, output } = context
   const { file, format, force } = wanted
-  const target = file === undefined ? null : await openTarget(io.cwd, file, force)
+  const target = file === undefined ? null : await openTarget(io.cwd, file, { force })
   const line = await createProgressLine(io, 'rows', await expectedRows(context, caller, wanted))
   try {
     const source = await (format === 'csv' ? csvSource : rowSource)(caller, wanted, io.signal)
     for await (const bytes of source.bytes) {
+      io.signal.throwIfAborted()
       await (target ? target.write(bytes) : write(io.stdout, bytes))
       await line.update(source.rows())
     }

@@ -9,14 +9,16 @@ export type CsvValue = string | number | boolean | null
 /**
  * One record of RFC 4180, CRLF included; null is an empty cell. Unless `raw`, a text that a spreadsheet would take
  * for a formula gets one more `'` in front (OWASP CSV Injection); numbers never do.
+ *
+ * @param plain the columns whose texts can hold nothing that needs care, such as ids and times
  */
-export function csvRecord(values: readonly CsvValue[], raw: boolean): string {
+export function csvRecord(values: readonly CsvValue[], raw: boolean, plain?: readonly boolean[]): string {
   let record = ''
   for (let index = 0; index < values.length; index += 1) {
     if (index > 0) record += ','
     const value = values[index] ?? null
-    if (typeof value === 'string') record += csvText(value, raw)
-    else if (value !== null) record += String(value)
+    if (typeof value === 'string' && plain?.[index] !== true) record += csvText(value, raw)
+    else if (value !== null) record += value
   }
   // A lone empty cell would be an empty line, which readers skip.
   return record === '' && values.length === 1 ? '""\r\n' : `${record}\r\n`

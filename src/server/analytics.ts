@@ -29,6 +29,9 @@ const formatOf: ReadonlyMap<string, Format> = new Map([
 const rowsAtOnce = 250
 const columns = Object.keys(LearnerRow.shape)
 const passedColumn = columns.indexOf('passed')
+// Everything else is an id, a time, a number or a choice of ours.
+const freeText: readonly string[] = ['email', 'firstName', 'lastName', 'externalId', 'courseTitle']
+const plain = columns.map((name) => !freeText.includes(name))
 
 const selected = sql`u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
   c.difficulty, e.status, e.enrolled_at, coalesce(p.status, 'not_started'), coalesce(p.percentage, 0), p.started_at,
@@ -119,7 +122,7 @@ function streamed(
   const statement = sql`select ${selected} from ${joined} ${where(conditions)} ${ordered}`
   const csv = format === 'csv'
   const encode = csv
-    ? (cells: Cell[]) => csvRecord(cells, query.raw)
+    ? (cells: Cell[]) => csvRecord(cells, query.raw, plain)
     : (cells: Cell[]) => `${JSON.stringify(toRow(cells))}\n`
   const head = csv ? (query.bom ? '\ufeff' : '') + csvRecord(columns, true) : ''
   const headers = {

@@ -2,6 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { LogEntry } from './log.ts'
 import type { Reply } from './reply.ts'
 
+// While the socket takes some pieces, the next ones are made.
+const piecesAhead = 4
+
 interface NodeEnvironment {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
@@ -55,6 +58,6 @@ function streamOf(
         await iterator.return?.()
       },
     },
-    { highWaterMark: 0 },
+    { highWaterMark: piecesAhead },
   )
 }

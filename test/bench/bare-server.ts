@@ -10,20 +10,30 @@ database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma fo
 
 const columns = `c.id, c.external_id, c.title, c.description, c.difficulty, c.status, c.attributes, c.managed_by,
   c.version, c.created_at, c.updated_at, c.published_at, c.archived_at`
-const list = database.prepare(`select ${columns}, c.created_at as cursor_value, c.id as cursor_id from courses c
+const list =
+  database.prepare(`select ${columns}, c.created_at as cursor_value, c.id as cursor_id from courses c
   order by c.created_at desc, c.id desc limit ?`)
 const one = database.prepare(`select ${columns} from courses c where c.id = ?`)
-const insert = database.prepare(`insert into courses (id, external_id, title, description, difficulty, status, attributes,
+const insert =
+  database.prepare(`insert into courses (id, external_id, title, description, difficulty, status, attributes,
   managed_by, version, created_at, updated_at, published_at, archived_at)
   values (?, null, ?, ?, ?, 'draft', ?, null, 1, ?, ?, null, null)`)
-const keep = database.prepare(`insert into course_versions (course_id, version, attributes, modified_attributes, user_id,
+const keep =
+  database.prepare(`insert into course_versions (course_id, version, attributes, modified_attributes, user_id,
   created_at) values (?, 1, ?, '[]', 'usr_bench', ?)`)
 
 const attributes = JSON.stringify({
   learningObjectives: [],
   modules: [],
   assessmentCriteria: { passingScore: 70, moveOn: 'Completed', weights: [] },
-  adaptiveDifficulty: { enabled: false, minLevel: null, maxLevel: null, raiseAtScore: 85, lowerAtScore: 50, window: 3 },
+  adaptiveDifficulty: {
+    enabled: false,
+    minLevel: null,
+    maxLevel: null,
+    raiseAtScore: 85,
+    lowerAtScore: 50,
+    window: 3,
+  },
   progressTracking: { enabled: true, completionThreshold: 100 },
   tags: [],
   language: null,
@@ -54,7 +64,10 @@ let made = 0
 
 const server = createServer((request, response) => {
   if (request.method === 'GET') {
-    const body = JSON.stringify({ data: (list.all(21) as Row[]).slice(0, 20).map(toCourse), nextCursor: null })
+    const body = JSON.stringify({
+      data: (list.all(21) as Row[]).slice(0, 20).map(toCourse),
+      nextCursor: null,
+    })
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
     response.end(body)
     return
@@ -62,8 +75,12 @@ const server = createServer((request, response) => {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
-    const { title, description, difficulty } = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, string>
-    const id = `crs_${Date.now().toString(36)}${(made += 1)}`
+    const { title, description, difficulty } = JSON.parse(Buffer.concat(chunks).toString()) as Record<
+      string,
+      string
+    >
+    made += 1
+    const id = `crs_${Date.now().toString(36)}${made}`
     const now = new Date().toISOString()
     database.exec('begin immediate')
     insert.run(id, title ?? '', description ?? '', difficulty ?? '', attributes, now, now)

@@ -210,12 +210,12 @@ async function openKeyFile({ io }: Context, { flags }: Given) {
   )
   // A file of an earlier start holds the key that is still good: it is kept unless there is a new one.
   if (!exists) {
-    const probe = await openTarget(io.cwd, name, false)
+    const probe = await openTarget(io.cwd, name)
     await probe.discard()
   }
   return {
     async keep(key: string) {
-      const target = await openTarget(io.cwd, name, true)
+      const target = await openTarget(io.cwd, name, { force: true, mode: 0o600 })
       await target.write(Buffer.from(`${key}\n`))
       await target.finish()
     },

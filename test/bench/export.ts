@@ -1,0 +1,152 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { openAcademy } from '../../src/server/local.ts'
+import { median, peakMiB, percentile, served, timed } from './measure.ts'
+import type { BenchRow } from './row.ts'
+import { fillEnrollments, makeKey } from './seed.ts'
+
+const rows = 1_000_000
+const rounds = 5
+const sampleEveryMs = 20
+
+// The server's own statement (src/server/analytics.ts), so that both write the same rows.
+const statement = `select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
+    c.difficulty, e.status, e.enrolled_at, coalesce(p.status, 'not_started'), coalesce(p.percentage, 0), p.started_at,
+    p.last_accessed, p.completed_at, g.percent,
+    case when g.percent is null then null
+         when g.percent >= json_extract(c.attributes, '$.assessmentCriteria.passingScore') then 'true' else 'false' end,
+    g.updated_at
+  from users u cross join enrollments e on e.user_id = u.id and e.role = 'learner'
+    join courses c on c.id = e.course_id
+    left join progress p on p.user_id = u.id and p.course_id = c.id
+    left join course_grades g on g.user_id = u.id and g.course_id = c.id
+  where u.status <> 'deleted' order by u.email, c.title, u.id, c.id`
+
+/** A million rows over HTTP to a CSV file, over sqlite3 writing the same rows; memory; other requests meanwhile. */
+export async function benchExport(bin: string, directory: string): Promise<BenchRow[]> {
+  const database = join(directory, 'export.db')
+  const academy = openAcademy({ path: database })
+  const key = await makeKey(academy)
+  academy.close()
+  fillEnrollments(database, rows)
+  const yardstick = (await has('sqlite3')) ? bySqlite3 : byNode
+  const server = await served(
+    [bin, 'server', 'start', '--database', database, '--port', '0', '--rate-limit', '0'],
+    {
+      XDG_STATE_HOME: directory,
+    },
+  )
+  const pairs: [number, number][] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    const pair: [number, number] = [
+      (await exported(bin, server.url, key, join(directory, 'ours.csv'))).ms,
+      await yardstick(database, join(directory, 'theirs.csv')),
+    ]
+    if (round > 0) pairs.push(pair)
+  }
+  const first = peakMiB(server.pid)
+  const client = await exported(bin, server.url, key, join(directory, 'ours.csv'))
+  const [slow, asked] = await meanwhile(server.url, key, () =>
+    exported(bin, server.url, key, join(directory, 'ours.csv')),
+  )
+  const again = peakMiB(server.pid)
+  const megabytes = Math.round(statSync(join(directory, 'ours.csv')).size / 1e6)
+  await server.stop()
+  const [mine, theirs] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))]
+  const value = median(pairs.map(([one, other]) => other / one))
+  return [
+    {
+      figure: 'export: 1,000,000 rows to CSV',
+      value,
+      unit: 'ratio',
+      goal: 0.8,
+      better: 'more',
+      from: `${(mine / 1000).toFixed(2)} s over ${(theirs / 1000).toFixed(2)} s (${yardstick.name}), ${megabytes} MB, ${rounds} rounds`,
+    },
+    memory('server', first, `after ${rounds + 1} exports`),
+    memory('client', client.peak, 'one export'),
+    memory('server, later', again, `after ${rounds + 3} exports`),
+    {
+      figure: 'export: other requests meanwhile, p99',
+      value: slow,
+      unit: 'ms',
+      goal: 20,
+      better: 'less',
+      from: `${asked} lists of 20 courses, one every ${sampleEveryMs} ms`,
+    },
+  ]
+}
+
+function memory(what: string, value: number | null, from: string): BenchRow {
+  return {
+    figure: `export: peak memory, ${what}`,
+    value: value ?? Number.NaN,
+    unit: 'MiB',
+    goal: 150,
+    better: 'less',
+    from,
+  }
+}
+
+async function exported(
+  bin: string,
+  url: string,
+  key: string,
+  file: string,
+): Promise<{ ms: number; peak: number | null }> {
+  rmSync(file, { force: true })
+  const startedMs = performance.now()
+  const child = spawn(process.execPath, [bin, 'analytics', 'export', '--url', url, '--file', file], {
+    stdio: 'ignore',
+    env: { ...process.env, LEARNCTL_API_KEY: key },
+  })
+  let peak: number | null = null
+  const watch = setInterval(() => {
+    peak = peakMiB(child.pid ?? 0) ?? peak
+  }, 50)
+  const [code] = (await once(child, 'close')) as [number | null]
+  clearInterval(watch)
+  if (code !== 0) throw new Error(`the export ended with ${code}`)
+  return { ms: performance.now() - startedMs, peak }
+}
+
+async function bySqlite3(database: string, file: string): Promise<number> {
+  const out = openSync(file, 'w')
+  try {
+    return await timed('sqlite3', ['-csv', '-header', database, statement], { stdout: out })
+  } finally {
+    closeSync(out)
+  }
+}
+
+async function byNode(database: string, file: string): Promise<number> {
+  return timed(process.execPath, [join(import.meta.dirname, 'bare-export.ts'), database, statement, file])
+}
+
+async function has(program: string): Promise<boolean> {
+  return timed(program, ['--version']).then(
+    () => true,
+    () => false,
+  )
+}
+
+/** The 99th percentile of small requests while `work` goes on, and how many there were. */
+async function meanwhile(url: string, key: string, work: () => Promise<unknown>): Promise<[number, number]> {
+  let busy = true
+  const done = work().finally(() => {
+    busy = false
+  })
+  const times: number[] = []
+  while (busy) {
+    const startedMs = performance.now()
+    const reply = await fetch(`${url}/v1/courses`, { headers: { authorization: `Bearer ${key}` } })
+    await reply.text()
+    times.push(performance.now() - startedMs)
+    await setTimeout(sampleEveryMs)
+  }
+  await done
+  return [percentile(times, 0.99), times.length]
+}
