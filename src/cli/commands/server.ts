@@ -2,13 +2,11 @@ import type { Command, Given } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { write } from '../io.ts'
-import { isAlive, type RunningServer, type RunningServers, runningServers } from '../running-servers.ts'
+import { type RunningServer, runningServers } from '../running-servers.ts'
 import { databaseFault } from '../session.ts'
 
 const fields = ['url', 'pid', 'database', 'startedAt']
 const shape = { table: fields, fields, paths: fields }
-const stopWithinMs = 40_000
-const pollMs = 50
 
 /** `learnctl server …` */
 export const commands: readonly Command[] = [
@@ -109,7 +107,9 @@ async function start(context: Context, given: Given): Promise<void> {
     const { startDetached } = await import('../detached-server.ts')
     return startDetached(context, options.database)
   }
-  const keyFile = await openKeyFile(context, given)
+  const keyFileName = given.flags['key-file']
+  const { openKeyFile } = await import('../key-file.ts')
+  const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
   const { serve } = await import('../../server/serve.ts')
   const server = await serve({
     ...options,
@@ -197,31 +197,6 @@ function listenFault(error: unknown, { host, port }: { host: string; port: numbe
   })
 }
 
-async function openKeyFile({ io }: Context, { flags }: Given) {
-  if (flags['key-file'] === undefined) return null
-  const { openTarget } = await import('../target-file.ts')
-  const { access } = await import('node:fs/promises')
-  const { resolve } = await import('node:path')
-  const name = String(flags['key-file'])
-  const path = resolve(io.cwd, name)
-  const exists = await access(path).then(
-    () => true,
-    () => false,
-  )
-  // A file of an earlier start holds the key that is still good: it is kept unless there is a new one.
-  if (!exists) {
-    const probe = await openTarget(io.cwd, name)
-    await probe.discard()
-  }
-  return {
-    async keep(key: string) {
-      const target = await openTarget(io.cwd, name, { force: true, mode: 0o600 })
-      await target.write(Buffer.from(`${key}\n`))
-      await target.finish()
-    },
-  }
-}
-
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve()
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
@@ -232,6 +207,7 @@ async function stop(context: Context): Promise<void> {
   const database = databaseOf(context)
   const servers = runningServers(directories.state)
   const found = (await servers.list()).filter((server) => server.database === database)
+  const { answers, end } = await import('../stop-server.ts')
   const running: RunningServer[] = []
   for (const server of found) {
     if (await answers(context, server)) running.push(server)
@@ -246,30 +222,4 @@ async function stop(context: Context): Promise<void> {
     await end(context, servers, server)
     await output.note(`stopped ${server.url}`)
   }
-}
-
-/** True when a server is what answers there: after a restart of the machine, the process id may be anybody's. */
-async function answers({ io }: Context, { address }: RunningServer): Promise<boolean> {
-  const { createUndiciTransport } = await import('../../client/undici.ts')
-  const network = createUndiciTransport({ env: {}, connectTimeoutMs: 2000 })
-  try {
-    const reply = await network({ method: 'GET', url: `${address}/health`, headers: {}, signal: io.signal })
-    for await (const _ of reply.body ?? []);
-    return reply.headers.get('x-request-id') !== null
-  } catch {
-    return false
-  } finally {
-    await network.close()
-  }
-}
-
-async function end({ io }: Context, servers: RunningServers, { pid, url }: RunningServer): Promise<void> {
-  process.kill(pid, 'SIGTERM')
-  for (let waitedMs = 0; waitedMs < stopWithinMs; waitedMs += pollMs) {
-    if (!isAlive(pid)) return servers.remove(pid)
-    await io.sleep(pollMs, io.signal)
-  }
-  throw new CommandError('still_running', 'failure', `${url} (process ${pid}) does not end`, {
-    hint: `end it by force: kill -9 ${pid}`,
-  })
 }
