@@ -32,11 +32,14 @@ export function refusalOf(incoming: IncomingMessage, allowed: ReadonlySet<string
   const names = incoming.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
   const repeated = single.find((name) => names.indexOf(name) !== names.lastIndexOf(name))
   if (repeated) return new ProblemError('duplicate_header', `The header ${repeated} came twice.`)
-  const hosts = [incoming.headers.host ?? '']
+  if (incoming.headers.host === undefined) {
+    return new ProblemError('invalid_parameter', 'The request carries no Host header.')
+  }
+  const hosts = [incoming.headers.host]
   const target = incoming.url ?? '/'
   if (!target.startsWith('/')) {
     const absolute = URL.canParse(target) ? new URL(target) : undefined
-    hosts.push(absolute?.host ?? (target === '*' ? (hosts[0] ?? '') : ''))
+    hosts.push(absolute?.host ?? (target === '*' ? incoming.headers.host : ''))
     incoming.url = absolute ? absolute.pathname + absolute.search : '/*'
   }
   const foreign = hosts.find((host) => !allowed.has(hostnameOf(host)))

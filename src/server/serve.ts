@@ -5,6 +5,8 @@ import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { openDatabase } from './academy.ts'
 import { createApp } from './app.ts'
+import { drainOf } from './drain.ts'
+import { everyHeader } from './exchange.ts'
 import type { IdPrefix } from './id.ts'
 import { localPrincipal } from './identify.ts'
 import { createKey } from './keys.ts'
@@ -31,6 +33,8 @@ export interface ServeOptions {
   /** Gets one line of JSON for each request. */
   readonly writeLog: (line: string) => void
   readonly now?: () => Date
+  /** How long a slow client is waited for. */
+  readonly timeouts?: typeof slowClientTimeouts
 }
 
 /** An academy that is being served. */
@@ -49,7 +53,7 @@ const drainMs = 30_000
 const stalledMs = 120_000
 
 // Node's own are 60 s, 300 s and a check every 30 s: enough for a few hundred idle sockets to hold a server.
-const timeouts = {
+const slowClientTimeouts = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   keepAliveTimeout: 5_000,
@@ -58,22 +62,24 @@ const timeouts = {
 
 /** Serves an academy over HTTP; throws DatabaseError, and the listen error of a port that is taken. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { path, perMinute, writeLog, now = () => new Date() } = options
+  const { path, perMinute, writeLog, now = () => new Date(), timeouts = slowClientTimeouts } = options
   const { database, created, newId } = openDatabase(path, now)
   const log = (entry: LogEntry) => writeLog(logLine(entry))
   const app = createApp(
     { database, now, newId, perMinute, respond: webResponse(log), addressOf, log },
     await allRoutes(),
   )
-  const listener = getRequestListener(front(app, options.corsOrigins).fetch)
+  const listener = getRequestListener(front(app, options.corsOrigins, newId).fetch)
   const allowed = allowedHosts(options)
-  let stopping = false
-  const server = createServer(timeouts, (incoming, outgoing) => {
-    const refusal = stopping ? closing() : refusalOf(incoming, allowed)
-    if (stopping) outgoing.setHeader('connection', 'close')
+  let stopped: Promise<void> | undefined
+  // Node would answer a missing Host by itself, without problem details.
+  const server = createServer({ ...timeouts, requireHostHeader: false }, (incoming, outgoing) => {
+    const refusal = stopped ? closing() : refusalOf(incoming, allowed)
+    if (stopped) outgoing.setHeader('connection', 'close')
     if (refusal) sendRefusal(incoming, outgoing, refusal, newId('req'), now(), log)
     else void listener(incoming, outgoing)
   })
+  const drain = drainOf(server)
   server.maxConnections = 500
   server.timeout = stalledMs
   server.on('clientError', (error, socket) => sendRaw(error, socket, newId('req'), now(), log))
@@ -88,26 +94,40 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     url: options.publicUrl ?? urlOf(server, options.host),
     address: urlOf(server, options.host),
     firstKey,
-    async stop() {
-      stopping = true
-      await drained(server)
-      database.close()
+    stop() {
+      stopped ??= drain(drainMs).then(() => database.close())
+      return stopped
     },
   }
 }
 
-function front(app: Hono, origins: readonly string[]): Hono {
+const exposeHeaders = [
+  'Allow',
+  'Content-Disposition',
+  'ETag',
+  'Idempotent-Replayed',
+  'Link',
+  'Location',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Request-Id',
+]
+const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
+
+function front(app: Hono, origins: readonly string[], newId: (prefix: IdPrefix) => string): Hono {
   if (origins.length === 0) return app
-  const exposeHeaders = [
-    'ETag',
-    'Link',
-    'Location',
-    'RateLimit',
-    'RateLimit-Policy',
-    'Retry-After',
-    'X-Request-Id',
-  ]
-  return new Hono().use(cors({ origin: [...origins], exposeHeaders })).route('/', app)
+  return new Hono()
+    .use(async (context, next) => {
+      await next()
+      // A preflight is answered before the app sees it.
+      if (context.res.headers.has('x-request-id')) return
+      const headers = { ...everyHeader, 'x-request-id': newId('req') }
+      for (const [name, value] of Object.entries(headers)) context.header(name, value)
+    })
+    .use(cors({ origin: [...origins], allowMethods, exposeHeaders }))
+    .route('/', app)
 }
 
 function closing(): ProblemError {
@@ -138,15 +158,4 @@ function urlOf(server: Server, host: string): string {
   // A server that listens on host and port has an address object, not the path of a pipe.
   const { port } = server.address() as AddressInfo
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-function drained(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    const late = setTimeout(() => server.closeAllConnections(), drainMs)
-    server.close(() => {
-      clearTimeout(late)
-      resolve()
-    })
-    server.closeIdleConnections()
-  })
 }
