@@ -100,7 +100,12 @@ export async function exchange(
   }
   const headers = { ...everyHeader, ...reply.headers, 'x-request-id': request.requestId }
   const response = academy.respond(
-    { ...reply, headers: { ...headers, ...limitHeaders(gates, request) } },
+    {
+      ...reply,
+      headers: { ...headers, ...limitHeaders(gates, request) },
+      // A stream that nobody reads would hold its snapshot for good.
+      body: raw.method === 'HEAD' ? null : reply.body,
+    },
     env,
   )
   academy.log({
