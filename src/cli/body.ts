@@ -7,6 +7,7 @@ import { UsageError } from './errors.ts'
 import type { Flag, Placed } from './flag.ts'
 import { parseFlag } from './flag-value.ts'
 
+/** The whole body at once. */
 export const bodyFlag: Flag = {
   name: 'body',
   kind: 'text',
@@ -14,6 +15,7 @@ export const bodyFlag: Flag = {
   summary: 'Take the fields from a JSON or YAML file, or from standard input; flags override them',
 }
 
+/** What has to go from a resource. */
 export const unsetFlag: Flag = {
   name: 'unset',
   kind: 'words',

@@ -4,7 +4,9 @@ import type { Place } from '../config/directories.ts'
 import { systemCode } from '../config/errors.ts'
 import { CommandError, InterruptedError, ReaderGoneError, UsageError } from './errors.ts'
 
+/** What is read from; a terminal says so. */
 export type Input = Readable & { readonly isTTY?: boolean }
+/** What is written to; a terminal says so, and how wide it is. */
 export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
 
 /** Everything that a run takes from the world and gives to it. */

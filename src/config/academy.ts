@@ -35,6 +35,7 @@ export interface RemoteAcademy extends Chosen {
   readonly withheld: { readonly profile: string; readonly origin: string } | null
 }
 
+/** An academy, here or elsewhere. */
 export type Academy = LocalAcademy | RemoteAcademy
 
 /** What an academy is chosen from. */

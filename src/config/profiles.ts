@@ -24,6 +24,7 @@ export interface LocalProfile {
   readonly database: string
 }
 
+/** What a name stands for. */
 export type Profile = RemoteProfile | LocalProfile
 
 /** All profiles by name, and which of them is active. */

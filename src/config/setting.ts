@@ -1,5 +1,7 @@
+/** The forms a result can be printed in. */
 export const formats = ['table', 'json', 'jsonl', 'csv', 'yaml'] as const
 export type Format = (typeof formats)[number]
+/** When to colour. */
 export const colourModes = ['auto', 'always', 'never'] as const
 export type ColourMode = (typeof colourModes)[number]
 
@@ -13,6 +15,7 @@ export interface Kinds {
   duration: number
   switch: boolean
 }
+/** What kind of value a setting has. */
 export type Kind = keyof Kinds
 
 /** One global setting: a flag, its variable, and what it means. */

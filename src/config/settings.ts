@@ -20,6 +20,7 @@ export interface Resolved<Value> {
   readonly shadows: readonly Origin[]
 }
 
+/** Every global setting with its value and where that came from. */
 export type Settings = { readonly [Name in SettingName]: Resolved<SettingValues[Name]> }
 
 /** The places that settings are read from; flags by setting name. */

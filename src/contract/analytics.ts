@@ -6,6 +6,7 @@ import { operation, staff } from './operation.ts'
 import { paging } from './page.ts'
 import { ProgressStatus, progressStatuses } from './progress.ts'
 
+/** The forms in which learners can be exported. */
 export const analyticsFormats = ['json', 'csv', 'ndjson'] as const
 
 const Bound = z.string().refine((text) => isDay(text) || isInstant(text), {
@@ -86,6 +87,7 @@ export const LearnerPage = z.object({
 })
 export type LearnerPage = z.output<typeof LearnerPage>
 
+/** Learners and how far they are, for those who look at numbers. */
 export const analytics = {
   learners: operation({
     id: 'analytics.learners',

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 
+/** How many items one batch takes. */
 export const maximumBatchSize = 1000
 
 /** What to do with an item that is there already. */

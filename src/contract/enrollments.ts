@@ -5,9 +5,13 @@ import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 
+/** The roles somebody can have in a course. */
 export const enrollmentRoles = ['learner', 'instructor'] as const
+/** In which role somebody is enrolled. */
 export const EnrollmentRole = z.enum(enrollmentRoles)
+/** How an enrolment may stand. */
 export const enrollmentStatuses = ['active', 'inactive', 'completed', 'deleted'] as const
+/** How an enrolment stands. */
 export const EnrollmentStatus = z.enum(enrollmentStatuses)
 
 /** An enrolment's writable attributes. The course and the user are required and do not change later. */
@@ -21,6 +25,7 @@ export const EnrollmentInput = z.strictObject({
 })
 export type EnrollmentInput = z.output<typeof EnrollmentInput>
 
+/** What a PUT takes: changes of an enrolment. */
 export const EnrollmentPatch = patchOf(EnrollmentInput)
 
 /** An enrolment as it is shown. */
@@ -40,6 +45,7 @@ export const Enrollment = z.object({
 })
 export type Enrollment = z.output<typeof Enrollment>
 
+/** Who takes or teaches which course. */
 export const enrollments = {
   list: operation({
     id: 'enrollments.list',

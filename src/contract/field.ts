@@ -43,10 +43,15 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
 /** An id of ours, or `ext:<externalId>`, or for users `email:<address>` (api.md §1, "Ids"). */
 export const Reference = z.string().min(1).max(512)
 
+/** The school's own id of a thing, unique for each kind of thing. */
 export const ExternalId = optional(z.string().min(1).max(255))
+/** What keeps a resource from elsewhere, such as a declarative file. */
 export const ManagedBy = optional(z.string().min(1).max(255))
+/** A percentage, 0 to 100. */
 export const Percent = z.number().min(0).max(100)
+/** A duration in whole minutes. */
 export const Minutes = z.int().min(0).max(10_000_000)
+/** What learners will be able to do. */
 export const Objectives = z.array(text(1, 500)).max(100).default([])
 
 /** A web address, http or https. */

@@ -3,6 +3,7 @@ import { Instant, optional, Reference, Time, text } from './field.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
+/** What a credential may be good for. */
 export const scopes = ['read', 'write', 'admin'] as const
 
 /** What an API key is made from. */
@@ -29,11 +30,13 @@ export const Key = z.object({
 })
 export type Key = z.output<typeof Key>
 
+/** A key at the moment it is made. */
 export const NewKey = Key.extend({
   key: z.string().nullable().meta({ description: 'Shown once; null in a replay' }),
 })
 export type NewKey = z.output<typeof NewKey>
 
+/** API keys, for admins. */
 export const keys = {
   list: operation({
     id: 'keys.list',

@@ -16,7 +16,9 @@ import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 
+/** The states of a lesson. */
 export const lessonStatuses = ['draft', 'published'] as const
+/** The state of a lesson. */
 export const LessonStatus = z.enum(lessonStatuses)
 
 const blockTypes = [
@@ -102,6 +104,7 @@ export const LessonInput = z.strictObject({
 })
 export type LessonInput = z.output<typeof LessonInput>
 
+/** What a PUT takes: changes of a lesson. */
 export const LessonPatch = patchOf(LessonInput)
 
 /** A lesson as it is shown; learners do not get the answers of its questions. */
@@ -125,6 +128,7 @@ export const Lesson = z.object({
 })
 export type Lesson = z.output<typeof Lesson>
 
+/** The lessons of courses. */
 export const lessons = {
   list: operation({
     id: 'lessons.list',

@@ -6,6 +6,7 @@ export type RoleName = 'admin' | 'instructor' | 'analyst' | 'learner'
 /** `read` for GET, `write` for the rest, `admin` for keys and everything that outranks a course (api.md §2). */
 export type Scope = 'read' | 'write' | 'admin'
 
+/** The methods of HTTP that the API uses. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /**
@@ -74,4 +75,5 @@ export const everyone = ['admin', 'instructor', 'analyst', 'learner'] as const
 export const staff = ['admin', 'instructor', 'analyst'] as const
 /** Those who set up courses and keep progress. */
 export const teachers = ['admin', 'instructor'] as const
+/** Those who may do everything. */
 export const admins = ['admin'] as const

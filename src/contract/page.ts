@@ -1,7 +1,9 @@
 import * as z from 'zod'
 import { Flag } from './field.ts'
 
+/** How many items a page has at most. */
 export const maximumPageSize = 100
+/** How many items a page has unless told otherwise. */
 export const defaultPageSize = 20
 
 /** The query of every list: how many, from where, and whether to count (api.md §1, "Lists"). */

@@ -4,7 +4,9 @@ import { Instant, Percent, Reference, Time } from './field.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging } from './page.ts'
 
+/** How far a learner can be, in words. */
 export const progressStatuses = ['not_started', 'in_progress', 'completed'] as const
+/** How far a learner is, in a word. */
 export const ProgressStatus = z.enum(progressStatuses)
 
 /** The whole record of a learner's progress in one course, as it is set. */
@@ -45,6 +47,7 @@ export const ProgressStep = z.object({
 })
 export type ProgressStep = z.output<typeof ProgressStep>
 
+/** How far learners are, and how they came there. */
 export const progress = {
   list: operation({
     id: 'progress.list',

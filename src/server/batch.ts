@@ -15,6 +15,7 @@ export interface Outcome {
   readonly code?: 'unchanged' | 'skipped'
 }
 
+/** What happens to an item that is there already. */
 export type OnExists = 'fail' | 'update' | 'skip'
 
 /** The items of a batch, each still to be judged on its own; throws 422 for what is wrong around them. */

@@ -21,6 +21,7 @@ export interface CourseRow extends Row {
   readonly archived_at: string | null
 }
 
+/** The columns of a course row, from `courses c`. */
 export const courseColumns = sql`c.id, c.external_id, c.title, c.description, c.difficulty, c.status, c.attributes,
   c.managed_by, c.version, c.created_at, c.updated_at, c.published_at, c.archived_at`
 

@@ -7,6 +7,7 @@ const maximumArray = 1000
 /** A JSON object. */
 export type JsonObject = Record<string, unknown>
 
+/** True for what JSON calls an object. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -15,6 +15,7 @@ export interface ProgressRow extends Row {
   readonly updated_at: string
 }
 
+/** The columns of a progress row. */
 export const progressColumns = sql`p.user_id, p.course_id, p.percentage, p.status, p.started_at, p.last_accessed,
   p.completed_at, p.version, p.updated_at`
 

@@ -20,6 +20,7 @@ export interface UserRow extends Row {
   readonly updated_at: string
 }
 
+/** The columns of a user row, from `users u`. */
 export const userColumns = sql`u.id, u.external_id, u.email, u.username, u.role, u.status, u.profile, u.managed_by,
   u.version, u.created_at, u.updated_at`
 
