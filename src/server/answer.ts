@@ -66,7 +66,12 @@ function admit(
 }
 
 function touch({ database }: Academy, { principal, touch, now }: Exchange): void {
-  if (principal && touch) touchKey(database, principal, now)
+  if (!principal || !touch) return
+  try {
+    touchKey(database, principal, now)
+  } catch {
+    // On a full disk, or while another program writes, reading goes on; a write fails by itself.
+  }
 }
 
 function authorise(academy: Academy, gates: Gates, operation: Operation, request: Exchange): void {

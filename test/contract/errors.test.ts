@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { phraseOf, statusOf } from '../../src/contract/errors.ts'
+
+// api.md §1, written down.
+const golden = `
+400 invalid_json invalid_parameter unknown_parameter invalid_cursor duplicate_header
+401 missing_credentials invalid_token token_expired
+403 expired_key insufficient_scope forbidden
+404 not_found
+405 method_not_allowed
+408 request_timeout
+409 duplicate stale_progress invalid_transition course_archived progress_disabled has_progress enrollment_inactive user_inactive last_admin
+412 precondition_failed
+413 content_too_large
+414 uri_too_long
+415 unsupported_media_type
+421 misdirected_request
+422 validation_failed read_only idempotency_mismatch
+429 rate_limited
+500 internal
+503 unavailable`
+
+test('every code has the status of the table, and every status a phrase', () => {
+  const expected = golden
+    .trim()
+    .split('\n')
+    .flatMap((line) => {
+      const [status = '', ...codes] = line.split(' ')
+      return codes.map((code) => [code, Number(status)])
+    })
+  expect(statusOf).toEqual(Object.fromEntries(expected))
+  for (const status of Object.values(statusOf)) expect(phraseOf[status]).toMatch(/^[A-Z]/)
+})
