@@ -49,13 +49,19 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
     const place = file === undefined ? '' : ` written to ${file}`
     const guarded = source.guarded()
     const cells =
-      guarded > 0 ? `, ${guarded} cells guarded against formulas (--raw leaves them as they are)` : ''
-    await output.note(`${source.rows()} rows${place}${cells}`)
+      guarded > 0
+        ? `, ${counted(guarded, 'cell')} guarded against formulas (--raw leaves them as they are)`
+        : ''
+    await output.note(`${counted(source.rows(), 'row')}${place}${cells}`)
   } catch (error) {
     line.stop()
     await target?.discard()
     throw error
   }
+}
+
+function counted(count: number, thing: string): string {
+  return `${count} ${thing}${count === 1 ? '' : 's'}`
 }
 
 /** How many rows there will be, where somebody watches and the platform counts. */

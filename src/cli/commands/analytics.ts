@@ -1,5 +1,7 @@
+import type { Settings } from '../../config/settings.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
+import { checkChoices } from '../choices.ts'
 import type { Command, Given } from '../command.ts'
 import type { Context } from '../context.ts'
 import { showRequest } from '../dry-run.ts'
@@ -28,6 +30,14 @@ const filters = {
 } satisfies Readonly<Partial<Record<keyof Query, FieldFlag>>>
 
 const filterFlags = placed(filters)
+const ownFlags = filterFlags.map(({ flag }) => flag)
+const formatFlag = {
+  name: 'format',
+  kind: 'text',
+  placeholder: 'format',
+  summary: 'How to write it; csv unless given',
+  choices: formats,
+} as const
 const lastFlag = {
   name: 'last',
   kind: 'text',
@@ -43,14 +53,8 @@ export const commands: readonly Command[] = [
     description:
       "CSV is what the server sends, byte for byte: RFC 4180, a header always, UTF-8. A text that a spreadsheet would\ntake for a formula has a ' in front, unless --raw. Without dates, who never started is there, too.",
     flags: [
-      {
-        name: 'format',
-        kind: 'text',
-        placeholder: 'format',
-        summary: 'How to write it; csv unless given',
-        choices: formats,
-      },
-      ...filterFlags.map(({ flag }) => flag),
+      formatFlag,
+      ...ownFlags,
       lastFlag,
       { name: 'raw', kind: 'switch', summary: 'CSV without the guard against formulas' },
       { name: 'bom', kind: 'switch', summary: 'CSV with a byte order mark, for Excel' },
@@ -67,7 +71,7 @@ export const commands: readonly Command[] = [
   {
     name: 'summary',
     summary: 'Show how far learners are: the distribution of completion, and the courses side by side',
-    flags: [...filterFlags.map(({ flag }) => flag), lastFlag],
+    flags: [...ownFlags, lastFlag],
     examples: ['analytics summary', 'analytics summary --last 30d -o json'],
     run: runSummary,
   },
@@ -75,18 +79,10 @@ export const commands: readonly Command[] = [
 
 async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context
-  const { source, name } = settings.output.origin
-  if (source === 'flag') {
-    throw new UsageError(`${name} does not choose the format of an export`, {
-      hint: 'use --format csv, json or ndjson',
-    })
-  }
+  refuseMisplaced(settings)
   const { flags } = given
-  const format = formats.find((one) => one === (flags['format'] ?? 'csv'))
-  if (!format) {
-    const choice = { given: String(flags['format']), valid: formats }
-    throw new UsageError(`--format must be one of ${formats.join(', ')}, not ${choice.given}`, { choice })
-  }
+  checkChoices([formatFlag], flags)
+  const format = formats.find((one) => one === flags['format']) ?? 'csv'
   const csvOnly = ['raw', 'bom'].find((flag) => flags[flag] === true)
   if (csvOnly && format !== 'csv') throw new UsageError(`--${csvOnly} is for CSV, not for ${format}`)
   const query = {
@@ -121,7 +117,8 @@ async function runSummary(context: Context, given: Given): Promise<void> {
     import('../summary-view.ts'),
     import('../colour.ts'),
   ])
-  if (format === 'table' && io.stdout.isTTY && !settings.columns.value && !settings.quiet.value) {
+  const rowsWanted = settings.quiet.value || ['flag', 'environment'].includes(settings.columns.origin.source)
+  if (format === 'table' && io.stdout.isTTY && !rowsWanted) {
     const chalk = await painter(colourLevel(io.stdout, io.env, settings.color.value))
     return output.text(drawSummary(summary, io.stdout.columns ?? 80, chalk))
   }
@@ -134,11 +131,27 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   await output.document({ period, summary })
 }
 
+/** Global flags that an export cannot follow, and what to do instead: to ignore one would be a wrong result. */
+const misplaced = [
+  ['output', 'use --format csv, json or ndjson'],
+  ['columns', 'its columns are always the same ones; leave some out with a program that reads CSV'],
+  ['quiet', 'print ids with: learnctl users list --role learner --all -q'],
+  ['limit', 'it always has all rows; filter them with --course, --learner, --status, --difficulty or --last'],
+] as const
+
+function refuseMisplaced(settings: Settings): void {
+  for (const [name, hint] of misplaced) {
+    const { origin } = settings[name]
+    if (origin.source === 'flag') throw new UsageError(`${origin.name} is not for an export`, { hint })
+  }
+}
+
 async function* onePage<Row>(rows: readonly Row[]) {
   yield rows
 }
 
-function queryOf({ io }: Context, { flags }: Given): Omit<Query, 'format'> {
+function queryOf({ io, session }: Context, { flags }: Given): Omit<Query, 'format'> {
+  if (session.academy().kind === 'local') checkChoices(ownFlags, flags)
   const query = Object.fromEntries(
     filterFlags.flatMap(({ place, flag }) => {
       const value = flags[flag.name]

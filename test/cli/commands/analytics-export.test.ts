@@ -1,0 +1,245 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { beforeEach, describe, expect } from 'vitest'
+import type { Person } from '../../helpers/academy.ts'
+import { type TestCli, testCli, test as withCli } from '../../helpers/cli.ts'
+
+const hostile = '=HYPERLINK("https://evil.example")'
+const path = '/v1/analytics/learners'
+
+/** The program, signed in to an academy with 130 learners in one course; one of them has a formula for a name. */
+const test = withCli.extend('school', async ({ remote, admin }) => {
+  await fill(admin)
+  await remote.run('auth login --with-key --url https://school.example', { stdin: admin.key })
+  return remote
+})
+
+async function fill(admin: Person): Promise<void> {
+  const course = { title: 'Sea, deep', externalId: 'sea', status: 'published', difficulty: 'expert' }
+  await admin.post('/v1/courses', course)
+  const numbers = Array.from({ length: 130 }, (_, index) => index)
+  const users = numbers.map((n) => ({
+    email: `learner-${String(n).padStart(3, '0')}@school.example`,
+    externalId: `S-${n}`,
+    profile: { firstName: n === 7 ? hostile : 'Zoë', lastName: n === 8 ? 'line\nfeed "quoted"' : `L ${n}` },
+  }))
+  await admin.post('/v1/users/batch', { items: users })
+  const enrollments = numbers.map((n) => ({ courseId: 'ext:sea', userId: `ext:S-${n}` }))
+  await admin.post('/v1/enrollments/batch', { items: enrollments })
+  // The first started on the first of February, the second on the second, and so on to the 28th.
+  const started = numbers.slice(0, 28).map((n) => ({
+    learnerId: `ext:S-${n}`,
+    courseId: 'ext:sea',
+    completionPercentage: n * 3,
+    lastAccessed: `2026-02-${String(n + 1).padStart(2, '0')}T10:00:00Z`,
+  }))
+  await admin.post('/v1/progress/batch', { items: started })
+}
+
+const recordsOf = (csv: string): Record<string, string>[] =>
+  parse(csv, { columns: true, bom: true, record_delimiter: '\r\n' })
+
+describe('the formats', () => {
+  test('CSV is what the server sends, byte for byte, with the counts on standard error', async ({
+    school,
+    admin,
+  }) => {
+    const { code, stdout, stderr } = await school.run('analytics export')
+    expect(code).toBe(0)
+    expect(stdout).toBe((await admin.get(`${path}?format=csv`)).text)
+    expect(recordsOf(stdout)).toHaveLength(130)
+    expect(stderr).toBe('note: 130 rows, 1 cell guarded against formulas (--raw leaves them as they are)\n')
+  })
+
+  test('--raw and --bom reach the server, too', async ({ school, admin }) => {
+    const raw = await school.run('analytics export --raw')
+    expect(raw.stdout).toBe((await admin.get(`${path}?format=csv&raw=true`)).text)
+    expect(recordsOf(raw.stdout)[7]?.['firstName']).toBe(hostile)
+    expect(raw.stderr).toBe('note: 130 rows\n')
+    const { stdout } = await school.run('analytics export --bom')
+    // Reading an answer as text takes the mark away.
+    expect(stdout).toBe(`\ufeff${(await admin.get(`${path}?format=csv&bom=true`)).text}`)
+  })
+
+  test('NDJSON is what the server sends, a row a line', async ({ school, admin }) => {
+    const { stdout, stderr } = await school.run('analytics export --format ndjson')
+    expect(stdout).toBe((await admin.get(`${path}?format=ndjson`)).text)
+    expect(stdout.split('\n')).toHaveLength(131)
+    expect(stderr).toBe('note: 130 rows\n')
+  })
+
+  test('JSON is one array of all rows, more than a page of the API holds', async ({ school }) => {
+    const { stdout } = await school.run('analytics export --format json')
+    const rows = JSON.parse(stdout)
+    expect(rows).toHaveLength(130)
+    const lines = (await school.run('analytics export --format ndjson')).stdout.trimEnd().split('\n')
+    expect(rows).toEqual(lines.map((line) => JSON.parse(line)))
+  })
+
+  test('a CSV without its guard equals the JSON, cell by cell', async ({ school }) => {
+    const rows: Record<string, unknown>[] = JSON.parse(
+      (await school.run('analytics export --format json')).stdout,
+    )
+    const cells = rows.map((row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [name, value === null ? '' : String(value)]),
+      ),
+    )
+    expect(recordsOf((await school.run('analytics export --raw')).stdout)).toEqual(cells)
+  })
+
+  test.for([
+    ['csv', /^learnerId,.+\r\n$/],
+    ['json', /^\[\]\n$/],
+    ['ndjson', /^$/],
+  ] as const)('of nothing is an empty document in %s', async ([format, document], { school }) => {
+    const { code, stdout, stderr } = await school.run(`analytics export --last 1h --format ${format}`)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(document)
+    expect(stderr).toBe('note: 0 rows\n')
+  })
+})
+
+describe('which rows', () => {
+  const emails = async (cli: TestCli, flags: string) =>
+    recordsOf((await cli.run(`analytics export ${flags}`)).stdout).map(({ email = '' }) => email.slice(8, 11))
+
+  test('days count from their beginning to their end', async ({ school }) => {
+    expect(await emails(school, '--start-date 2026-02-03 --end-date 2026-02-05')).toEqual([
+      '002',
+      '003',
+      '004',
+    ])
+    expect(await emails(school, '--start-date 2026-02-27')).toEqual(['026', '027'])
+    expect(await emails(school, '--end-date 2026-02-04T10:00:00Z')).toEqual(['000', '001', '002'])
+  })
+
+  test('--last counts back from now', async ({ school }) => {
+    // It is the first of March, noon.
+    expect(await emails(school, '--last 2d')).toEqual(['027'])
+    expect(await emails(school, '--last 26h')).toEqual(['027'])
+    expect(await emails(school, '--last 1w')).toEqual(['022', '023', '024', '025', '026', '027'])
+  })
+
+  test('--include-not-started adds those whom no date can find', async ({ school }) => {
+    expect(await emails(school, '--last 2d --include-not-started')).toHaveLength(103)
+  })
+
+  test('filters by course, learner, status and difficulty', async ({ school }) => {
+    expect(await emails(school, '--learner ext:S-3')).toEqual(['003'])
+    expect(await emails(school, '--learner email:learner-004@school.example')).toEqual(['004'])
+    expect(await emails(school, '--course ext:sea --status in_progress')).toHaveLength(27)
+    expect(await emails(school, '--difficulty beginner,advanced')).toEqual([])
+  })
+})
+
+describe('--file', () => {
+  const files = (cli: TestCli) => readdirSync(cli.cwd)
+
+  test('holds the same bytes, and standard output stays empty', async ({ school }) => {
+    const piped = await school.run('analytics export --format ndjson')
+    expect(await school.run('analytics export --format ndjson --file learners.ndjson')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'note: 130 rows written to learners.ndjson\n',
+    })
+    expect(readFileSync(join(school.cwd, 'learners.ndjson'), 'utf8')).toBe(piped.stdout)
+    expect(files(school)).toEqual(['learners.ndjson'])
+  })
+
+  test('that exists is kept, unless --force is given', async ({ school }) => {
+    const file = join(school.cwd, 'learners.csv')
+    writeFileSync(file, 'mine')
+    expect(await school.run('analytics export --file learners.csv')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'error: learners.csv exists\n  hint: replace it with --force\n',
+    })
+    expect(readFileSync(file, 'utf8')).toBe('mine')
+    expect(await school.run('analytics export --file learners.csv --force')).toMatchObject({ code: 0 })
+    expect(recordsOf(readFileSync(file, 'utf8'))).toHaveLength(130)
+    expect(files(school)).toEqual(['learners.csv'])
+  })
+
+  test('is not touched by --dry-run, which shows the request', async ({ school }) => {
+    const { code, stdout } = await school.run(
+      'analytics export --file learners.csv --last 30d --raw --dry-run',
+    )
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^GET https:\/\/school\.example\/v1\/analytics\/learners\?/)
+    expect(stdout).toContain('start_date=2026-01-30T12%3A00%3A00.000Z')
+    expect(stdout).toContain('raw=true')
+    expect(stdout).toContain('authorization: Bearer ***\n')
+    expect(files(school)).toEqual([])
+  })
+})
+
+describe('what makes no sense', () => {
+  test.for([
+    ['-o json', '--output is not for an export', 'use --format csv, json or ndjson'],
+    ['--columns email', '--columns is not for an export', 'its columns are always the same'],
+    ['-q', '--quiet is not for an export', 'learnctl users list'],
+    ['--limit 5', '--limit is not for an export', 'it always has all rows'],
+    ['--format jsn', '--format must be one of csv, json, ndjson, not "jsn"', 'did you mean json?'],
+    ['--status complete', '--status must be one of not_started, in_progress', 'did you mean completed?'],
+  ])('%s is refused with a way on', async ([flags = '', message = '', hint = ''], { local }) => {
+    const { code, stdout, stderr } = await local.run(`analytics export ${flags}`)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(message)
+    expect(stderr).toContain(hint)
+  })
+
+  test.for([
+    ['--format json --raw', '--raw is for CSV, not for json'],
+    ['--format ndjson --bom', '--bom is for CSV, not for ndjson'],
+    ['--last 30', '--last must be a number of hours, days or weeks, such as 30d, not "30"'],
+    ['--last 30d --end-date 2026-02-01', '--last excludes --start-date and --end-date'],
+    ['--last 30d --start-date 2026-02-01', '--last excludes --start-date and --end-date'],
+  ])('%s is refused in one line', async ([flags = '', message = ''], { local }) => {
+    expect(await local.run(`analytics export ${flags}`)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `error: ${message}\n`,
+    })
+  })
+
+  test('LEARNCTL_OUTPUT speaks for other commands, and is passed over', async ({ local }) => {
+    const { code, stdout } = await local.run('analytics export', { env: { LEARNCTL_OUTPUT: 'json' } })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^learnerId,/)
+  })
+})
+
+describe('long work', () => {
+  let now = 0
+  beforeEach(() => {
+    now = Date.parse('2026-03-01T12:00:00.000Z')
+  })
+  const slow = (stepMs: number) =>
+    testCli({ now: () => (now += stepMs), env: { LEARNCTL_DATABASE: 'academy.db' } })
+
+  test('tells every ten seconds how far it is, where nobody watches', async () => {
+    const cli = slow(11_000)
+    await cli.run('courses create --title Sea --external-id sea')
+    await cli.run('users create --email ada@school.example')
+    await cli.run('enrollments create --course ext:sea --user email:ada@school.example')
+    const { code, stdout, stderr } = await cli.run('analytics export')
+    cli.remove()
+    expect(code).toBe(0)
+    expect(recordsOf(stdout)).toHaveLength(1)
+    expect(stderr).toMatch(/^(note: \d+ rows, \d+ rows\/s\n)+note: 1 row\n$/)
+  })
+
+  test('draws a bar on a terminal, on standard error alone, and takes it away at the end', async () => {
+    const cli = slow(600)
+    await cli.run('courses create --title Sea --external-id sea')
+    await cli.run('users create --email ada@school.example')
+    await cli.run('enrollments create --course ext:sea --user email:ada@school.example')
+    const { stdout, stderr } = await cli.run('analytics export', { tty: 80 })
+    cli.remove()
+    expect(stdout).toMatch(/^learnerId,[^█░]+$/)
+    expect(stderr).toMatch(/[█░]+ \d+ % · \d+ of 1 rows · \d+ rows\/s · .+ left/)
+    expect(stderr).toMatch(/note: 1 row\n$/)
+  })
+})
