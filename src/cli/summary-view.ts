@@ -42,7 +42,7 @@ export function figuresOf({ distribution, byCourse, ...all }: Summary): Figure[]
 /** A summary drawn for a terminal: the distribution of completion, and the courses side by side. */
 export function drawSummary(summary: Summary, width: number, chalk: ChalkInstance): string {
   return [
-    headline(summary, chalk),
+    headline(summary, width, chalk),
     distributionChart(summary, width, chalk),
     courseChart(summary, width, chalk),
   ]
@@ -51,21 +51,37 @@ export function drawSummary(summary: Summary, width: number, chalk: ChalkInstanc
     .concat('\n')
 }
 
-function headline(summary: Summary, chalk: ChalkInstance): string {
-  const figure = (name: string, value: string) => `${name} ${chalk.bold(value)}`
+function headline(summary: Summary, width: number, chalk: ChalkInstance): string {
   const counts = [
-    figure('Learners', String(summary.learners)),
-    figure('Enrolments', String(summary.enrollments)),
-    figure('completed', String(summary.completed)),
-    figure('in progress', String(summary.inProgress)),
-    figure('not started', String(summary.notStarted)),
-  ]
+    ['Learners', summary.learners],
+    ['Enrolments', summary.enrollments],
+    ['completed', summary.completed],
+    ['in progress', summary.inProgress],
+    ['not started', summary.notStarted],
+  ] as const
   const averages = [
-    figure('Completion: average', percent(summary.averageCompletionPercentage)),
-    figure('median', percent(summary.medianCompletionPercentage)),
-    figure('Average grade', percent(summary.averageGradePercent)),
-  ]
-  return `${counts.join('   ')}\n${averages.join('   ')}`
+    ['Completion: average', percent(summary.averageCompletionPercentage)],
+    ['median', percent(summary.medianCompletionPercentage)],
+    ['Average grade', percent(summary.averageGradePercent)],
+  ] as const
+  return [counts, averages].map((figures) => flow(figures, width, chalk)).join('\n')
+}
+
+/** Figures side by side, as many in a line as fit. */
+function flow(
+  figures: readonly (readonly [name: string, value: string | number])[],
+  width: number,
+  chalk: ChalkInstance,
+): string {
+  let text = ''
+  let column = 0
+  for (const [name, value] of figures) {
+    const length = `${name} ${value}`.length
+    const fits = column > 0 && column + 3 + length <= width
+    text += `${fits ? '   ' : column > 0 ? '\n' : ''}${name} ${chalk.bold(value)}`
+    column = fits ? column + 3 + length : length
+  }
+  return text
 }
 
 function distributionChart(
@@ -89,8 +105,8 @@ function courseChart({ byCourse }: Summary, width: number, chalk: ChalkInstance)
   const titles = byCourse.map(({ courseTitle }) => visible(courseTitle))
   const figures = ['enrolled', 'completed', 'grade', 'average completion']
   const longest = Math.max(6, ...titles.map(displayWidth))
-  const titleWidth = Math.min(longest, Math.max(16, width - 49))
-  const room = Math.max(8, Math.min(40, width - titleWidth - 41))
+  const titleWidth = Math.min(longest, Math.max(16, width - 50))
+  const room = Math.max(8, Math.min(40, width - titleWidth - 40))
   const head = `${padded('Course', titleWidth)}  ${figures[0]}  ${figures[1]}    ${figures[2]}  ${figures[3]}`
   const lines = byCourse.map((course, index) => {
     const average = course.averageCompletionPercentage

@@ -1,0 +1,137 @@
+import { parse } from 'csv-parse/sync'
+import { beforeEach, describe, expect } from 'vitest'
+import { displayWidth } from '../../../src/cli/width.ts'
+import { type TestCli, test } from '../../helpers/cli.ts'
+import { resultOf, rowsOf } from '../../helpers/result.ts'
+
+const plain = { tty: 80, env: { NO_COLOR: '1' } }
+
+async function fill(cli: TestCli): Promise<void> {
+  const titles = ['Sea', 'A course whose title is much longer than half of the line of a narrow terminal']
+  for (const [index, title] of titles.entries()) {
+    await cli.run([
+      'courses',
+      'create',
+      '--title',
+      title,
+      '--external-id',
+      `C-${index}`,
+      '--status',
+      'published',
+    ])
+  }
+  for (const [name, percentage] of Object.entries({ ada: 100, bob: 45, eve: 5 })) {
+    await cli.run(`users create --email ${name}@school.example`)
+    await cli.run(`progress set email:${name}@school.example --course ext:C-0 --completion ${percentage}`)
+  }
+  await cli.run('enrollments create --course ext:C-1 --user email:ada@school.example')
+}
+
+describe('on a terminal', () => {
+  beforeEach<{ local: TestCli }>(({ local }) => fill(local))
+
+  test('draws the distribution and the courses, numbers beside the bars', async ({ local }) => {
+    const { code, stdout, stderr } = await local.run('analytics summary', plain)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toBe(
+      `Learners 3   Enrolments 4   completed 1   in progress 2   not started 1
+Completion: average 37.5 %   median 25.0 %   Average grade –
+
+Enrolments by completion
+     0–9 %  2 ${'█'.repeat(60)}
+   10–19 %  0
+   20–29 %  0
+   30–39 %  0
+   40–49 %  1 ${'█'.repeat(30)}
+   50–59 %  0
+   60–69 %  0
+   70–79 %  0
+   80–89 %  0
+  90–100 %  1 ${'█'.repeat(30)}
+
+Course                          enrolled  completed    grade  average completion
+A course whose title is much …         1          0        –    0.0 %
+Sea                                    3          1        –   50.0 % █████
+`,
+    )
+  })
+
+  test.for([[66], [80], [200]])('of %i columns no line is longer', async ([tty = 0], { local }) => {
+    const { stdout } = await local.run('analytics summary', { ...plain, tty })
+    for (const line of stdout.split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(tty)
+  })
+
+  test('of 200 columns titles are shown in full', async ({ local }) => {
+    const { stdout } = await local.run('analytics summary', { ...plain, tty: 200 })
+    expect(stdout).toContain('half of the line of a narrow terminal  ')
+  })
+
+  test('is coloured, unless that is not wanted', async ({ local }) => {
+    expect((await local.run('analytics summary', { tty: 80 })).stdout).toContain('\u001b[36m█')
+    expect((await local.run('analytics summary --color never', { tty: 80 })).stdout).not.toContain('\u001b')
+  })
+
+  test('shows the escape codes in a title instead of obeying them', async ({ local }) => {
+    await local.run(['courses', 'update', 'ext:C-0', '--title', '\u001b[31mRed'])
+    const { stdout } = await local.run('analytics summary', plain)
+    expect(stdout).toContain('\\x1b[31mRed')
+    expect(stdout).not.toContain('\u001b')
+  })
+})
+
+test('of an academy without learners is two lines, and no bars of nothing', async ({ local }) => {
+  expect((await local.run('analytics summary', plain)).stdout).toBe(
+    'Learners 0   Enrolments 0   completed 0   in progress 0   not started 0\n' +
+      'Completion: average –   median –   Average grade –\n',
+  )
+})
+
+describe('in a pipe', () => {
+  beforeEach<{ local: TestCli }>(({ local }) => fill(local))
+
+  test('is plain rows: section, name, measure, value', async ({ local }) => {
+    const rows = await rowsOf(local, 'analytics summary')
+    expect(rows).toContainEqual(['all', '', 'learners', '3'])
+    expect(rows).toContainEqual(['distribution', '90–100', 'enrollments', '1'])
+    const sea = await resultOf(local, 'courses get ext:C-0')
+    expect(rows).toContainEqual(['course', `Sea (${sea.id})`, 'averageCompletionPercentage', '50'])
+    for (const row of rows) expect(row).toHaveLength(4)
+  })
+
+  test('has the same rows as CSV, and any of their columns', async ({ local }) => {
+    const { stdout } = await local.run('analytics summary -o csv')
+    const records: string[][] = parse(stdout)
+    expect(records[0]).toEqual(['section', 'name', 'measure', 'value'])
+    expect(records.slice(1)).toEqual(await rowsOf(local, 'analytics summary'))
+    expect(await rowsOf(local, 'analytics summary --columns value')).toHaveLength(records.length - 1)
+    expect(await local.run('analytics summary --columns valeu')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('did you mean value?'),
+    })
+  })
+
+  test('as JSON is the summary as the API gives it', async ({ local }) => {
+    expect(
+      await resultOf(local, 'analytics summary --start-date 2026-03-01 --end-date 2026-03-01'),
+    ).toMatchObject({
+      period: { start: '2026-03-01T00:00:00.000Z', end: '2026-03-02T00:00:00.000Z' },
+      summary: {
+        learners: 3,
+        enrollments: 3,
+        completed: 1,
+        averageGradePercent: null,
+        distribution: [1, 0, 0, 0, 1, 0, 0, 0, 0, 1],
+      },
+    })
+  })
+})
+
+test('nothing in it has an id to print', async ({ local }) => {
+  expect(await local.run('analytics summary -q')).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('--dry-run shows the request', async ({ local }) => {
+  const { stdout } = await local.run('analytics summary --course ext:C-0 --last 30d --dry-run')
+  expect(stdout).toMatch(/^GET http:\/\/localhost\/v1\/analytics\/learners\?.*course_id=ext%3AC-0/)
+})
