@@ -92,7 +92,7 @@ function distributionChart(
   if (enrollments === 0) return ''
   const most = Math.max(...distribution)
   const digits = String(most).length
-  const room = Math.max(10, Math.min(60, width - 12 - digits))
+  const room = Math.max(10, Math.min(60, width - 13 - digits))
   const lines = distribution.map((count, tenth) => {
     const label = `${ranges[tenth]} %`.padStart(10)
     return `${label}  ${String(count).padStart(digits)} ${chalk.cyan(bar(count / most, room))}`.trimEnd()
