@@ -7,7 +7,7 @@ import {
   Difficulty,
   difficulties,
 } from './course-attributes.ts'
-import { choices, Flag, Instant, Time } from './field.ts'
+import { choices, Exactly, Flag, Instant, Time } from './field.ts'
 import { everyone, operation, staff, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 
@@ -114,9 +114,9 @@ export const courses = {
         .max(255)
         .optional()
         .meta({ description: 'Part of the title or description, in any case' }),
-      tag: z.string().max(100).optional(),
-      external_id: z.string().max(255).optional(),
-      managed_by: z.string().max(255).optional(),
+      tag: Exactly,
+      external_id: Exactly,
+      managed_by: Exactly,
       updated_since: Instant.optional(),
       sort: sorting(['createdAt', 'updatedAt', 'title', 'difficulty'], '-createdAt'),
       ...paging,

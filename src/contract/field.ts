@@ -81,6 +81,9 @@ function isLanguage(tag: string): boolean {
 /** `true` or `false` as a query parameter. */
 export const Flag = z.enum(['true', 'false']).transform((text) => text === 'true')
 
+/** A query parameter that picks by this very text; empty it would pick everything, which nobody means. */
+export const Exactly = z.string().min(1).max(255).optional()
+
 /** A comma list of choices as a query parameter: `status=draft,published`. */
 export function choices<const Choice extends string>(all: readonly [Choice, ...Choice[]]) {
   const one = z.enum(all)

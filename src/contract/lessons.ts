@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import {
+  Exactly,
   ExternalId,
   Instant,
   ManagedBy,
@@ -140,9 +141,9 @@ export const lessons = {
     roles: everyone,
     query: z.strictObject({
       course_id: Reference.optional(),
-      module_id: z.string().max(100).optional(),
+      module_id: Exactly,
       status: LessonStatus.optional(),
-      external_id: z.string().max(255).optional(),
+      external_id: Exactly,
       sort: sorting(['order', 'createdAt', 'updatedAt', 'title'], 'order'),
       ...paging,
     }),

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { choices, ExternalId, Flag, Instant, ManagedBy, optional, Time } from './field.ts'
+import { choices, Exactly, ExternalId, Flag, Instant, ManagedBy, optional, Time } from './field.ts'
 import { admins, everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
@@ -126,9 +126,9 @@ export const users = {
         .max(255)
         .optional()
         .meta({ description: 'Part of the e-mail address, username or name, in any case' }),
-      email: z.string().max(254).optional(),
-      external_id: z.string().max(255).optional(),
-      managed_by: z.string().max(255).optional(),
+      email: Exactly,
+      external_id: Exactly,
+      managed_by: Exactly,
       updated_since: Instant.optional(),
       include_deleted: Flag.default(false),
       sort: sorting(['createdAt', 'updatedAt', 'email'], '-createdAt'),
