@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test as base } from 'vitest'
 import { type RunningServer, type ServeOptions, serve } from '../../src/server/serve.ts'
 import { freshDirectory, stoppedClock } from '../helpers/academy.ts'
@@ -79,6 +80,29 @@ export function parsed(text: string): RawAnswer {
   const code = /"code":"(\w+)"/.exec(body)?.[1]
   return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]), head: head.toLowerCase(), body, code }
 }
+
+/** Fills the academy with learners in one course; their rows are about 1 KB each. */
+export function fill(path: string, learners: number): void {
+  const database = new DatabaseSync(path)
+  database.exec(`
+    insert into courses (id, title, description, difficulty, status, attributes, version, created_at, updated_at)
+    values ('crs_1', 'Logic', '', 'beginner', 'published',
+            '{"assessmentCriteria":{"passingScore":70}}', 1, '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z');
+    insert into users (id, email, email_key, role, status, profile, version, created_at, updated_at)
+    with recursive n (i) as (select 1 union all select i + 1 from n where i < ${learners})
+    select 'usr_' || i, printf('%08d@b.example', i), printf('%08d@b.example', i), 'learner', 'active',
+           json_object('firstName', printf('%.*c', 400, 'a'), 'lastName', printf('%.*c', 400, 'b')),
+           1, '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z' from n;
+    insert into enrollments (id, course_id, user_id, role, status, enrolled_at, source, version, created_at, updated_at)
+    select 'enr_' || id, 'crs_1', id, 'learner', 'active', created_at, 'api', 1, created_at, created_at
+    from users where id like 'usr_%' and email like '%@b.example'`)
+  database.close()
+}
+
+/** The head of a request whose body has 17 bytes. */
+export const post = (key: string) =>
+  `POST /v1/courses HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n` +
+  'Content-Type: application/json\r\nContent-Length: 17\r\n\r\n'
 
 /** A vitest test with a fresh directory, and a served academy in it for those who name it. */
 export const test = base

@@ -1,0 +1,126 @@
+import { DatabaseSync } from 'node:sqlite'
+import { expect } from 'vitest'
+import { fill, open, parsed, post, sendRaw, test } from './served.ts'
+
+const exportRequest = (key: string) =>
+  `GET /v1/analytics/learners?format=csv HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`
+
+/** Whether nobody else has the database open: only then does it change its journal. */
+function isFree(path: string): boolean {
+  const database = new DatabaseSync(path)
+  try {
+    return database.prepare('pragma journal_mode = delete').get()?.['journal_mode'] === 'delete'
+  } catch {
+    return false
+  } finally {
+    database.close()
+  }
+}
+
+test('stopping finishes the request that is open, and takes no other', async ({ served }) => {
+  const half = await open(served.port)
+  half.socket.write(`${post(served.key)}{"title"`)
+  const idle = await open(served.port)
+  await served.fetch('/health')
+  const stopped = served.stop()
+  await expect(served.fetch('/health')).rejects.toThrow('fetch failed')
+  half.socket.write(':"Logic"}')
+  await half.closed
+  expect(parsed(half.received())).toMatchObject({ status: 201 })
+  await idle.closed
+  await stopped
+})
+
+test('a request that comes while the server is stopping is 503, and the connection is closed', async ({
+  served,
+}) => {
+  const busy = await open(served.port)
+  busy.socket.write(`${post(served.key)}{"title"`)
+  await served.fetch('/health')
+  const stopped = served.stop()
+  busy.socket.write(`:"Logic"}${exportRequest(served.key)}`)
+  await busy.closed
+  await stopped
+  const [, first = '', second = ''] = busy.received().split('HTTP/1.1 ')
+  expect(parsed(`HTTP/1.1 ${first}`)).toMatchObject({ status: 201 })
+  const refused = parsed(`HTTP/1.1 ${second}`)
+  expect(refused).toMatchObject({ status: 503, code: 'unavailable' })
+  expect(refused.head).toContain('retry-after: 5')
+  expect(refused.head).toContain('connection: close')
+})
+
+test('stopping finishes an open export, to its last row and its clean end', async ({ served }) => {
+  fill(served.path, 20_000)
+  const reader = await open(served.port)
+  reader.socket.pause()
+  reader.socket.write(exportRequest(served.key))
+  await new Promise((resolve) => reader.socket.once('readable', resolve))
+  const stopped = served.stop()
+  reader.socket.resume()
+  await reader.closed
+  await stopped
+  const text = reader.received()
+  expect(text.split('@b.example')).toHaveLength(20_001)
+  expect(text.endsWith('\r\n0\r\n\r\n')).toBe(true)
+})
+
+test('an export that fails half-way breaks its connection: it has no clean end', async ({ served }) => {
+  fill(served.path, 2_000)
+  const database = new DatabaseSync(served.path)
+  database.exec(`update users set profile = '{' where id = 'usr_1900'`)
+  database.close()
+  const answer = await sendRaw(served.port, exportRequest(served.key))
+  expect(answer.status).toBe(200)
+  expect(answer.head).toContain('transfer-encoding: chunked')
+  expect(answer.body.split('@b.example').length).toBeGreaterThan(1_000)
+  expect(answer.body.endsWith('0\r\n\r\n')).toBe(false)
+  const whole = served.fetch('/v1/analytics/learners?format=ndjson').then((response) => response.text())
+  await expect(whole).rejects.toThrow('terminated')
+  const broken = served.log.map((line) => JSON.parse(line)).filter(({ code }) => code === 'stream_broken')
+  expect(broken).toMatchObject([
+    {
+      level: 'error',
+      status: 500,
+      path: '/v1/analytics/learners',
+      error: expect.stringContaining('malformed JSON'),
+    },
+    { level: 'error' },
+  ])
+  expect((await served.fetch('/v1/courses')).status).toBe(200)
+})
+
+test('a client that goes away in an export leaves nothing open', async ({ served }) => {
+  fill(served.path, 20_000)
+  const reader = await open(served.port)
+  reader.socket.write(exportRequest(served.key))
+  await new Promise((resolve) => reader.socket.once('data', resolve))
+  reader.socket.destroy()
+  expect((await served.fetch('/v1/courses')).status).toBe(200)
+  await served.stop()
+  expect(isFree(served.path)).toBe(true)
+})
+
+test('HEAD of an export reads nothing of it', async ({ served }) => {
+  fill(served.path, 20_000)
+  const answer = await served.fetch('/v1/analytics/learners?format=csv', {
+    method: 'HEAD',
+    headers: { authorization: `Bearer ${served.key}` },
+  })
+  expect(answer.headers.get('content-type')).toContain('text/csv')
+  await served.stop()
+  expect(isFree(served.path)).toBe(true)
+})
+
+test('other requests are answered while an export runs', async ({ served }) => {
+  fill(served.path, 20_000)
+  const reader = await open(served.port)
+  let ended = false
+  reader.socket.write(exportRequest(served.key).replace('\r\n\r\n', `\r\nConnection: close\r\n\r\n`))
+  void reader.closed.then(() => {
+    ended = true
+  })
+  await new Promise((resolve) => reader.socket.once('data', resolve))
+  expect((await served.fetch('/v1/courses')).status).toBe(200)
+  expect(ended).toBe(false)
+  await reader.closed
+})
