@@ -28,6 +28,8 @@ export interface RunOptions {
   /** Standard output that fails like a pipe without a reader, after this many bytes. */
   readonly readerLeavesAfter?: number
   readonly signal?: AbortSignal
+  /** Is told everything that was printed so far, each time that more was. */
+  readonly onStdout?: (printed: string) => void
 }
 
 /** The program on a fresh home directory, run in this process. */
@@ -62,7 +64,7 @@ export function testCli(options: TestCliOptions = {}): TestCli {
     : ways
 
   async function run(line: string | readonly string[], given: RunOptions = {}): Promise<Ran> {
-    const stdout = sink(given.readerLeavesAfter, given.tty)
+    const stdout = sink(given.readerLeavesAfter, given.tty, given.onStdout)
     const stderr = sink(undefined, given.tty)
     const io: Io = {
       stdin:
@@ -93,7 +95,11 @@ export function testCli(options: TestCliOptions = {}): TestCli {
 
 type Sink = Writable & { text(): string; isTTY?: boolean; columns?: number }
 
-function sink(readerLeavesAfter = Number.POSITIVE_INFINITY, columns?: number): Sink {
+function sink(
+  readerLeavesAfter = Number.POSITIVE_INFINITY,
+  columns?: number,
+  onText?: (text: string) => void,
+): Sink {
   const chunks: Buffer[] = []
   let size = 0
   const stream = new Writable({
@@ -104,6 +110,7 @@ function sink(readerLeavesAfter = Number.POSITIVE_INFINITY, columns?: number): S
         return
       }
       chunks.push(chunk)
+      onText?.(text())
       done()
     },
   })

@@ -1,3 +1,4 @@
+import { isLocal } from '../../config/profiles.ts'
 import type { Command, Given } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
@@ -5,6 +6,8 @@ import { write } from '../io.ts'
 import { type RunningServer, runningServers } from '../running-servers.ts'
 import { databaseFault } from '../session.ts'
 
+/** The profile that quickstart makes. */
+const localProfile = 'local'
 const fields = ['url', 'pid', 'database', 'startedAt']
 const shape = { table: fields, fields, paths: fields }
 
@@ -66,6 +69,7 @@ export const commands: readonly Command[] = [
     summary: 'List the servers that run on this machine',
     examples: ['server status -o json'],
     async run(context) {
+      context.output.check(shape)
       const servers = await runningServers(context.directories.state).list()
       await context.output.list(onePage(servers), shape)
     },
@@ -92,9 +96,12 @@ async function* onePage<Row>(rows: readonly Row[]) {
   yield rows
 }
 
-/** The database to serve or to stop serving: `--database`, a local profile's, or the standard place. */
-function databaseOf({ session, settings, directories }: Context): string {
-  if (settings.database.value === null && settings.profile.value === null) return directories.database
+/** The database to serve or to stop serving: that of `--database` or `--profile`, else the one of quickstart. */
+function databaseOf({ session, settings, directories, profiles }: Context): string {
+  if (settings.database.value === null && settings.profile.value === null) {
+    const known = profiles.read().profiles[localProfile]
+    return known && isLocal(known) ? known.database : directories.database
+  }
   const academy = session.academy()
   if (academy.kind === 'local') return academy.database
   throw new UsageError(`${academy.url} runs elsewhere; only an academy of this machine can be served`)
@@ -103,13 +110,13 @@ function databaseOf({ session, settings, directories }: Context): string {
 async function start(context: Context, given: Given): Promise<void> {
   const { io, settings, directories, output } = context
   const options = serveOptions(context, given)
+  const keyFileName = given.flags['key-file']
+  const { openKeyFile } = await import('../key-file.ts')
+  const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
   if (given.flags['detach'] === true) {
     const { startDetached } = await import('../detached-server.ts')
     return startDetached(context, options.database)
   }
-  const keyFileName = given.flags['key-file']
-  const { openKeyFile } = await import('../key-file.ts')
-  const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
   const { serve } = await import('../../server/serve.ts')
   const server = await serve({
     ...options,

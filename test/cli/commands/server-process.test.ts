@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { get } from 'node:http'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { test as base, describe, expect } from 'vitest'
+import { fillEnrollments } from '../../bench/seed.ts'
+import { freshDirectory } from '../../helpers/academy.ts'
+import { bin, type Ended, run } from '../../helpers/process.ts'
+
+/** A fresh home; servers that still run in it are ended with the test. */
+const test = base.extend('home', async ({ task: _ }, { onCleanup }) => {
+  const { path, remove } = freshDirectory()
+  onCleanup(() => {
+    for (const pid of listed(path)) process.kill(pid)
+    remove()
+  })
+  return path
+})
+
+/** The process ids of the servers that say they run. */
+function listed(home: string): number[] {
+  const directory = join(home, '.local/state/learnctl/servers')
+  return existsSync(directory) ? readdirSync(directory).map((name) => Number.parseInt(name, 10)) : []
+}
+
+const learnctl = (home: string, ...words: string[]): Promise<Ended> =>
+  run(process.execPath, [bin, ...words], { cwd: home, env: { HOME: home } })
+
+describe('--detach', () => {
+  const start = ['server', 'start', '--detach', '--port', '0', '--database', 'new.db']
+
+  test('returns when the server answers; stop ends it', async ({ home }) => {
+    const started = await learnctl(home, ...start)
+    expect(started.code).toBe(0)
+    const [url = '', keyLine = ''] = started.stdout.split('\n')
+    const key = /shown this once: (lpk_\w{36})$/.exec(keyLine)?.[1] ?? ''
+    const reply = await fetch(`${url}/v1/courses`, { headers: { authorization: `Bearer ${key}` } })
+    expect(reply.status).toBe(200)
+    const log = /^note: it logs to (\S+); stop it with: learnctl server stop --database '(.+)'\n$/.exec(
+      started.stderr,
+    )
+    expect(log?.[2]).toBe(join(home, 'new.db'))
+    expect(readFileSync(log?.[1] ?? '', 'utf8')).not.toContain(key)
+
+    const { stdout } = await learnctl(home, 'server', 'status', '-o', 'json')
+    expect(JSON.parse(stdout)).toMatchObject([{ url, database: join(home, 'new.db') }])
+    expect(await learnctl(home, 'server', 'stop', '--database', 'new.db')).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: `note: stopped ${url}\n`,
+    })
+    await expect(fetch(url)).rejects.toThrow()
+    expect(await learnctl(home, 'server', 'stop', '--database', 'new.db')).toMatchObject({ code: 3 })
+  })
+
+  test('tells at once why it cannot start', async ({ home }) => {
+    const taken = await learnctl(home, ...start, '--host', '192.0.2.1')
+    expect(taken).toMatchObject({ code: 1, stdout: '' })
+    expect(taken.stderr).toMatch(/^error: cannot listen on 192\.0\.2\.1, port 0: E\w+\n$/)
+    const unwritable = await learnctl(home, ...start, '--key-file', 'none/key.txt')
+    expect(unwritable).toMatchObject({ code: 2, stdout: '', stderr: 'error: there is no directory none\n' })
+    expect(JSON.parse((await learnctl(home, 'server', 'status', '-o', 'json')).stdout)).toEqual([])
+  })
+})
+
+test('SIGTERM lets an export that is open come to its end, and takes no new request', async ({ home }) => {
+  const rows = 40_000
+  const child = spawn(
+    process.execPath,
+    [bin, ...'server start --port 0 --database big.db -o json'.split(' ')],
+    {
+      cwd: home,
+      env: { PATH: process.env['PATH'] ?? '', HOME: home },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  )
+  const { url, key } = JSON.parse(await firstLine(child))
+  fillEnrollments(join(home, 'big.db'), rows)
+
+  const request = get(`${url}/v1/analytics/learners?format=csv`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  const [reply] = await once(request, 'response')
+  const closed = once(child, 'exit')
+  child.kill('SIGTERM')
+  while (await answers(url));
+  let lines = 0
+  for await (const piece of reply) for (const byte of piece) if (byte === 0x0a) lines += 1
+  expect(reply.complete).toBe(true)
+  expect(lines).toBe(rows + 1)
+  expect(await closed).toEqual([143, null])
+  expect(listed(home)).toEqual([])
+})
+
+async function firstLine({ stdout }: ChildProcess): Promise<string> {
+  for await (const line of createInterface({ input: stdout ?? process.stdin })) return line
+  throw new Error('the server ended before it printed anything')
+}
+
+/** Whether a new connection is served. */
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/health`)).ok
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,256 @@
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished } from 'vitest'
+import { parse as parseYaml } from 'yaml'
+import { InterruptedError } from '../../../src/cli/errors.ts'
+import { type Ran, type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
+import { resultOf, rowsOf } from '../../helpers/result.ts'
+
+/** A server that runs: what it has printed so far, and the end of it. */
+interface Serving {
+  readonly printed: string
+  stop(signal?: 'SIGINT' | 'SIGTERM'): Promise<Ran>
+}
+
+/** Starts a server on a free port and waits until it has printed its first lines. */
+async function serve(cli: TestCli, flags = '', options: RunOptions = {}): Promise<Serving> {
+  const controller = new AbortController()
+  const { promise: head, resolve } = Promise.withResolvers<string>()
+  const line = `server start --port 0 ${flags}`
+  const ended = cli.run(line, { ...options, signal: controller.signal, onStdout: resolve })
+  const stop: Serving['stop'] = (signal = 'SIGTERM') => {
+    controller.abort(new InterruptedError(signal))
+    return ended
+  }
+  onTestFinished(async () => void (await stop()))
+  const early = ended.then(({ stderr }) => {
+    throw new Error(`it has ended: ${stderr}`)
+  })
+  return { printed: await Promise.race([head, early]), stop }
+}
+
+const get = (url: string, key?: string, headers: Record<string, string> = {}) =>
+  fetch(url, { headers: { ...headers, ...(key !== undefined && { authorization: `Bearer ${key}` }) } })
+
+describe('start', () => {
+  test("serves a new academy, and prints its address and the admin's key, once", async ({ cli }) => {
+    const { printed, stop } = await serve(cli, '--database new.db')
+    const [, url = '', key = ''] =
+      /^(http:\/\/127\.0\.0\.1:\d+)\nAPI key of the admin, shown this once: (lpk_\w{36})\n$/.exec(printed) ??
+      []
+    expect(await (await get(`${url}/v1/user/profile`, key)).json()).toMatchObject({
+      role: 'admin',
+      scopes: ['read', 'write', 'admin'],
+    })
+    expect((await get(`${url}/v1/courses`)).status).toBe(401)
+    expect(await stop()).toMatchObject({ code: 143, stdout: printed })
+
+    const again = await serve(cli, '--database new.db')
+    expect(again.printed).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/)
+    expect((await get(`${again.printed.trim()}/v1/courses`, key)).status).toBe(200)
+  })
+
+  test('under -o json prints one line of JSON', async ({ cli }) => {
+    const { printed } = await serve(cli, '--database new.db -o json')
+    expect(printed).toMatch(/^\{.*\}\n$/)
+    expect(JSON.parse(printed)).toEqual({
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      database: join(cli.cwd, 'new.db'),
+      key: expect.stringMatching(/^lpk_/),
+    })
+  })
+
+  test('logs one line of JSON a request on standard error, with no secret in it', async ({ cli }) => {
+    const { printed, stop } = await serve(cli, '--database new.db -o json')
+    const { url, key } = JSON.parse(printed)
+    await get(`${url}/v1/courses?limit=1`, key)
+    await get(`${url}/v1/courses?limit=0`, key)
+    const { stderr } = await stop()
+    const entries = stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(entries).toMatchObject([
+      { method: 'GET', status: 200 },
+      { method: 'GET', status: 400 },
+    ])
+    expect(stderr).not.toContain(key)
+  })
+
+  test('ends with 130 on Ctrl-C and 143 on SIGTERM', async ({ cli }) => {
+    expect(await (await serve(cli)).stop('SIGINT')).toMatchObject({ code: 130 })
+    expect(await (await serve(cli)).stop('SIGTERM')).toMatchObject({ code: 143 })
+  })
+
+  test('serves the academy that quickstart makes, unless --database names another', async ({ cli }) => {
+    await cli.run('profiles add local --database mine.db')
+    await cli.run('courses create --title Sea --external-id sea')
+    const { key } = await resultOf(cli, 'keys create --name test')
+    const { printed } = await serve(cli)
+    expect(printed.split('\n')).toHaveLength(2)
+    expect(await (await get(`${printed.trim()}/v1/courses/ext:sea`, key)).json()).toMatchObject({
+      title: 'Sea',
+    })
+  })
+
+  test('takes no more requests a minute than --rate-limit', async ({ cli }) => {
+    const { printed } = await serve(cli, '--database new.db --rate-limit 2 -o json')
+    const { url, key } = JSON.parse(printed)
+    const statuses = []
+    for (let request = 0; request < 3; request += 1)
+      statuses.push((await get(`${url}/v1/courses`, key)).status)
+    expect(statuses).toEqual([200, 200, 429])
+  })
+
+  test('hands its addresses on: --public-url, --cors-origin', async ({ cli }) => {
+    const flags =
+      '--database new.db --public-url https://learn.example.org --cors-origin https://app.example.org'
+    const { printed } = await serve(cli, flags)
+    expect(printed).toMatch(/^https:\/\/learn\.example\.org\n/)
+    const [{ address }] = await resultOf(cli, 'server status')
+    const reply = await get(`${address}/health`, undefined, { origin: 'https://app.example.org' })
+    expect(reply.headers.get('access-control-allow-origin')).toBe('https://app.example.org')
+  })
+
+  test.for([
+    ['--port 70000', '--port must be a whole number from 0 to 65535, not 70000'],
+    ['--port 1.5', '--port must be a whole number from 0 to 65535, not 1.5'],
+    ['--rate-limit -1', '--rate-limit must be a whole number of requests, 0 or more, not -1'],
+    ['--public-url example.org', '--public-url must be an http or https address, not "example.org"'],
+    [
+      '--cors-origin https://a.example/x',
+      '--cors-origin takes origins such as https://app.example.org, not "https://a.example/x"',
+    ],
+  ])('refuses %s in one line, and makes nothing', async ([flags = '', message = ''], { cli }) => {
+    expect(await cli.run(`server start --database new.db ${flags}`)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `error: ${message}\n`,
+    })
+    expect(readdirSync(cli.cwd)).toEqual([])
+  })
+
+  test('on a port that is in use says how to go on, and is not listed', async ({ cli }) => {
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void other.close())
+    const address = other.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    const { code, stdout, stderr } = await cli.run(`server start --database new.db --port ${port}`)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toBe(
+      `error: port ${port} of 127.0.0.1 is in use\n  hint: choose another with --port, or any free one with --port 0; see \`learnctl server status\`\n`,
+    )
+    expect(await rowsOf(cli, 'server status')).toEqual([])
+  })
+
+  test('on an address that is not of this machine says so', async ({ cli }) => {
+    const { code, stdout, stderr } = await cli.run('server start --database new.db --port 0 --host 192.0.2.1')
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: cannot listen on 192\.0\.2\.1, port 0: E\w+\n$/)
+  })
+
+  test('of a file that is no academy leaves the file alone', async ({ cli }) => {
+    const file = join(cli.cwd, 'notes.txt')
+    writeFileSync(file, 'My notes, not a database at all.')
+    const { code, stdout, stderr } = await cli.run('server start --port 0 --database notes.txt')
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: .*notes\.txt .*\n$/)
+    expect(readFileSync(file, 'utf8')).toBe('My notes, not a database at all.')
+  })
+
+  test('of an academy elsewhere is refused', async ({ cli }) => {
+    await cli.run('profiles add school --url https://school.example')
+    expect(await cli.run('server start --profile school')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'error: https://school.example runs elsewhere; only an academy of this machine can be served\n',
+    })
+  })
+})
+
+describe('--key-file', () => {
+  test('gets the first key, for its owner alone, and nothing prints it', async ({ cli }) => {
+    const { printed, stop } = await serve(cli, '--database new.db --key-file key.txt')
+    expect(printed).toMatch(/^http:\S+\n$/)
+    const file = join(cli.cwd, 'key.txt')
+    const key = readFileSync(file, 'utf8').trim()
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect((await get(`${printed.trim()}/v1/courses`, key)).status).toBe(200)
+    expect((await stop()).stderr).not.toContain(key)
+  })
+
+  test('is kept by the next start, which has no new key', async ({ cli }) => {
+    await (await serve(cli, '--database new.db --key-file key.txt')).stop()
+    const key = readFileSync(join(cli.cwd, 'key.txt'), 'utf8')
+    await serve(cli, '--database new.db --key-file key.txt')
+    expect(readFileSync(join(cli.cwd, 'key.txt'), 'utf8')).toBe(key)
+  })
+
+  test('that cannot be written is told before an academy is made', async ({ cli }) => {
+    const { code, stdout, stderr } = await cli.run(
+      'server start --port 0 --database new.db --key-file none/key.txt',
+    )
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toBe('error: there is no directory none\n')
+    expect(existsSync(join(cli.cwd, 'new.db'))).toBe(false)
+  })
+})
+
+describe('status and stop', () => {
+  test('a server is listed while it runs', async ({ cli }) => {
+    const { printed, stop } = await serve(cli, '--database new.db -o json')
+    const { url, database } = JSON.parse(printed)
+    expect(await resultOf(cli, 'server status')).toEqual([
+      { url, address: url, pid: process.pid, database, startedAt: '2026-03-01T12:00:00.000Z' },
+    ])
+    expect(await rowsOf(cli, 'server status')).toEqual([
+      [url, `${process.pid}`, database, '2026-03-01T12:00:00.000Z'],
+    ])
+    await stop()
+    expect(await resultOf(cli, 'server status')).toEqual([])
+  })
+
+  test('the file that says a server runs is for its owner alone', async ({ cli }) => {
+    await serve(cli, '--database new.db')
+    for (const file of serversIn(cli)) expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(serversIn(cli)).toHaveLength(1)
+  })
+
+  test('what a killed server left behind is cleared away', async ({ cli }) => {
+    await serve(cli, '--database new.db')
+    const [file = ''] = serversIn(cli)
+    const gone = { ...JSON.parse(readFileSync(file, 'utf8')), pid: 2 ** 30, url: 'http://127.0.0.1:1' }
+    writeFileSync(join(file, '..', `${gone.pid}.json`), JSON.stringify(gone))
+    writeFileSync(join(file, '..', '999999.json'), '{"pid": 99')
+    expect(await resultOf(cli, 'server status')).toHaveLength(1)
+    expect(serversIn(cli)).toEqual([file])
+  })
+
+  test('stop without a server exits 3 and names the academy', async ({ cli }) => {
+    expect(await cli.run('server stop --database new.db')).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: `error: no server of ${join(cli.cwd, 'new.db')} runs\n  hint: see: learnctl server status\n`,
+    })
+  })
+
+  test('a list of servers has nothing to print ids of', async ({ cli }) => {
+    expect(await cli.run('server status -q')).toMatchObject({ code: 2, stdout: '' })
+  })
+})
+
+test('openapi prints the document of every operation, in JSON or YAML, with no academy', async ({ cli }) => {
+  const { code, stdout, stderr } = await cli.run('server openapi')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  const document = JSON.parse(stdout)
+  expect(document).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./), 'x-idempotency': true })
+  expect(Object.keys(document.paths)).toContain('/v1/learners/{learnerId}/progress')
+  expect(parseYaml((await cli.run('server openapi -o yaml')).stdout)).toEqual(document)
+})
+
+function serversIn(cli: TestCli): string[] {
+  const directory = join(cli.home, '.local/state/learnctl/servers')
+  return readdirSync(directory).map((name) => join(directory, name))
+}
