@@ -19,12 +19,12 @@ export function patchOf<Schema extends z.ZodObject>(schema: Schema) {
 function loose(schema: z.ZodType): z.ZodType {
   const inner = bare(schema)
   if (!(inner instanceof z.ZodObject)) return inner
-  const shape = Object.entries(inner.shape).map(([key, value]) => [
-    key,
-    loose(value as z.ZodType)
-      .nullable()
-      .optional(),
-  ])
+  const shape = Object.entries(inner.shape).map(([key, value]) => {
+    const field = value as z.ZodType
+    const meta = field.meta()
+    const open = loose(field).nullable().optional()
+    return [key, meta ? open.meta(meta) : open]
+  })
   return z.strictObject(Object.fromEntries(shape))
 }
 

@@ -1,9 +1,10 @@
 import sql from 'sql-template-tag'
+import { isKey } from '../contract/key-text.ts'
 import type { RoleName, Scope } from '../contract/operation.ts'
 import type { Database, Row } from './database/database.ts'
 import { grantable, type Principal } from './principal.ts'
 import { ProblemError } from './problem-error.ts'
-import { digest, isKey, keyPrefix } from './secret.ts'
+import { digest } from './secret.ts'
 
 const challenge = 'Bearer realm="learnctl"'
 const lastUsedEveryMs = 60_000
@@ -35,7 +36,7 @@ export function identify(database: Database, authorization: string | null, now: 
   }
   const [, token] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? []
   if (!token) throw invalidToken('The Authorization header is not of the form "Bearer <credential>".')
-  if (!token.startsWith(keyPrefix) || !isKey(token)) throw invalidToken('The credential is not known.')
+  if (!isKey(token)) throw invalidToken('The credential is not known.')
   const key = database.one<KeyRow>(sql`
     select k.id, k.user_id, k.scopes, k.expires_at, k.last_used_at, u.role
     from api_keys k join users u on u.id = k.user_id

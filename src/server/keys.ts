@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { keyPrefix } from '../contract/key-text.ts'
 import { type Key, type KeyInput, keys, type NewKey } from '../contract/keys.ts'
 import type { Scope } from '../contract/operation.ts'
 import { bodyOf, type Call, routesOf } from './call.ts'
@@ -7,7 +8,7 @@ import { page } from './keyset.ts'
 import { grantable } from './principal.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from './problem-error.ts'
 import { resolve, resolveFilter } from './reference.ts'
-import { digest, keyPrefix, newKey } from './secret.ts'
+import { digest, newKey } from './secret.ts'
 import { findUser, toUser } from './user-row.ts'
 
 interface KeyRow extends Row {

@@ -3,7 +3,7 @@ import type { LogEntry } from './log.ts'
 import type { Reply } from './reply.ts'
 
 // While the socket takes some pieces, the next ones are made.
-const piecesAhead = 4
+const piecesAhead = 2
 
 interface NodeEnvironment {
   readonly incoming: IncomingMessage

@@ -1,23 +1,11 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
-import { crc32 } from 'node:zlib'
+import { keyAround, keyRandomLength } from '../contract/key-text.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
-const randomLength = 30
-const checkLength = 6
 
-/** The beginning of every API key. */
-export const keyPrefix = 'lpk_'
-
-/** A new API key: `lpk_`, 30 characters of chance (178 bits), 6 of CRC-32 over those (api.md §2, "API keys"). */
+/** A new API key. */
 export function newKey(): string {
-  const random = randomBase62(randomLength)
-  return keyPrefix + random + checksum(random)
-}
-
-/** True for a text of a key's form whose check characters are right. */
-export function isKey(text: string): boolean {
-  const random = text.slice(keyPrefix.length, -checkLength)
-  return /^lpk_[0-9A-Za-z]{36}$/.test(text) && text.endsWith(checksum(random))
+  return keyAround(randomBase62(keyRandomLength))
 }
 
 /** SHA-256 in base64url: what is kept of a credential (ASVS 5.0, 6.5.2: enough above 112 bits of chance). */
@@ -33,16 +21,6 @@ export function newHmacKey(): string {
 /** HMAC-SHA256 of some bytes in base64url. */
 export function fingerprint(key: string, bytes: Uint8Array): string {
   return createHmac('sha256', key).update(bytes).digest('base64url')
-}
-
-function checksum(random: string): string {
-  let value = crc32(random)
-  let text = ''
-  for (let index = 0; index < checkLength; index += 1) {
-    text = alphabet[value % 62] + text
-    value = Math.floor(value / 62)
-  }
-  return text
 }
 
 function randomBase62(length: number): string {

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { isKey, newKey } from '../../src/server/secret.ts'
+import { isKey } from '../../src/contract/key-text.ts'
+import { newKey } from '../../src/server/secret.ts'
 import { day, minute, second, start, test } from '../helpers/academy.ts'
 
 test('a key is lpk_, thirty characters of chance and six that check them', () => {

@@ -4,7 +4,6 @@ import type { Command } from '../command.ts'
 import type { Context } from '../context.ts'
 import { AuthRequiredError, UsageError } from '../errors.ts'
 import { readInput } from '../io.ts'
-import { isWholeKey } from '../key-text.ts'
 import { maskCredential } from '../mask.ts'
 import { shapeOfValue } from '../value-shape.ts'
 
@@ -95,7 +94,8 @@ async function readKey({ io, prompts }: Context): Promise<string> {
     throw new UsageError('there is no key on standard input', { hint: '… --with-key < key.txt' })
   if (!/^[\x21-\x7e]{1,4096}$/.test(key))
     throw new UsageError('what was given is not a key: it has spaces or lines')
-  if (key.startsWith('lpk_') && !(await isWholeKey(key))) {
+  const { isKey, keyPrefix } = await import('../../contract/key-text.ts')
+  if (key.startsWith(keyPrefix) && !isKey(key)) {
     throw new UsageError('the key is damaged: its check characters are wrong', {
       code: 'damaged_key',
       hint: 'copy it once more, as a whole',
