@@ -4,6 +4,7 @@ import type { Answer } from '../../contract/operation.ts'
 import type { Command } from '../command.ts'
 import type { Context } from '../context.ts'
 import { UsageError } from '../errors.ts'
+import { wrap } from '../two-columns.ts'
 import { visible } from '../visible.ts'
 
 const profileName = 'local'
@@ -63,9 +64,13 @@ async function run(context: Context): Promise<void> {
 type Say = (line: string) => Promise<void>
 
 /** For people the story is the result; whoever asks for data gets that alone. */
-function storyteller({ settings, output }: Context): Say {
-  return async (line) => {
-    if (settings.output.value === 'table') await output.text(`${line}\n`)
+function storyteller({ io, settings, output }: Context): Say {
+  const width = io.stdout.isTTY ? (io.stdout.columns ?? 80) : Number.POSITIVE_INFINITY
+  // What is indented is to be copied, and stays in one piece.
+  const fitted = (line: string) => (line.startsWith('  ') ? [line] : wrap(line, width))
+  return async (text) => {
+    if (settings.output.value !== 'table') return
+    await output.text(`${text.split('\n').flatMap(fitted).join('\n')}\n`)
   }
 }
 
@@ -147,7 +152,7 @@ async function makeCourse({ session }: Context, type: ReturnType<typeof typist>,
   await type('courses create --title "My first course" --external-id first-course', [
     ...['courses', 'create', '--title', 'My first course', '--external-id', 'first-course'],
   ])
-  for (const title of ['Welcome', 'How this course works']) {
+  for (const title of ['Welcome', 'How it works']) {
     await type(`lessons create --course ext:first-course --title ${JSON.stringify(title)}`, [
       ...['lessons', 'create', '--course', 'ext:first-course', '--title', title],
     ])

@@ -1,0 +1,150 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import { describe, expect } from 'vitest'
+import { displayWidth } from '../../../src/cli/width.ts'
+import { type TestCli, test } from '../../helpers/cli.ts'
+import { resultOf, rowsOf } from '../../helpers/result.ts'
+
+/** Everything that is in an academy. */
+async function contents(cli: TestCli) {
+  const lists = ['courses list', 'lessons list', 'users list', 'enrollments list', 'keys list']
+  const rows = []
+  for (const line of lists) rows.push(await resultOf(cli, `${line} --all`))
+  rows.push((await cli.run('analytics export')).stdout)
+  return rows
+}
+
+describe('the first time', () => {
+  test('makes an academy of real learners, a course, an export and a summary', async ({ cli }) => {
+    const { code, stdout, stderr } = await cli.run('quickstart')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const database = join(cli.home, '.local/share/learnctl/local.db')
+    expect(stdout).toContain(`Made an academy in ${database}\n`)
+    expect(stdout).toContain('It is the profile local, which is active now\n')
+    expect(stdout).toContain('Added 620 real learners with 622 enrolments in 2 courses')
+    expect(stdout).toContain('622 rows written to learners.csv\n')
+    expect(stdout).toMatch(/^ {2}90–100 % +\d+ █+$/m)
+    expect(await rowsOf(cli, 'courses list --columns title,status --sort title')).toEqual([
+      ['Module AAA, presentation 2013J', 'published'],
+      ['Module AAA, presentation 2014J', 'published'],
+      ['My first course', 'published'],
+    ])
+    expect(await rowsOf(cli, 'lessons list --course ext:first-course --columns title')).toHaveLength(2)
+    const rows: string[][] = parse(readFileSync(join(cli.cwd, 'learners.csv')))
+    expect(rows).toHaveLength(623)
+    expect((await cli.run('profiles list --columns name,active,academy')).stdout).toBe(
+      `local\ttrue\t${database}\n`,
+    )
+  })
+
+  test('prints commands that work as they stand', async ({ cli }) => {
+    const { stdout } = await cli.run('quickstart')
+    const [before = '', after = ''] = stdout.split('\nTry next:\n')
+    const next = after
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.replace(/^ {2}learnctl /, ''))
+    expect(next).toContain('server start')
+    for (const line of next.filter((line) => line !== 'server start')) {
+      expect(await cli.run(line), line).toMatchObject({ code: 0 })
+    }
+    // What it says it did, done once more in an academy that lacks it, gives the same course.
+    const typed = [...before.matchAll(/^ {2}\$ learnctl ((?:courses|lessons) .+)$/gm)].map(
+      ([, line = '']) => line,
+    )
+    expect(typed).toHaveLength(4)
+    for (const line of typed) {
+      expect(await cli.run(`${line} --database other.db`), line).toMatchObject({ code: 0 })
+    }
+    const lessons = 'lessons list --course ext:first-course --columns title'
+    expect(await rowsOf(cli, `${lessons} --database other.db`)).toEqual(await rowsOf(cli, lessons))
+  })
+
+  test('leaves another active profile active, and names its own in every command', async ({ cli }) => {
+    await cli.run('profiles add school --url https://school.example --use')
+    const { code, stdout } = await cli.run('quickstart')
+    expect(code).toBe(0)
+    expect(stdout).toContain('The profile school stays active; say --profile local for this academy\n')
+    expect(stdout).toContain('  learnctl --profile local courses list\n')
+    expect((await cli.run('profiles list --columns name,active')).stdout).toBe('school\ttrue\nlocal\tfalse\n')
+    expect(await cli.run('--profile local courses list')).toMatchObject({ code: 0 })
+  })
+
+  test('in a file of its own touches no profile', async ({ cli }) => {
+    const { code, stdout } = await cli.run('quickstart --database trial.db')
+    expect(code).toBe(0)
+    expect(stdout).toContain('  learnctl --database trial.db courses list\n')
+    expect((await cli.run('profiles list')).stdout).toBe('')
+  })
+
+  test('under -o json prints one document, with what to try next', async ({ cli }) => {
+    expect(await resultOf(cli, 'quickstart')).toMatchObject({
+      created: true,
+      export: join(cli.cwd, 'learners.csv'),
+      summary: { learners: 620, enrollments: 622 },
+      next: expect.arrayContaining(['learnctl courses list']),
+    })
+  })
+
+  test('breaks its sentences, and no command, to fit a terminal', async ({ cli }) => {
+    const { stdout } = await cli.run('quickstart --color never', { tty: 80 })
+    const lines = stdout.split('\n').filter((line) => !line.includes(cli.home))
+    for (const line of lines) expect(displayWidth(line)).toBeLessThanOrEqual(80)
+    expect(lines).toContain('  $ learnctl lessons create --course ext:first-course --title "How it works"')
+  })
+})
+
+describe('the second time', () => {
+  test('says what is there, and changes nothing', async ({ cli }) => {
+    await cli.run('quickstart')
+    const before = await contents(cli)
+    writeFileSync(join(cli.cwd, 'learners.csv'), 'mine')
+    const { code, stdout, stderr } = await cli.run('quickstart')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^There is an academy in .+ already\n/)
+    expect(stdout).toContain('The 620 example learners are in it')
+    expect(stdout).toContain('ext:first-course is there already')
+    expect(stdout).toContain('learners.csv is there already, and stays as it is')
+    expect(readFileSync(join(cli.cwd, 'learners.csv'), 'utf8')).toBe('mine')
+    expect(await contents(cli)).toEqual(before)
+  })
+
+  test('goes on where the first was broken off', async ({ cli }) => {
+    await cli.run('profiles add local --database academy.db')
+    await cli.run([
+      'courses',
+      'create',
+      '--title',
+      'Module AAA, presentation 2013J',
+      '--external-id',
+      'AAA-2013J',
+    ])
+    await cli.run('users create --email oulad-11391@example.org --external-id 11391')
+    await cli.run('enrollments create --course ext:AAA-2013J --user ext:11391')
+    expect(await cli.run('quickstart')).toMatchObject({ code: 0 })
+    const { summary } = await resultOf(cli, 'analytics summary')
+    expect(summary).toMatchObject({ learners: 620, enrollments: 622, completed: 580 })
+    expect(await rowsOf(cli, 'courses list --status draft')).toEqual([])
+  })
+
+  test('keeps what its user has done with the course meanwhile', async ({ cli }) => {
+    await cli.run('quickstart')
+    await cli.run('courses update ext:first-course --title Mine')
+    await cli.run('quickstart')
+    expect(await resultOf(cli, 'courses get ext:first-course')).toMatchObject({ title: 'Mine', version: 3 })
+  })
+})
+
+test('has no dry run, and says so', async ({ cli }) => {
+  expect(await cli.run('quickstart --dry-run')).toMatchObject({ code: 2, stdout: '' })
+})
+
+test('is refused where the profile local is a platform elsewhere', async ({ cli }) => {
+  await cli.run('profiles add local --url https://school.example')
+  const { code, stdout, stderr } = await cli.run('quickstart')
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(
+    'hint: give the new academy a place of its own: learnctl quickstart --database ./academy.db',
+  )
+})
