@@ -45,10 +45,10 @@ export const userRoutes = routesOf(users, {
 
   get: (call) => toUser(findUser(call.database, call.params.userId, onlyUserOf(call))),
 
-  create: { prepare: ({ rawBody }) => hashOf(rawBody), handle: createUser },
+  create: { prepare: (call) => hashOf(call, call.rawBody), handle: createUser },
 
   batch: {
-    prepare: ({ rawBody }) => Promise.all(readBatch(rawBody, 'fail').items.map(hashOf)),
+    prepare: (call) => Promise.all(readBatch(call.rawBody, 'fail').items.map((item) => hashOf(call, item))),
     handle(call) {
       const { items, onExists } = readBatch(call.rawBody, 'fail')
       const hashes = call.prepared as readonly (string | undefined)[]
@@ -65,7 +65,7 @@ export const userRoutes = routesOf(users, {
   },
 
   update: {
-    prepare: ({ rawBody }) => hashOf(rawBody),
+    prepare: (call) => hashOf(call, call.rawBody),
     handle: (call) => updateUser(call, call.params.userId),
   },
 
@@ -140,8 +140,9 @@ function passwordHash({ prepared }: Call): string | null {
   return typeof prepared === 'string' ? prepared : null
 }
 
-async function hashOf(body: unknown): Promise<string | undefined> {
-  // What is no password is refused later on; hashing it first would be work for nothing.
+async function hashOf({ principal }: Call, body: unknown): Promise<string | undefined> {
+  // What is no password, or not the caller's to set, is refused later on: hashing it would be work for nothing.
+  if (!principal.scopes.includes('admin')) return undefined
   const password = Password.safeParse(isObject(body) ? body['password'] : undefined)
   return password.success ? hashPassword(password.data) : undefined
 }

@@ -1,13 +1,20 @@
-import { expect } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
-import { type Answer, type Person, test } from '../helpers/academy.ts'
+import { type Answer, openTestAcademy, type Person, test } from '../helpers/academy.ts'
 import { examples, filled, furnish, type Things } from './examples.ts'
 
 const guarded = operations.filter(({ scope }) => scope !== null)
 const withBody = guarded.filter(({ body }) => body !== undefined)
 
 type Sender = Pick<Person, 'send'>
+
+// One academy for all requests that are refused: they change nothing.
+const school = await openTestAcademy()
+afterAll(() => school.close())
+const anybody = school.bearer(undefined)
+const owner = await school.person('admin')
+const existing = await furnish(school, owner)
 
 /** Sends the example of an operation, or its path alone with another query or body. */
 function exampleOf(
@@ -48,14 +55,14 @@ test.for(operations)(
   },
 )
 
-test.for(guarded)('$method $path without a credential is 401', async (operation, { academy, admin }) => {
-  const answer = await exampleOf(academy.bearer(undefined), operation, await furnish(academy, admin))
+test.for(guarded)('$method $path without a credential is 401', async (operation) => {
+  const answer = await exampleOf(anybody, operation, existing)
   expect(answer).toMatchObject({ status: 401, body: { code: 'missing_credentials' } })
   expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="learnctl"')
 })
 
-test.for(guarded)('$method $path with an unknown parameter is 400', async (operation, { academy, admin }) => {
-  const answer = await exampleOf(admin, operation, await furnish(academy, admin), { query: 'colour=red' })
+test.for(guarded)('$method $path with an unknown parameter is 400', async (operation) => {
+  const answer = await exampleOf(owner, operation, existing, { query: 'colour=red' })
   expect(answer).toMatchObject({
     status: 400,
     body: {
@@ -67,31 +74,27 @@ test.for(guarded)('$method $path with an unknown parameter is 400', async (opera
   })
 })
 
-test.for(withBody)(
-  '$method $path with a bad body is 422 with pointers',
-  async (operation, { academy, admin }) => {
-    const things = await furnish(academy, admin)
-    const unknown = await exampleOf(admin, operation, things, { body: { colour: 'red' } })
-    expect(unknown).toMatchObject({
-      status: 422,
-      body: {
-        code: 'validation_failed',
-        errors: expect.arrayContaining([
-          { pointer: '#/colour', code: 'unknown_field', detail: 'is not known' },
-        ]),
-      },
-    })
-    const noObject = await exampleOf(admin, operation, things, { body: [] })
-    expect(noObject).toMatchObject({
-      status: 422,
-      body: { errors: [{ pointer: '#', code: 'invalid_type', detail: 'must be an object' }] },
-    })
-  },
-)
+test.for(withBody)('$method $path with a bad body is 422 with pointers', async (operation) => {
+  const unknown = await exampleOf(owner, operation, existing, { body: { colour: 'red' } })
+  expect(unknown).toMatchObject({
+    status: 422,
+    body: {
+      code: 'validation_failed',
+      errors: expect.arrayContaining([
+        { pointer: '#/colour', code: 'unknown_field', detail: 'is not known' },
+      ]),
+    },
+  })
+  const noObject = await exampleOf(owner, operation, existing, { body: [] })
+  expect(noObject).toMatchObject({
+    status: 422,
+    body: { errors: [{ pointer: '#', code: 'invalid_type', detail: 'must be an object' }] },
+  })
+})
 
-test.for(withBody)('$method $path takes JSON only', async ({ method, path }, { academy, admin }) => {
-  const url = filled(path, await furnish(academy, admin))
-  const typed = (type: string, body: string) => admin.send(method, url, body, { 'content-type': type })
+test.for(withBody)('$method $path takes JSON only', async ({ method, path }) => {
+  const url = filled(path, existing)
+  const typed = (type: string, body: string) => owner.send(method, url, body, { 'content-type': type })
   expect(await typed('text/plain', '{}')).toMatchObject({
     status: 415,
     body: { code: 'unsupported_media_type' },
