@@ -1,10 +1,13 @@
 import { statSync } from 'node:fs'
 import type { Academy } from '../../config/academy.ts'
+import { colourLevel, painter } from '../colour.ts'
 import type { Command } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CommandError } from '../errors.ts'
 import { credentialLines, failureOf } from '../failures.ts'
 import { runningServers } from '../running-servers.ts'
+import { twoColumns } from '../two-columns.ts'
+import { visible } from '../visible.ts'
 
 /** One thing that was looked at. */
 interface Finding {
@@ -24,8 +27,9 @@ export const command: Command = {
   description: 'Exit 1 when something is broken; warnings alone are exit 0.',
   examples: ['doctor', 'doctor --profile school -o json'],
   async run(context) {
+    context.output.check(shape)
     const findings = await examine(context)
-    await context.output.list(onePage(findings), shape)
+    await show(context, findings)
     const failed = findings.filter(({ status }) => status === 'failed')
     if (failed.length > 0) {
       throw new CommandError('unhealthy', 'failure', `${failed.length} of ${findings.length} checks failed`, {
@@ -33,6 +37,26 @@ export const command: Command = {
       })
     }
   },
+}
+
+/** On a terminal in full, line by line: a warning that is cut off warns of nothing. */
+async function show({ io, settings, output }: Context, findings: readonly Finding[]): Promise<void> {
+  const { columns, color } = settings
+  if (settings.output.value !== 'table' || !io.stdout.isTTY || columns.value) {
+    return output.list(onePage(findings), shape)
+  }
+  const rows = findings.map(
+    ({ check, status, detail }) => [`${status.padEnd(7)}  ${check}`, visible(detail)] as const,
+  )
+  const chalk = await painter(colourLevel(io.stdout, io.env, color.value))
+  const paint = { ok: chalk.green, warning: chalk.yellow, failed: chalk.red }
+  const text = twoColumns(rows, io.stdout.columns ?? 80)
+  await output.text(
+    text.replace(
+      /^ {2}(ok|warning|failed)\b/gm,
+      (_, status: Finding['status']) => `  ${paint[status](status)}`,
+    ),
+  )
 }
 
 async function* onePage<Row>(rows: readonly Row[]) {

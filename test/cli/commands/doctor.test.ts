@@ -1,0 +1,150 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import type { Reply } from '../../../src/client/transport.ts'
+import { day } from '../../helpers/academy.ts'
+import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { resultOf } from '../../helpers/result.ts'
+
+const url = 'https://school.example'
+const withKey = (key: string) => ({ env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: key } })
+
+/** Each check with its outcome, of a run that found something broken or not. */
+async function outcomes(cli: TestCli, options = {}): Promise<string[]> {
+  const { stdout } = await cli.run('doctor --columns check,status', options)
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.replace('\t', ': '))
+}
+
+describe('of a local academy', () => {
+  test('finds everything in order', async ({ cli }) => {
+    await cli.run('profiles add local --database academy.db')
+    await cli.run('courses create --title Sea')
+    expect(await cli.run('doctor')).toMatchObject({ code: 0, stderr: '' })
+    expect(await outcomes(cli)).toEqual([
+      'runtime: ok',
+      'configuration: ok',
+      'configuration: ok',
+      'academy: ok',
+      'database: ok',
+    ])
+  })
+
+  test('warns of files that others can read, and exits 0', async ({ cli }) => {
+    await cli.run('profiles add local --database academy.db')
+    chmodSync(join(cli.config, 'profiles.json'), 0o644)
+    const { code, stdout } = await cli.run('doctor -o json')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toContainEqual({
+      check: 'configuration',
+      status: 'warning',
+      detail: `${cli.config}/profiles.json is open to others (0644): chmod 600 it`,
+    })
+  })
+
+  test('shows a warning in full on a narrow terminal', async ({ cli }) => {
+    await cli.run('profiles add local --database academy.db')
+    chmodSync(cli.config, 0o755)
+    const { stdout } = await cli.run('doctor --color never', { tty: 80 })
+    expect(stdout).toMatch(/^ {2}ok {7}runtime {8}Node v/)
+    expect(stdout.replace(/\n {8,}/g, ' ')).toMatch(
+      /^ {2}warning {2}configuration {2}.+ is open to others \(0755\): chmod 700 it$/m,
+    )
+  })
+
+  test('finds a database that is damaged', async ({ cli }) => {
+    await cli.run('profiles add local --database academy.db')
+    for (const title of ['Sea', 'Land']) await cli.run(`courses create --title ${title}`)
+    const file = join(cli.cwd, 'academy.db')
+    const bytes = readFileSync(file)
+    writeFileSync(file, bytes.fill(0x5a, 8192))
+    const { code, stderr } = await cli.run('doctor')
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^error: 1 of 5 checks failed\n {2}database: .+/)
+  })
+})
+
+describe('of a platform elsewhere', () => {
+  test('tells who one is there, with which rights', async ({ remote, instructor }) => {
+    expect(await resultOf(remote, 'doctor', withKey(instructor.key))).toMatchObject([
+      { check: 'runtime' },
+      { check: 'configuration', detail: `${remote.config}/profiles.json is not there yet` },
+      { check: 'configuration' },
+      { check: 'academy', status: 'ok', detail: `${url}, by LEARNCTL_URL` },
+      { check: 'connection', status: 'ok', detail: 'answered in 0 ms' },
+      {
+        check: 'credential',
+        status: 'ok',
+        detail: 'instructor-1@school.example, instructor with read write',
+      },
+    ])
+  })
+
+  test('tells which credential was refused, and not what it is', async ({ remote, admin, clock }) => {
+    const { key } = await resultOf(
+      remote,
+      'keys create --name short --expires-at 2026-03-02T00:00:00Z',
+      withKey(admin.key),
+    )
+    clock.advance(2 * day)
+    const { code, stdout, stderr } = await remote.run('doctor', withKey(key))
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^error: 1 of 5 checks failed\n {2}connection: .*expired/)
+    expect(stderr).toContain(`the API key from LEARNCTL_API_KEY was sent to ${url}`)
+    expect(stdout + stderr).not.toContain(key)
+  })
+
+  test('warns of a clock that is wrong', async ({ academy, admin }) => {
+    const transport = elsewhere(academy)
+    const dated = async (...call: Parameters<typeof transport>): Promise<Reply> => {
+      const { status, headers, body } = await transport(...call)
+      const get = (name: string) => (name === 'date' ? 'Sun, 01 Mar 2026 11:57:00 GMT' : headers.get(name))
+      return { status, headers: { get }, body }
+    }
+    const cli = testCli({ transport: dated })
+    const { code, stdout } = await cli.run('doctor -o json', withKey(admin.key))
+    cli.remove()
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout).at(-1)).toEqual({
+      check: 'clock',
+      status: 'warning',
+      detail: 'this machine is 180 s ahead of the server: set its clock',
+    })
+  })
+
+  test('finds a server that is down', async ({ cli }) => {
+    const env = { LEARNCTL_URL: 'http://127.0.0.1:9', LEARNCTL_API_KEY: 'k', LEARNCTL_RETRIES: '0' }
+    const { code, stderr } = await cli.run('doctor', { env })
+    expect(code).toBe(1)
+    expect(stderr).toContain('connection: 127.0.0.1:9 refused the connection')
+  })
+})
+
+test('without an academy names the ways to one', async ({ cli }) => {
+  const { code, stderr } = await cli.run('doctor')
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^error: 1 of 4 checks failed\n {2}academy: no academy is chosen \(sign in with /)
+  expect(await outcomes(cli)).toContain('academy: failed')
+})
+
+test('with damaged profiles says which file it is', async ({ cli }) => {
+  mkdirSync(cli.config, { recursive: true, mode: 0o700 })
+  writeFileSync(join(cli.config, 'profiles.json'), '{"version": 1,', { mode: 0o600 })
+  const { code, stderr } = await cli.run('doctor')
+  expect(code).toBe(1)
+  expect(stderr).toContain(`academy: ${cli.config}/profiles.json is damaged: it is not JSON`)
+})
+
+test('names a proxy that will be used', async ({ local }) => {
+  const { stdout } = await local.run('doctor', {
+    env: { HTTPS_PROXY: 'http://user:secret@proxy.example:3128' },
+  })
+  expect(stdout).toContain('proxy\tok\tHTTPS_PROXY is set and will be used\n')
+  expect(stdout).not.toContain('secret')
+})
+
+test('has nothing to print ids of', async ({ local }) => {
+  expect(await local.run('doctor -q')).toMatchObject({ code: 2, stdout: '' })
+})
