@@ -29,8 +29,7 @@ export function allowedHosts({
  * server's, as DNS rebinding has it (RFC 9112 §3.2, RFC 9110 §15.5.20).
  */
 export function refusalOf(incoming: IncomingMessage, allowed: ReadonlySet<string>): ProblemError | undefined {
-  const names = incoming.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
-  const repeated = single.find((name) => names.indexOf(name) !== names.lastIndexOf(name))
+  const repeated = single.find((name) => cameTwice(incoming.rawHeaders, name))
   if (repeated) return new ProblemError('duplicate_header', `The header ${repeated} came twice.`)
   if (incoming.headers.host === undefined) {
     return new ProblemError('invalid_parameter', 'The request carries no Host header.')
@@ -42,10 +41,25 @@ export function refusalOf(incoming: IncomingMessage, allowed: ReadonlySet<string
     hosts.push(absolute?.host ?? (target === '*' ? incoming.headers.host : ''))
     incoming.url = absolute ? absolute.pathname + absolute.search : '/*'
   }
-  const foreign = hosts.find((host) => !allowed.has(hostnameOf(host)))
+  // Most requests name the host as the address does, which needs no parsing.
+  const foreign = hosts.find(
+    (host) => !allowed.has(host.replace(/:\d+$/, '')) && !allowed.has(hostnameOf(host)),
+  )
   if (foreign === undefined) return undefined
   const detail = `The host ${JSON.stringify(foreign)} is not one of this server's; start it with --allow-host to add one.`
   return new ProblemError('misdirected_request', detail)
+}
+
+/** Names and values alternate in Node's raw headers. */
+function cameTwice(raw: readonly string[], name: string): boolean {
+  let seen = false
+  for (let index = 0; index < raw.length; index += 2) {
+    const other = raw[index] ?? ''
+    if (other.length !== name.length || other.toLowerCase() !== name) continue
+    if (seen) return true
+    seen = true
+  }
+  return false
 }
 
 function hostnameOf(host: string): string {

@@ -2,7 +2,7 @@ import { isLocal } from '../../config/profiles.ts'
 import type { Command, Given } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
-import { write } from '../io.ts'
+import { lineWriter } from '../line-writer.ts'
 import { type RunningServer, runningServers } from '../running-servers.ts'
 import { databaseFault } from '../session.ts'
 
@@ -118,10 +118,11 @@ async function start(context: Context, given: Given): Promise<void> {
     return startDetached(context, options.database)
   }
   const { serve } = await import('../../server/serve.ts')
+  const log = lineWriter(io.stderr)
   const server = await serve({
     ...options,
     path: options.database,
-    writeLog: (line) => void write(io.stderr, line).catch(() => {}),
+    writeLog: log.write,
   }).catch((error: unknown) => {
     throw listenFault(error, options)
   })
@@ -148,6 +149,7 @@ async function start(context: Context, given: Given): Promise<void> {
     throw io.signal.reason
   } finally {
     await server.stop()
+    await log.flush()
     await servers.remove(process.pid)
   }
 }
