@@ -1,48 +1,230 @@
 import { describe, expect } from 'vitest'
-import { test as base } from '../helpers/cli.ts'
-import { startSeedServer } from '../helpers/seed-server.ts'
+import { InterruptedError } from '../../src/cli/errors.ts'
+import { nouns } from '../../src/cli/nouns.ts'
+import { test as base, type RunOptions } from '../helpers/cli.ts'
+import { resultOf, rowsOf } from '../helpers/result.ts'
+import { type SeedServer, startSeedServer } from '../helpers/seed-server.ts'
 
-/** A platform that offers the eight published operations and nothing else. */
+/** A platform of the eight published operations, with a course, a lesson, a learner and some progress. */
 const test = base.extend('seed', async ({ task: _ }, { onCleanup }) => {
   const seed = await startSeedServer()
   onCleanup(() => seed.close())
+  const send = (method: string, path: string, body: object) =>
+    fetch(seed.url + path, {
+      method,
+      headers: { authorization: `Bearer ${seed.key}` },
+      body: JSON.stringify(body),
+    })
+  await send('POST', '/v1/courses', { title: 'Go', difficulty: 'mythical' })
+  await send('POST', '/v1/lessons', { title: 'First', courseId: '1' })
+  await send('POST', '/v1/users', { email: 'ada@school.example', role: 'apprentice' })
+  await send('PUT', '/v1/learners/2/progress', {
+    courseId: '1',
+    completionPercentage: 40,
+    lastAccessed: '2026-02-20T10:00:00Z',
+  })
   return seed
 })
 
-describe('on a platform of the eight published operations', () => {
-  test('one signs in, creates, lists and updates courses', async ({ cli, seed }) => {
-    expect(await cli.run(`auth login --with-key --url ${seed.url}/v1`, { stdin: seed.key })).toMatchObject({
-      code: 0,
+const at = ({ url, key }: Pick<SeedServer, 'url' | 'key'>, more: RunOptions = {}): RunOptions => ({
+  ...more,
+  env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: key, ...more.env },
+})
+
+/** Commands that the eight operations carry, and what they print. */
+const offered: Record<string, [line: string, printed: string]> = {
+  'courses list': ['courses list --columns id,title,difficulty', '1\tGo\tmythical\n'],
+  'courses create': ['courses create --title Sea -q', '2\n'],
+  'courses update': ['courses update 1 --title Went --columns version', '2\n'],
+  'courses publish': ['courses publish 1 --columns version', '2\n'],
+  'courses unpublish': ['courses unpublish 1 --columns version', '2\n'],
+  'courses archive': ['courses archive 1 --columns version', '2\n'],
+  'lessons create': ['lessons create --course 1 --title Second --columns id,title', '2\tSecond\n'],
+  'users create': ['users create --email bob@school.example --role novice --columns id,role', '3\tnovice\n'],
+  'users me': ['users me --columns email,role', 'owner@school.example\tadministrator\n'],
+  'progress set': ['progress set 2 --course 1 --completion 60 --columns completionPercentage', '60\n'],
+  'analytics export': [
+    'analytics export',
+    'learnerId,courseId,completionPercentage,lastAccessed\n2,1,40,2026-02-20T10:00:00Z\n',
+  ],
+  'auth status': ['auth status --columns user.email', 'owner@school.example\n'],
+  api: ['api courses.list -o jsonl', '[{"id":"1","title":"Go","difficulty":"mythical"}]\n'],
+}
+
+/** Commands that they do not carry, and what each needs. */
+const missing: Record<string, [line: string, needed: string]> = {
+  'courses get': ['courses get 1', 'courses.get (GET /v1/courses/1 answered 404)'],
+  'courses delete': ['courses delete 1 --yes', 'courses.delete (DELETE /v1/courses/1 answered 404)'],
+  'courses versions': ['courses versions 1', 'courses.versions (GET /v1/courses/1/versions answered 404)'],
+  'courses diff': ['courses diff 1 1', 'courses.diff (GET /v1/courses/1/versions/1/diff answered 404)'],
+  'courses restore': [
+    'courses restore 1 1 --yes',
+    'courses.restore (POST /v1/courses/1/versions/1/restore answered 404)',
+  ],
+  'lessons list': ['lessons list', 'lessons.list (GET /v1/lessons answered 404)'],
+  'lessons get': ['lessons get 1', 'lessons.get (GET /v1/lessons/1 answered 404)'],
+  'lessons update': ['lessons update 1 --title x', 'lessons.update (PUT /v1/lessons/1 answered 404)'],
+  'lessons delete': ['lessons delete 1 --yes', 'lessons.delete (DELETE /v1/lessons/1 answered 404)'],
+  'users list': ['users list', 'users.list (GET /v1/users answered 404)'],
+  'users get': ['users get 2', 'users.get (GET /v1/users/2 answered 404)'],
+  'users update': ['users update 2 --role novice', 'users.update (PUT /v1/users/2 answered 404)'],
+  'users delete': ['users delete 2 --yes', 'users.delete (DELETE /v1/users/2 answered 404)'],
+  'enrollments list': ['enrollments list', 'enrollments.list (GET /v1/enrollments answered 404)'],
+  'enrollments get': ['enrollments get 1', 'enrollments.get (GET /v1/enrollments/1 answered 404)'],
+  'enrollments create': [
+    'enrollments create --course 1 --user 2',
+    'enrollments.create (POST /v1/enrollments answered 404)',
+  ],
+  'enrollments update': [
+    'enrollments update 1 --status active',
+    'enrollments.update (PUT /v1/enrollments/1 answered 404)',
+  ],
+  'enrollments delete': [
+    'enrollments delete 1 --yes',
+    'enrollments.delete (DELETE /v1/enrollments/1 answered 404)',
+  ],
+  'progress get': ['progress get 2', 'progress.list (GET /v1/learners/2/progress answered 404)'],
+  'progress history': [
+    'progress history 2 --course 1',
+    'progress.history (GET /v1/learners/2/progress/history answered 404)',
+  ],
+  'keys list': ['keys list', 'keys.list (GET /v1/keys answered 404)'],
+  'keys create': ['keys create --name ci', 'keys.create (POST /v1/keys answered 404)'],
+  'keys revoke': ['keys revoke 1 --yes', 'keys.revoke (DELETE /v1/keys/1 answered 404)'],
+}
+
+/** Commands about this machine, which send nothing to the platform. */
+const here: Record<string, [line: string, code: number]> = {
+  quickstart: ['quickstart', 0],
+  'auth logout': ['auth logout', 4],
+  'profiles list': ['profiles list', 0],
+  'profiles show': ['profiles show', 3],
+  'profiles add': ['profiles add school', 0],
+  'profiles use': ['profiles use school', 3],
+  'profiles remove': ['profiles remove school', 3],
+  'server start': ['server start --port 0', 143],
+  'server status': ['server status', 0],
+  'server stop': ['server stop', 3],
+  'server openapi': ['server openapi', 0],
+  help: ['help exit-codes', 0],
+}
+
+/** Commands with a test of their own below. */
+const others = ['auth login', 'analytics summary', 'doctor']
+
+test('every command is in one of these tables', async () => {
+  const commands = await Promise.all(
+    Object.entries(nouns).map(async ([name, noun]) => {
+      const loaded = await noun.load(async () => null)
+      return 'length' in loaded ? loaded.map((command) => `${name} ${command.name}`) : [name]
+    }),
+  )
+  const listed = [...[offered, missing, here].flatMap(Object.keys), ...others]
+  expect(listed.sort()).toEqual(commands.flat().sort())
+})
+
+describe('is offered', () => {
+  test.for(Object.values(offered))('%s', async ([line, printed], { cli, seed }) => {
+    const { code, stdout, stderr } = await cli.run(line, at(seed))
+    expect({ code, stdout }).toEqual({ code: 0, stdout: printed })
+    expect(stderr).toMatch(/^(note: 1 row\n)?$/)
+  })
+
+  test('what is named but is not there exits 3', async ({ cli, seed }) => {
+    for (const line of [
+      'courses update 9 --title x',
+      'lessons create --course 9 --title x',
+      'progress set 9 --course 1 --completion 10',
+    ]) {
+      expect(await cli.run(line, at(seed)), line).toMatchObject({
+        code: 3,
+        stdout: '',
+        stderr: expect.stringMatching(/^error: .*not found\n$/i),
+      })
+    }
+  })
+
+  test('learners in every format, though it knows CSV alone', async ({ cli, seed }) => {
+    const row = {
+      learnerId: '2',
+      courseId: '1',
+      completionPercentage: 40,
+      lastAccessed: '2026-02-20T10:00:00Z',
+    }
+    const exported = async (flags: string) => (await cli.run(`analytics export ${flags}`, at(seed))).stdout
+    expect(JSON.parse(await exported('--format json'))).toEqual([row])
+    expect(JSON.parse(await exported('--format ndjson'))).toEqual(row)
+    expect(JSON.parse(await exported('--format json --start-date 2026-02-21'))).toEqual([])
+  })
+
+  test('signing in', async ({ cli, seed }) => {
+    const login = await cli.run(`auth login --with-key --url ${seed.url}/v1/`, { stdin: seed.key })
+    expect(login).toMatchObject({ code: 0, stdout: '' })
+    expect(login.stderr).toContain('owner@school.example')
+    expect(await rowsOf(cli, 'courses list --columns title')).toEqual([['Go']])
+    expect(await cli.run('auth logout')).toMatchObject({ code: 0 })
+    expect(await cli.run('courses list')).toMatchObject({ code: 4, stdout: '' })
+  })
+
+  test('a look at the set-up', async ({ cli, seed }) => {
+    expect(await resultOf(cli, 'doctor', at(seed))).toContainEqual({
+      check: 'credential',
+      status: 'ok',
+      detail: 'owner@school.example, administrator',
     })
-    const made = await cli.run('courses create --title Go --difficulty mythical -o json')
-    expect(JSON.parse(made.stdout)).toMatchObject({ title: 'Go', difficulty: 'mythical' })
-    const { id } = JSON.parse(made.stdout)
-    expect((await cli.run('courses list --columns id,title')).stdout).toBe(`${id}\tGo\n`)
-    expect((await cli.run('courses list -q')).stdout).toBe(`${id}\n`)
-    expect(await cli.run(`courses update ${id} --title Went -o json`)).toMatchObject({ code: 0 })
-    expect((await cli.run('courses list --columns title')).stdout).toBe('Went\n')
-    expect(await cli.run('courses list --columns title,nothing')).toMatchObject({ code: 2, stdout: '' })
-    expect((await cli.run('auth status --columns academy')).stdout).toBe(`${seed.url}\n`)
+  })
+})
+
+describe('is not offered, in one line that names host and operation', () => {
+  test.for(Object.values(missing))('%s', async ([line, needed], { cli, seed }) => {
+    expect(await cli.run(line, at(seed))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `error: ${new URL(seed.url).host} does not offer ${needed}\n`,
+    })
   })
 
-  test.for([
-    ['courses get 1'],
-    ['courses versions 1'],
-    ['courses diff 1 1'],
-    ['courses restore 1 1 --yes'],
-    ['courses delete 1 --yes'],
-  ])('%s says in one line that it is not offered', async ([line = ''], { cli, seed }) => {
-    const env = { LEARNCTL_URL: seed.url, LEARNCTL_API_KEY: seed.key }
-    await cli.run('courses create --title Go', { env })
-    const { code, stdout, stderr } = await cli.run(line, { env })
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^error: 127\.0\.0\.1:\d+ does not offer courses\.\w+ \(.*\)\n$/)
+  test('analytics summary, with what to do instead', async ({ cli, seed }) => {
+    expect(await cli.run('analytics summary', at(seed))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `error: ${new URL(seed.url).host} does not offer a summary of its learners
+  the answer to GET /v1/analytics/learners holds none
+  hint: export the rows instead: learnctl analytics export
+`,
+    })
   })
+})
 
-  test('an expired key is 403 without a code, and exits 4', async ({ cli, seed }) => {
-    const env = { LEARNCTL_URL: seed.url, LEARNCTL_API_KEY: seed.expiredKey }
-    const { code, stderr } = await cli.run('courses list', { env })
-    expect(code).toBe(4)
-    expect(stderr).toContain('the API key from LEARNCTL_API_KEY')
+describe('sends nothing there', () => {
+  test.for(Object.values(here))('%s', async ([line, code], { cli, seed }) => {
+    const before = seed.requests.length
+    const signal = line.startsWith('server start')
+      ? { signal: AbortSignal.abort(new InterruptedError('SIGTERM')) }
+      : {}
+    expect(await cli.run(line, at(seed, signal))).toMatchObject({ code })
+    expect(seed.requests).toHaveLength(before)
   })
+})
+
+describe('with a key that', () => {
+  const lines = [...Object.values(offered), ...Object.values(missing)].map(([line]) => line)
+  const keys: [what: string, keyOf: (seed: SeedServer) => string, message: string][] = [
+    ['has expired', ({ expiredKey }) => expiredKey, 'Expired key'],
+    ['it does not know', () => 'sk-live-unknown', 'Invalid token'],
+  ]
+
+  test.for(keys)(
+    '%s every command exits 4 and says which key that was',
+    async ([, keyOf, message], { cli, seed }) => {
+      for (const line of lines) {
+        const { code, stdout, stderr } = await cli.run(line, at({ url: seed.url, key: keyOf(seed) }))
+        expect({ line, code, stdout }).toEqual({ line, code: 4, stdout: '' })
+        const [error, why, hint] = stderr.split('\n')
+        expect(error).toBe(`error: ${message}`)
+        expect(why).toBe(`  the API key from LEARNCTL_API_KEY was sent to ${seed.url}`)
+        expect(hint).toMatch(/^ {2}hint: .*learnctl auth login --with-key$/)
+      }
+    },
+  )
 })

@@ -108,9 +108,15 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   const { data } = await caller.call(operation, { query, signal: io.signal })
   const { summary, period } = data
   if (!summary) {
-    throw new CommandError('not_offered', 'failure', 'this platform sends no summary with its learner data', {
-      hint: 'export the rows instead: learnctl analytics export',
-    })
+    throw new CommandError(
+      'not_offered',
+      'failure',
+      `${hostIn(context)} does not offer a summary of its learners`,
+      {
+        why: [`the answer to ${operation.method} ${operation.path} holds none`],
+        hint: 'export the rows instead: learnctl analytics export',
+      },
+    )
   }
   const format = settings.output.value
   const [{ drawSummary, figuresOf }, { colourLevel, painter }] = await Promise.all([
@@ -144,6 +150,11 @@ function refuseMisplaced(settings: Settings): void {
     const { origin } = settings[name]
     if (origin.source === 'flag') throw new UsageError(`${origin.name} is not for an export`, { hint })
   }
+}
+
+function hostIn({ session }: Context): string {
+  const academy = session.academy()
+  return academy.kind === 'remote' ? new URL(academy.url).host : academy.database
 }
 
 async function* onePage<Row>(rows: readonly Row[]) {
