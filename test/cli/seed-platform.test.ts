@@ -48,7 +48,10 @@ const offered: Record<string, [line: string, printed: string]> = {
     'learnerId,courseId,completionPercentage,lastAccessed\n2,1,40,2026-02-20T10:00:00Z\n',
   ],
   'auth status': ['auth status --columns user.email', 'owner@school.example\n'],
-  api: ['api courses.list -o jsonl', '[{"id":"1","title":"Go","difficulty":"mythical"}]\n'],
+  api: [
+    'api courses.list',
+    `${JSON.stringify([{ id: '1', title: 'Go', difficulty: 'mythical' }], null, 2)}\n`,
+  ],
 }
 
 /** Commands that they do not carry, and what each needs. */
