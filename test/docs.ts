@@ -1,0 +1,121 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Command } from '../src/cli/command.ts'
+import { exitCodes } from '../src/cli/exit-codes.ts'
+import { flagRow, usageOf } from '../src/cli/help-text.ts'
+import { otherVariables } from '../src/cli/help-topics.ts'
+import { type Noun, nouns } from '../src/cli/nouns.ts'
+import { type Setting, settings } from '../src/config/setting.ts'
+import { root } from './helpers/process.ts'
+
+/** The file whose reference is generated. */
+export const readmePath = join(root, 'README.md')
+
+const parts: Readonly<Record<string, () => Promise<string>>> = {
+  commands: async () => {
+    const texts = await Promise.all(Object.entries(nouns).map(([name, noun]) => nounText(name, noun)))
+    return texts.join('\n\n')
+  },
+  settings: async () => settingsText(),
+  variables: async () => table(['Variable', 'Meaning'], Object.entries(otherVariables).map(variableRow)),
+  'exit-codes': async () =>
+    table(
+      ['Code', 'Name', 'When'],
+      Object.entries(exitCodes).map(([name, { code, when }]) => [String(code), spaced(name), text(when)]),
+    ),
+}
+
+/** A README with the generated parts, each between its two markers, made anew. Throws where markers are missing. */
+export async function withReference(readme: string): Promise<string> {
+  let result = readme
+  for (const [name, make] of Object.entries(parts)) {
+    const [begin, end] = [`<!-- ${name} -->\n`, `<!-- end of ${name} -->`]
+    const [from, to] = [result.indexOf(begin), result.indexOf(end)]
+    if (from < 0 || to < from) throw new Error(`README.md has no place for ${name}`)
+    result = `${result.slice(0, from + begin.length)}${await make()}\n${result.slice(to)}`
+  }
+  return result
+}
+
+async function nounText(name: string, noun: Noun): Promise<string> {
+  const loaded = await noun.load(async () => null)
+  const single = !('length' in loaded)
+  const commands = single ? [loaded] : loaded
+  const rows = commands.map((command) => [
+    code(single ? usageOf(command) : `${name} ${usageOf(command)}`),
+    text([command.summary, command.description].filter(Boolean).join('. ')),
+  ])
+  const words = wordRows(commands).map(([word, meaning, users]) =>
+    single ? [code(word), text(meaning)] : [code(word), text(meaning), users.join(', ')],
+  )
+  const examples = commands.flatMap((command) => command.examples ?? [])
+  return [
+    `#### ${name}`,
+    table(['Command', 'What it does'], rows),
+    ...(words.length > 0 ? [details(table(single ? ['', ''] : ['', '', 'Taken by'], words))] : []),
+    ...(examples.length > 0
+      ? [`\`\`\`sh\n${examples.map((line) => `learnctl ${line}`).join('\n')}\n\`\`\``]
+      : []),
+  ].join('\n\n')
+}
+
+function details(content: string): string {
+  return `<details><summary>Arguments and flags</summary>\n\n${content}\n\n</details>`
+}
+
+type WordRow = readonly [word: string, meaning: string, users: string[]]
+
+/** Every argument and flag, once for all the commands that take it in the same sense. */
+function wordRows(commands: readonly Command[]): WordRow[] {
+  const rows = new Map<string, WordRow>()
+  for (const { name, arguments: positions = [], flags = [] } of commands) {
+    const words = [
+      ...positions.map((position) => [`<${position.name}>`, position.summary] as const),
+      ...flags.map(flagRow),
+    ]
+    for (const [word, meaning] of words) {
+      const key = `${word}\n${meaning}`
+      const row: WordRow = rows.get(key) ?? [word.trim(), meaning, []]
+      row[2].push(name)
+      rows.set(key, row)
+    }
+  }
+  return [...rows.values()]
+}
+
+function settingsText(): string {
+  const rows = Object.values<Setting>(settings).map(
+    ({ flag, short, placeholder, variable, summary, project }) => {
+      const long = placeholder === undefined ? `--${flag}` : `--${flag} <${placeholder}>`
+      return [
+        code(short === undefined ? long : `-${short}, ${long}`),
+        code(variable),
+        text(summary),
+        project ? 'yes' : '',
+      ]
+    },
+  )
+  return table(['Flag', 'Variable', 'Meaning', 'In `learnctl.json`'], rows)
+}
+
+function variableRow([names, meaning]: [string, string]): string[] {
+  return [names.split(', ').map(code).join(', '), text(meaning)]
+}
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+}
+
+function code(words: string): string {
+  return `\`${words.replaceAll('|', '\\|')}\``
+}
+
+function text(words: string): string {
+  return words.replaceAll('\n', ' ').replace(/[|<]/g, '\\$&')
+}
+
+function spaced(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}
+
+if (import.meta.main) writeFileSync(readmePath, await withReference(readFileSync(readmePath, 'utf8')))
