@@ -5,11 +5,11 @@ import type { IdPrefix } from './id.ts'
 export function withContentIds(input: LessonInput, newId: (prefix: IdPrefix) => string): LessonInput {
   return {
     ...input,
-    contentBlocks: input.contentBlocks.map((block) => ({ ...block, id: block.id ?? newId('blk') })),
+    contentBlocks: input.contentBlocks.map((block) => ({ id: newId('blk'), ...block })),
     assessments: input.assessments.map((assessment) => ({
+      id: newId('asm'),
       ...assessment,
-      id: assessment.id ?? newId('asm'),
-      questions: assessment.questions.map((question) => ({ ...question, id: question.id ?? newId('qst') })),
+      questions: assessment.questions.map((question) => ({ id: newId('qst'), ...question })),
     })),
   }
 }

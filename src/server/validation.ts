@@ -165,8 +165,9 @@ function detailOf(issue: Issue): string {
 }
 
 function sized(origin: string, bound: string, value: number): string {
-  if (origin === 'string') return `must have ${bound} ${value} characters`
-  if (origin === 'array') return `must have ${bound} ${value} items`
+  const many = value === 1 ? '' : 's'
+  if (origin === 'string') return `must have ${bound} ${value} character${many}`
+  if (origin === 'array') return `must have ${bound} ${value} item${many}`
   return `must be ${bound} ${value}`
 }
 

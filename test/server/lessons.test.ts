@@ -80,6 +80,7 @@ test('blocks, assessments and questions get ids, and keep those they come with',
       ],
     },
   ])
+  expect(Object.keys(lesson.contentBlocks[0])[0]).toBe('id')
   const update = await admin.put(`/v1/lessons/${lesson.id}`, {
     title: 'Two',
     contentBlocks: lesson.contentBlocks,

@@ -60,6 +60,14 @@ test('every fault of a body is told at once, each with its place and code', asyn
   expect(answer.body.detail).toMatch(/^13 faults, the first: /)
 })
 
+test('a length is told in words that fit', async ({ admin }) => {
+  const { body } = await admin.post('/v1/courses', { title: ' ', externalId: 'x'.repeat(256) })
+  expect(body.errors.map(({ detail }: { detail: string }) => detail)).toEqual([
+    'must have at most 255 characters',
+    'must have at least 1 character',
+  ])
+})
+
 test.for([
   ['titel', 'title'],
   ['Title', 'title'],
