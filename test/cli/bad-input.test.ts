@@ -1,0 +1,177 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, expect } from 'vitest'
+import { expectClearError } from '../helpers/clear-error.ts'
+import { type TestCli, test as withCli } from '../helpers/cli.ts'
+
+/** An academy with a published course and a learner who is at 60 % of it since the tenth of February. */
+const test = withCli.extend('school', async ({ local }) => {
+  await local.run('courses create --title Sea --external-id sea --status published')
+  await local.run('courses create --title Land --external-id land')
+  await local.run('users create --email ada@school.example --external-id S-1')
+  await local.run(`${progress} 60 --last-accessed 2026-02-10T08:00:00Z`)
+  return local
+})
+
+const progress = 'progress set ext:S-1 --course ext:sea --completion'
+
+/** Every row of an academy's database, but for the remembered answers to requests. */
+function everything({ cwd }: TestCli): unknown {
+  const database = new DatabaseSync(join(cwd, 'academy.db'), { readOnly: true })
+  const tables = database.prepare("select name from sqlite_schema where type = 'table'").all()
+  const rows = tables
+    .map(({ name }) => String(name))
+    .filter((name) => name !== 'idempotency' && !name.startsWith('sqlite_'))
+    .map((name) => [name, database.prepare(`select * from ${name}`).all()])
+  database.close()
+  return rows
+}
+
+describe('what cannot be right is refused in one line, and nothing is changed:', () => {
+  test.for<[line: string, exit: number, error: string | RegExp, stdin?: string]>([
+    // The command line itself.
+    ['coruses list', 2, 'did you mean courses?'],
+    ['courses crate --title x', 2, 'did you mean create?'],
+    ['courses create --titel x', 2, 'did you mean --title?'],
+    ['courses create --title x --difficulty begginer', 2, 'did you mean beginner?'],
+    ['courses list -o jsn', 2, /did you mean json/],
+    ['courses create --title', 2, '--title'],
+    ['courses create', 2, 'missing --title'],
+    ['courses get', 2, 'missing <course>'],
+    ['progress set ext:S-1', 2, 'missing --course, --completion-percentage'],
+    ['lessons create --title x --no-input', 2, 'missing --course'],
+    ['courses delete ext:sea', 2, 'hint: add --yes'],
+    ['courses list --limit 0', 2, '--limit must be a whole number from 1 on, not "0"'],
+    ['courses list --limit abc', 2, '--limit must be a whole number from 1 on, not "abc"'],
+    ['courses list --all --limit 3', 2, '--all and --limit exclude each other'],
+    ['courses list --url https://school.example --database x.db', 2, 'exclude each other'],
+
+    // Values.
+    [`${progress} 101`, 2, 'completionPercentage must be at most 100.'],
+    [`${progress} -1`, 2, 'completionPercentage must be at least 0.'],
+    [`${progress} 50%`, 2, /--completion-percentage must be a number, not "50%"\n {2}hint: .* 50\n/],
+    [`${progress} NaN`, 2, '--completion-percentage must be a number, not "NaN"'],
+    [
+      'progress set ext:S-1 --body -',
+      2,
+      'completionPercentage must be a number',
+      '{"courseId":"ext:sea","completionPercentage":"50"}',
+    ],
+    ['progress set ext:S-1 --body -', 2, 'standard input:1:13: not JSON', '{"courseId":}'],
+    [
+      'progress set ext:S-1 --body -',
+      2,
+      /completionPercentge.*completionPercentage/,
+      '{"courseId":"ext:sea","completionPercentge":5}',
+    ],
+    [`${progress} 90 --last-accessed 2026-03-01T12:06:00Z`, 2, 'lastAccessed must not be in the future'],
+    [`${progress} 90 --last-accessed 2026-02-30T12:00:00Z`, 2, 'on a day that exists'],
+    ['users create --email ada', 2, 'email must be an e-mail address'],
+    ['keys create --name x --expires-at 2027-02-30T00:00:00Z', 2, 'on a day that exists'],
+    ['courses list --updated-since 2026-02-30T00:00:00Z', 2, 'on a day that exists'],
+    ['analytics export --start-date 2026-02-30', 2, 'start_date must be a day'],
+    ['analytics export --start-date 2026-03-01 --end-date 2026-02-28', 2, '2026-03-01 is after 2026-02-28'],
+    ['analytics summary --start-date 2026-03-01 --end-date 2026-02-28', 2, '2026-03-01 is after 2026-02-28'],
+
+    // What is there already, or is not.
+    ['progress set ext:S-1 --course ext:none --completion 5', 3, 'There is no course ext:none.'],
+    ['progress set ext:S-2 --course ext:sea --completion 5', 3, /There is no \w+ ext:S-2\./],
+    ['courses get ext:none', 3, 'There is no course ext:none.'],
+    ['lessons create --course ext:none --title x', 3, 'There is no course ext:none.'],
+    ['analytics export --course ext:none', 3, 'There is no course ext:none.'],
+    ['users create --email ADA@School.Example', 6, /ADA@School.Example is taken by usr_\w+ \(active\)/],
+    ['courses create --title x --external-id sea', 6, /taken/],
+    [`${progress} 90 --last-accessed 2026-02-10T07:59:59Z`, 6, 'The stored progress is newer'],
+    ['courses unpublish ext:sea', 6, 'cannot become draft while learners have progress'],
+    ['courses delete ext:sea --yes', 6, 'Learners have progress in this course.'],
+    ['courses update ext:sea --title x --if-version 7', 6, 'The stored version is 1'],
+    ['courses archive ext:sea --if-version 7', 6, 'The stored version is 1'],
+    ['users update email:admin@academy.local --status suspended', 6, /last.*admin|admin.*last/i],
+  ])('%s', async ([line, exit, error, stdin], { school }) => {
+    const before = everything(school)
+    expectClearError(await school.run(line, stdin === undefined ? {} : { stdin }), exit, error)
+    expect(everything(school)).toEqual(before)
+  })
+})
+
+describe('the configuration', () => {
+  test('that is damaged is named, and stays as it is, whatever is asked for', async ({ cli }) => {
+    const file = join(cli.config, 'profiles.json')
+    mkdirSync(cli.config, { recursive: true })
+    writeFileSync(file, '{"version":1,"profiles":{"school":')
+    for (const line of [
+      'courses list',
+      'profiles list',
+      'profiles add x --database x.db',
+      'quickstart',
+      'auth status',
+    ]) {
+      expectClearError(await cli.run(line), 1, `error: ${file} is damaged: it is not JSON\n`)
+    }
+    expect(readFileSync(file, 'utf8')).toBe('{"version":1,"profiles":{"school":')
+    expect(readdirSync(cli.config)).toEqual(['profiles.json'])
+    expect(readdirSync(cli.cwd)).toEqual([])
+  })
+
+  // Root may write everywhere: what nobody can write to is a directory that is a file.
+  test('that cannot be written is told when something is to be kept', async ({ cli }) => {
+    writeFileSync(join(cli.home, 'blocked'), 'a file')
+    const env = { LEARNCTL_CONFIG_DIR: join(cli.home, 'blocked/learnctl') }
+    for (const line of ['profiles add x --database x.db', 'quickstart']) {
+      expectClearError(await cli.run(line, { env }), 1, /cannot write .*blocked/)
+    }
+    expect(readFileSync(join(cli.home, 'blocked'), 'utf8')).toBe('a file')
+    expect(readdirSync(cli.cwd)).toEqual([])
+    expect(await cli.run('courses list --database x.db', { env })).toMatchObject({ code: 0 })
+  })
+
+  test('that cannot be written keeps no half of a sign-in', async ({ remote, admin }) => {
+    writeFileSync(join(remote.home, 'blocked'), 'a file')
+    const env = { LEARNCTL_CONFIG_DIR: join(remote.home, 'blocked/learnctl') }
+    const line = 'auth login --with-key --url https://school.example'
+    const ran = await remote.run(line, { env, stdin: admin.key })
+    expectClearError(ran, 1, /cannot write .*blocked/)
+    expect(ran.stderr).not.toContain(admin.key)
+  })
+
+  test('of the project is named with its line when it is no JSON', async ({ cli }) => {
+    writeFileSync(join(cli.cwd, 'learnctl.json'), '{"output": json}')
+    expectClearError(await cli.run('courses list --database x.db'), 1, 'learnctl.json')
+  })
+})
+
+describe('a file for an export', () => {
+  test('on a full disk is an error, not a short file', async ({ school, skip }) => {
+    if (!statSync('/dev/full', { throwIfNoEntry: false })) return skip('there is no /dev/full here')
+    const ran = await school.run('analytics export --file /dev/full')
+    expectClearError(ran, 1, 'error: cannot write /dev/full: the disk is full\n')
+    expect(statSync('/dev/full').isCharacterDevice()).toBe(true)
+  })
+
+  test.for<[file: string, exit: number, error: string]>([
+    ['none/learners.csv', 2, 'there is no directory none'],
+    ['../work', 2, '../work is a directory'],
+    ['academy.db/learners.csv', 1, 'cannot write academy.db/learners.csv: ENOTDIR'],
+    ['academy.db', 2, 'academy.db exists'],
+  ])('cannot be %s', async ([file, exit, error], { school }) => {
+    const before = everything(school)
+    expectClearError(await school.run(`analytics export --file ${file}`), exit, `error: ${error}\n`)
+    expect(everything(school)).toEqual(before)
+    expect(readdirSync(school.cwd).filter((name) => !name.startsWith('academy.db'))).toEqual([])
+  })
+})
+
+test.for([
+  ['courses list'],
+  ['courses list -o json'],
+  ['courses list -o csv'],
+  ['users list --all -o jsonl'],
+  ['analytics export'],
+  ['analytics export --format json'],
+  ['analytics summary'],
+  ['server openapi'],
+  ['help exit-codes'],
+])('%s ends in peace when its reader leaves', async ([line = ''], { school }) => {
+  expect(await school.run(line, { readerLeavesAfter: 0 })).toEqual({ code: 0, stdout: '', stderr: '' })
+})
