@@ -1,18 +1,25 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { describe, expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { expectClearError } from '../helpers/clear-error.ts'
-import { type TestCli, test as withCli } from '../helpers/cli.ts'
+import { type TestCli, test, testCli } from '../helpers/cli.ts'
 
-/** An academy with a published course and a learner who is at 60 % of it since the tenth of February. */
-const test = withCli.extend('school', async ({ local }) => {
-  await local.run('courses create --title Sea --external-id sea --status published')
-  await local.run('courses create --title Land --external-id land')
-  await local.run('users create --email ada@school.example --external-id S-1')
-  await local.run(`${progress} 60 --last-accessed 2026-02-10T08:00:00Z`)
-  return local
+/**
+ * The program with an academy that has a published course and a learner who is at 60 % of it since the tenth of
+ * February. One for all tests: what is refused leaves it as it was.
+ */
+let school: TestCli
+
+beforeAll(async () => {
+  school = testCli({ env: { LEARNCTL_DATABASE: 'academy.db' } })
+  await school.run('courses create --title Sea --external-id sea --status published')
+  await school.run('courses create --title Land --external-id land')
+  await school.run('users create --email ada@school.example --external-id S-1')
+  await school.run(`${progress} 60 --last-accessed 2026-02-10T08:00:00Z`)
 })
+
+afterAll(() => school.remove())
 
 const progress = 'progress set ext:S-1 --course ext:sea --completion'
 
@@ -88,7 +95,7 @@ describe('what cannot be right is refused in one line, and nothing is changed:',
     ['courses update ext:sea --title x --if-version 7', 6, 'The stored version is 1'],
     ['courses archive ext:sea --if-version 7', 6, 'The stored version is 1'],
     ['users update email:admin@academy.local --status suspended', 6, /last.*admin|admin.*last/i],
-  ])('%s', async ([line, exit, error, stdin], { school }) => {
+  ])('%s', async ([line, exit, error, stdin]) => {
     const before = everything(school)
     expectClearError(await school.run(line, stdin === undefined ? {} : { stdin }), exit, error)
     expect(everything(school)).toEqual(before)
@@ -142,7 +149,7 @@ describe('the configuration', () => {
 })
 
 describe('a file for an export', () => {
-  test('on a full disk is an error, not a short file', async ({ school, skip }) => {
+  test('on a full disk is an error, not a short file', async ({ skip }) => {
     if (!statSync('/dev/full', { throwIfNoEntry: false })) return skip('there is no /dev/full here')
     const ran = await school.run('analytics export --file /dev/full')
     expectClearError(ran, 1, 'error: cannot write /dev/full: the disk is full\n')
@@ -154,7 +161,7 @@ describe('a file for an export', () => {
     ['../work', 2, '../work is a directory'],
     ['academy.db/learners.csv', 1, 'cannot write academy.db/learners.csv: ENOTDIR'],
     ['academy.db', 2, 'academy.db exists'],
-  ])('cannot be %s', async ([file, exit, error], { school }) => {
+  ])('cannot be %s', async ([file, exit, error]) => {
     const before = everything(school)
     expectClearError(await school.run(`analytics export --file ${file}`), exit, `error: ${error}\n`)
     expect(everything(school)).toEqual(before)
@@ -172,6 +179,6 @@ test.for([
   ['analytics summary'],
   ['server openapi'],
   ['help exit-codes'],
-])('%s ends in peace when its reader leaves', async ([line = ''], { school }) => {
+])('%s ends in peace when its reader leaves', async ([line = '']) => {
   expect(await school.run(line, { readerLeavesAfter: 0 })).toEqual({ code: 0, stdout: '', stderr: '' })
 })
