@@ -1,0 +1,262 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { InterruptedError } from '../../src/cli/errors.ts'
+import { fillEnrollments } from '../bench/seed.ts'
+import { expectClearError } from '../helpers/clear-error.ts'
+import { type Ran, type RunOptions, type TestCli, test as withCli } from '../helpers/cli.ts'
+
+type Answer = (response: ServerResponse, request: IncomingMessage) => void
+
+/** A platform on a loopback port that gives these answers in turn, the last one again and again. */
+interface Platform {
+  /** The requests so far: method and path. */
+  readonly requests: readonly string[]
+  answer(...answers: Answer[]): void
+  /** Runs a command line against it. */
+  run(line: string, options?: RunOptions): Promise<Ran>
+}
+
+const test = withCli.extend('platform', async ({ cli }, { onCleanup }): Promise<Platform> => {
+  const requests: string[] = []
+  let answers: Answer[] = []
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`)
+    request.resume()
+    const [next] = answers.length > 1 ? answers.splice(0, 1) : answers
+    next?.(response, request)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onCleanup(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  // A server that listens has an address with a port.
+  const { port } = server.address() as AddressInfo
+  const env = { LEARNCTL_URL: `http://127.0.0.1:${port}`, LEARNCTL_API_KEY: 'the-key' }
+  return {
+    requests,
+    answer: (...given) => {
+      answers = given
+    },
+    run: async (line, options) => {
+      const ran = await cli.run(line, { ...options, env })
+      expect(ran.stdout + ran.stderr).not.toContain('the-key')
+      return ran
+    },
+  }
+})
+
+const json =
+  (status: number, body: string, headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
+
+const page: Answer = (response) =>
+  response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Sign in</title>')
+
+const hang: Answer = () => {}
+
+const header = 'learnerId,email\r\n'
+const csv: Answer = (response) =>
+  response.writeHead(200, { 'content-type': 'text/csv' }).end(`${header}usr_1,ada@school.example\r\n`)
+
+/** A CSV of which the second half never comes: the connection breaks off. */
+const halfCsv: Answer = (response) => {
+  response.writeHead(200, { 'content-type': 'text/csv' })
+  response.write(`${header}usr_1,ada@sch`, () => response.destroy())
+}
+
+const files = ({ cwd }: TestCli) => readdirSync(cwd)
+
+describe('a platform that', () => {
+  test('is down exits 7 after four attempts', async ({ cli }) => {
+    const env = { LEARNCTL_URL: 'http://127.0.0.1:9', LEARNCTL_API_KEY: 'k' }
+    const ran = await cli.run('courses list', { env })
+    expectClearError(
+      ran,
+      7,
+      /^error: 127\.0\.0\.1:9 refused the connection; is it running\? \(GET \/v1\/courses\)\n/,
+    )
+    expect(ran.stderr).toContain('hint: the address is from LEARNCTL_URL')
+  })
+
+  test.for([
+    ['courses list'],
+    ['courses get crs_1'],
+    ['analytics export'],
+    ['analytics export --file x.csv'],
+  ])('hangs exits 7 when %s has waited for --timeout', async ([line = ''], { platform, cli }) => {
+    platform.answer(hang)
+    const ran = await platform.run(`${line} --timeout 40ms --retries 1`)
+    expectClearError(ran, 7, /gave no answer for 0\.04 s .*\n {2}hint: wait longer with --timeout\n$/)
+    expect(platform.requests).toHaveLength(2)
+    expect(files(cli)).toEqual([])
+  })
+
+  test.for([
+    ['courses list'],
+    ['courses create --title x'],
+    ['users me'],
+    ['analytics export'],
+    ['analytics summary'],
+  ])('answers %s with a web page and 200 exits 1', async ([line = ''], { platform }) => {
+    platform.answer(page)
+    expectClearError(
+      await platform.run(line),
+      1,
+      /is a web page, not data; is http:\S+ the address of the API\?\n$/,
+    )
+    expect(platform.requests).toHaveLength(1)
+  })
+
+  test.for([['courses list'], ['courses get crs_1'], ['courses list -o csv']])(
+    'answers %s with half of a JSON text exits 1',
+    async ([line = ''], { platform }) => {
+      platform.answer(json(200, '{"data": [{"id": "crs_1", "title": "Se'))
+      expectClearError(await platform.run(line), 1, /is not JSON, or was cut off after 38 bytes\n$/)
+    },
+  )
+
+  test('breaks off in its answer exits 7 after four attempts', async ({ platform }) => {
+    platform.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
+      response.write('{"data": [', () => response.destroy())
+    })
+    expectClearError(await platform.run('courses list'), 7, /cut short/)
+    expect(platform.requests).toHaveLength(4)
+  })
+
+  test('asks for a pause gets it, and the command succeeds', async ({ platform }) => {
+    platform.answer(
+      json(429, '{"message":"slow down"}', { 'retry-after': '5' }),
+      json(200, '[{"id":"1","title":"Sea"}]'),
+    )
+    expect(await platform.run('courses list --columns title')).toEqual({
+      code: 0,
+      stdout: 'Sea\n',
+      stderr: 'note: slow down; attempt 2 of 4 in 6 s\n',
+    })
+  })
+
+  test('asks for a longer pause than there is patience exits 7 at once, with the time', async ({
+    platform,
+  }) => {
+    platform.answer(json(429, '{"message":"slow down"}', { 'retry-after': '600' }))
+    expectClearError(await platform.run('courses list'), 7, 'error: slow down\n  it asks to wait 600 s\n')
+    expect(platform.requests).toHaveLength(1)
+  })
+
+  test.for([
+    [429, 7],
+    [503, 7],
+    [500, 1],
+    [502, 1],
+  ])(
+    'answers %i without saying for how long is asked four times, then %i',
+    async ([status = 0, exit = 0], { platform }) => {
+      platform.answer(json(status, '{"message":"not now"}'))
+      expectClearError(await platform.run('courses list'), exit, 'error: not now\n')
+      expect(platform.requests).toHaveLength(4)
+    },
+  )
+
+  test('may have created something exits 7 and is not asked twice', async ({ platform }) => {
+    platform.answer((response, { method }) => {
+      if (method === 'POST') response.destroy()
+      else json(404, '{}')(response, response.req)
+    })
+    const ran = await platform.run('courses create --title Sea')
+    expectClearError(
+      ran,
+      7,
+      /POST \/v1\/courses may have had its effect: .*\n {2}hint: .*learnctl courses list\n/,
+    )
+    expect(platform.requests.filter((request) => request.startsWith('POST'))).toHaveLength(1)
+  })
+
+  test('sends escape codes in its error does not get them through', async ({ platform }) => {
+    platform.answer(json(404, JSON.stringify({ message: 'no \u001b[31msuch\u0007 course\nerror: made up' })))
+    const ran = await platform.run('courses update 1 --title x')
+    expectClearError(ran, 3, 'error: no \\x1b[31msuch\\x07 course\\nerror: made up\n')
+  })
+})
+
+describe('an export that breaks off', () => {
+  test('is an error, and no file', async ({ platform, cli }) => {
+    platform.answer(halfCsv)
+    expectClearError(await platform.run('analytics export --file learners.csv'), 7, /cut short/)
+    expect(files(cli)).toEqual([])
+  })
+
+  test('leaves the file that it was to replace as it was', async ({ platform, cli }) => {
+    const file = join(cli.cwd, 'learners.csv')
+    writeFileSync(file, 'of yesterday')
+    platform.answer(halfCsv)
+    expectClearError(await platform.run('analytics export --file learners.csv --force'), 7, /cut short/)
+    expect(readFileSync(file, 'utf8')).toBe('of yesterday')
+    expect(files(cli)).toEqual(['learners.csv'])
+  })
+
+  test('in a pipe ends with an error after what has come', async ({ platform }) => {
+    platform.answer(halfCsv)
+    const { code, stdout, stderr } = await platform.run('analytics export')
+    expect({ code, stdout }).toEqual({ code: 7, stdout: `${header}usr_1,ada@sch` })
+    expect(stderr).toMatch(/^error: .*cut short/)
+  })
+
+  test('as JSON does not close its array', async ({ platform }) => {
+    platform.answer((response) => {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+      response.write('{"email":"a"}\n{"email', () => response.destroy())
+    })
+    const { code, stdout, stderr } = await platform.run('analytics export --format json')
+    expect({ code, stdout }).toEqual({ code: 7, stdout: '[\n{"email":"a"}' })
+    expect(stderr).toMatch(/^error: .*cut short/)
+  })
+
+  test('is counted when it is whole', async ({ platform, cli }) => {
+    platform.answer(csv)
+    expect(await platform.run('analytics export --file learners.csv')).toMatchObject({
+      code: 0,
+      stderr: 'note: 1 row written to learners.csv\n',
+    })
+    expect(files(cli)).toEqual(['learners.csv'])
+  })
+})
+
+describe('Ctrl-C', () => {
+  test.for([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)('in an export (%s) exits %i and leaves no file', async ([name, exit], { platform, cli }) => {
+    const controller = new AbortController()
+    platform.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/csv' })
+      response.write(`${header}usr_1,ada@school.example\r\n`, () =>
+        controller.abort(new InterruptedError(name)),
+      )
+    })
+    const ran = await platform.run('analytics export --file learners.csv', { signal: controller.signal })
+    expect(ran).toEqual({ code: exit, stdout: '', stderr: '' })
+    expect(files(cli)).toEqual([])
+  })
+
+  test('in an export of a local academy is obeyed before its end', async ({ local }) => {
+    fillEnrollments(join(local.cwd, 'academy.db'), 2000)
+    const controller = new AbortController()
+    const interrupt = () => controller.abort(new InterruptedError('SIGINT'))
+    const ran = await local.run('analytics export', { signal: controller.signal, onStdout: interrupt })
+    expect(ran).toMatchObject({ code: 130, stderr: '' })
+    expect(ran.stdout.split('\n').length).toBeLessThan(2000)
+  })
+
+  test('while a platform hangs is obeyed at once', async ({ platform }) => {
+    const controller = new AbortController()
+    platform.answer(() => controller.abort(new InterruptedError('SIGINT')))
+    const ran = await platform.run('courses list', { signal: controller.signal })
+    expect(ran).toEqual({ code: 130, stdout: '', stderr: '' })
+  })
+})
