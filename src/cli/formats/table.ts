@@ -1,5 +1,6 @@
 import type { ChalkInstance } from 'chalk'
 import { cellText, isRecord, pathsIn, valueAt } from '../columns.ts'
+import { wrap } from '../two-columns.ts'
 import { visible } from '../visible.ts'
 import { displayWidth } from '../width.ts'
 import type { Format } from './format.ts'
@@ -7,6 +8,8 @@ import type { Format } from './format.ts'
 const gap = 2
 /** Below this a column says nothing any more. */
 const narrowest = 8
+/** What is left for a value beside its name; a name that leaves less has a line of its own. */
+const roomOfId = 36
 /** Up to this a column is given room before the next one gets any. */
 const readable = 16
 
@@ -26,10 +29,10 @@ export interface TableOptions {
  */
 export async function loadTable({ columns, chosen, width, chalk }: TableOptions): Promise<Format> {
   const { default: Table } = await import('cli-table3')
-  const draw = (rows: readonly (readonly string[])[], colWidths: readonly number[], wordWrap: boolean) => {
+  const draw = (rows: readonly (readonly string[])[], colWidths: readonly number[]) => {
     // A border of nothing; cli-table3 colours heads and borders by itself unless told not to.
     const style = { head: [], border: [], 'padding-left': 0, 'padding-right': gap }
-    const table = new Table({ colWidths: [...colWidths], wordWrap, chars: borderless, style })
+    const table = new Table({ colWidths: [...colWidths], chars: borderless, style })
     table.push(...rows.map((row) => row.slice(0, colWidths.length)))
     return `${table.toString().replace(/ +$/gm, '')}\n`
   }
@@ -37,9 +40,15 @@ export async function loadTable({ columns, chosen, width, chalk }: TableOptions)
   return {
     one: (value) => {
       const fields = chosen ? columns : leavesIn(value)
-      const rows = fields.map((field) => [chalk.bold(field), textAt(value, field)])
-      const first = Math.max(0, ...fields.map(displayWidth)) + gap
-      return draw(rows, [first, Math.max(width - first + gap, narrowest)], true)
+      const longest = Math.max(0, ...fields.map(displayWidth))
+      const indent = Math.min(longest, Math.max(width - roomOfId, narrowest)) + gap
+      const lines = fields.flatMap((field) => {
+        const text = wrap(textAt(value, field), Math.max(width - indent, narrowest))
+        const room = indent - gap - displayWidth(field)
+        const name = room < 0 ? chalk.bold(field) : chalk.bold(field) + ' '.repeat(room + gap) + text.shift()
+        return [name, ...text.filter((line) => line !== '').map((line) => ' '.repeat(indent) + line)]
+      })
+      return lines.map((line) => `${line.trimEnd()}\n`).join('')
     },
     list: () => {
       let widths: number[] | null = null
@@ -49,7 +58,7 @@ export async function loadTable({ columns, chosen, width, chalk }: TableOptions)
           const rows = values.map((value) => columns.map((column) => textAt(value, column)))
           const head = widths === null ? [columns.map((column) => chalk.bold(column))] : []
           widths ??= fitted(naturalWidths(columns, rows), columns, width, chosen)
-          return draw([...head, ...rows], widths, false)
+          return draw([...head, ...rows], widths)
         },
         end: () => '',
       }

@@ -61,6 +61,21 @@ describe('a table', () => {
     )
   })
 
+  it('of one thing cuts nothing off: a long name has a line of its own, long texts are wrapped', async () => {
+    const format = await loadTable({ columns, chosen: false, width: 60, chalk })
+    const id = 'usr_0123456789abcdef0123456789abcdef'
+    const bio = 'Wrote the first program, before there was a machine for it.'
+    expect(format.one({ id, bio, settings: { notifications: { onEveryDevice: true, none: null } } })).toBe(
+      `id                        ${id}
+bio                       Wrote the first program, before
+                          there was a machine for it.
+settings.notifications.onEveryDevice
+                          true
+settings.notifications.none
+`,
+    )
+  })
+
   it('shows control characters instead of obeying them', async () => {
     const list = (await loadTable({ columns: ['title'], chosen: false, width: 80, chalk })).list()
     expect(list.rows([{ title: '\u001b[2Jgone' }])).toBe('title\n\\x1b[2Jgone\n')
