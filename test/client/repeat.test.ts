@@ -1,9 +1,16 @@
 import nock from 'nock'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { courses } from '../../src/contract/courses.ts'
 import { origin, type Trial, trial } from './harness.ts'
 
 let run: Trial
+
+// Importing nock turns it on, for whatever runs in this process afterwards too.
+beforeAll(() => {
+  if (!nock.isActive()) nock.activate()
+})
+
+afterAll(() => nock.restore())
 
 beforeEach(() => {
   nock.disableNetConnect()
