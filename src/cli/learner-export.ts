@@ -4,7 +4,7 @@ import type { QueryInput } from '../contract/operation.ts'
 import type { Context } from './context.ts'
 import { csvCounter } from './csv-counter.ts'
 import { write } from './io.ts'
-import { createProgressLine } from './progress-line.ts'
+import { createProgressLine, type ProgressLine } from './progress-line.ts'
 import { openTarget } from './target-file.ts'
 
 type Learners = typeof analytics.learners
@@ -35,17 +35,20 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
   const { io, output } = context
   const { file, format, force } = wanted
   const target = file === undefined ? null : await openTarget(io.cwd, file, { force })
-  const line = await createProgressLine(io, 'rows', await expectedRows(context, caller, wanted))
+  // A bar would stand in the middle of rows that are shown on the same terminal.
+  const watched = target !== null || !io.stdout.isTTY
+  let line: ProgressLine | null = null
   try {
+    if (watched) line = await createProgressLine(io, 'rows', await expectedRows(context, caller, wanted))
     const source = await (format === 'csv' ? csvSource : rowSource)(caller, wanted, io.signal)
     for await (const bytes of source.bytes) {
       io.signal.throwIfAborted()
       await (target ? target.write(bytes) : write(io.stdout, bytes))
-      await line.update(source.rows())
+      await line?.update(source.rows())
     }
     io.signal.throwIfAborted()
     await target?.finish()
-    line.stop()
+    line?.stop()
     const place = file === undefined ? '' : ` written to ${file}`
     const guarded = source.guarded()
     const cells =
@@ -54,7 +57,7 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
         : ''
     await output.note(`${counted(source.rows(), 'row')}${place}${cells}`)
   } catch (error) {
-    line.stop()
+    line?.stop()
     await target?.discard()
     throw error
   }

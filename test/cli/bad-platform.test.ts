@@ -244,6 +244,18 @@ describe('Ctrl-C', () => {
     expect(files(cli)).toEqual([])
   })
 
+  test('while the rows of an export are counted leaves no file', async ({ platform, cli }) => {
+    const controller = new AbortController()
+    platform.answer(() => controller.abort(new InterruptedError('SIGINT')))
+    const { code } = await platform.run('analytics export --file x.csv', {
+      signal: controller.signal,
+      tty: 80,
+    })
+    expect(code).toBe(130)
+    expect(platform.requests).toEqual([expect.stringContaining('include_total=true')])
+    expect(files(cli)).toEqual([])
+  })
+
   test('in an export of a local academy is obeyed before its end', async ({ local }) => {
     fillEnrollments(join(local.cwd, 'academy.db'), 2000)
     const controller = new AbortController()
