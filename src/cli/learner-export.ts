@@ -3,6 +3,7 @@ import type { analytics } from '../contract/analytics.ts'
 import type { QueryInput } from '../contract/operation.ts'
 import type { Context } from './context.ts'
 import { csvCounter } from './csv-counter.ts'
+import { CommandError } from './errors.ts'
 import { write } from './io.ts'
 import { createProgressLine, type ProgressLine } from './progress-line.ts'
 import { openTarget } from './target-file.ts'
@@ -161,7 +162,19 @@ async function* linesOf(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>):
     rest = lines.pop() ?? ''
     yield lines
   }
-  if (rest !== '') yield [rest]
+  if (rest === '') return
+  // Not every server tells the length of a stream: what shows that one broke off may be its last line alone.
+  if (!isJson(rest))
+    throw new CommandError('cut_short', 'unavailable', 'the export broke off within its last row')
+  yield [rest]
+}
+
+function isJson(text: string): boolean {
+  try {
+    return JSON.parse(text) !== undefined
+  } catch {
+    return false
+  }
 }
 
 async function* pagedTexts(

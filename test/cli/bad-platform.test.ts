@@ -217,6 +217,21 @@ describe('an export that breaks off', () => {
     expect(stderr).toMatch(/^error: .*cut short/)
   })
 
+  test.for([['ndjson'], ['json']])(
+    'within a row of %s is an error, also where the platform does not tell that it broke off',
+    async ([format = ''], { platform, cli }) => {
+      platform.answer((response) => {
+        // Without a length, the end of the connection is the end of the answer (RFC 9112 §6.3).
+        response.shouldKeepAlive = false
+        response.useChunkedEncodingByDefault = false
+        response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end('{"email":"a"}\n{"email')
+      })
+      const ran = await platform.run(`analytics export --format ${format} --file learners`)
+      expectClearError(ran, 7, 'error: the export broke off within its last row\n')
+      expect(files(cli)).toEqual([])
+    },
+  )
+
   test('is counted when it is whole', async ({ platform, cli }) => {
     platform.answer(csv)
     expect(await platform.run('analytics export --file learners.csv')).toMatchObject({
