@@ -104,7 +104,8 @@ async function csvSource(
     }
     counter.end()
   }
-  return { bytes: bytes(), rows: () => Math.max(0, counter.records() - 1), guarded: counter.guarded }
+  const guarded = query.raw === 'true' ? () => 0 : counter.guarded
+  return { bytes: bytes(), rows: () => Math.max(0, counter.records() - 1), guarded }
 }
 
 /** Rows of JSON, a line each or as one array: from a stream where the platform has one, else page by page. */

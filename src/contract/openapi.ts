@@ -4,7 +4,7 @@ import { CourseInput } from './course-attributes.ts'
 import * as courses from './courses.ts'
 import * as enrollments from './enrollments.ts'
 import { phraseOf } from './errors.ts'
-import { operations } from './index.ts'
+import { type Contract, operations } from './index.ts'
 import * as keys from './keys.ts'
 import * as lessons from './lessons.ts'
 import type { Operation } from './operation.ts'
@@ -34,6 +34,17 @@ const outputs = {
   ProgressStep: progress.ProgressStep,
   Key: keys.Key,
   BatchResult,
+}
+
+const resources: Readonly<Record<keyof Contract, string>> = {
+  courses: 'Courses, their states and their versions',
+  lessons: 'What courses are made of',
+  users: 'The people of an academy, and the one who is signed in',
+  enrollments: 'Who takes or gives which course',
+  progress: 'How far learners are in courses',
+  analytics: 'Learners and courses side by side, for reports',
+  keys: 'API keys, by which programs sign in',
+  service: 'The service about itself',
 }
 
 const problem = {
@@ -88,7 +99,7 @@ export function openapiOf(): Json {
     servers: [{ url: '/' }],
     'x-idempotency': true,
     security: [{ bearer: [] }],
-    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name })),
+    tags: Object.entries(resources).map(([name, description]) => ({ name, description })),
     paths,
     components: {
       securitySchemes: {
