@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
+import { attributes } from './seed.ts'
 
 // The yardstick: node:http and node:sqlite running the server's own statements, and nothing else: no key, no
 // validation, no rate limit, no ids of requests, no log. Started by the benchmark with a database of its own.
@@ -21,24 +22,6 @@ const insert =
 const keep =
   database.prepare(`insert into course_versions (course_id, version, attributes, modified_attributes, user_id,
   created_at) values (?, 1, ?, '[]', 'usr_bench', ?)`)
-
-const attributes = JSON.stringify({
-  learningObjectives: [],
-  modules: [],
-  assessmentCriteria: { passingScore: 70, moveOn: 'Completed', weights: [] },
-  adaptiveDifficulty: {
-    enabled: false,
-    minLevel: null,
-    maxLevel: null,
-    raiseAtScore: 85,
-    lowerAtScore: 50,
-    window: 3,
-  },
-  progressTracking: { enabled: true, completionThreshold: 100 },
-  tags: [],
-  language: null,
-  durationMinutes: null,
-})
 
 type Row = Record<string, unknown>
 

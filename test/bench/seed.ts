@@ -26,7 +26,9 @@ export async function makeKey(academy: LocalAcademy): Promise<string> {
 }
 
 const time = '2026-01-01T00:00:00.000Z'
-const attributes = JSON.stringify({
+
+/** The attributes of a plain course as its row holds them. */
+export const attributes = JSON.stringify({
   learningObjectives: [],
   modules: [],
   assessmentCriteria: { passingScore: 70, moveOn: 'Completed', weights: [] },
