@@ -50,7 +50,7 @@ export async function makeBody(
     setAt(body, place.split('.'), await read)
   }
   for (const name of unset(given)) setAt(body, placeOf(name, flags).split('.'), null)
-  await askForMissing(context, body, flags)
+  await askForMissing(context, body, flags, given.flags[bodyFlag.name] !== undefined)
   if (operation.merge && Object.keys(body).length === 0) {
     throw new UsageError('nothing to change', {
       hint: `give a field, such as --${flags[0]?.flag.name}, or --body`,
@@ -89,8 +89,15 @@ function placeOf(name: string, flags: readonly Placed[]): string {
   })
 }
 
-async function askForMissing({ prompts }: Context, body: Record<string, unknown>, flags: readonly Placed[]) {
+async function askForMissing(
+  { prompts }: Context,
+  body: Record<string, unknown>,
+  flags: readonly Placed[],
+  fromDocument: boolean,
+) {
   const missing = flags.filter(({ place, flag }) => flag.required && valueAt(body, place) === undefined)
+  // What a document lacks may be there under a misspelt name, which the server tells together with the rest.
+  if (fromDocument && prompts.refusal !== null) return
   if (missing.length > 0 && prompts.refusal !== null) {
     const names = missing.map(({ flag }) => `--${flag.name}`).join(', ')
     throw new UsageError(`missing ${names}`, { code: 'missing_value', why: [prompts.refusal] })

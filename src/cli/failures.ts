@@ -133,6 +133,8 @@ export function credentialLines(academy: Academy | null): string[] {
 
 function reachHint(error: ConnectionError | TimeoutError, academy: Academy | null): string | null {
   if (error.code === 'first_byte_timeout') return 'wait longer with --timeout'
+  // It was reached, so its address is right.
+  if (error.code === 'cut_short' || error.code === 'idle_timeout' || error.code === 'reset') return null
   return academy?.kind === 'remote' ? `the address is from ${academy.origin.name}` : null
 }
 

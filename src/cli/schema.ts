@@ -7,7 +7,8 @@ import type { Shape } from './output.ts'
 export function shapeOf(operation: Operation, table: readonly string[], rows?: string): Shape {
   const member = operation.list ? 'data' : rows
   const schema = member === undefined ? operation.response : itemsIn(operation.response, member)
-  return { table, fields: schema ? fieldsOf(schema) : [], paths: schema ? pathsOf(schema) : [] }
+  const fields = schema ? fieldsOf(schema) : []
+  return { table: table.length > 0 ? table : fields, fields, paths: schema ? pathsOf(schema) : [] }
 }
 
 /** The fields that answers carry and bodies do not: what has to go when a resource is sent back as a new one. */

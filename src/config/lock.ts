@@ -49,14 +49,22 @@ export async function withLock<Result>(
 }
 
 function tryCreate(path: string, holder: Holder): boolean {
+  let file: number
   try {
-    const file = openSync(path, 'wx', 0o600)
-    writeSync(file, JSON.stringify(holder))
-    closeSync(file)
-    return true
+    file = openSync(path, 'wx', 0o600)
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false
     throw error
+  }
+  try {
+    writeSync(file, JSON.stringify(holder))
+    return true
+  } catch (error) {
+    // On a full disk: an empty lock would hold everybody up until it is stale.
+    unlink(path)
+    throw error
+  } finally {
+    closeSync(file)
   }
 }
 

@@ -83,10 +83,10 @@ export const courseRoutes = routesOf(courses, {
   delete(call) {
     const { id, version } = findCourse(call.database, call.params.courseId)
     requireVersion(call, version)
-    if (!call.query.force && hasProgress(call, id)) {
+    if (!call.query.force && (hasProgress(call, id) || hasGrades(call, id))) {
       throw new ProblemError(
         'has_progress',
-        'Learners have progress in this course. Archive it, or delete it with force=true and all that hangs on it.',
+        'Learners have progress or grades in this course. Archive it, or delete it by force with all that hangs on it.',
       )
     }
     call.database.run(sql`delete from courses where id = ${id} and version = ${version}`)
@@ -167,6 +167,10 @@ function badTransition(from: string, to: string, allowed: readonly string[], why
 
 function hasProgress({ database }: Call, id: string): boolean {
   return database.one(sql`select 1 from progress where course_id = ${id} limit 1`) !== undefined
+}
+
+function hasGrades({ database }: Call, id: string): boolean {
+  return database.one(sql`select 1 from grades where course_id = ${id} limit 1`) !== undefined
 }
 
 function releaseLessons({ database, now }: Call, id: string, { modules }: CourseInput): void {

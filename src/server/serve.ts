@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
-import { openDatabase } from './academy.ts'
+import { type OpenAcademy, openDatabase } from './academy.ts'
 import { createApp } from './app.ts'
 import { drainOf } from './drain.ts'
 import { everyHeader } from './exchange.ts'
-import type { IdPrefix } from './id.ts'
+import { type IdPrefix, idMaker } from './id.ts'
 import { localPrincipal } from './identify.ts'
 import { createKey } from './keys.ts'
 import { type LogEntry, logLine } from './log.ts'
@@ -63,32 +63,32 @@ const slowClientTimeouts = {
 /** Serves an academy over HTTP; throws DatabaseError, and the listen error of a port that is taken. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { path, perMinute, writeLog, now = () => new Date(), timeouts = slowClientTimeouts } = options
-  const { database, created, newId } = openDatabase(path, now)
+  const newId = idMaker(now)
   const log = (entry: LogEntry) => writeLog(logLine(entry))
-  const app = createApp(
-    { database, now, newId, perMinute, respond: webResponse(log), addressOf, log },
-    await allRoutes(),
-  )
-  const listener = getRequestListener(front(app, options.corsOrigins, newId).fetch)
+  const routes = await allRoutes()
   const allowed = allowedHosts(options)
+  let listener: ReturnType<typeof getRequestListener> | undefined
   let stopped: Promise<void> | undefined
   // Node would answer a missing Host by itself, without problem details.
   const server = createServer({ ...timeouts, requireHostHeader: false }, (incoming, outgoing) => {
     const refusal = stopped ? closing() : refusalOf(incoming, allowed)
     if (stopped) outgoing.setHeader('connection', 'close')
     if (refusal) sendRefusal(incoming, outgoing, refusal, newId('req'), now(), log)
-    else void listener(incoming, outgoing)
+    else void listener?.(incoming, outgoing)
   })
   const drain = drainOf(server)
   server.maxConnections = 500
   server.timeout = stalledMs
   server.on('clientError', (error, socket) => sendRaw(error, socket, newId('req'), now(), log))
-  try {
-    await listen(server, options)
-  } catch (error) {
-    database.close()
-    throw error
-  }
+  // The port first: an academy that is made for nothing would have lost its first key. No request can come in
+  // before the database is open, because nothing from here on waits.
+  await listen(server, options)
+  const { database, created } = openOrClose(server, path, now)
+  const app = createApp(
+    { database, now, newId, perMinute, respond: webResponse(log), addressOf, log },
+    routes,
+  )
+  listener = getRequestListener(front(app, options.corsOrigins, newId).fetch)
   const firstKey = created ? makeFirstKey(database, now, newId) : undefined
   return {
     url: options.publicUrl ?? urlOf(server, options.host),
@@ -128,6 +128,15 @@ function front(app: Hono, origins: readonly string[], newId: (prefix: IdPrefix) 
     })
     .use(cors({ origin: [...origins], allowMethods, exposeHeaders }))
     .route('/', app)
+}
+
+function openOrClose(server: Server, path: string, now: () => Date): OpenAcademy {
+  try {
+    return openDatabase(path, now)
+  } catch (error) {
+    server.close()
+    throw error
+  }
 }
 
 function closing(): ProblemError {

@@ -106,6 +106,13 @@ test('a course with progress is deleted by force only, with all that hangs on it
   }
 })
 
+test('a course with grades alone is deleted by force only, too', async ({ academy, admin, learner }) => {
+  const path = await courseIn(admin, 'published')
+  academy.grade({ learnerId: learner.id, courseId: path.split('/').at(-1) ?? '', scoreGiven: 90 })
+  expect(await admin.delete(path)).toMatchObject({ status: 409, body: { code: 'has_progress' } })
+  expect((await admin.delete(`${path}?force=true`)).status).toBe(204)
+})
+
 test('a course without progress takes its lessons and enrolments along', async ({ admin, learner }) => {
   const path = await courseIn(admin, 'draft')
   await admin.post('/v1/enrollments', { courseId: path.split('/').at(-1), userId: learner.id })

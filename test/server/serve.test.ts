@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
@@ -112,6 +113,15 @@ test('a newer database, a foreign one and a port that is taken are refused', asy
   database.close()
   await expect(startServer(foreign)).rejects.toThrow(DatabaseError)
   await expect(startServer(join(directory, 'other.db'), { port: served.port })).rejects.toThrow('EADDRINUSE')
+})
+
+test('a port that is taken makes no academy, whose first key would be lost', async ({
+  directory,
+  served,
+}) => {
+  const path = join(directory, 'other.db')
+  await expect(startServer(path, { port: served.port })).rejects.toThrow('EADDRINUSE')
+  expect(existsSync(path)).toBe(false)
 })
 
 const origin = 'https://app.school.example'

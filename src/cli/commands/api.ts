@@ -121,10 +121,17 @@ async function paginate(
   await output.documents(rows())
 }
 
-async function printBody({ output, io }: Context, { method, path }: RawRequest, reply: Reply): Promise<void> {
+async function printBody(
+  { output, io, settings }: Context,
+  { method, path }: RawRequest,
+  reply: Reply,
+): Promise<void> {
   const { mediaTypeOf, readJson } = await import('../../client/decode.ts')
   if (/\bjson$/.test(mediaTypeOf(reply))) {
-    return output.document(await readJson({ method, url: `http://localhost${path}` }, reply))
+    const value = await readJson({ method, url: `http://localhost${path}` }, reply)
+    if (settings.columns.value === null) return output.document(value)
+    const { shapeOfValue } = await import('../value-shape.ts')
+    return output.one(value, shapeOfValue(value, []))
   }
   for await (const chunk of reply.body ?? []) {
     io.signal.throwIfAborted()

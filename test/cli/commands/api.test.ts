@@ -68,6 +68,12 @@ describe('learnctl api', () => {
     expect(titles.stdout).toBe('title\r\nA\r\nB\r\nC\r\n')
   })
 
+  test('shows the columns that are asked for of one thing, too', async ({ local }) => {
+    await local.run('courses create --title Sea --external-id sea')
+    const { stdout } = await local.run('api GET /v1/courses/ext:sea --columns title,status -o json')
+    expect(JSON.parse(stdout)).toEqual({ title: 'Sea', status: 'draft' })
+  })
+
   test('passes other answers on as they are', async ({ local }) => {
     const { stdout } = await local.run('api GET /v1/analytics/learners --query format=csv')
     expect(stdout).toMatch(/^learnerId,email,.*\r\n$/)

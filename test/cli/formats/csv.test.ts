@@ -25,9 +25,10 @@ test.each([
   [-5, '-5'],
   [1.5, '1.5'],
   [true, 'true'],
-  [null, ''],
-  [undefined, ''],
-  ['', ''],
+  // An empty line would be no record to most readers.
+  [null, '""'],
+  [undefined, '""'],
+  ['', '""'],
   [['a', 'b'], '"[""a"",""b""]"'],
   [{ a: 1 }, '"{""a"":1}"'],
 ])('%j is written as %j', (value, cell) => {
