@@ -28,7 +28,7 @@ interface Given {
 function choose({ flags = {}, env = {}, project, stored = profiles }: Given = {}) {
   const file = project ? { path: 'learnctl.json', values: project } : null
   const settings = resolveSettings({ flags, env, project: file })
-  return chooseAcademy({ settings, env, profiles: stored, cwd: '/work' })
+  return chooseAcademy({ settings, env, profiles: stored, cwd: '/home/ada' })
 }
 
 describe('the academy', () => {
@@ -50,7 +50,7 @@ describe('the academy', () => {
       { env: { LEARNCTL_URL: 'https://env.example', LEARNCTL_PROFILE: 'trial' } },
       { url: 'https://env.example', profile: null },
     ],
-    ['a database', { flags: { database: 'a.db' } }, { kind: 'local', database: '/work/a.db' }],
+    ['a database', { flags: { database: 'a.db' } }, { kind: 'local', database: '/home/ada/a.db' }],
   ])('is chosen by %s', (_, given, expected) => {
     expect(choose(given)).toMatchObject(expected)
   })

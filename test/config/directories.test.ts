@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { directories, type Place } from '../../src/config/directories.ts'
 
-const linux: Place = { env: {}, home: '/home/ada', cwd: '/work', platform: 'linux' }
+const linux: Place = { env: {}, home: '/home/ada', cwd: '/home/ada', platform: 'linux' }
 
 describe('the directories', () => {
   it.each([
     [{ LEARNCTL_CONFIG_DIR: '/own', XDG_CONFIG_HOME: '/xdg' }, '/own'],
-    [{ LEARNCTL_CONFIG_DIR: 'own', XDG_CONFIG_HOME: '/xdg' }, '/work/own'],
+    [{ LEARNCTL_CONFIG_DIR: 'own', XDG_CONFIG_HOME: '/xdg' }, '/home/ada/own'],
     [{ XDG_CONFIG_HOME: '/xdg' }, '/xdg/learnctl'],
     [{ XDG_CONFIG_HOME: 'relative' }, '/home/ada/.config/learnctl'],
     [{ LEARNCTL_CONFIG_DIR: '', XDG_CONFIG_HOME: '' }, '/home/ada/.config/learnctl'],

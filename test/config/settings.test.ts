@@ -4,13 +4,13 @@ import { type Setting, settings } from '../../src/config/setting.ts'
 import { resolveSettings, type SettingSources } from '../../src/config/settings.ts'
 
 const nothing: SettingSources = { flags: {}, env: {}, project: null }
-const project = { path: '/work/learnctl.json', values: { output: 'csv', limit: '7' } }
+const project = { path: '/home/ada/learnctl.json', values: { output: 'csv', limit: '7' } }
 
 describe('a setting', () => {
   it.each([
     ['flag', { flags: { output: 'json' }, env: { LEARNCTL_OUTPUT: 'yaml' }, project }, 'json', '--output'],
     ['environment', { flags: {}, env: { LEARNCTL_OUTPUT: 'yaml' }, project }, 'yaml', 'LEARNCTL_OUTPUT'],
-    ['project', { flags: {}, env: {}, project }, 'csv', '/work/learnctl.json'],
+    ['project', { flags: {}, env: {}, project }, 'csv', '/home/ada/learnctl.json'],
     ['default', nothing, 'table', 'default'],
   ])('is taken from the %s before anything less specific', (source, from, value, name) => {
     expect(resolveSettings(from).output).toMatchObject({ value, origin: { source, name } })
@@ -22,7 +22,7 @@ describe('a setting', () => {
       env: { LEARNCTL_OUTPUT: 'yaml' },
       project,
     })
-    expect(output.shadows.map(({ name }) => name)).toEqual(['LEARNCTL_OUTPUT', '/work/learnctl.json'])
+    expect(output.shadows.map(({ name }) => name)).toEqual(['LEARNCTL_OUTPUT', '/home/ada/learnctl.json'])
   })
 
   it('counts an empty variable as unset', () => {
@@ -100,8 +100,8 @@ describe('a value that cannot be taken', () => {
   })
 
   it('names the project file and the member in it', () => {
-    const from = { ...nothing, project: { path: '/work/learnctl.json', values: { limit: 'all' } } }
-    expect(() => resolveSettings(from)).toThrow('/work/learnctl.json: limit must be a whole number')
+    const from = { ...nothing, project: { path: '/home/ada/learnctl.json', values: { limit: 'all' } } }
+    expect(() => resolveSettings(from)).toThrow('/home/ada/learnctl.json: limit must be a whole number')
   })
 
   it('comes with the choices there are', () => {
