@@ -26,7 +26,7 @@ const formatOf: ReadonlyMap<string, Format> = new Map([
   ['text/csv', 'csv'],
   ['application/x-ndjson', 'ndjson'],
 ])
-const rowsAtOnce = 100
+const rowsAtOnce = 250
 const columns = Object.keys(LearnerRow.shape)
 const passedColumn = columns.indexOf('passed')
 // Everything else is an id, a time, a number or a choice of ours.
