@@ -1,12 +1,12 @@
 import sql from 'sql-template-tag'
-import { type Progress, ProgressItem, type ProgressStep, progress } from '../contract/progress.ts'
+import { Progress, ProgressInput, ProgressItem, type ProgressStep, progress } from '../contract/progress.ts'
 import { readBatch, runBatch, upsert } from './batch.ts'
-import { bodyOf, type Call, onlyUserOf, requireVersion, routesOf } from './call.ts'
+import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from './call.ts'
 import type { Row } from './database/database.ts'
 import { isObject } from './json.ts'
 import { page } from './keyset.ts'
 import { ProblemError } from './problem-error.ts'
-import { type ProgressRow, progressColumns, toProgress } from './progress-row.ts'
+import { findProgress, type ProgressRow, progressColumns, toProgress } from './progress-row.ts'
 import { setProgress } from './progress-setting.ts'
 import { resolve, resolveFilter } from './reference.ts'
 import { findUser, type UserRow } from './user-row.ts'
@@ -46,7 +46,8 @@ export const progressRoutes = routesOf(progress, {
 
   set(call) {
     const learner = visibleLearner(call, call.params.learnerId)
-    return setProgress(call, learner, bodyOf(call), (current) => requireVersion(call, current?.version ?? 0))
+    const input = resourceOf(call, ProgressInput, Progress, serverSet(call, learner.id))
+    return setProgress(call, learner, input, (current) => requireVersion(call, current?.version ?? 0))
   },
 
   history(call) {
@@ -84,6 +85,16 @@ export const progressRoutes = routesOf(progress, {
     })
   },
 })
+
+/** What the server set of the stored record: sent back unchanged it is left out, the rest is given anew as a whole. */
+function serverSet({ database, rawBody }: Call, userId: string): Partial<Progress> {
+  const reference = isObject(rawBody) ? rawBody['courseId'] : undefined
+  const courseId = typeof reference === 'string' ? resolve(database, 'courses', reference) : undefined
+  const stored = courseId === undefined ? undefined : findProgress(database, userId, courseId)
+  return Object.fromEntries(
+    Object.entries(stored ?? {}).filter(([field]) => !Object.hasOwn(ProgressInput.shape, field)),
+  )
+}
 
 /** The learner in the path; learners see themselves only. */
 function visibleLearner(call: Call, reference: string): UserRow {

@@ -35,6 +35,29 @@ test('the first progress enrols, and starts the course', async ({ instructor, le
   ])
 })
 
+test('a record can be sent back as it was read, but what the server set is not to be changed', async ({
+  instructor,
+  learner,
+}) => {
+  const courseId = await courseOf(instructor)
+  const { body: record } = await setter(instructor, learner, courseId)(12.5)
+  const put = (body: object) => instructor.put(`/v1/learners/${learner.id}/progress`, body)
+  expect(await put({ ...record, completionPercentage: 20 })).toMatchObject({
+    status: 200,
+    body: { completionPercentage: 20, version: 2 },
+  })
+  expect(await put({ ...record, version: 7, status: 'completed' })).toMatchObject({
+    status: 422,
+    body: {
+      code: 'read_only',
+      errors: [
+        { pointer: '#/status', code: 'read_only' },
+        { pointer: '#/version', code: 'read_only' },
+      ],
+    },
+  })
+})
+
 test.for([-1, 100.1, 101, '50', 'NaN', null, true])(
   '%j per cent is 422, and nothing is set',
   async (value, { admin, learner }) => {
