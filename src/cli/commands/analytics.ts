@@ -7,6 +7,7 @@ import type { Context } from '../context.ts'
 import { showRequest } from '../dry-run.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { type FieldFlag, placed } from '../flag.ts'
+import { onePage } from '../one-page.ts'
 
 type Query = QueryInput<typeof analytics.learners>
 
@@ -155,10 +156,6 @@ function refuseMisplaced(settings: Settings): void {
 function hostIn({ session }: Context): string {
   const academy = session.academy()
   return academy.kind === 'remote' ? new URL(academy.url).host : academy.database
-}
-
-async function* onePage<Row>(rows: readonly Row[]) {
-  yield rows
 }
 
 function queryOf({ io, session }: Context, { flags }: Given): Omit<Query, 'format'> {

@@ -5,6 +5,7 @@ import type { Command } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CommandError } from '../errors.ts'
 import { credentialLines, failureOf } from '../failures.ts'
+import { onePage } from '../one-page.ts'
 import { runningServers } from '../running-servers.ts'
 import { twoColumns } from '../two-columns.ts'
 import { visible } from '../visible.ts'
@@ -57,10 +58,6 @@ async function show({ io, settings, output }: Context, findings: readonly Findin
       (_, status: Finding['status']) => `  ${paint[status](status)}`,
     ),
   )
-}
-
-async function* onePage<Row>(rows: readonly Row[]) {
-  yield rows
 }
 
 async function examine(context: Context): Promise<Finding[]> {

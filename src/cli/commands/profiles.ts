@@ -7,6 +7,7 @@ import { confirmAt } from '../confirm.ts'
 import type { Context } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { maskCredential } from '../mask.ts'
+import { onePage } from '../one-page.ts'
 import { shapeOfValue } from '../value-shape.ts'
 
 const columns = ['name', 'active', 'academy', 'credential']
@@ -48,11 +49,7 @@ async function list({ profiles, output }: Context): Promise<void> {
   const rows = Object.keys(stored.profiles).map((name) => rowOf(stored, name))
   const shape = { table: columns, fields: columns, paths: columns }
   output.check(shape)
-  await output.list(oneByOne(rows), shape)
-}
-
-async function* oneByOne(rows: readonly unknown[]): AsyncGenerator<readonly unknown[]> {
-  yield rows
+  await output.list(onePage(rows), shape)
 }
 
 async function show({ profiles, settings, output }: Context, given: Given): Promise<void> {

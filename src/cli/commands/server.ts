@@ -4,6 +4,7 @@ import type { Command, Given } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { lineWriter } from '../line-writer.ts'
+import { onePage } from '../one-page.ts'
 import { type RunningServer, runningServers } from '../running-servers.ts'
 import { databaseFault } from '../session.ts'
 
@@ -92,10 +93,6 @@ export const commands: readonly Command[] = [
     },
   },
 ]
-
-async function* onePage<Row>(rows: readonly Row[]) {
-  yield rows
-}
 
 /** The database to serve or to stop serving: that of `--database` or `--profile`, else the one of quickstart. */
 function databaseOf({ session, settings, directories, profiles }: Context): string {
