@@ -63,12 +63,7 @@ export function compareVersions(call: Call<typeof courses.diff>): CourseDiff {
 /** Makes a new version with the attributes of an earlier one; its id, external id and status stay (api.md §3). */
 export function restoreVersion(
   call: Call<typeof courses.restore>,
-  change: (
-    call: Call,
-    current: Course,
-    input: CourseInput,
-    changed: readonly (keyof CourseInput)[],
-  ) => CourseUpdate,
+  change: (call: Call, current: Course, input: CourseInput) => CourseUpdate,
 ): CourseUpdate {
   const current = toCourse(findCourse(call.database, call.params.courseId))
   const earlier = attributesIn(findVersion(call, call.params.courseId, call.params.version))
@@ -76,10 +71,7 @@ export function restoreVersion(
   const { externalId, status } = current
   const parsed = CourseInput.parse({ ...earlier, externalId, status })
   const input = withModuleIds(parsed, earlier.modules, call.newId)
-  const changed = (Object.keys(CourseInput.shape) as (keyof CourseInput)[]).filter(
-    (key) => !sameJson(input[key], current[key]),
-  )
-  return change(call, current, input, changed)
+  return change(call, current, input)
 }
 
 function findVersion({ database }: Call, reference: string, version: string): VersionRow {

@@ -5,7 +5,7 @@ import { type Call, isRole, requireVersion, resourceOf, routesOf } from './call.
 import { attributesOf, recordVersion, withModuleIds } from './course-attributes.ts'
 import { type CourseRow, courseColumns, findCourse, toCourse } from './course-row.ts'
 import { compareVersions, getVersion, listVersions, restoreVersion } from './course-versions.ts'
-import { sameJson } from './json.ts'
+import { changedFields } from './json.ts'
 import { page } from './keyset.ts'
 import { ProblemError } from './problem-error.ts'
 import { requireUnique } from './unique.ts'
@@ -57,7 +57,8 @@ export const courseRoutes = routesOf(courses, {
     const input = withModuleIds(resourceOf(call, CourseInput, Course), [], call.newId)
     if (input.status === 'archived') throw badTransition('new', 'archived', ['draft', 'published'])
     requireUnique(call.database, 'courses', input, undefined)
-    const { id, now } = { id: call.newId('crs'), now: call.now }
+    const { now } = call
+    const id = call.newId('crs')
     const attributes = attributesOf(input)
     call.database.run(sql`
       insert into courses (id, external_id, title, description, difficulty, status, attributes, managed_by, version,
@@ -74,10 +75,7 @@ export const courseRoutes = routesOf(courses, {
     const current = toCourse(row)
     const input = withModuleIds(resourceOf(call, CourseInput, Course, current), current.modules, call.newId)
     requireVersion(call, current.version)
-    const changed = (Object.keys(CourseInput.shape) as (keyof CourseInput)[]).filter(
-      (key) => !sameJson(input[key], current[key]),
-    )
-    return changeCourse(call, current, input, changed)
+    return changeCourse(call, current, input)
   },
 
   delete(call) {
@@ -100,12 +98,8 @@ export const courseRoutes = routesOf(courses, {
 })
 
 /** Writes what changed as a new version; nothing changed keeps the version and the times. */
-export function changeCourse(
-  call: Call,
-  current: Course,
-  input: CourseInput,
-  changed: readonly (keyof CourseInput)[],
-): CourseUpdate {
+export function changeCourse(call: Call, current: Course, input: CourseInput): CourseUpdate {
+  const changed = changedFields(input, current)
   if (current.status === 'archived' && changed.some((key) => key !== 'status')) {
     throw new ProblemError(
       'course_archived',

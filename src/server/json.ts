@@ -90,3 +90,12 @@ export function sameJson(one: unknown, other: unknown): boolean {
     keys.every((key) => Object.hasOwn(other, key) && sameJson(one[key], other[key]))
   )
 }
+
+/** The fields of `next` that have another value in `current`. */
+export function changedFields<Next extends object>(
+  next: Next,
+  current: { readonly [Field in keyof Next]?: unknown },
+): (keyof Next)[] {
+  // The keys of an object are among those of its type; the compiler does not say so.
+  return (Object.keys(next) as (keyof Next)[]).filter((field) => !sameJson(next[field], current[field]))
+}

@@ -3,7 +3,7 @@ import { Lesson, LessonInput, lessons } from '../contract/lessons.ts'
 import { type Call, isRole, requireVersion, resourceOf, routesOf } from './call.ts'
 import { findCourse } from './course-row.ts'
 import type { Row } from './database/database.ts'
-import { sameJson } from './json.ts'
+import { changedFields } from './json.ts'
 import { page } from './keyset.ts'
 import { forLearner, withContentIds } from './lesson-content.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from './problem-error.ts'
@@ -86,9 +86,7 @@ export const lessonRoutes = routesOf(lessons, {
     const courseId = openCourse(call, parsed, current)
     const order = parsed.order ?? nextPlace(call, courseId, current.id)
     const input = { ...withContentIds(parsed, call.newId), courseId, order }
-    const changed = (Object.keys(LessonInput.shape) as (keyof LessonInput)[]).filter(
-      (key) => !sameJson(input[key], current[key]),
-    )
+    const changed = changedFields(input, current)
     if (changed.length === 0) return current
     if (changed.includes('externalId')) requireUnique(call.database, 'lessons', input, current.id)
     makeRoom(call, courseId, order, current.id)
