@@ -1,20 +1,15 @@
 import nock from 'nock'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { retryAfterOf } from '../../src/client/retry-after.ts'
 import { courses } from '../../src/contract/courses.ts'
 import { origin, type Trial, trial } from './harness.ts'
+import { ownNock } from './own-nock.ts'
 
 let run: Trial
 
-// Importing nock turns it on, for whatever runs in this process afterwards too.
-beforeAll(() => {
-  if (!nock.isActive()) nock.activate()
-})
-
-afterAll(() => nock.restore())
+ownNock()
 
 beforeEach(() => {
-  nock.disableNetConnect()
   run = trial()
 })
 
