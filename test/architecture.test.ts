@@ -33,7 +33,7 @@ interface Source {
 const root = join(import.meta.dirname, '../src')
 
 const sources: readonly Source[] = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
+  .filter(isOwn)
   .sort()
   .map((path) => {
     const text = readFileSync(join(root, path), 'utf8')
@@ -41,7 +41,12 @@ const sources: readonly Source[] = readdirSync(root, { recursive: true, encoding
   })
 
 const imports: readonly Import[] = sources.flatMap(importsOf)
-const own = imports.filter(({ to }) => to.endsWith('.ts'))
+const own = imports.filter(({ to }) => isOwn(to))
+
+/** True for a file of ours: TypeScript, or pages in it. */
+function isOwn(path: string): boolean {
+  return /\.tsx?$/.test(path)
+}
 
 /** Strings are kept: they say what is imported, and may hold what looks like a comment. */
 function withoutComments(text: string): string {
@@ -122,7 +127,7 @@ test('nothing heavy is loaded before a command needs it', () => {
   )
   const light = /^commander$|^node:(?!https?$)/
   const heavy = starts.flatMap((path) =>
-    [...loadedWith(path)].filter((to) => !to.endsWith('.ts') && !to.endsWith('.json') && !light.test(to)),
+    [...loadedWith(path)].filter((to) => !isOwn(to) && !to.endsWith('.json') && !light.test(to)),
   )
   expect(heavy).toEqual([])
 })
@@ -133,7 +138,7 @@ test('no file of src is longer than 250 lines', () => {
 })
 
 test('files and folders have names of their own, in kebab-case', () => {
-  const names = new Set(sources.flatMap(({ path }) => path.replace(/(\.d)?\.ts$/, '').split('/')))
+  const names = new Set(sources.flatMap(({ path }) => path.replace(/(\.d)?\.tsx?$/, '').split('/')))
   const odd = [...names].filter((name) => !/^[a-z]+(-[a-z]+)*$/.test(name))
   const dumps = [...names].filter((name) => /^(utils?|helpers?|common|types|misc|shared)$/.test(name))
   expect([...odd, ...dumps]).toEqual([])

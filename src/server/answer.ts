@@ -1,6 +1,6 @@
 import type { Operation } from '../contract/operation.ts'
 import { type Call, type Route, requireAdmin, requireScope } from './call.ts'
-import { type Academy, type Exchange, type Gates, refusalOf } from './exchange.ts'
+import { type Academy, count, type Exchange, type Gates, refusalOf, tooMany } from './exchange.ts'
 import { once, readIdempotencyKey } from './idempotency.ts'
 import { identify, touchKey } from './identify.ts'
 import type { Principal } from './principal.ts'
@@ -98,21 +98,6 @@ function credentialOf({ database }: Academy, gates: Gates, request: Exchange): P
     const { allowed, resetSeconds } = gates.failures.take(request.address)
     throw allowed ? error : tooMany('failed credentials', resetSeconds)
   }
-}
-
-/** Takes one request from the bucket of a credential, or of an address where there is none; throws 429. */
-function count({ requests }: Gates, request: Exchange, name: string): void {
-  if (!requests) return
-  const allowance = requests.take(name)
-  request.allowance = allowance
-  if (!allowance.allowed) throw tooMany('requests', allowance.resetSeconds)
-}
-
-function tooMany(what: string, resetSeconds: number): ProblemError {
-  const wait = Math.max(1, resetSeconds)
-  return new ProblemError('rate_limited', `Too many ${what}; try again in ${wait} s.`, {
-    headers: { 'retry-after': String(wait) },
-  })
 }
 
 function requireElevation({ elevatedBy }: Operation, { principal }: Exchange, query: object): void {

@@ -1,25 +1,46 @@
 import { type Context, Hono } from 'hono'
 import { answer } from './answer.ts'
 import type { Route } from './call.ts'
+import { answerEndpoint, type Endpoint } from './endpoint.ts'
 import { type Academy, type Exchange, exchange, gatesOf } from './exchange.ts'
 import { ProblemError } from './problem-error.ts'
 import type { Reply } from './reply.ts'
 
-/** The API over these routes: `fetch(request) → response`, the one boundary between client and server. */
-export function createApp(academy: Academy, routes: readonly Route[]): Hono {
+/**
+ * The API over these routes, and the endpoints beside it: `fetch(request) → response`, the one boundary between
+ * client and server.
+ */
+export function createApp(
+  academy: Academy,
+  routes: readonly Route[],
+  endpoints: readonly Endpoint[] = [],
+): Hono {
   const gates = gatesOf(academy)
   const app = new Hono()
 
-  const answered = (context: Context, work: (request: Exchange) => Reply | Promise<Reply>) =>
-    exchange(academy, gates, context.req.raw, context.env, work)
+  const answered = (
+    context: Context,
+    work: (request: Exchange) => Reply | Promise<Reply>,
+    refuse?: Endpoint['refuse'],
+  ) => exchange(academy, gates, context.req.raw, context.env, work, refuse)
 
   for (const route of routes) {
     app.on(route.operation.method, pattern(route.operation.path), (context) =>
       answered(context, (request) => answer(academy, gates, route, request, context.req.param())),
     )
   }
-  for (const [path, methods] of methodsByPath(routes)) {
-    app.all(pattern(path), (context) =>
+  for (const endpoint of endpoints) {
+    app.on(endpoint.method, endpoint.path, (context) =>
+      answered(
+        context,
+        (request) => answerEndpoint(academy, gates, endpoint, request, context.req.param()),
+        endpoint.refuse,
+      ),
+    )
+  }
+  const operations = routes.map(({ operation }) => ({ ...operation, path: pattern(operation.path) }))
+  for (const [path, methods] of methodsByPath([...operations, ...endpoints])) {
+    app.all(path, (context) =>
       answered(context, () => {
         const allow = (methods.includes('GET') ? ['HEAD', ...methods] : methods).join(', ')
         throw new ProblemError(
@@ -42,10 +63,8 @@ function pattern(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
+function methodsByPath(places: readonly { method: string; path: string }[]): Map<string, string[]> {
   const methods = new Map<string, string[]>()
-  for (const { operation } of routes) {
-    methods.set(operation.path, [...(methods.get(operation.path) ?? []), operation.method])
-  }
+  for (const { path, method } of places) methods.set(path, [...(methods.get(path) ?? []), method])
   return methods
 }

@@ -9,6 +9,7 @@ import type { Reply } from './reply.ts'
 
 const maximumUrlBytes = 8 * 1024
 const failedCredentialsPerMinute = 20
+const signInsPerMinute = 10
 
 /** What an app is made from. */
 export interface Academy {
@@ -22,6 +23,8 @@ export interface Academy {
    * on a socket is made without it.
    */
   readonly principal?: Principal
+  /** The base address by which others reach it; absent where that is the Host of each request. */
+  readonly publicUrl?: string | undefined
   /** Makes the answer that goes over the boundary: a web Response, or its like in this process. */
   readonly respond: (reply: Reply, env: unknown) => Response
   /** Where a request came from, by what the socket adapter says of it. */
@@ -29,10 +32,11 @@ export interface Academy {
   readonly log: (entry: LogEntry) => void
 }
 
-/** What counts requests: per credential, and failed credentials per address. */
+/** What counts requests: per credential, failed credentials per address, attempts to sign in per account. */
 export interface Gates {
   readonly requests: RateLimit | undefined
   readonly failures: RateLimit
+  readonly signIns: RateLimit
 }
 
 /** One request while it is being answered. */
@@ -64,6 +68,7 @@ export function gatesOf({ perMinute, now }: Academy): Gates {
   return {
     requests: perMinute > 0 ? rateLimit(perMinute, now) : undefined,
     failures: rateLimit(failedCredentialsPerMinute, now),
+    signIns: rateLimit(signInsPerMinute, now),
   }
 }
 
@@ -74,6 +79,7 @@ export async function exchange(
   raw: Request,
   env: unknown,
   work: (request: Exchange) => Reply | Promise<Reply>,
+  refuse: (fault: ProblemError, request: Exchange) => Reply = refusalOf,
 ): Promise<Response> {
   const startedMs = performance.now()
   const target = raw.url.slice(raw.url.indexOf('/', 8))
@@ -96,7 +102,7 @@ export async function exchange(
   } catch (error) {
     const fault = faultOf(error)
     cause = fault.cause
-    reply = refusalOf(fault, request)
+    reply = refuse(fault, request)
   }
   const headers = { ...everyHeader, ...reply.headers, 'x-request-id': request.requestId }
   const response = academy.respond(
@@ -131,6 +137,22 @@ export function refusalOf(fault: ProblemError, request: Exchange): Reply {
     body: JSON.stringify(problemOf(fault, request.path, request.requestId)),
     code: fault.code,
   }
+}
+
+/** Takes one request from the bucket of a credential, or of an address where there is none; throws 429. */
+export function count({ requests }: Gates, request: Exchange, name: string): void {
+  if (!requests) return
+  const allowance = requests.take(name)
+  request.allowance = allowance
+  if (!allowance.allowed) throw tooMany('requests', allowance.resetSeconds)
+}
+
+/** 429 with the time after which to try again. */
+export function tooMany(what: string, resetSeconds: number): ProblemError {
+  const wait = Math.max(1, resetSeconds)
+  return new ProblemError('rate_limited', `Too many ${what}; try again in ${wait} s.`, {
+    headers: { 'retry-after': String(wait) },
+  })
 }
 
 /** draft-ietf-httpapi-ratelimit-headers-10 */

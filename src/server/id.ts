@@ -1,7 +1,19 @@
 import { randomUUID } from 'node:crypto'
 
 /** The prefixes of ids, one for each kind of thing (api.md §1, "Ids"). */
-export type IdPrefix = 'crs' | 'les' | 'usr' | 'enr' | 'key' | 'req' | 'mod' | 'blk' | 'asm' | 'qst'
+export type IdPrefix =
+  | 'crs'
+  | 'les'
+  | 'usr'
+  | 'enr'
+  | 'key'
+  | 'app'
+  | 'gnt'
+  | 'req'
+  | 'mod'
+  | 'blk'
+  | 'asm'
+  | 'qst'
 
 /** Makes ids: prefix, nine characters of the time in ms, twenty of chance (80 bits), sortable by time. */
 export function idMaker(now: () => Date): (prefix: IdPrefix) => string {

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import type { Database, Row } from './database/database.ts'
 import { ProblemError } from './problem-error.ts'
 import type { Reply } from './reply.ts'
-import { fingerprint } from './secret.ts'
+import { fingerprint, hmacKeyOf } from './secret.ts'
 
 const keptMs = 24 * 60 * 60 * 1000
 const neverKept: readonly number[] = [401, 403, 429]
@@ -49,8 +49,7 @@ export function once(
   keep: (reply: Reply) => Reply,
 ): Reply {
   const { userId, method, path, key, bytes, now } = request
-  const secret = database.one<{ value: string }>(sql`select value from settings where name = 'hmac_key'`)
-  const print = fingerprint(secret?.value ?? '', bytes)
+  const print = fingerprint(hmacKeyOf(database), bytes)
   const oldest = new Date(now.getTime() - keptMs).toISOString()
   database.run(sql`delete from idempotency where created_at < ${oldest}`)
   const kept = database.one<RecordRow>(sql`

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { isKey } from '../contract/key-text.ts'
+import { isCredential } from '../contract/credential-text.ts'
 import type { RoleName, Scope } from '../contract/operation.ts'
 import type { Database, Row } from './database/database.ts'
 import { grantable, type Principal } from './principal.ts'
@@ -36,7 +36,7 @@ export function identify(database: Database, authorization: string | null, now: 
   }
   const [, token] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? []
   if (!token) throw invalidToken('The Authorization header is not of the form "Bearer <credential>".')
-  if (!isKey(token)) throw invalidToken('The credential is not known.')
+  if (!isCredential('apiKey', token)) throw invalidToken('The credential is not known.')
   const key = database.one<KeyRow>(sql`
     select k.id, k.user_id, k.scopes, k.expires_at, k.last_used_at, u.role
     from api_keys k join users u on u.id = k.user_id

@@ -1,5 +1,5 @@
 import sql from 'sql-template-tag'
-import { keyPrefix } from '../contract/key-text.ts'
+import { credentialPrefixes } from '../contract/credential-text.ts'
 import { type Key, type KeyInput, keys, type NewKey } from '../contract/keys.ts'
 import type { Scope } from '../contract/operation.ts'
 import { bodyOf, type Call, routesOf } from './call.ts'
@@ -8,7 +8,7 @@ import { page } from './keyset.ts'
 import { grantable } from './principal.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from './problem-error.ts'
 import { resolve, resolveFilter } from './reference.ts'
-import { digest, newKey } from './secret.ts'
+import { digest, newCredential } from './secret.ts'
 import { findUser, toUser } from './user-row.ts'
 
 interface KeyRow extends Row {
@@ -76,7 +76,7 @@ export function createKey(
   }: { name: string; userId: string; scopes: readonly Scope[]; expiresAt: string | null },
   { now, newId }: Pick<Call, 'now' | 'newId'>,
 ): NewKey {
-  const key = newKey()
+  const key = newCredential('apiKey')
   const id = newId('key')
   database.run(sql`
     insert into api_keys (id, user_id, name, hash, last4, scopes, expires_at, created_at)
@@ -106,7 +106,7 @@ function toKey(row: KeyRow): Key {
     id: row.id,
     userId: row.user_id,
     name: row.name,
-    prefix: keyPrefix,
+    prefix: credentialPrefixes.apiKey,
     last4: row.last4,
     scopes: JSON.parse(row.scopes) as string[],
     expiresAt: row.expires_at,

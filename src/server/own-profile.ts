@@ -5,6 +5,7 @@ import { isObject, sameJson } from './json.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { invalid } from './problem-error.ts'
 import { requireUnique } from './unique.ts'
+import { endAccess } from './user-access.ts'
 import { findUser, toUser } from './user-row.ts'
 
 /** The signed-in user, with what the credential may do. */
@@ -49,5 +50,6 @@ export function updateOwn(call: Call<typeof users.updateProfile>): CurrentUser {
       password_hash = coalesce(${hash}, password_hash),
       version = version + 1, updated_at = ${now}
     where id = ${current.id} and version = ${current.version}`)
+  if (hash !== null) endAccess(database, current.id, now)
   return getOwn(call)
 }

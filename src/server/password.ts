@@ -9,6 +9,9 @@ const derive = promisify<string, Buffer, number, { N: number; r: number; p: numb
 const cost = { N: 2 ** 14, r: 8, p: 5 }
 const maxmem = 64 * 1024 * 1024
 
+/** Stored as every password is, and matched by none that anybody knows. */
+export const nobodysPassword = ['scrypt', cost.N, cost.r, cost.p, 'A'.repeat(22), 'A'.repeat(43)].join('$')
+
 /** A password as it is stored: scrypt (RFC 7914) with its parameters and salt. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16)

@@ -13,21 +13,30 @@ const nothing: RequestBody = { bytes: new Uint8Array(), value: undefined }
 
 /** Reads a JSON body of at most 1 MiB; throws 413, 415 and 400. */
 export async function readJsonBody(request: Request, merge: boolean): Promise<RequestBody> {
-  const type = request.headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
-  if (type !== 'application/json' && !(merge && type === 'application/merge-patch+json')) {
-    const what = type ? `is ${type}` : 'is missing'
-    throw new ProblemError('unsupported_media_type', `The Content-Type ${what}; send application/json.`, {
-      headers: { 'accept-post': 'application/json' },
-    })
-  }
+  requireType(request, merge ? ['application/json', 'application/merge-patch+json'] : ['application/json'])
   const bytes = await readBytes(request)
   return { bytes, value: parseJson(bytes) }
+}
+
+/** Reads the fields of a form (application/x-www-form-urlencoded) of at most 1 MiB; throws 413 and 415. */
+export async function readForm(request: Request): Promise<URLSearchParams> {
+  requireType(request, ['application/x-www-form-urlencoded'])
+  return new URLSearchParams(Buffer.from(await readBytes(request)).toString())
 }
 
 /** Reads and drops a body that the operation has no use for; it may be empty or any JSON object. */
 export async function readNoBody(request: Request): Promise<RequestBody> {
   if (request.method === 'GET' || request.method === 'HEAD') return nothing
   return { bytes: await readBytes(request), value: undefined }
+}
+
+function requireType({ headers }: Request, [wanted = '', ...others]: readonly string[]): void {
+  const type = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
+  if (type !== undefined && [wanted, ...others].includes(type)) return
+  const what = type ? `is ${type}` : 'is missing'
+  throw new ProblemError('unsupported_media_type', `The Content-Type ${what}; send ${wanted}.`, {
+    headers: { 'accept-post': wanted },
+  })
 }
 
 async function readBytes(request: Request): Promise<Uint8Array> {

@@ -1,11 +1,13 @@
 import { createHmac, hash, randomBytes } from 'node:crypto'
-import { keyAround, keyRandomLength } from '../contract/key-text.ts'
+import sql from 'sql-template-tag'
+import { type CredentialName, credentialAround, credentialRandomLength } from '../contract/credential-text.ts'
+import type { Database } from './database/database.ts'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** A new API key. */
-export function newKey(): string {
-  return keyAround(randomBase62(keyRandomLength))
+/** A new credential of this kind. */
+export function newCredential(name: CredentialName): string {
+  return credentialAround(name, randomBase62(credentialRandomLength))
 }
 
 /** SHA-256 in base64url: what is kept of a credential (ASVS 5.0, 6.5.2: enough above 112 bits of chance). */
@@ -16,6 +18,11 @@ export function digest(secret: string): string {
 /** A fresh key for HMACs, in base64url. */
 export function newHmacKey(): string {
   return randomBytes(32).toString('base64url')
+}
+
+/** The academy's own key for HMACs. */
+export function hmacKeyOf(database: Database): string {
+  return database.one<{ value: string }>(sql`select value from settings where name = 'hmac_key'`)?.value ?? ''
 }
 
 /** HMAC-SHA256 of some bytes in base64url. */

@@ -6,6 +6,7 @@ import { cors } from 'hono/cors'
 import { type OpenAcademy, openDatabase } from './academy.ts'
 import { createApp } from './app.ts'
 import { drainOf } from './drain.ts'
+import { allEndpoints } from './endpoints.ts'
 import { everyHeader } from './exchange.ts'
 import { type IdPrefix, idMaker } from './id.ts'
 import { localPrincipal } from './identify.ts'
@@ -65,7 +66,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { path, perMinute, writeLog, now = () => new Date(), timeouts = slowClientTimeouts } = options
   const newId = idMaker(now)
   const log = (entry: LogEntry) => writeLog(logLine(entry))
-  const routes = await allRoutes()
+  const [routes, endpoints] = await Promise.all([allRoutes(), allEndpoints()])
   const allowed = allowedHosts(options)
   let listener: ReturnType<typeof getRequestListener> | undefined
   let stopped: Promise<void> | undefined
@@ -85,8 +86,18 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   await listen(server, options)
   const { database, created } = openOrClose(server, path, now)
   const app = createApp(
-    { database, now, newId, perMinute, respond: webResponse(log), addressOf, log },
+    {
+      database,
+      now,
+      newId,
+      perMinute,
+      publicUrl: options.publicUrl,
+      respond: webResponse(log),
+      addressOf,
+      log,
+    },
     routes,
+    endpoints,
   )
   listener = getRequestListener(front(app, options.corsOrigins, newId).fetch)
   const firstKey = created ? makeFirstKey(database, now, newId) : undefined

@@ -8,6 +8,7 @@ import { getOwn, prepareOwn, updateOwn } from './own-profile.ts'
 import { hashPassword } from './password.ts'
 import { invalid } from './problem-error.ts'
 import { requireUnique } from './unique.ts'
+import { endAccess } from './user-access.ts'
 import { eraseUser } from './user-erasure.ts'
 import { requireAnotherAdmin, requireMayChange, requireMayCreate } from './user-rights.ts'
 import { findUser, toUser, type UserRow, userColumns } from './user-row.ts'
@@ -79,6 +80,7 @@ export const userRoutes = routesOf(users, {
         update users set status = 'deleted', version = version + 1, updated_at = ${call.now}
         where id = ${user.id} and version = ${user.version}`)
     }
+    endAccess(call.database, user.id, call.now)
     return undefined
   },
 
@@ -121,6 +123,7 @@ function updateUser(call: Call, reference: string): User {
       profile = ${JSON.stringify(input.profile)}, password_hash = coalesce(${passwordHash(call)}, password_hash),
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
     where id = ${current.id} and version = ${current.version}`)
+  if (password !== null || input.status !== 'active') endAccess(call.database, current.id, call.now)
   return toUser(findUser(call.database, current.id))
 }
 

@@ -6,6 +6,7 @@ import type { RoleName, Scope } from '../../src/contract/operation.ts'
 import { openDatabase } from '../../src/server/academy.ts'
 import { createApp } from '../../src/server/app.ts'
 import type { Database } from '../../src/server/database/database.ts'
+import { allEndpoints } from '../../src/server/endpoints.ts'
 import { type Grade, recordGrade } from '../../src/server/gradebook.ts'
 import { localPrincipal } from '../../src/server/identify.ts'
 import { createKey } from '../../src/server/keys.ts'
@@ -110,6 +111,7 @@ export async function openTestAcademy({ perMinute = 0 } = {}): Promise<TestAcade
       log: (entry) => logged.push(entry),
     },
     await allRoutes(),
+    await allEndpoints(),
   )
   const fetch = async (request: Request) => app.fetch(request)
   let people = 0

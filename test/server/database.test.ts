@@ -7,6 +7,7 @@ import sql from 'sql-template-tag'
 import { test as base, expect } from 'vitest'
 import { openDatabase } from '../../src/server/academy.ts'
 import { DatabaseError } from '../../src/server/database/database.ts'
+import { signInSchema } from '../../src/server/database/sign-in-schema.ts'
 import { freshDirectory, stoppedClock } from '../helpers/academy.ts'
 
 const { now } = stoppedClock()
@@ -73,6 +74,25 @@ test('an academy that others could read is so no more', ({ directory }) => {
   database.close()
 })
 
+test('an academy of the first version is brought up to date, with what is in it', ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  openDatabase(path, now).database.close()
+  const older = new DatabaseSync(path)
+  for (const { sql: text } of [...signInSchema].reverse()) {
+    const table = /^create table (\w+)/.exec(text)?.[1]
+    if (table) older.exec(`drop table ${table}`)
+  }
+  older.exec("update users set username = 'first'; pragma user_version = 1")
+  older.close()
+  const { database, created } = openDatabase(path, now)
+  expect(created).toBe(false)
+  expect(database.all(sql`select username from users`)).toEqual([{ username: 'first' }])
+  expect(database.all(sql`select id, is_public from oauth_clients`)).toEqual([
+    { id: 'learnctl', is_public: 1 },
+  ])
+  database.close()
+})
+
 test('a database from a newer version is refused, and left as it is', ({ directory }) => {
   const path = join(directory, 'academy.db')
   openDatabase(path, now).database.close()
@@ -81,7 +101,7 @@ test('a database from a newer version is refused, and left as it is', ({ directo
   other.close()
   const before = readFileSync(path)
   expect(refusalOf(path)).toBe(
-    'was written by a newer learnctl (its version is 99, this program knows up to 1)',
+    'was written by a newer learnctl (its version is 99, this program knows up to 2)',
   )
   expect(readFileSync(path)).toEqual(before)
 })

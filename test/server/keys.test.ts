@@ -1,23 +1,23 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { isKey } from '../../src/contract/key-text.ts'
-import { newKey } from '../../src/server/secret.ts'
+import { isCredential } from '../../src/contract/credential-text.ts'
+import { newCredential } from '../../src/server/secret.ts'
 import { day, minute, second, start, test } from '../helpers/academy.ts'
 
 test('a key is lpk_, thirty characters of chance and six that check them', () => {
-  const keys = Array.from({ length: 500 }, newKey)
+  const keys = Array.from({ length: 500 }, () => newCredential('apiKey'))
   for (const key of keys) {
     expect(key).toMatch(/^lpk_[0-9A-Za-z]{36}$/)
-    expect(isKey(key)).toBe(true)
+    expect(isCredential('apiKey', key)).toBe(true)
   }
   expect(new Set(keys).size).toBe(500)
 })
 
 test('the check characters are the CRC-32 of the thirty in base 62', () => {
-  expect(isKey('lpk_qkJaB6MffYVzZXWqmcoF49yrUxP3wf0LsakP')).toBe(true)
-  expect(isKey('lpk_qkJaB6MffYVzZXWqmcoF49yrUxP3wg0LsakP')).toBe(false)
-  expect(isKey('lpk_qkJaB6MffYVzZXWqmcoF49yrUxP3wf0LsakQ')).toBe(false)
-  expect(isKey('lpa_qkJaB6MffYVzZXWqmcoF49yrUxP3wf0LsakP')).toBe(false)
+  expect(isCredential('apiKey', 'lpk_qkJaB6MffYVzZXWqmcoF49yrUxP3wf0LsakP')).toBe(true)
+  expect(isCredential('apiKey', 'lpk_qkJaB6MffYVzZXWqmcoF49yrUxP3wg0LsakP')).toBe(false)
+  expect(isCredential('apiKey', 'lpk_qkJaB6MffYVzZXWqmcoF49yrUxP3wf0LsakQ')).toBe(false)
+  expect(isCredential('apiKey', 'lpa_qkJaB6MffYVzZXWqmcoF49yrUxP3wf0LsakP')).toBe(false)
 })
 
 test('a new key is shown once, reads only unless told otherwise, and acts as its owner', async ({
@@ -28,7 +28,7 @@ test('a new key is shown once, reads only unless told otherwise, and acts as its
   expect(made.status).toBe(201)
   expect(made.headers.get('location')).toBe(`/v1/keys/${made.body.id}`)
   const { key, ...shown } = made.body
-  expect(isKey(key)).toBe(true)
+  expect(isCredential('apiKey', key)).toBe(true)
   expect(shown).toEqual({
     id: expect.stringMatching(/^key_/),
     userId: admin.id,

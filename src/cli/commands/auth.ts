@@ -94,8 +94,8 @@ async function readKey({ io, prompts }: Context): Promise<string> {
     throw new UsageError('there is no key on standard input', { hint: '… --with-key < key.txt' })
   if (!/^[\x21-\x7e]{1,4096}$/.test(key))
     throw new UsageError('what was given is not a key: it has spaces or lines')
-  const { isKey, keyPrefix } = await import('../../contract/key-text.ts')
-  if (key.startsWith(keyPrefix) && !isKey(key)) {
+  const { isCredential, credentialPrefixes } = await import('../../contract/credential-text.ts')
+  if (key.startsWith(credentialPrefixes.apiKey) && !isCredential('apiKey', key)) {
     throw new UsageError('the key is damaged: its check characters are wrong', {
       code: 'damaged_key',
       hint: 'copy it once more, as a whole',

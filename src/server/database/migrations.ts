@@ -1,7 +1,9 @@
 import sql, { raw } from 'sql-template-tag'
+import { ownClientId } from '../../contract/oauth.ts'
 import type { IdPrefix } from '../id.ts'
 import { type Database, DatabaseError } from './database.ts'
 import { schema } from './schema.ts'
+import { signInSchema } from './sign-in-schema.ts'
 import { takeIntoUse } from './sqlite.ts'
 
 /** What a migration may need besides the database. */
@@ -14,7 +16,7 @@ export interface MigrationContext {
 type Migration = (database: Database, context: MigrationContext) => void
 
 /** In order; the number of those applied is the database's version. Append only. */
-const migrations: readonly Migration[] = [createAcademy]
+const migrations: readonly Migration[] = [createAcademy, addSignIn]
 
 /** The first user, whom an academy in this process acts as (api.md §2, "In process there is no bearer"). */
 export const firstUserEmail = 'admin@academy.local'
@@ -65,4 +67,14 @@ function createAcademy(database: Database, { now, newId, newSecret }: MigrationC
   database.run(sql`
     insert into users (id, email, email_key, role, status, profile, version, created_at, updated_at)
     values (${newId('usr')}, ${firstUserEmail}, ${firstUserEmail}, 'admin', 'active', '{}', 1, ${now}, ${now})`)
+}
+
+/** A program on its user's own machine listens on any free port of the loopback (RFC 8252 §7.3). */
+const ownRedirectUris = ['http://127.0.0.1/callback', 'http://[::1]/callback']
+
+function addSignIn(database: Database, { now }: MigrationContext): void {
+  for (const statement of signInSchema) database.run(statement)
+  database.run(sql`
+    insert into oauth_clients (id, name, redirect_uris, is_public, created_at)
+    values (${ownClientId}, 'learnctl', ${JSON.stringify(ownRedirectUris)}, 1, ${now})`)
 }

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { newKey } from '../../../src/server/secret.ts'
+import { newCredential } from '../../../src/server/secret.ts'
 import { test } from '../../helpers/cli.ts'
 
 const login = 'auth login --with-key --url https://school.example'
@@ -40,7 +40,7 @@ describe('auth login', () => {
   })
 
   test('stores nothing where the key is refused', async ({ remote }) => {
-    const { code, stderr } = await remote.run(login, { stdin: newKey() })
+    const { code, stderr } = await remote.run(login, { stdin: newCredential('apiKey') })
     expect(code).toBe(4)
     expect(stderr).toContain('the API key from auth login was sent to https://school.example')
     expect((await remote.run('profiles list')).stdout).toBe('')
@@ -50,8 +50,11 @@ describe('auth login', () => {
     ['', 'there is no key'],
     ['two words', 'is not a key'],
     ['lpk_abc', 'is damaged'],
-    [`${newKey().slice(0, -1)}!`, 'is damaged'],
-    [newKey().replace(/^lpk_./, (start) => (start === 'lpk_a' ? 'lpk_b' : 'lpk_a')), 'is damaged'],
+    [`${newCredential('apiKey').slice(0, -1)}!`, 'is damaged'],
+    [
+      newCredential('apiKey').replace(/^lpk_./, (start) => (start === 'lpk_a' ? 'lpk_b' : 'lpk_a')),
+      'is damaged',
+    ],
   ])('refuses %j without sending it', async ([stdin = '', message = ''], { remote, academy }) => {
     const { code, stderr } = await remote.run(login, { stdin })
     expect(code).toBe(2)
@@ -177,7 +180,9 @@ describe('auth status', () => {
 
 test('a refused key is answered with where it came from and what it shadows', async ({ remote, admin }) => {
   await remote.run(login, { stdin: admin.key })
-  const { code, stderr } = await remote.run('courses list', { env: { LEARNCTL_API_KEY: newKey() } })
+  const { code, stderr } = await remote.run('courses list', {
+    env: { LEARNCTL_API_KEY: newCredential('apiKey') },
+  })
   expect(code).toBe(4)
   expect(stderr).toContain('the API key from LEARNCTL_API_KEY was sent to https://school.example')
   expect(stderr).toContain('it keeps the one from profile school-example from being used')

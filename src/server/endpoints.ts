@@ -1,0 +1,6 @@
+import type { Endpoint } from './endpoint.ts'
+
+/** Everything that a server answers besides the API: OAuth 2.0 and the dashboard. */
+export async function allEndpoints(): Promise<Endpoint[]> {
+  return []
+}

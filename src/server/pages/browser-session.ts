@@ -1,0 +1,104 @@
+import { timingSafeEqual } from 'node:crypto'
+import { parse, serialize } from 'hono/utils/cookie'
+import sql from 'sql-template-tag'
+import { isCredential } from '../../contract/credential-text.ts'
+import type { RoleName } from '../../contract/operation.ts'
+import type { Database, Row } from '../database/database.ts'
+import type { Visit } from '../endpoint.ts'
+import { ProblemError } from '../problem-error.ts'
+import { readForm } from '../request-body.ts'
+import { digest, fingerprint, hmacKeyOf, newCredential } from '../secret.ts'
+
+const lastsMs = 12 * 60 * 60 * 1000
+
+/** Somebody who is signed in with a browser. */
+export interface SignedIn extends Row {
+  readonly id: string
+  readonly email: string
+  readonly role: RoleName
+}
+
+/** Who is behind a browser: its cookie's value, new where it had none, and who is signed in with it. */
+export interface Visitor {
+  readonly token: string
+  /** Proof that a form came from a page of ours that this very browser was shown. */
+  readonly csrf: string
+  readonly user: SignedIn | null
+  /** What every page for this visitor is sent with. */
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Whose browser it is. */
+export function visitorOf(visit: Visit): Visitor {
+  const { academy, request, raw } = visit
+  const name = cookieName(visit)
+  const sent = parse(raw.headers.get('cookie') ?? '', name)[name]
+  const token = sent && isCredential('browserSession', sent) ? sent : newCredential('browserSession')
+  const user = academy.database.one<SignedIn>(sql`
+    select u.id, u.email, u.role from browser_sessions s join users u on u.id = s.user_id
+    where s.hash = ${digest(token)} and s.expires_at > ${request.now.toISOString()} and u.status = 'active'`)
+  return {
+    token,
+    csrf: csrfOf(academy.database, token),
+    user: user ?? null,
+    headers: token === sent ? {} : { 'set-cookie': cookieOf(visit, token) },
+  }
+}
+
+/**
+ * The fields of a form that a visitor sent. Throws 403 where it came from another site or without the token of the
+ * page (OWASP, Cross-Site Request Forgery Prevention), 413 and 415.
+ */
+export async function formOf(visit: Visit, visitor: Visitor): Promise<URLSearchParams> {
+  const { headers } = visit.raw
+  const origin = headers.get('origin')
+  const site = headers.get('sec-fetch-site')
+  const own = [new URL(visit.issuer).origin, new URL(visit.raw.url).origin]
+  const foreign =
+    origin === null ? site !== null && !['same-origin', 'none'].includes(site) : !own.includes(origin)
+  if (foreign) throw new ProblemError('forbidden', 'The form was sent from another site.')
+  const form = await readForm(visit.raw)
+  if (isSame(form.get('csrf') ?? '', visitor.csrf)) return form
+  throw new ProblemError(
+    'forbidden',
+    'The form has expired. Go back, load the page again, and send it once more.',
+  )
+}
+
+/** Signs a user in with a new cookie, whatever the browser had before; gives the header that sets it. */
+export function beginSession(visit: Visit, userId: string): Readonly<Record<string, string>> {
+  const { academy, request } = visit
+  const token = newCredential('browserSession')
+  const time = request.now.toISOString()
+  const expiresAt = new Date(request.now.getTime() + lastsMs).toISOString()
+  academy.database.run(sql`delete from browser_sessions where expires_at <= ${time}`)
+  academy.database.run(sql`
+    insert into browser_sessions (hash, user_id, created_at, expires_at)
+    values (${digest(token)}, ${userId}, ${time}, ${expiresAt})`)
+  return { 'set-cookie': cookieOf(visit, token) }
+}
+
+/** Signs the visitor out; gives the header that takes the cookie away. */
+export function endSession(visit: Visit, { token }: Visitor): Readonly<Record<string, string>> {
+  visit.academy.database.run(sql`delete from browser_sessions where hash = ${digest(token)}`)
+  return { 'set-cookie': cookieOf(visit, '', 0) }
+}
+
+function csrfOf(database: Database, token: string): string {
+  return fingerprint(hmacKeyOf(database), Buffer.from(`csrf ${token}`))
+}
+
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(digest(one)), Buffer.from(digest(other)))
+}
+
+/** Cookies are shared by all ports of a host: two academies on one machine must not sign each other out. */
+function cookieName({ issuer }: Visit): string {
+  const { protocol, port } = new URL(issuer)
+  return `${protocol === 'https:' ? '__Host-' : ''}learnctl_session${port && `_${port}`}`
+}
+
+function cookieOf(visit: Visit, token: string, maxAge = lastsMs / 1000): string {
+  const secure = visit.issuer.startsWith('https:')
+  return serialize(cookieName(visit), token, { path: '/', httpOnly: true, sameSite: 'Lax', secure, maxAge })
+}

@@ -1,0 +1,83 @@
+import { raw } from 'hono/html'
+import type { Child } from 'hono/jsx'
+import { phraseOf } from '../../contract/errors.ts'
+import type { Exchange } from '../exchange.ts'
+import type { ProblemError } from '../problem-error.ts'
+import type { Reply } from '../reply.ts'
+import { style, styleSource } from './style.ts'
+
+/** How a page differs from the plain one. */
+export interface PageOptions {
+  readonly title: string
+  /** 200 unless told otherwise. */
+  readonly status?: number
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** Where its forms may lead to besides this site, as an origin: browsers hold redirects to it, too. */
+  readonly formTarget?: string
+  /** What stands above the content, such as the navigation of the dashboard. */
+  readonly banner?: Child
+  /** One column in the middle, for a question to one person. */
+  readonly narrow?: boolean
+  /** The error code, for the log. */
+  readonly code?: string
+}
+
+/** A page: HTML that needs nothing else, no script, no other file, and may be shown in no frame. */
+export function page(options: PageOptions, content: Child): Reply {
+  const { title, status = 200, headers, formTarget, banner, narrow, code } = options
+  const html = (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{`${title} · learnctl academy`}</title>
+        <style>{raw(style)}</style>
+      </head>
+      <body>
+        {banner}
+        <main class={narrow ? 'narrow' : ''}>{content}</main>
+      </body>
+    </html>
+  )
+  return {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': [
+        "default-src 'none'",
+        `style-src ${styleSource}`,
+        `form-action 'self'${formTarget ? ` ${formTarget}` : ''}`,
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+      ].join('; '),
+      // With no-referrer a browser would say of every form that it came from nowhere (Fetch §3.1, "Origin").
+      'referrer-policy': 'same-origin',
+      'cross-origin-opener-policy': 'same-origin',
+      'x-frame-options': 'DENY',
+      ...headers,
+    },
+    body: `<!DOCTYPE html>${html}`,
+    ...(code !== undefined && { code }),
+  }
+}
+
+/** The answer that leads on to another page: 303, so that going back does not send a form again. */
+export function seeOther(location: string, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status: 303, headers: { location, 'referrer-policy': 'same-origin', ...headers }, body: null }
+}
+
+/** A refusal as a page. */
+export function refusalPage(fault: ProblemError, { requestId }: Pick<Exchange, 'requestId'>): Reply {
+  const title = phraseOf[fault.status]
+  return page(
+    { title, status: fault.status, headers: fault.headers, narrow: true, code: fault.code },
+    <div class="card">
+      <h1>{title}</h1>
+      <p>{fault.message}</p>
+      <p class="note">
+        Request <code>{requestId}</code>
+      </p>
+    </div>,
+  )
+}
