@@ -18,6 +18,8 @@ export interface Io extends Place {
   readonly now: () => number
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   readonly random: () => number
+  /** Shows a page, http or https, in the user's browser, where there is one: nothing tells whether it did. */
+  readonly openBrowser: (url: string) => Promise<void>
   /** Aborted by SIGINT and SIGTERM, with an InterruptedError as its reason. */
   readonly signal: AbortSignal
 }
@@ -49,8 +51,17 @@ export function processIo(): Io {
       await setTimeout(ms, undefined, signal ? { signal } : {})
     },
     random: Math.random,
+    openBrowser,
     signal: controller.signal,
   }
+}
+
+async function openBrowser(url: string): Promise<void> {
+  // Anything else might be a program to run.
+  if (!/^https?:$/.test(new URL(url).protocol)) throw new TypeError(`${url} is no web page`)
+  const { default: open } = await import('open')
+  const child = await open(url)
+  child.on('error', () => {})
 }
 
 /**

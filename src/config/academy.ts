@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { Environment } from './directories.ts'
 import { SettingError } from './errors.ts'
-import { isLocal, type Profile, type Profiles, type RemoteProfile } from './profiles.ts'
+import { bearerOf, isLocal, type Profile, type Profiles, type RemoteProfile } from './profiles.ts'
 import { type Origin, type Settings, type Source, sources } from './settings.ts'
 
 /** What is sent as the bearer (RFC 6750), where it came from, and which others it keeps from being used. */
@@ -142,7 +142,7 @@ function remote(from: AcademySources, url: string, used: UsedProfile | null, cho
     const origin: Origin = { source: used.origin.source, name: `profile ${used.name}` }
     // A profile asked for on this very command line is more specific than a variable set some time before.
     const place = used.origin.source === 'flag' ? 0 : candidates.length
-    candidates.splice(place, 0, { kind: bound.kind, value: bound.value, origin })
+    candidates.splice(place, 0, { ...bearerOf(bound), origin })
   }
   const [first, ...others] = candidates
   return {

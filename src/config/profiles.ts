@@ -3,15 +3,42 @@ import { join } from 'node:path'
 import { ConfigError, systemCode } from './errors.ts'
 import { type LockClock, withLock } from './lock.ts'
 
-/** A credential at rest, bound to the one origin it may be sent to. */
-export interface StoredCredential {
-  readonly kind: 'api_key'
-  readonly value: string
+interface Stored {
   /** Scheme, host and port (RFC 6454), such as `https://academy.example.org`. */
   readonly origin: string
   /** ISO 8601, UTC. */
   readonly storedAt: string
 }
+
+/** An API key at rest. */
+export interface StoredKey extends Stored {
+  readonly kind: 'api_key'
+  readonly value: string
+}
+
+/** What signing in by OAuth 2.0 led to, with all that renewing and revoking it takes (RFC 6749 §5.1, RFC 7009). */
+export interface StoredTokens extends Stored {
+  readonly kind: 'oauth'
+  readonly accessToken: string
+  readonly refreshToken: string | null
+  /** By the server's clock, ISO 8601 in UTC; null where the server did not say. */
+  readonly expiresAt: string | null
+  /** How long the access token lasts from its making; null where the server did not say. */
+  readonly lifetimeSeconds: number | null
+  /** The server's clock less this machine's, in milliseconds. */
+  readonly skewMs: number
+  /** What was granted, which may be less than was asked for. */
+  readonly scopes: readonly string[]
+  readonly issuer: string
+  readonly clientId: string
+  /** Of a confidential client (RFC 6749 §2.1). */
+  readonly clientSecret?: string
+  readonly tokenEndpoint: string
+  readonly revocationEndpoint: string | null
+}
+
+/** A credential at rest, bound to the one origin it may be sent to. */
+export type StoredCredential = StoredKey | StoredTokens
 
 /** A platform elsewhere. */
 export interface RemoteProfile {
@@ -48,6 +75,13 @@ export const profileName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 /** True for a profile that is a database in this process. */
 export function isLocal(profile: Profile): profile is LocalProfile {
   return 'database' in profile
+}
+
+/** What of a stored credential is sent as the bearer. */
+export function bearerOf(stored: StoredCredential): { kind: 'api_key' | 'access_token'; value: string } {
+  return stored.kind === 'oauth'
+    ? { kind: 'access_token', value: stored.accessToken }
+    : { kind: 'api_key', value: stored.value }
 }
 
 /** The profiles in `profiles.json` of `directory`: the directory 0700, the file 0600 after every write. */
@@ -128,10 +162,9 @@ function isProfile(name: string, value: unknown): value is Profile {
 }
 
 function isCredential(value: unknown): boolean {
-  return (
-    value === undefined ||
-    (isRecord(value) && typeof value['value'] === 'string' && typeof value['origin'] === 'string')
-  )
+  if (value === undefined) return true
+  if (!isRecord(value) || typeof value['origin'] !== 'string') return false
+  return typeof value[value['kind'] === 'oauth' ? 'accessToken' : 'value'] === 'string'
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -49,6 +49,8 @@ export interface TestCliOptions {
   readonly transport?: Transport
   /** Milliseconds since 1970; 2026-03-01T12:00:00Z unless told otherwise. */
   readonly now?: () => number
+  /** What opens a page in the user's browser. */
+  readonly openBrowser?: (url: string) => Promise<void>
   /** Variables of every run. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -78,6 +80,7 @@ export function testCli(options: TestCliOptions = {}): TestCli {
       now,
       sleep: async () => {},
       random: () => 0.5,
+      openBrowser: options.openBrowser ?? (async () => {}),
       signal: given.signal ?? new AbortController().signal,
     }
     const code = await main(typeof line === 'string' ? words(line) : line, io, reach)

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { assertAddress } from '../../config/academy.ts'
-import { isLocal, type Profile, type Profiles, profileName } from '../../config/profiles.ts'
+import { bearerOf, isLocal, type Profile, type Profiles, profileName } from '../../config/profiles.ts'
 import { sources } from '../../config/settings.ts'
 import type { Command, Given } from '../command.ts'
 import { confirmAt } from '../confirm.ts'
@@ -140,7 +140,7 @@ function rowOf({ active, profiles }: Profiles, name: string) {
     name,
     active: name === active,
     academy: profile && isLocal(profile) ? profile.database : (remote?.url ?? null),
-    credential: remote?.credential ? maskCredential(remote.credential.value) : null,
+    credential: remote?.credential ? maskCredential(bearerOf(remote.credential).value) : null,
   }
 }
 

@@ -1,0 +1,132 @@
+/** What a browser without script shows. */
+export interface Shown {
+  /** Where it is now, after all redirects it followed. */
+  readonly url: string
+  readonly status: number
+  readonly headers: Headers
+  readonly html: string
+  /** The page as read aloud: without tags, white space in one piece. */
+  readonly text: string
+  /** Where a redirect leads that goes to another origin; it is not followed. */
+  readonly leadsTo: string | null
+  /** The names and values of each form's fields, in the order of the page. */
+  readonly forms: readonly Form[]
+}
+
+/** A form of a page. */
+export interface Form {
+  readonly action: string
+  readonly method: string
+  /** Hidden fields, and what the others are filled in with. */
+  readonly fields: Readonly<Record<string, string>>
+  /** Each button's name and value. */
+  readonly buttons: readonly { readonly name: string; readonly value: string; readonly label: string }[]
+}
+
+/** A browser without script that keeps cookies and follows redirects within one origin. */
+export interface PlainBrowser {
+  open(url: string): Promise<Shown>
+  /** Sends the form that has all these fields, or a button so called, with these values filled in. */
+  submit(page: Shown, fields: Readonly<Record<string, string>>, button?: string): Promise<Shown>
+  readonly cookies: ReadonlyMap<string, string>
+  /** Fills in the sign-in page that is shown. */
+  signIn(page: Shown, account: string, password: string): Promise<Shown>
+}
+
+const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" }
+
+/** The text behind the character references that pages of ours use. */
+export function decoded(html: string): string {
+  return html.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: string) => entities[name] ?? '')
+}
+
+/** A browser over this way to send requests, to `origin` alone. */
+export function plainBrowser(send: (request: Request) => Promise<Response>, origin: string): PlainBrowser {
+  const cookies = new Map<string, string>()
+
+  async function request(address: string, init: RequestInit = {}): Promise<Shown> {
+    const url = new URL(address, origin).href
+    const headers = new Headers(init.headers)
+    if (cookies.size > 0)
+      headers.set('cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '))
+    const response = await send(new Request(url, { ...init, headers, redirect: 'manual' }))
+    for (const line of response.headers.getSetCookie()) keep(line)
+    const location = response.headers.get('location')
+    if (location !== null) {
+      const target = new URL(location, url)
+      // Only a redirect to this very origin is followed: what is elsewhere is another server's.
+      if (target.origin === new URL(origin).origin) return request(target.href)
+      return shown(url, response, await response.text(), target.href)
+    }
+    return shown(url, response, await response.text(), null)
+  }
+
+  function keep(line: string): void {
+    const [pair = '', ...attributes] = line.split(';')
+    const name = pair.slice(0, pair.indexOf('='))
+    if (attributes.some((attribute) => /^\s*max-age=0$/i.test(attribute))) cookies.delete(name)
+    else cookies.set(name, pair.slice(pair.indexOf('=') + 1))
+  }
+
+  async function submit(
+    page: Shown,
+    fields: Readonly<Record<string, string>>,
+    button?: string,
+  ): Promise<Shown> {
+    const form = page.forms.find(
+      (one) =>
+        Object.keys(fields).every((name) => name in one.fields) &&
+        (button === undefined || one.buttons.some(({ label }) => label === button)),
+    )
+    if (!form) throw new Error(`no such form on ${page.url}: ${page.text}`)
+    const pressed = form.buttons.find(({ label }) => button === undefined || label === button)
+    const body = new URLSearchParams({
+      ...form.fields,
+      ...fields,
+      ...(pressed?.name && { [pressed.name]: pressed.value }),
+    })
+    const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(origin).origin }
+    return request(new URL(form.action || page.url, page.url).href, { method: 'POST', headers, body })
+  }
+
+  return {
+    cookies,
+    open: (url) => request(url),
+    submit,
+    signIn: (page, account, password) => submit(page, { account, password }),
+  }
+}
+
+function shown(url: string, { status, headers }: Response, html: string, leadsTo: string | null): Shown {
+  const text = decoded(
+    html
+      .replace(/<(style|head)[\s\S]*?<\/\1>/g, '')
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .trim(),
+  )
+  return { url, status, headers, html, text, leadsTo, forms: formsIn(html) }
+}
+
+function formsIn(html: string): Form[] {
+  return [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].map(([, head = '', inner = '']) => {
+    const fields: Record<string, string> = {}
+    for (const [tag] of inner.matchAll(/<(?:input|textarea|select)\b[^>]*>/g)) {
+      const name = attribute(tag, 'name')
+      const choosing = /type="(checkbox|radio)"/.test(tag)
+      if (name && !(choosing && !/\bchecked\b/.test(tag))) fields[name] = attribute(tag, 'value')
+    }
+    const buttons = [...inner.matchAll(/<button\b([^>]*)>([\s\S]*?)<\/button>/g)].map(
+      ([, tag = '', label = '']) => ({
+        name: attribute(tag, 'name'),
+        value: attribute(tag, 'value'),
+        label: decoded(label.replace(/<[^>]+>/g, '').trim()),
+      }),
+    )
+    return { action: attribute(head, 'action'), method: attribute(head, 'method') || 'get', fields, buttons }
+  })
+}
+
+function attribute(tag: string, name: string): string {
+  return decoded(new RegExp(`(?:^|\\s)${name}="([^"]*)"`).exec(tag)?.[1] ?? '')
+}
