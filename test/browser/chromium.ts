@@ -1,0 +1,77 @@
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { test as base } from '../server/served.ts'
+
+const names = ['chromium', 'chromium-browser', 'google-chrome']
+
+/** The browser of this machine: `LEARNCTL_CHROMIUM`, or the first one on the PATH; undefined where there is none. */
+export const chromiumPath = find()
+
+// Where the browser is part of what has to hold, a machine without one is a failure and not a reason to skip.
+if (chromiumPath === undefined && process.env['LEARNCTL_BROWSER_TESTS'] === 'required') {
+  throw new Error(`the browser tests are required, and none of ${names.join(', ')} is on the PATH`)
+}
+
+function find(): string | undefined {
+  const given = process.env['LEARNCTL_CHROMIUM']
+  if (given) return given
+  const folders = (process.env['PATH'] ?? '').split(delimiter)
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+// What a browser looks up on its own would leave this machine.
+const quiet = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+]
+
+/** Keeps a picture of the page where `LEARNCTL_SCREENSHOTS` names a directory. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const directory = process.env['LEARNCTL_SCREENSHOTS']
+  if (!directory) return
+  mkdirSync(directory, { recursive: true })
+  await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true })
+}
+
+/** Fails the test on anything that a page complains about: what its policy blocks, what it cannot load. */
+function watch(page: Page, complaints: string[]): void {
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+  })
+  page.on('pageerror', (error) => complaints.push(error.message))
+}
+
+/** A vitest test with a real browser, and a served academy for those who name it. */
+export const test = base
+  .extend('executablePath', { scope: 'file' }, chromiumPath ?? '')
+  .extend('browser', { scope: 'file' }, async ({ executablePath }, { onCleanup }): Promise<Browser> => {
+    const browser = await chromium.launch({ executablePath, args: quiet })
+    onCleanup(() => browser.close())
+    return browser
+  })
+  .extend('complaints', (): string[] => [])
+  .extend('context', async ({ browser }, { onCleanup }): Promise<BrowserContext> => {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 } })
+    onCleanup(() => context.close())
+    return context
+  })
+  .extend('page', async ({ context, complaints }): Promise<Page> => {
+    const page = await context.newPage()
+    watch(page, complaints)
+    return page
+  })
