@@ -6,9 +6,10 @@ import { expect, test } from 'vitest'
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   client: ['contract'],
+  auth: ['contract', 'config'],
   config: ['contract'],
   server: ['contract'],
-  cli: ['contract', 'client', 'config', 'server'],
+  cli: ['contract', 'client', 'auth', 'config', 'server'],
 }
 
 /** Where the command line reaches the server. */
