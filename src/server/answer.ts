@@ -1,5 +1,5 @@
 import type { Operation } from '../contract/operation.ts'
-import { type Call, type Route, requireAdmin, requireScope } from './call.ts'
+import { type Call, type Route, requireAdmin, requireRight } from './call.ts'
 import { type Academy, count, type Exchange, type Gates, refusalOf, tooMany } from './exchange.ts'
 import { once, readIdempotencyKey } from './idempotency.ts'
 import { identify, touchKey } from './identify.ts'
@@ -78,12 +78,7 @@ function authorise(academy: Academy, gates: Gates, operation: Operation, request
   const principal = academy.principal ?? credentialOf(academy, gates, request)
   request.principal = principal
   count(gates, request, principal.credential)
-  requireScope(principal, operation.scope ?? 'read')
-  if (operation.roles.includes(principal.role)) return
-  throw new ProblemError(
-    'forbidden',
-    `${operation.summary}: this is for ${operation.roles.join(', ')}; this credential acts as ${principal.role}.`,
-  )
+  requireRight(principal, operation)
 }
 
 function credentialOf({ database }: Academy, gates: Gates, request: Exchange): Principal {

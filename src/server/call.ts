@@ -106,6 +106,16 @@ export function requireAdmin({ principal }: Pick<Call, 'principal'>, what: strin
   throw new ProblemError('forbidden', `${what} takes an admin; this credential acts as ${principal.role}.`)
 }
 
+/** Throws 403 unless the credential's scopes and its owner's role allow the operation (api.md §2). */
+export function requireRight(principal: Principal, { scope, roles, summary }: Operation): void {
+  requireScope(principal, scope ?? 'read')
+  if (roles.includes(principal.role)) return
+  throw new ProblemError(
+    'forbidden',
+    `${summary}: this is for ${roles.join(', ')}; this credential acts as ${principal.role}.`,
+  )
+}
+
 /** Throws 403 `insufficient_scope` unless the credential carries the scope (RFC 6750 §3.1). */
 export function requireScope({ scopes }: Principal, scope: string): void {
   if ((scopes as readonly string[]).includes(scope)) return

@@ -57,13 +57,23 @@ export const keyRoutes = routesOf(keys, {
   },
 
   revoke({ database, params, now }) {
-    const { keyId } = params
-    const known = database.one(sql`select 1 from api_keys where id = ${keyId}`)
-    if (!known) throw notFound('key', keyId)
-    database.run(sql`update api_keys set revoked_at = ${now} where id = ${keyId} and revoked_at is null`)
+    revokeKey(database, params.keyId, now)
     return undefined
   },
 })
+
+/** Revokes a key; throws 404, also for a key of anyone but `ownerId` where that is given. */
+export function revokeKey(database: Database, keyId: string, now: string, ownerId?: string): void {
+  const { id } = findKey(database, keyId, ownerId)
+  database.run(sql`update api_keys set revoked_at = ${now} where id = ${id} and revoked_at is null`)
+}
+
+/** The stored key, without its text; throws 404, also for a key of anyone but `ownerId` where that is given. */
+export function findKey(database: Database, keyId: string, ownerId?: string): Key {
+  const row = database.one<KeyRow>(sql`select ${columns} from api_keys k where k.id = ${keyId}`)
+  if (!row || (ownerId !== undefined && row.user_id !== ownerId)) throw notFound('key', keyId)
+  return toKey(row)
+}
 
 /** Makes a key and tells it: the only time that its text is there. */
 export function createKey(
@@ -81,9 +91,7 @@ export function createKey(
   database.run(sql`
     insert into api_keys (id, user_id, name, hash, last4, scopes, expires_at, created_at)
     values (${id}, ${userId}, ${name}, ${digest(key)}, ${key.slice(-4)}, ${JSON.stringify(scopes)}, ${expiresAt}, ${now})`)
-  const row = database.one<KeyRow>(sql`select ${columns} from api_keys k where k.id = ${id}`)
-  if (!row) throw new ProblemError('internal', 'The key was not kept.')
-  return { ...toKey(row), key }
+  return { ...findKey(database, id), key }
 }
 
 function ownerOf({ database }: Call, reference: string) {
