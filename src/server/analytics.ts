@@ -5,16 +5,15 @@ import {
   type analytics as Analytics,
   analytics,
   type analyticsFormats,
-  LearnerRow,
   type Period,
 } from '../contract/analytics.ts'
 import { csvRecord } from '../contract/csv.ts'
 import type { Query } from '../contract/operation.ts'
 import { periodOf } from './analytics-period.ts'
-import { summaryOf } from './analytics-summary.ts'
+import { columns, everyRow, rowsPage, rowsSummary, toRow } from './analytics-rows.ts'
 import { type Call, routesOf } from './call.ts'
-import type { Cell, Database, Row } from './database/database.ts'
-import { type Condition, readCursorParts, where, writeCursor } from './keyset.ts'
+import type { Cell, Database } from './database/database.ts'
+import type { Condition } from './keyset.ts'
 import { resolveFilter } from './reference.ts'
 import { Streamed } from './reply.ts'
 
@@ -27,28 +26,9 @@ const formatOf: ReadonlyMap<string, Format> = new Map([
   ['application/x-ndjson', 'ndjson'],
 ])
 const rowsAtOnce = 250
-const columns = Object.keys(LearnerRow.shape)
-const passedColumn = columns.indexOf('passed')
 // Everything else is an id, a time, a number or a choice of ours.
 const freeText: readonly string[] = ['email', 'firstName', 'lastName', 'externalId', 'courseTitle']
 const plain = columns.map((name) => !freeText.includes(name))
-
-const selected = sql`u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
-  c.difficulty, e.status, e.enrolled_at, coalesce(p.status, 'not_started'), coalesce(p.percentage, 0), p.started_at,
-  p.last_accessed, p.completed_at, g.percent,
-  case when g.percent is null then null
-       when g.percent >= json_extract(c.attributes, '$.assessmentCriteria.passingScore') then 'true'
-       else 'false' end,
-  g.updated_at`
-
-// The cross join keeps the order of the tables: users by e-mail address first, so that nothing has to be sorted
-// but the few courses of each.
-const joined = sql`users u cross join enrollments e on e.user_id = u.id and e.role = 'learner'
-  join courses c on c.id = e.course_id
-  left join progress p on p.user_id = u.id and p.course_id = c.id
-  left join course_grades g on g.user_id = u.id and g.course_id = c.id`
-
-const ordered = sql`order by u.email, c.title, u.id, c.id`
 
 /** Learner data: one query, three formats (api.md §3, "Analytics"). */
 export const analyticsRoutes = routesOf(analytics, {
@@ -60,9 +40,9 @@ export const analyticsRoutes = routesOf(analytics, {
     if (format !== 'json') return streamed(call, format, conditions)
     const first = query.cursor === undefined
     return {
-      ...pageOf(database, query, conditions),
+      ...rowsPage(database, query, conditions),
       ...(first ? { period } : {}),
-      ...(first && query.summary ? { summary: summaryOf(database, joined, where(conditions)) } : {}),
+      ...(first && query.summary ? { summary: rowsSummary(database, conditions) } : {}),
     }
   },
 })
@@ -87,39 +67,13 @@ function conditionsOf(database: Database, query: LearnersQuery, { start, end }: 
   ]
 }
 
-function pageOf(database: Database, query: LearnersQuery, conditions: readonly Condition[]) {
-  const after = query.cursor === undefined ? undefined : afterCursor(query.cursor)
-  const rows = [
-    ...database.stream(
-      sql`select ${selected} from ${joined} ${where([...conditions, after])} ${ordered} limit ${query.limit + 1}`,
-    ),
-  ].map(toRow)
-  const last = rows.length > query.limit ? rows[query.limit - 1] : undefined
-  const page = {
-    data: rows.slice(0, query.limit),
-    nextCursor: last
-      ? writeCursor('learners', last.email, last.courseTitle, last.learnerId, last.courseId)
-      : null,
-  }
-  if (!query.include_total) return page
-  const count = database.one<Row & { total: number }>(
-    sql`select count(*) as total from ${joined} ${where(conditions)}`,
-  )
-  return { ...page, total: count?.total ?? 0 }
-}
-
-function afterCursor(cursor: string): Sql {
-  const [email = '', title = '', userId = '', courseId = ''] = readCursorParts(cursor, 'learners', 4)
-  return sql`u.email >= ${email} and (u.email, c.title, u.id, c.id) > (${email}, ${title}, ${userId}, ${courseId})`
-}
-
 /** All rows as text, a few hundred at a time, on a connection of their own that sees one snapshot. */
 function streamed(
   { database, query }: Call<typeof analytics.learners>,
   format: Format,
   conditions: readonly Condition[],
 ): Streamed {
-  const statement = sql`select ${selected} from ${joined} ${where(conditions)} ${ordered}`
+  const statement = everyRow(conditions)
   const csv = format === 'csv'
   const encode = csv
     ? (cells: Cell[]) => csvRecord(cells, query.raw, plain)
@@ -153,16 +107,6 @@ async function* chunks(database: Database, statement: Sql, head: string, encode:
     rows.return?.()
     reader.close()
   }
-}
-
-function toRow(cells: readonly Cell[]): LearnerRow {
-  // The statement selects exactly the columns of a LearnerRow, in its order.
-  return Object.fromEntries(
-    columns.map((name, index) => {
-      const cell = cells[index] ?? null
-      return [name, index === passedColumn && cell !== null ? cell === 'true' : cell]
-    }),
-  ) as LearnerRow
 }
 
 /** RFC 9110 §12.5.1: what the client likes best of what there is. */
