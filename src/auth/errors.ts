@@ -18,8 +18,10 @@ export type SignInCode =
   | 'flow_not_offered'
   /** The token endpoint refused (RFC 6749 §5.2). */
   | 'token_refused'
-  /** What the token endpoint answered is no token response. */
-  | 'token_response_unusable'
+  /** What an authorization server answered is nothing that OAuth knows. */
+  | 'answer_unusable'
+  /** The authorization server cannot answer now: 429 or 503. The one code that is no fault of credentials. */
+  | 'server_unavailable'
   /** The grant is gone: expired, revoked, or used by somebody else. */
   | 'signed_out'
 
@@ -31,7 +33,7 @@ export interface SignInErrorOptions extends ErrorOptions {
   readonly hint?: string
 }
 
-/** Signing in, or staying signed in, failed; a fault of credentials for the exit code. */
+/** Signing in, or staying signed in, failed: for the exit code a fault of credentials, but for `server_unavailable`. */
 export class SignInError extends Error {
   override readonly name = 'SignInError'
   readonly code: SignInCode

@@ -1,3 +1,4 @@
+import type { Fetch } from '../auth/fetch.ts'
 import type { Caller, CallerOptions } from '../client/caller.ts'
 import type { Transport } from '../client/transport.ts'
 import type { ClosableTransport } from '../client/undici.ts'
@@ -33,6 +34,8 @@ export interface Session {
    * remote one, and for a file that is no academy.
    */
   open(options?: { readonly silent?: boolean }): Promise<OpenAcademy>
+  /** Carries a request to an authorization server, over the network. */
+  readonly fetch: Fetch
   close(): Promise<void>
 }
 
@@ -77,6 +80,11 @@ export function createSession(io: Io, settings: Settings, choose: () => Academy 
     return (await network)(request)
   }
 
+  const fetch: Fetch = async (url, request) => {
+    const { webFetch } = await import('./web-fetch.ts')
+    return webFetch(viaNetwork, settings.timeout.value)(url, request)
+  }
+
   async function create(options: Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>) {
     const { createCaller } = await import('../client/caller.ts')
     const debug = settings.debug.value
@@ -110,6 +118,7 @@ export function createSession(io: Io, settings: Settings, choose: () => Academy 
   return {
     academy,
     open,
+    fetch,
     use: (academy) => {
       chosen = academy
     },
