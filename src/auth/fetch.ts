@@ -1,12 +1,13 @@
-/** A request as oauth4webapi makes it (its `CustomFetchOptions`). */
-export interface OAuthRequest {
+/** A request to an authorization server, as oauth4webapi makes it (its `CustomFetchOptions`). */
+export interface FetchRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: URLSearchParams | undefined
+  readonly signal?: AbortSignal | undefined
 }
 
 /**
- * Carries a request to an authorization server and gives the whole answer, a real `Response`, whatever its status; no
- * redirect is followed. It rejects where there is no answer.
+ * Carries such a request and gives the whole answer, a real `Response`, whatever its status; no redirect is followed.
+ * Throws faults of the network as they are, and a SignInError on an answer that is no HTTP or too long to be OAuth's.
  */
-export type OAuthFetch = (url: string, request: OAuthRequest) => Promise<Response>
+export type Fetch = (url: string, request: FetchRequest) => Promise<Response>
