@@ -36,7 +36,9 @@ export function page(options: PageOptions, content: Child): Reply {
       </head>
       <body>
         {banner}
-        <main class={narrow ? 'narrow' : ''}>{content}</main>
+        <main id="content" tabindex={-1} class={narrow ? 'narrow' : ''}>
+          {content}
+        </main>
       </body>
     </html>
   )

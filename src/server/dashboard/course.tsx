@@ -1,0 +1,206 @@
+import sql from 'sql-template-tag'
+import { analytics, type LearnerRow, type Summary } from '../../contract/analytics.ts'
+import { type Course, courses } from '../../contract/courses.ts'
+import { progressStatuses } from '../../contract/progress.ts'
+import { analyticsRoutes } from '../analytics.ts'
+import { rowsPage } from '../analytics-rows.ts'
+import { courseRoutes } from '../courses.ts'
+import { Completion, Distribution, Hatching } from './completion-chart.tsx'
+import type { DashboardPage } from './dashboard-page.ts'
+import { Figures } from './figures.tsx'
+import { framed } from './frame.tsx'
+import { ask, type Guest } from './guest.ts'
+import { ownRows } from './own-courses.tsx'
+import { nextPage, pageSize } from './paging.tsx'
+import { Table } from './table.tsx'
+import { counted, Day, percent, statusWords } from './words.tsx'
+
+/** A course: for those who work for the academy its learners, for a learner how far they are in it themselves. */
+export const coursePage: DashboardPage = {
+  path: '/dashboard/courses/:courseId',
+  show(guest) {
+    const course = ask(guest, courseRoutes, courses.get, { params: guest.params })
+    const content =
+      guest.user.role === 'learner' ? (
+        <OwnProgress {...{ guest, course }} />
+      ) : (
+        <Learners {...{ guest, course }} />
+      )
+    return framed(
+      guest,
+      { title: course.title, section: '/dashboard' },
+      <>
+        <p class="back">
+          <a href={`${guest.base}/dashboard`}>Overview</a>
+        </p>
+        <h1>{course.title}</h1>
+        <p class="note">
+          {course.difficulty} · {course.status}
+          {course.externalId === null ? null : (
+            <>
+              {' · '}
+              <code>{course.externalId}</code>
+            </>
+          )}
+        </p>
+        {course.description === '' ? null : <p class="text">{course.description}</p>}
+        {content}
+      </>,
+    )
+  },
+}
+
+function Learners({ guest, course }: { guest: Guest; course: Course }) {
+  const only = { course_id: course.id }
+  const status = guest.query.get('status') ?? undefined
+  const cursor = guest.query.get('cursor') ?? undefined
+  const { data, nextCursor } = ask(guest, analyticsRoutes, analytics.learners, {
+    query: { ...only, status, cursor, limit: String(pageSize), summary: 'false' },
+  })
+  const { summary } = ask(guest, analyticsRoutes, analytics.learners, { query: { ...only, limit: '1' } })
+  if (!summary) throw new TypeError('the first page of analytics has a summary')
+  return (
+    <>
+      <Figures
+        figures={[
+          ['Learners', counted(summary.learners)],
+          ['Average completion', percent(summary.averageCompletionPercentage)],
+          ['Median completion', percent(summary.medianCompletionPercentage)],
+          ['Average grade', percent(summary.averageGradePercent)],
+        ]}
+      />
+      {summary.enrollments > 0 && cursor === undefined ? <Distribution {...summary} /> : null}
+      <section class="card" aria-labelledby="learners">
+        <h2 id="learners">Learners</h2>
+        <StatusFilter {...{ guest, summary, status }} />
+        {data.length === 0 ? <p>Nobody is here.</p> : <LearnerTable rows={data} />}
+        {nextPage(guest, nextCursor)}
+      </section>
+    </>
+  )
+}
+
+function StatusFilter({
+  guest,
+  summary,
+  status,
+}: {
+  guest: Guest
+  summary: Summary
+  status: string | undefined
+}) {
+  const here = guest.base + guest.request.path
+  const counts = {
+    not_started: summary.notStarted,
+    in_progress: summary.inProgress,
+    completed: summary.completed,
+  }
+  const choices = [
+    { href: here, word: 'All', count: summary.enrollments, chosen: status === undefined },
+    ...progressStatuses.map((name) => ({
+      href: `${here}?status=${name}`,
+      word: statusWords[name],
+      count: counts[name],
+      chosen: status === name,
+    })),
+  ]
+  return (
+    <nav class="filter" aria-label="Learners by status">
+      <ul>
+        {choices.map(({ href, word, count, chosen }) => (
+          <li>
+            <a href={href} aria-current={chosen ? 'true' : undefined}>
+              {word} <span>{counted(count)}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  )
+}
+
+function LearnerTable({ rows }: { rows: readonly LearnerRow[] }) {
+  return (
+    <>
+      <Hatching />
+      <Table
+        caption="Learners, by e-mail address"
+        columns={[
+          { name: 'Learner' },
+          { name: 'Status' },
+          { name: 'Completion' },
+          { name: 'Last accessed' },
+          { name: 'Grade', figures: true },
+        ]}
+        rows={rows.map((row) => [<Name row={row} />, <Status row={row} />, ...standingCells(row)])}
+      />
+    </>
+  )
+}
+
+function OwnProgress({ guest, course }: { guest: Guest; course: Course }) {
+  const { data } = rowsPage(guest.academy.database, { limit: 1, include_total: false }, [
+    ...ownRows(guest),
+    sql`c.id = ${course.id}`,
+  ])
+  return (
+    <section class="card" aria-labelledby="progress">
+      <h2 id="progress">My progress</h2>
+      {data.length === 0 ? <p>You are not enrolled in this course.</p> : null}
+      {data.map((row) => (
+        <>
+          <Hatching />
+          <Table
+            caption="How far I am"
+            columns={[
+              { name: 'Status' },
+              { name: 'Completion' },
+              { name: 'Last accessed' },
+              { name: 'Grade', figures: true },
+            ]}
+            rows={[[<Status row={row} />, ...standingCells(row)]]}
+          />
+        </>
+      ))}
+    </section>
+  )
+}
+
+function standingCells(row: LearnerRow) {
+  return [
+    <Completion percentage={row.completionPercentage} status={row.progressStatus} />,
+    <Day time={row.lastAccessed} />,
+    <Grade row={row} />,
+  ]
+}
+
+function Name({ row: { firstName, lastName, email } }: { row: LearnerRow }) {
+  const name = [firstName, lastName].filter(Boolean).join(' ')
+  return name === '' ? (
+    email
+  ) : (
+    <>
+      {name}
+      <small>{email}</small>
+    </>
+  )
+}
+
+function Status({ row: { progressStatus, enrollmentStatus } }: { row: LearnerRow }) {
+  const odd = enrollmentStatus === 'inactive' || enrollmentStatus === 'deleted'
+  return (
+    <>
+      {statusWords[progressStatus]}
+      {odd ? <small>enrolment {enrollmentStatus}</small> : null}
+    </>
+  )
+}
+
+function Grade({ row: { gradePercent, passed } }: { row: LearnerRow }) {
+  return (
+    <>
+      {percent(gradePercent)}
+      {passed === null ? null : <small>{passed ? 'passed' : 'not passed'}</small>}
+    </>
+  )
+}

@@ -1,0 +1,98 @@
+import type { Endpoint, Visit } from '../endpoint.ts'
+import { endSession, formOf, visitorOf } from '../pages/browser-session.ts'
+import { refusalPage, seeOther } from '../pages/page.tsx'
+import { signIn, signInPage } from '../pages/sign-in.tsx'
+import { ProblemError } from '../problem-error.ts'
+import type { Reply } from '../reply.ts'
+import { refused } from './frame.tsx'
+import { type Guest, guestOf } from './guest.ts'
+import { noteIn } from './notes.ts'
+
+/** A page of the dashboard: what it shows, and what its forms do. */
+export interface DashboardPage {
+  readonly path: `/dashboard${string}`
+  /** Reads only: it sees one snapshot. */
+  readonly show: (guest: Guest) => Reply
+  /** Takes a form of the page, its CSRF token checked; absent where the page has none of its own. */
+  readonly act?: (guest: Guest, form: URLSearchParams) => Reply | Promise<Reply>
+}
+
+const why = 'The dashboard shows what your account may see.'
+const signedOut = 'You are signed out. Sign in to go on; what you sent was not done.'
+
+/** GET and POST of a page. Whoever is not signed in is asked to, and comes back to it. */
+export function endpointsOf({ path, show, act = noForm }: DashboardPage): Endpoint[] {
+  return [
+    {
+      method: 'GET',
+      path,
+      refuse: refusalPage,
+      handle(visit) {
+        const visitor = visitorOf(visit)
+        if (!visitor.user) return signInPage(visitor, { why: noteIn(visit.query) ?? why })
+        const guest = guestOf(visit, visitor, visitor.user)
+        return held(guest, () => visit.academy.database.snapshot(() => show(guest)))
+      },
+    },
+    {
+      method: 'POST',
+      path,
+      refuse: refusalPage,
+      async handle(visit) {
+        const visitor = visitorOf(visit)
+        const form = await formOf(visit, visitor)
+        const asksToSignIn = form.get('action') === 'sign_in'
+        if (!visitor.user) {
+          return asksToSignIn ? signIn(visit, visitor, form, why) : signInPage(visitor, { why: signedOut })
+        }
+        if (asksToSignIn) return seeOther(hereOf(visit))
+        const guest = guestOf(visit, visitor, visitor.user)
+        return held(guest, () => act(guest, form))
+      },
+    },
+  ]
+}
+
+/** What ends the session of a browser. */
+export const signOut: Endpoint = {
+  method: 'POST',
+  path: '/dashboard/sign-out',
+  refuse: refusalPage,
+  async handle(visit) {
+    const visitor = visitorOf(visit)
+    await formOf(visit, visitor)
+    const headers = await visit.academy.database.write(() => endSession(visit, visitor))
+    return seeOther(`${visit.base}/dashboard`, headers)
+  },
+}
+
+/** What answers below the dashboard where there is no page. */
+export const noPage: Endpoint = {
+  method: 'GET',
+  path: '/dashboard/*',
+  refuse: refusalPage,
+  handle(visit) {
+    const fault = new ProblemError('not_found', `There is nothing at ${visit.request.path}.`)
+    const visitor = visitorOf(visit)
+    if (!visitor.user) throw fault
+    return refused(guestOf(visit, visitor, visitor.user), fault)
+  },
+}
+
+function noForm(): never {
+  throw new ProblemError('invalid_parameter', 'This page has no form that could be sent to it.')
+}
+
+/** A refusal keeps the navigation; what nobody foresaw does without. */
+async function held(guest: Guest, work: () => Reply | Promise<Reply>): Promise<Reply> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof ProblemError) return refused(guest, error)
+    throw error
+  }
+}
+
+function hereOf({ base, request }: Visit): string {
+  return base + request.path + (request.search === '' ? '' : `?${request.search}`)
+}

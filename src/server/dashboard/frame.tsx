@@ -1,0 +1,116 @@
+import type { Child } from 'hono/jsx'
+import { phraseOf } from '../../contract/errors.ts'
+import { page } from '../pages/page.tsx'
+import type { ProblemError } from '../problem-error.ts'
+import type { Reply } from '../reply.ts'
+import type { Guest } from './guest.ts'
+import { type NoteName, noteIn } from './notes.ts'
+
+/** The parts of the dashboard, and the words of its navigation. */
+const sections = {
+  '/dashboard': 'Overview',
+  '/dashboard/keys': 'API keys',
+  '/dashboard/apps': 'Applications',
+  '/dashboard/account': 'Account',
+} as const
+
+/** A part of the dashboard, by the path of its first page. */
+export type Section = keyof typeof sections
+
+/** How a page of the dashboard differs from others. */
+export interface FrameOptions {
+  readonly title: string
+  /** Which part it belongs to; none for a refusal. */
+  readonly section?: Section
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  readonly code?: string
+}
+
+/** A page of the dashboard: its content below the navigation. */
+export function framed(guest: Guest, options: FrameOptions, content: Child): Reply {
+  const { section, headers, ...others } = options
+  const note = noteIn(guest.query)
+  return page(
+    {
+      ...others,
+      headers: { ...guest.visitor.headers, ...headers },
+      banner: <Banner guest={guest} section={section} />,
+    },
+    <>
+      {note && guest.raw.method !== 'POST' ? (
+        <p class="note-bar" role="status">
+          {note}
+        </p>
+      ) : null}
+      {content}
+    </>,
+  )
+}
+
+/** A refusal below the navigation. */
+export function refused(guest: Guest, fault: ProblemError): Reply {
+  const title = fault.status === 404 ? 'Not found' : phraseOf[fault.status]
+  const { status, code, headers } = fault
+  return framed(
+    guest,
+    { title, status, code, headers },
+    <div class="card">
+      <h1>{title}</h1>
+      <p role="alert">{fault.message}</p>
+      <p class="note">
+        Request <code>{guest.request.requestId}</code>
+      </p>
+      <p>
+        <a href={`${guest.base}/dashboard`}>Back to the overview</a>
+      </p>
+    </div>,
+  )
+}
+
+/** The address of a page of the dashboard, with a note for it to show. */
+export function addressOf({ base }: Guest, path: Section, note?: NoteName): string {
+  return `${base}${path}${note ? `?done=${note}` : ''}`
+}
+
+function Banner({ guest, section }: { guest: Guest; section: Section | undefined }) {
+  const { base, user, request, visitor } = guest
+  const shown = (Object.keys(sections) as Section[]).filter(
+    (path) => path !== '/dashboard/apps' || user.role === 'admin',
+  )
+  return (
+    <>
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <header class="banner">
+        <a class="mark" href={`${base}/dashboard`}>
+          learnctl <span>academy</span>
+        </a>
+        <nav aria-label="Dashboard">
+          <ul>
+            {shown.map((path) => (
+              <li>
+                <a
+                  href={base + path}
+                  aria-current={path === section ? (path === request.path ? 'page' : 'true') : undefined}
+                >
+                  {sections[path]}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <form method="post" action={`${base}/dashboard/sign-out`} class="who">
+          <span>
+            {user.email} <small>{user.role}</small>
+          </span>
+          <input type="hidden" name="csrf" value={visitor.csrf} />
+          <button type="submit" class="quiet small">
+            Sign out
+          </button>
+        </form>
+      </header>
+    </>
+  )
+}

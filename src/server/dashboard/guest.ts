@@ -1,0 +1,77 @@
+import type { Answer, Operation } from '../../contract/operation.ts'
+import { type Call, type Route, requireRight } from '../call.ts'
+import type { Visit } from '../endpoint.ts'
+import type { SignedIn, Visitor } from '../pages/browser-session.ts'
+import { grantable, type Principal } from '../principal.ts'
+import { Streamed } from '../reply.ts'
+import { parseQuery } from '../validation.ts'
+
+/** Somebody who is signed in and looks at a page. */
+export interface Guest extends Visit {
+  readonly visitor: Visitor
+  readonly user: SignedIn
+  /** What they may do: all that their role can have, because no scope narrows a browser session. */
+  readonly principal: Principal
+}
+
+/** What a page asks the API for: texts, as they would come in a request. */
+export interface Question {
+  readonly params?: Readonly<Record<string, string>>
+  /** What is undefined is left out. */
+  readonly query?: Readonly<Record<string, string | undefined>>
+  readonly body?: unknown
+}
+
+/** The visit of somebody who is signed in; the log names them from here on. */
+export function guestOf(visit: Visit, visitor: Visitor, user: SignedIn): Guest {
+  const { id: userId, role } = user
+  const scopes = grantable[role]
+  // Nothing tells a session of this machine's program from one of its browser: neither has a bearer.
+  const principal: Principal = { userId, role, scopes, method: 'local', credential: 'browser' }
+  visit.request.principal = principal
+  return { ...visit, visitor, user, principal }
+}
+
+/**
+ * The API's own answer to somebody who is signed in: the same rights, the same handler. Throws ProblemError, 403 among
+ * them.
+ */
+export function ask<const O extends Operation>(
+  guest: Guest,
+  routes: readonly Route[],
+  operation: O,
+  question: Question = {},
+): Answer<O> {
+  requireRight(guest.principal, operation)
+  const answer = routeOf(routes, operation).handle(callOf(guest, operation, question))
+  if (answer instanceof Streamed) throw new TypeError(`${operation.id} answers with a stream`)
+  // A handler answers what its operation declares: `routesOf` does not compile otherwise.
+  return answer as Answer<O>
+}
+
+/** The call that a question is, and its route: for what has slow work to do first, or rights of its own here. */
+export function callOf(guest: Guest, operation: Operation, question: Question): Call {
+  const { academy, request, principal } = guest
+  const given = Object.entries(question.query ?? {}).filter(([, value]) => value !== undefined)
+  return {
+    operation,
+    params: question.params ?? {},
+    query: parseQuery(operation.query, `${new URLSearchParams(given as [string, string][])}`),
+    principal,
+    database: academy.database,
+    now: request.now.toISOString(),
+    newId: academy.newId,
+    ifMatch: null,
+    accept: null,
+    rawBody: question.body,
+    prepared: undefined,
+    // Like the call of a request: what each operation makes of its texts, its own handler knows.
+  } as unknown as Call
+}
+
+/** The route of an operation among those of its resource. */
+export function routeOf(routes: readonly Route[], operation: Operation): Route {
+  const route = routes.find((one) => one.operation === operation)
+  if (!route) throw new TypeError(`${operation.id} has no route here`)
+  return route
+}

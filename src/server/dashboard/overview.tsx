@@ -1,0 +1,107 @@
+import { analytics } from '../../contract/analytics.ts'
+import type { Course } from '../../contract/courses.ts'
+import { courses } from '../../contract/courses.ts'
+import { analyticsRoutes } from '../analytics.ts'
+import { courseRoutes } from '../courses.ts'
+import type { Reply } from '../reply.ts'
+import { Distribution, Hatching, Key, type Standing, StandingBar } from './completion-chart.tsx'
+import type { DashboardPage } from './dashboard-page.ts'
+import { Figures } from './figures.tsx'
+import { framed } from './frame.tsx'
+import { ask, type Guest } from './guest.ts'
+import { ownCourses } from './own-courses.tsx'
+import { nextPage, pageSize } from './paging.tsx'
+import { Table } from './table.tsx'
+import { counted, percent } from './words.tsx'
+
+/** What there is at a glance: an academy for those who work for it, their own courses for learners. */
+export const overview: DashboardPage = {
+  path: '/dashboard',
+  show: (guest) => (guest.user.role === 'learner' ? ownCourses(guest) : wholeAcademy(guest)),
+}
+
+const nobody: Standing & { averageCompletionPercentage: null; averageGradePercent: null } = {
+  enrollments: 0,
+  notStarted: 0,
+  inProgress: 0,
+  completed: 0,
+  averageCompletionPercentage: null,
+  averageGradePercent: null,
+}
+
+function wholeAcademy(guest: Guest): Reply {
+  const cursor = guest.query.get('cursor') ?? undefined
+  const listed = ask(guest, courseRoutes, courses.list, {
+    query: { sort: 'title', limit: String(pageSize), cursor, include_total: 'true' },
+  })
+  const { summary } = ask(guest, analyticsRoutes, analytics.learners, { query: { limit: '1' } })
+  if (!summary) throw new TypeError('the first page of analytics has a summary')
+  const standings = new Map(summary.byCourse.map((standing) => [standing.courseId, standing]))
+  return framed(
+    guest,
+    { title: 'Overview', section: '/dashboard' },
+    <>
+      <h1>Overview</h1>
+      <Figures
+        figures={[
+          ['Courses', counted(listed.total ?? 0)],
+          ['Learners enrolled', counted(summary.learners)],
+          ['Enrolments', counted(summary.enrollments)],
+          ['Completed', counted(summary.completed)],
+          ['Average completion', percent(summary.averageCompletionPercentage)],
+          ['Average grade', percent(summary.averageGradePercent)],
+        ]}
+      />
+      {summary.enrollments > 0 ? <Distribution {...summary} /> : null}
+      <section class="card" aria-labelledby="courses">
+        <h2 id="courses">Courses</h2>
+        {listed.data.length === 0 ? (
+          <p>
+            No course is here yet. Make one with{' '}
+            <code>learnctl courses create --title "My first course"</code>.
+          </p>
+        ) : (
+          <>
+            <Hatching />
+            <Key />
+            <Table
+              caption="Courses, and how far their learners are"
+              columns={[
+                { name: 'Course' },
+                { name: 'Learners' },
+                { name: 'Completed', figures: true },
+                { name: 'In progress', figures: true },
+                { name: 'Not started', figures: true },
+                { name: 'Average', figures: true },
+              ]}
+              rows={listed.data.map((course) => {
+                const standing = standings.get(course.id) ?? nobody
+                return [
+                  <CourseName base={guest.base} course={course} />,
+                  <StandingBar {...standing} />,
+                  counted(standing.completed),
+                  counted(standing.inProgress),
+                  counted(standing.notStarted),
+                  percent(standing.averageCompletionPercentage),
+                ]
+              })}
+            />
+            {nextPage(guest, listed.nextCursor)}
+          </>
+        )}
+      </section>
+    </>,
+  )
+}
+
+function CourseName({ base, course: { id, title, status, difficulty } }: { base: string; course: Course }) {
+  return (
+    <>
+      <a href={`${base}/dashboard/courses/${encodeURIComponent(id)}`}>{title}</a>
+      <small>
+        {difficulty}
+        {status === 'published' ? null : <span class="state">{status}</span>}
+      </small>
+    </>
+  )
+}

@@ -1,0 +1,76 @@
+import sql, { type Sql } from 'sql-template-tag'
+import { rowsPage, rowsSummary } from '../analytics-rows.ts'
+import type { Reply } from '../reply.ts'
+import { Completion, Hatching } from './completion-chart.tsx'
+import { Figures } from './figures.tsx'
+import { framed } from './frame.tsx'
+import type { Guest } from './guest.ts'
+import { nextPage, pageSize } from './paging.tsx'
+import { Table } from './table.tsx'
+import { counted, Day, many, percent, statusWords } from './words.tsx'
+
+/** The conditions that leave a learner's own enrolments. */
+export function ownRows({ user }: Guest): Sql[] {
+  return [sql`u.id = ${user.id}`, sql`e.status <> 'deleted'`]
+}
+
+/** A learner's own courses and progress; of others there is nothing on it. */
+export function ownCourses(guest: Guest): Reply {
+  const { database } = guest.academy
+  const own = ownRows(guest)
+  // What is not published, learners do not see (api.md §2).
+  const conditions = [...own, sql`c.status = 'published'`]
+  const query = { limit: pageSize, cursor: guest.query.get('cursor') ?? undefined, include_total: false }
+  const { data, nextCursor } = rowsPage(database, query, conditions)
+  const summary = rowsSummary(database, conditions)
+  const hidden = rowsSummary(database, own).enrollments - summary.enrollments
+  return framed(
+    guest,
+    { title: 'My courses', section: '/dashboard' },
+    <>
+      <h1>My courses</h1>
+      <Figures
+        figures={[
+          ['Courses', counted(summary.enrollments)],
+          ['Completed', counted(summary.completed)],
+          ['In progress', counted(summary.inProgress)],
+          ['Not started', counted(summary.notStarted)],
+          ['Average completion', percent(summary.averageCompletionPercentage)],
+          ['Average grade', percent(summary.averageGradePercent)],
+        ]}
+      />
+      <section class="card" aria-labelledby="courses">
+        <h2 id="courses">Courses</h2>
+        {data.length === 0 ? <p>You are not enrolled in a course yet.</p> : null}
+        {data.length === 0 ? null : (
+          <>
+            <Hatching />
+            <Table
+              caption="My courses, and how far I am"
+              columns={[
+                { name: 'Course' },
+                { name: 'Completion' },
+                { name: 'Status' },
+                { name: 'Last accessed' },
+                { name: 'Grade', figures: true },
+              ]}
+              rows={data.map((row) => [
+                <a href={`${guest.base}/dashboard/courses/${encodeURIComponent(row.courseId)}`}>
+                  {row.courseTitle}
+                </a>,
+                <Completion percentage={row.completionPercentage} status={row.progressStatus} />,
+                statusWords[row.progressStatus],
+                <Day time={row.lastAccessed} />,
+                percent(row.gradePercent),
+              ])}
+            />
+            {nextPage(guest, nextCursor)}
+          </>
+        )}
+        {hidden > 0 ? (
+          <p class="note">{`${many(hidden, 'more enrolment is', 'more enrolments are')} in a course that is not published now.`}</p>
+        ) : null}
+      </section>
+    </>,
+  )
+}

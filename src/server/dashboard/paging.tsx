@@ -1,0 +1,33 @@
+import type { Guest } from './guest.ts'
+
+/** How many rows a page of a list shows. */
+export const pageSize = 25
+
+/**
+ * The links between the pages of a list, or nothing where one page holds it all. What comes after is found by where
+ * this page ends, so there is a way on and a way back to the start.
+ */
+export function nextPage({ base, request, query }: Guest, nextCursor: string | null) {
+  if (nextCursor === null && !query.has('cursor')) return null
+  const here = base + request.path
+  const at = (cursor?: string) => {
+    const others = new URLSearchParams(query)
+    others.delete('cursor')
+    others.delete('done')
+    if (cursor !== undefined) others.set('cursor', cursor)
+    const search = others.toString()
+    return search === '' ? here : `${here}?${search}`
+  }
+  return (
+    <nav class="pages" aria-label="Pages">
+      {query.has('cursor') ? <a href={at()}>First page</a> : null}
+      {nextCursor === null ? (
+        <span>This is the last page.</span>
+      ) : (
+        <a rel="next" href={at(nextCursor)}>
+          Next page
+        </a>
+      )}
+    </nav>
+  )
+}

@@ -1,0 +1,38 @@
+import type { ProgressStep } from '../../contract/progress.ts'
+
+const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+const minute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+const whole = new Intl.NumberFormat('en-GB')
+
+/** A progress status in words. */
+export const statusWords: Readonly<Record<ProgressStep['status'], string>> = {
+  not_started: 'Not started',
+  in_progress: 'In progress',
+  completed: 'Completed',
+}
+
+/** The day of a time, with the minute in its tooltip; a dash where there is none. */
+export function Day({ time }: { time: string | null }) {
+  if (time === null) return <span class="none">–</span>
+  const date = new Date(time)
+  return (
+    <time datetime={time} title={`${minute.format(date)} UTC`}>
+      {day.format(date)}
+    </time>
+  )
+}
+
+/** A number with its thousands apart. */
+export function counted(count: number): string {
+  return whole.format(count)
+}
+
+/** `3 courses`, `1 course`. */
+export function many(count: number, one: string, several = `${one}s`): string {
+  return `${counted(count)} ${count === 1 ? one : several}`
+}
+
+/** A percentage to one decimal, never rounded up: 99.97 is not all. A dash where there is none. */
+export function percent(value: number | null): string {
+  return value === null ? '–' : `${Math.floor(value * 10) / 10}\u00a0%`
+}
