@@ -10,4 +10,4 @@ export interface FetchRequest {
  * Carries such a request and gives the whole answer, a real `Response`, whatever its status; no redirect is followed.
  * Throws faults of the network as they are, and a SignInError on an answer that is no HTTP or too long to be OAuth's.
  */
-export type OAuthFetch = (url: string, request: FetchRequest) => Promise<Response>
+export type Fetch = (url: string, request: FetchRequest) => Promise<Response>

@@ -1,4 +1,4 @@
-import type { OAuthFetch } from '../auth/fetch.ts'
+import type { Fetch } from '../auth/fetch.ts'
 import type { Caller, CallerOptions } from '../client/caller.ts'
 import type { Transport } from '../client/transport.ts'
 import type { ClosableTransport } from '../client/undici.ts'
@@ -35,7 +35,7 @@ export interface Session {
    */
   open(options?: { readonly silent?: boolean }): Promise<OpenAcademy>
   /** Carries a request to an authorization server, over the network. */
-  readonly fetch: OAuthFetch
+  readonly fetch: Fetch
   close(): Promise<void>
 }
 
@@ -80,10 +80,9 @@ export function createSession(io: Io, settings: Settings, choose: () => Academy 
     return (await network)(request)
   }
 
-  const fetch: OAuthFetch = async (url, request) => {
-    const { oauthFetch } = await import('./oauth-fetch.ts')
-    const { insecureHttp, timeout } = settings
-    return oauthFetch(viaNetwork, io.signal, insecureHttp.value, timeout.value)(url, request)
+  const fetch: Fetch = async (url, request) => {
+    const { webFetch } = await import('./web-fetch.ts')
+    return webFetch(viaNetwork, settings.timeout.value)(url, request)
   }
 
   async function create(options: Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>) {
