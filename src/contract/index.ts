@@ -1,6 +1,8 @@
 import { analytics } from './analytics.ts'
+import { apps } from './apps.ts'
 import { courses } from './courses.ts'
 import { enrollments } from './enrollments.ts'
+import { grants } from './grants.ts'
 import { keys } from './keys.ts'
 import { lessons } from './lessons.ts'
 import type { Operation } from './operation.ts'
@@ -9,7 +11,18 @@ import { service } from './service.ts'
 import { users } from './users.ts'
 
 /** The whole API, by resource and verb. */
-export const contract = { courses, lessons, users, enrollments, progress, analytics, keys, service }
+export const contract = {
+  courses,
+  lessons,
+  users,
+  enrollments,
+  progress,
+  analytics,
+  keys,
+  apps,
+  grants,
+  service,
+}
 export type Contract = typeof contract
 
 /** Every operation, in the order of the contract. */

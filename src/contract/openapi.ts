@@ -1,14 +1,17 @@
 import * as z from 'zod'
+import * as apps from './apps.ts'
 import { BatchResult } from './batch.ts'
 import { CourseInput } from './course-attributes.ts'
 import * as courses from './courses.ts'
 import * as enrollments from './enrollments.ts'
 import { phraseOf } from './errors.ts'
+import * as grants from './grants.ts'
 import { type Contract, operations } from './index.ts'
 import * as keys from './keys.ts'
 import * as lessons from './lessons.ts'
 import type { Operation } from './operation.ts'
 import * as progress from './progress.ts'
+import { securitySchemes } from './security-schemes.ts'
 import * as users from './users.ts'
 import { version } from './version.ts'
 
@@ -21,6 +24,7 @@ const inputs = {
   EnrollmentInput: enrollments.EnrollmentInput,
   ProgressInput: progress.ProgressInput,
   KeyInput: keys.KeyInput,
+  AppInput: apps.AppInput,
 }
 
 const outputs = {
@@ -33,6 +37,8 @@ const outputs = {
   Progress: progress.Progress,
   ProgressStep: progress.ProgressStep,
   Key: keys.Key,
+  App: apps.App,
+  Grant: grants.Grant,
   BatchResult,
 }
 
@@ -44,6 +50,8 @@ const resources: Readonly<Record<keyof Contract, string>> = {
   progress: 'How far learners are in courses',
   analytics: 'Learners and courses side by side, for reports',
   keys: 'API keys, by which programs sign in',
+  apps: 'OAuth 2.0 applications, which act for those who allow it',
+  grants: 'What people have allowed applications to do',
   service: 'The service about itself',
 }
 
@@ -98,17 +106,11 @@ export function openapiOf(): Json {
     },
     servers: [{ url: '/' }],
     'x-idempotency': true,
-    security: [{ bearer: [] }],
+    security: [{ bearer: [] }, { oauth2: [] }],
     tags: Object.entries(resources).map(([name, description]) => ({ name, description })),
     paths,
     components: {
-      securitySchemes: {
-        bearer: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'An API key (lpk_…) or an OAuth 2.0 access token',
-        },
-      },
+      securitySchemes,
       headers: {
         RequestId: { description: 'Names this exchange in logs', schema: { type: 'string' } },
       },
@@ -164,7 +166,13 @@ function describe(operation: Operation, schemas: Json): Json {
     summary,
     tags: [tagOf(operation)],
     'x-published': published,
-    ...(scope === null ? { security: [] } : { 'x-scope': scope, 'x-roles': operation.roles }),
+    ...(scope === null
+      ? { security: [] }
+      : {
+          security: [{ bearer: [] }, { oauth2: [scope] }],
+          'x-scope': scope,
+          'x-roles': operation.roles,
+        }),
     parameters: parametersOf(operation, schemas),
     ...(body ? { requestBody: requestBody(operation, schemas[`${id}.body`]) } : {}),
     responses: {

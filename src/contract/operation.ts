@@ -37,6 +37,8 @@ export interface Operation {
   readonly status: 200 | 201 | 204
   /** The body is a page of this list: `{data, nextCursor}` with a `Link` header (RFC 8288). */
   readonly list?: true
+  /** The field that tells what is answered apart from others of its kind; `id` unless told otherwise. */
+  readonly identifier?: string
   /** The top-level response field that is shown once and never stored for a replay. */
   readonly secret?: string
   /** Media types besides JSON in which a success may be streamed. */

@@ -31,7 +31,7 @@ export function successOf(
   if (answer instanceof Streamed)
     return { status: operation.status, headers: answer.headers, body: answer.chunks }
   if (operation.status === 204) return { status: 204, headers: {}, body: null }
-  const { id, version } = (answer ?? {}) as { id?: unknown; version?: unknown }
+  const { [operation.identifier ?? 'id']: id, version } = (answer ?? {}) as Readonly<Record<string, unknown>>
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (typeof version === 'number') headers['etag'] = `"${version}"`
   if (operation.method === 'GET' && headers['etag'] && matches(ifNoneMatch, headers['etag'])) {

@@ -14,6 +14,8 @@ const routes: Readonly<Record<string, () => Promise<readonly Route[]>>> = {
   progress: async () => (await import('./progress.ts')).progressRoutes,
   analytics: async () => (await import('./analytics.ts')).analyticsRoutes,
   keys: async () => (await import('./keys.ts')).keyRoutes,
+  apps: async () => (await import('./apps.ts')).appRoutes,
+  grants: async () => (await import('./grants.ts')).grantRoutes,
   health: async () => (await import('./service.ts')).serviceRoutes,
   'openapi.json': async () => (await import('./service.ts')).serviceRoutes,
 }

@@ -6,5 +6,14 @@ import { routesOf } from './call.ts'
 /** The service about itself. */
 export const serviceRoutes = routesOf(service, {
   health: ({ now }) => ({ status: 'ok' as const, version, time: now }),
-  openapi: () => openapiOf(),
+  openapi: documentOnce(),
 })
+
+/** The document is the same for as long as the program runs, and takes eight milliseconds to make. */
+function documentOnce(): () => ReturnType<typeof openapiOf> {
+  let document: ReturnType<typeof openapiOf> | undefined
+  return () => {
+    document ??= openapiOf()
+    return document
+  }
+}

@@ -1,4 +1,5 @@
 import type { Person, TestAcademy } from '../helpers/academy.ts'
+import { giveGrant } from '../helpers/grant.ts'
 
 /** One request that succeeds, as it is written in a manual: `{names}` stand for what `furnish` made. */
 export interface Example {
@@ -109,6 +110,16 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'keys.revoke': { request: 'DELETE /v1/keys/{keyId}' },
 
+  'apps.list': { request: 'GET /v1/apps?include_total=true' },
+  'apps.create': {
+    request: 'POST /v1/apps',
+    body: { name: 'Report reader', redirectUris: ['https://reports.school.example/oauth/callback'] },
+  },
+  'apps.delete': { request: 'DELETE /v1/apps/{clientId}' },
+
+  'grants.list': { request: 'GET /v1/grants?user_id={userId}' },
+  'grants.revoke': { request: 'DELETE /v1/grants/{grantId}' },
+
   'service.health': { request: 'GET /health' },
   'service.openapi': { request: 'GET /v1/openapi.json' },
 }
@@ -129,6 +140,8 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
   academy.grade({ learnerId, courseId, scoreGiven: 81.5 })
   const enrollment = await admin.get(`/v1/enrollments?user_id=${learnerId}`)
   const key = await admin.post('/v1/keys', { name: 'spare', userId: learnerId })
+  const app = await admin.post('/v1/apps', { name: 'Timetable', redirectUris: ['https://time.example/cb'] })
+  const { clientId } = app.body
   return {
     courseId,
     version: '1',
@@ -137,6 +150,8 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     learnerId,
     enrollmentId: enrollment.body.data[0].id,
     keyId: key.body.id,
+    clientId,
+    grantId: giveGrant(academy, { userId: learnerId, clientId }),
   }
 }
 

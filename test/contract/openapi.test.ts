@@ -56,6 +56,29 @@ test('only the two public paths take no credential', () => {
   expect(open.map(({ name }) => name)).toEqual(['GET /health', 'GET /v1/openapi.json'])
 })
 
+test('each operation takes a bearer, or OAuth 2.0 with its scope', () => {
+  const guarded = operations.filter(({ scope }) => scope !== null)
+  for (const { method, path, scope } of guarded) {
+    const security = paths[path]?.[method.toLowerCase()]?.security
+    expect(security, `${method} ${path}`).toEqual([{ bearer: [] }, { oauth2: [scope] }])
+  }
+  expect(document['components']).toMatchObject({
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer' },
+      oauth2: {
+        type: 'oauth2',
+        flows: {
+          authorizationCode: {
+            authorizationUrl: '/oauth/authorize',
+            tokenUrl: '/oauth/token',
+            scopes: { read: expect.any(String), write: expect.any(String), admin: expect.any(String) },
+          },
+        },
+      },
+    },
+  })
+})
+
 test('every reference in the document leads somewhere', () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
     ([, path]) => path ?? '',

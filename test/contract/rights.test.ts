@@ -56,6 +56,11 @@ GET    /v1/analytics/learners                             +ss++  +ss++  +ss++  r
 GET    /v1/keys                                           ss+s+  sssss  sssss  sssss
 POST   /v1/keys                                           ss+s+  sssss  sssss  sssss
 DELETE /v1/keys/{keyId}                                   ss+s+  sssss  sssss  sssss
+GET    /v1/apps                                           ss+s+  sssss  sssss  sssss
+POST   /v1/apps                                           ss+s+  sssss  sssss  sssss
+DELETE /v1/apps/{clientId}                                ss+s+  sssss  sssss  sssss
+GET    /v1/grants                                         +ss++  +ss++  +ss++  +ss++
+DELETE /v1/grants/{grantId}                               s+s++  s+s++  sssss  s+s++
 DELETE /v1/courses/none?force=true                        ssss+  sssss  sssss  srsrr
 DELETE /v1/users/none?erase=true                          ssss+  srsrr  sssss  srsrr
 `

@@ -1,0 +1,123 @@
+import * as z from 'zod'
+import { Time, text } from './field.ts'
+import { admins, operation } from './operation.ts'
+import { page, paging } from './page.ts'
+
+type RedirectKind = 'https' | 'loopback' | 'private_use'
+
+/**
+ * What kind of redirect URI a text is, or null where it can be none: absolute, as it stands, without fragment and
+ * user (RFC 6749 §3.1.2, RFC 8252 §7). It is compared character by character: what a browser would have to mend
+ * first is refused (RFC 9700 §4.1.3).
+ */
+export function redirectKindOf(uri: string): RedirectKind | null {
+  if (!/^[\w.~:/?[\]@!$&'()*+,;=%-]+$/.test(uri) || !URL.canParse(uri)) return null
+  const { username, password } = new URL(uri)
+  if (username !== '' || password !== '') return null
+  if (/^https:\/\/[^/?@]+([/?]|$)/.test(uri)) return 'https'
+  if (/^http:\/\/(127\.0\.0\.1|\[::1\]|localhost)(:\d+)?([/?]|$)/.test(uri)) return 'loopback'
+  return /^[a-z][a-z0-9+-]*\.[a-z0-9.+-]+:\/./i.test(uri) ? 'private_use' : null
+}
+
+const RedirectUri = z
+  .string()
+  .max(2048)
+  .meta({ format: 'uri' })
+  .refine((uri) => redirectKindOf(uri) !== null, {
+    params: { code: 'invalid_redirect_uri' },
+    error:
+      'must be https, http on 127.0.0.1, [::1] or localhost, or a scheme of your own such as com.example.app:/callback, without fragment and user',
+  })
+
+const Comparable = z.object({ redirectUris: z.array(z.string()), public: z.boolean() })
+
+/** What an OAuth application is registered with. */
+export const AppInput = z
+  .strictObject({
+    name: text(1, 255).meta({ description: 'Shown to those who are asked whether they allow it' }),
+    redirectUris: z.array(RedirectUri).min(1).max(20).meta({
+      description: 'Where people are sent back to, exactly; on 127.0.0.1 and [::1] with any port',
+    }),
+    public: z.boolean().default(false).meta({
+      description: 'It runs where no secret can be kept, and gets none: a desktop or mobile program',
+    }),
+  })
+  .superRefine(
+    (input, context) => {
+      if (input.public) return
+      for (const [index, uri] of input.redirectUris.entries()) {
+        if (redirectKindOf(uri) !== 'private_use') continue
+        context.addIssue({
+          code: 'custom',
+          path: ['redirectUris', index],
+          params: { code: 'invalid_redirect_uri' },
+          message: 'must be https or on the loopback: a scheme of its own is for a public application',
+        })
+      }
+    },
+    // Told together with a fault elsewhere, such as a name that is missing.
+    { when: ({ value }) => Comparable.safeParse(value).success },
+  )
+export type AppInput = z.output<typeof AppInput>
+
+/** An OAuth application as it is shown: its secret is there once, in the answer that registers it. */
+export const App = z.object({
+  clientId: z.string(),
+  name: z.string(),
+  redirectUris: z.array(z.string()),
+  public: z.boolean(),
+  createdAt: Time,
+})
+export type App = z.output<typeof App>
+
+/** An application at the moment it is registered. */
+export const NewApp = App.extend({
+  clientSecret: z
+    .string()
+    .nullable()
+    .meta({ description: 'Shown once; null for a public application, and in a replay' }),
+})
+export type NewApp = z.output<typeof NewApp>
+
+/** OAuth 2.0 applications, for admins. */
+export const apps = {
+  list: operation({
+    id: 'apps.list',
+    method: 'GET',
+    path: '/v1/apps',
+    summary: 'List OAuth applications',
+    published: false,
+    scope: 'admin',
+    roles: admins,
+    query: z.strictObject({ ...paging }),
+    response: page(App),
+    status: 200,
+    list: true,
+    identifier: 'clientId',
+  }),
+  create: operation({
+    id: 'apps.create',
+    method: 'POST',
+    path: '/v1/apps',
+    summary: 'Register an OAuth application; its secret is shown once',
+    published: false,
+    scope: 'admin',
+    roles: admins,
+    body: AppInput,
+    response: NewApp,
+    status: 201,
+    identifier: 'clientId',
+    secret: 'clientSecret',
+  }),
+  delete: operation({
+    id: 'apps.delete',
+    method: 'DELETE',
+    path: '/v1/apps/{clientId}',
+    summary: 'Delete an OAuth application, with every grant and token it has',
+    published: false,
+    scope: 'admin',
+    roles: admins,
+    response: null,
+    status: 204,
+  }),
+}

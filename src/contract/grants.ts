@@ -1,0 +1,50 @@
+import * as z from 'zod'
+import { Reference, Time } from './field.ts'
+import { everyone, operation } from './operation.ts'
+import { page, paging } from './page.ts'
+
+/** What a user has allowed an OAuth application to do: all tokens that came of one consent. */
+export const Grant = z.object({
+  id: z.string(),
+  userId: z.string(),
+  clientId: z.string(),
+  clientName: z.string(),
+  scopes: z.array(z.string()),
+  createdAt: Time,
+  lastUsedAt: Time.nullable(),
+  expiresAt: Time,
+})
+export type Grant = z.output<typeof Grant>
+
+/** Grants: everybody's own, to admins those of others too. */
+export const grants = {
+  list: operation({
+    id: 'grants.list',
+    method: 'GET',
+    path: '/v1/grants',
+    summary: 'List what you have allowed OAuth applications to do',
+    published: false,
+    scope: 'read',
+    roles: everyone,
+    query: z.strictObject({
+      user_id: Reference.optional().meta({
+        description: 'Whose; you unless given. Of others for admins, with the scope admin',
+      }),
+      ...paging,
+    }),
+    response: page(Grant),
+    status: 200,
+    list: true,
+  }),
+  revoke: operation({
+    id: 'grants.revoke',
+    method: 'DELETE',
+    path: '/v1/grants/{grantId}',
+    summary: 'Revoke a grant: its tokens end at once',
+    published: false,
+    scope: 'write',
+    roles: everyone,
+    response: null,
+    status: 204,
+  }),
+}
