@@ -1,6 +1,6 @@
 import { chooseAcademy } from '../config/academy.ts'
 import { type Directories, directories } from '../config/directories.ts'
-import { createProfileStore, type ProfileStore } from '../config/profiles.ts'
+import { createProfileStore, type ProfileStore } from '../config/profile-store.ts'
 import { readProjectFile } from '../config/project-file.ts'
 import { resolveSettings, type Settings } from '../config/settings.ts'
 import type { Io } from './io.ts'

@@ -9,7 +9,7 @@ const waitAtMostMs = 30_000
 /** What a lock needs of the world. */
 export interface LockClock {
   readonly now: () => number
-  readonly sleep: (ms: number) => Promise<void>
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
 }
 
 interface Holder {
@@ -20,18 +20,32 @@ interface Holder {
 }
 
 /**
- * Runs `work` while this process alone holds the lock file at `path` (created exclusively, holding pid and time).
- * A lock whose process has died, or that is older than 30 s, is taken over. Throws a ConfigError after 30 s of
- * waiting. What `work` decides on must be read inside it.
+ * Runs `work` while this process alone holds the lock file at `path`. Throws as `takeLock` does. What `work` decides
+ * on must be read inside it.
  */
 export async function withLock<Result>(
   path: string,
   clock: LockClock,
   work: () => Result | Promise<Result>,
 ): Promise<Result> {
+  const release = await takeLock(path, clock)
+  try {
+    return await work()
+  } finally {
+    release()
+  }
+}
+
+/**
+ * Takes the lock file at `path` (created exclusively, holding pid and time) and gives what lets it go. A lock whose
+ * process has died, or that is older than 30 s, is taken over. Throws a ConfigError after 30 s of waiting, the fault
+ * of the system where no file can be made, and the reason of a signal that is aborted.
+ */
+export async function takeLock(path: string, clock: LockClock, signal?: AbortSignal): Promise<() => void> {
   const holder: Holder = { pid: process.pid, host: hostname(), time: clock.now(), id: randomUUID() }
   const deadline = clock.now() + waitAtMostMs
   while (!tryCreate(path, { ...holder, time: clock.now() })) {
+    signal?.throwIfAborted()
     if (isStale(path, clock.now())) {
       takeAway(path, clock.now())
     } else if (clock.now() >= deadline) {
@@ -39,11 +53,11 @@ export async function withLock<Result>(
         hint: 'if no other learnctl is running, delete that file',
       })
     }
-    await clock.sleep(10 + Math.random() * 40)
+    await clock.sleep(10 + Math.random() * 40, signal).catch((error: unknown) => {
+      throw signal?.aborted ? signal.reason : error
+    })
   }
-  try {
-    return await work()
-  } finally {
+  return () => {
     if (read(path)?.id === holder.id) unlink(path)
   }
 }

@@ -1,0 +1,174 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { ConfigError, systemCode } from './errors.ts'
+import { type LockClock, takeLock, withLock } from './lock.ts'
+import { type Profile, type Profiles, profileName } from './profiles.ts'
+
+/** Where profiles are kept. Reading is plain and quick; changing is atomic and safe between processes. */
+export interface ProfileStore {
+  readonly path: string
+  /** Throws a ConfigError when the file is corrupt or unreadable; no file means no profiles. */
+  read(): Profiles
+  /** Applies `change` to what is stored at that moment, under a lock, and gives back the result. */
+  change(change: (profiles: Profiles) => Profiles): Promise<Profiles>
+  /**
+   * Runs `work` while no other process may renew or end the credential of this profile, and once it is sure that
+   * files can be written beside it. Throws a ConfigError where they cannot, or where the wait is over 30 s long, and
+   * the reason of a signal that ends the wait.
+   */
+  exclusively<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
+}
+
+/** The profiles in `profiles.json` of `directory`: the directory 0700, the file 0600 after every write. */
+export function createProfileStore(directory: string, clock: LockClock): ProfileStore {
+  const path = join(directory, 'profiles.json')
+
+  async function exclusively<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal) {
+    makePrivate(directory)
+    // What comes out of the work has to be stored at once: nothing is left to load by then.
+    await loadWriter()
+    const release = await takeLock(join(directory, `${name}.credential.lock`), clock, signal).catch(
+      (error: unknown) => {
+        throw unwritable(path, error)
+      },
+    )
+    try {
+      return await work()
+    } finally {
+      release()
+    }
+  }
+
+  return {
+    path,
+    read: () => readProfiles(path),
+    change: async (change) => {
+      makePrivate(directory)
+      try {
+        return await withLock(`${path}.lock`, clock, async () => {
+          const changed = change(readProfiles(path))
+          await writeProfiles(directory, changed)
+          return changed
+        })
+      } catch (error) {
+        throw unwritable(path, error)
+      }
+    },
+    exclusively,
+  }
+}
+
+async function loadWriter() {
+  // conf brings a schema validator along that costs 40 ms: a price for writing only.
+  return (await import('conf')).default
+}
+
+async function writeProfiles(directory: string, profiles: Profiles): Promise<void> {
+  const Conf = await loadWriter()
+  removeLeftovers(directory)
+  const conf = new Conf({
+    cwd: directory,
+    configName: 'profiles',
+    projectSuffix: '',
+    configFileMode: 0o600,
+    accessPropertiesByDotNotation: false,
+  })
+  conf.store = { version: 1, ...profiles }
+}
+
+/** What conf was about to rename when a process was killed: it holds credentials, and nobody else is writing now. */
+function removeLeftovers(directory: string): void {
+  const left = readdirSync(directory).filter((name) => name.startsWith('profiles.json.tmp-'))
+  for (const name of left) rmSync(join(directory, name), { force: true })
+}
+
+function readProfiles(path: string): Profiles {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    // ENOTDIR: the directory itself is missing or is a file, which only a write has to mind.
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR')
+      return { active: null, profiles: {} }
+    throw new ConfigError('config_unreadable', `cannot read ${path}: ${systemCode(error)}`, { cause: error })
+  }
+  return parse(text, path)
+}
+
+function parse(text: string, path: string): Profiles {
+  const corrupt = (what: string, cause?: unknown) =>
+    new ConfigError('config_invalid', `${path} is damaged: ${what}`, {
+      cause,
+      hint: `mend the file, or move it away and start anew: mv '${path}' '${path}.damaged'`,
+    })
+  let stored: unknown
+  try {
+    stored = JSON.parse(text)
+  } catch {
+    // The parser's own words would quote what stands there, which may be a credential.
+    throw corrupt(text.trim() === '' ? 'it is empty' : 'it is not JSON')
+  }
+  if (!isRecord(stored) || !isRecord(stored['profiles'])) throw corrupt('it holds no "profiles"')
+  if (stored['version'] !== 1) throw corrupt(`its version is ${JSON.stringify(stored['version'])}, not 1`)
+  for (const [name, value] of Object.entries(stored['profiles'])) {
+    const profile = `profile ${JSON.stringify(name)}`
+    if (!isProfile(name, value)) throw corrupt(`${profile} is neither an address nor a database`)
+    if (!isCredential(value['credential'])) throw corrupt(`${profile} holds a credential that is not whole`)
+  }
+  const active = stored['active']
+  return {
+    active: typeof active === 'string' ? active : null,
+    // Each entry has been looked at above.
+    profiles: stored['profiles'] as Readonly<Record<string, Profile>>,
+  }
+}
+
+function isProfile(name: string, value: unknown): value is Record<string, unknown> {
+  if (!profileName.test(name) || !isRecord(value)) return false
+  if (typeof value['database'] === 'string') return true
+  return typeof value['url'] === 'string' && URL.canParse(value['url'])
+}
+
+function isCredential(value: unknown): boolean {
+  if (value === undefined) return true
+  if (!isRecord(value) || typeof value['origin'] !== 'string') return false
+  return value['kind'] === 'oauth' ? areTokens(value) : typeof value['value'] === 'string'
+}
+
+function areTokens(value: Record<string, unknown>): boolean {
+  const is = (type: string, ...names: readonly string[]) => names.every((name) => typeof value[name] === type)
+  const texts = ['refreshToken', 'expiresAt', 'revocationEndpoint']
+  const { scopes, lifetimeSeconds } = value
+  return (
+    is('string', 'accessToken', 'issuer', 'clientId', 'tokenEndpoint') &&
+    is('number', 'skewMs') &&
+    texts.every((name) => value[name] === null || is('string', name)) &&
+    (lifetimeSeconds === null || typeof lifetimeSeconds === 'number') &&
+    Array.isArray(scopes) &&
+    scopes.every((scope) => typeof scope === 'string')
+  )
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function makePrivate(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    const mode = statSync(directory).mode
+    // A sticky directory is one that everybody shares, such as /tmp: not ours to close.
+    if ((mode & 0o077) !== 0 && (mode & 0o1000) === 0) chmodSync(directory, 0o700)
+  } catch (error) {
+    throw unwritable(directory, error)
+  }
+}
+
+function unwritable(path: string, error: unknown): unknown {
+  const code = systemCode(error)
+  if (error instanceof ConfigError || code === undefined || !/^E[A-Z]+$/.test(code)) return error
+  return new ConfigError('config_unwritable', `cannot write ${path}: ${code}`, {
+    cause: error,
+    hint: 'set LEARNCTL_CONFIG_DIR to a directory that can be written',
+  })
+}
