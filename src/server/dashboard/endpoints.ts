@@ -1,14 +1,22 @@
 import type { Endpoint } from '../endpoint.ts'
+import { accountPage } from './account.tsx'
+import { appDeletion, appsPage } from './apps.tsx'
 import { coursePage } from './course.tsx'
-import { type DashboardPage, endpointsOf, noPage, signOut } from './dashboard-page.ts'
+import { endpointsOf, noPage, signOut } from './dashboard-page.ts'
+import { grantRevocation } from './grant-revocation.tsx'
+import { keyRevocation, keysPage } from './keys.tsx'
 import { overview } from './overview.tsx'
 
-/** Every page of the dashboard. */
-export const dashboardPages: readonly DashboardPage[] = [overview, coursePage]
-
-/** Everything at /dashboard. */
-export const dashboardEndpoints: readonly Endpoint[] = [
-  ...dashboardPages.flatMap(endpointsOf),
-  signOut,
-  noPage,
+const pages = [
+  overview,
+  coursePage,
+  keysPage,
+  keyRevocation,
+  appsPage,
+  appDeletion,
+  accountPage,
+  grantRevocation,
 ]
+
+/** Everything at /dashboard. What answers where nothing else does comes last. */
+export const dashboardEndpoints: readonly Endpoint[] = [...pages.flatMap(endpointsOf), signOut, noPage]

@@ -1,0 +1,145 @@
+import { grants } from '../../contract/grants.ts'
+import { users } from '../../contract/users.ts'
+import { tooMany } from '../exchange.ts'
+import { grantRoutes } from '../grants.ts'
+import { endSession } from '../pages/browser-session.ts'
+import { seeOther } from '../pages/page.tsx'
+import { invalid, type ProblemError } from '../problem-error.ts'
+import type { Reply } from '../reply.ts'
+import { findUser, toUser } from '../user-row.ts'
+import { userRoutes } from '../users.ts'
+import type { DashboardPage } from './dashboard-page.ts'
+import { Faults, Form, faultOfForm, isFaulty } from './form.tsx'
+import { addressOf, framed } from './frame.tsx'
+import { GrantTable } from './grant-table.tsx'
+import { askOwn, callOf, type Guest, routeOf } from './guest.ts'
+import { nextPage, pageSize } from './paging.tsx'
+import { Day } from './words.tsx'
+
+const section = '/dashboard/account'
+const labels = {
+  currentPassword: 'Current password',
+  password: 'New password',
+  repeated: 'New password, once more',
+}
+
+/** Who one is, one's password, and what one has allowed applications to do. */
+export const accountPage: DashboardPage = {
+  path: section,
+  show: (guest) => account(guest),
+
+  async act(guest, form) {
+    try {
+      return await changePassword(guest, form)
+    } catch (error) {
+      return account(guest, faultOfForm(error))
+    }
+  },
+}
+
+/** Changes one's own password as the API does; every session and grant ends with the old one (api.md §2). */
+async function changePassword(guest: Guest, form: URLSearchParams): Promise<Reply> {
+  const { academy, gates, visitor, user } = guest
+  const attempts = gates.signIns.take(user.id)
+  if (!attempts.allowed) throw tooMany('attempts to change the password', attempts.resetSeconds)
+  const password = form.get('password') ?? ''
+  if (password !== (form.get('repeated') ?? '')) {
+    throw invalid([
+      { pointer: '#/repeated', code: 'different', detail: 'must be the same as the new password' },
+    ])
+  }
+  const body = { password, currentPassword: form.get('currentPassword') ?? '' }
+  const call = callOf(guest, users.updateProfile, { body })
+  const { prepare, handle } = routeOf(userRoutes, users.updateProfile)
+  const prepared = await prepare?.(call)
+  const headers = await academy.database.write(() => {
+    handle({ ...call, prepared })
+    return endSession(guest, visitor)
+  })
+  return seeOther(addressOf(guest, section, 'password_changed'), headers)
+}
+
+function account(guest: Guest, fault?: ProblemError): Reply {
+  const { email, username, role, profile, id, createdAt } = toUser(
+    findUser(guest.academy.database, guest.user.id),
+  )
+  const name = profile.displayName ?? [profile.firstName, profile.lastName].filter(Boolean).join(' ')
+  const { data, nextCursor } = askOwn(guest, grantRoutes, grants.list, {
+    query: { limit: String(pageSize), cursor: guest.query.get('cursor') ?? undefined },
+  })
+  const facts = [
+    ['Name', name || '–'],
+    ['E-mail address', email],
+    ['Username', username ?? '–'],
+    ['Role', role],
+    ['Scopes', guest.principal.scopes.join(' ')],
+    ['Id', <code>{id}</code>],
+    ['Since', <Day time={createdAt} />],
+  ] as const
+  return framed(
+    guest,
+    {
+      title: fault ? 'Fault: Account' : 'Account',
+      section,
+      ...(fault && { status: fault.status, code: fault.code, headers: fault.headers }),
+    },
+    <>
+      <h1>Account</h1>
+      <section class="card" aria-labelledby="who">
+        <h2 id="who">Who you are</h2>
+        <dl class="facts">
+          {facts.map(([word, fact]) => (
+            <>
+              <dt>{word}</dt>
+              <dd>{fact}</dd>
+            </>
+          ))}
+        </dl>
+      </section>
+      <section class="card" aria-labelledby="grants">
+        <h2 id="grants">Applications that may act as you</h2>
+        {data.length === 0 ? <p>There are none.</p> : <GrantTable guest={guest} grants={data} />}
+        {nextPage(guest, nextCursor)}
+      </section>
+      <section class="card short" aria-labelledby="change">
+        <h2 id="change">Change the password</h2>
+        <PasswordForm guest={guest} fault={fault} />
+      </section>
+    </>,
+  )
+}
+
+function PasswordForm({ guest, fault }: { guest: Guest; fault: ProblemError | undefined }) {
+  const field = (name: keyof typeof labels, autocomplete: string, hint?: string) => (
+    <>
+      <label for={name}>{labels[name]}</label>
+      <input
+        id={name}
+        name={name}
+        type="password"
+        autocomplete={autocomplete}
+        required
+        aria-describedby={hint}
+        aria-invalid={isFaulty(fault, name)}
+      />
+    </>
+  )
+  return (
+    <Form guest={guest} label="Change the password">
+      <Faults fault={fault} labels={labels} />
+      {field('currentPassword', 'current-password')}
+      {field('password', 'new-password', 'password-hint')}
+      <p class="hint" id="password-hint">
+        12 to 256 characters.
+      </p>
+      {field('repeated', 'new-password')}
+      <p class="note">
+        You will be signed out everywhere, and no application can act as you any more. Your API keys stay as
+        they are.
+      </p>
+      <div class="actions">
+        <button type="submit">Change the password</button>
+      </div>
+    </Form>
+  )
+}

@@ -1,0 +1,134 @@
+import { apps, type NewApp } from '../../contract/apps.ts'
+import { ownClientId } from '../../contract/oauth.ts'
+import { appRoutes, findApp } from '../apps.ts'
+import { requireRight } from '../call.ts'
+import { seeOther } from '../pages/page.tsx'
+import type { ProblemError } from '../problem-error.ts'
+import type { Reply } from '../reply.ts'
+import { type AppFields, AppForm, AppTable } from './app-views.tsx'
+import { confirmation } from './confirmation.tsx'
+import type { DashboardPage } from './dashboard-page.ts'
+import { doneOnce, faultOfForm } from './form.tsx'
+import { addressOf, framed } from './frame.tsx'
+import { ask, type Guest } from './guest.ts'
+import { nextPage, pageSize } from './paging.tsx'
+
+const section = '/dashboard/apps'
+
+/** OAuth 2.0 applications, for admins: which there are, and the form that registers one. */
+export const appsPage: DashboardPage = {
+  path: section,
+  show: (guest) => appList(guest),
+
+  async act(guest, form) {
+    try {
+      return await doneOnce(guest, form, addressOf(guest, section, 'app_made_before'), () => {
+        const app = ask(guest, appRoutes, apps.create, { body: inputOf(fieldsOf(form)) })
+        // What shows no secret may be loaded again.
+        return app.public ? seeOther(addressOf(guest, section, 'app_made')) : newAppPage(guest, app)
+      })
+    } catch (error) {
+      return appList(guest, { fault: faultOfForm(error), fields: fieldsOf(form) })
+    }
+  },
+}
+
+/** Asks whether an application is to be deleted, and deletes it. */
+export const appDeletion: DashboardPage = {
+  path: '/dashboard/apps/:clientId/delete',
+
+  show(guest) {
+    requireRight(guest.principal, apps.delete)
+    const { name, clientId } = findApp(guest.academy.database, guest.params['clientId'] ?? '')
+    return confirmation(
+      guest,
+      { title: 'Delete this application?', section, button: 'Delete the application' },
+      <p>
+        <strong>{name}</strong> (<code>{clientId}</code>) loses everything that anybody allowed it, at once.
+        This cannot be undone.
+      </p>,
+    )
+  },
+
+  async act(guest) {
+    await guest.academy.database.write(() =>
+      ask(guest, appRoutes, apps.delete, { params: { clientId: guest.params['clientId'] ?? '' } }),
+    )
+    return seeOther(addressOf(guest, section, 'app_deleted'))
+  },
+}
+
+function fieldsOf(form: URLSearchParams): AppFields {
+  return {
+    name: form.get('name') ?? '',
+    redirectUris: form.get('redirectUris') ?? '',
+    kind: form.get('kind') === 'public' ? 'public' : 'confidential',
+  }
+}
+
+function inputOf({ name, redirectUris, kind }: AppFields) {
+  const lines = redirectUris.split(/\r?\n/).map((line) => line.trim())
+  return { name, redirectUris: lines.filter((line) => line !== ''), public: kind === 'public' }
+}
+
+function appList(guest: Guest, sent?: { fault: ProblemError; fields: AppFields }): Reply {
+  const { data, nextCursor } = ask(guest, appRoutes, apps.list, {
+    query: { limit: String(pageSize), cursor: guest.query.get('cursor') ?? undefined },
+  })
+  return framed(
+    guest,
+    {
+      title: sent ? 'Fault: Applications' : 'Applications',
+      section,
+      ...(sent && { status: sent.fault.status, code: sent.fault.code, headers: sent.fault.headers }),
+    },
+    <>
+      <h1>OAuth applications</h1>
+      <p>
+        An application asks people for their consent and then acts as them, within the scopes that they
+        allowed.
+      </p>
+      <section class="card" aria-labelledby="apps">
+        <h2 id="apps">Registered</h2>
+        <AppTable guest={guest} apps={data} builtIn={ownClientId} />
+        {nextPage(guest, nextCursor)}
+      </section>
+      <section class="card short" aria-labelledby="new">
+        <h2 id="new">Register an application</h2>
+        <AppForm
+          guest={guest}
+          fault={sent?.fault}
+          fields={sent?.fields ?? { name: '', redirectUris: '', kind: 'confidential' }}
+        />
+      </section>
+    </>,
+  )
+}
+
+function newAppPage(guest: Guest, { name, clientId, clientSecret, redirectUris }: NewApp): Reply {
+  return framed(
+    guest,
+    { title: 'Your new application', section },
+    <div class="card short">
+      <h1>{name}</h1>
+      <p role="status">Copy the secret now: it is shown this once, and nobody can show it again.</p>
+      <h2>Client secret</h2>
+      <code class="code secret">{clientSecret}</code>
+      <h2>Client id</h2>
+      <code class="code">{clientId}</code>
+      <h2>Redirect URIs</h2>
+      <ul class="plain">
+        {redirectUris.map((uri) => (
+          <li>
+            <code>{uri}</code>
+          </li>
+        ))}
+      </ul>
+      <p class="actions">
+        <a class="button" href={addressOf(guest, section)}>
+          I have copied it
+        </a>
+      </p>
+    </div>,
+  )
+}

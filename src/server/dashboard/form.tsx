@@ -1,0 +1,86 @@
+import type { Child } from 'hono/jsx'
+import { once } from '../idempotency.ts'
+import { seeOther } from '../pages/page.tsx'
+import { ProblemError } from '../problem-error.ts'
+import type { Reply } from '../reply.ts'
+import type { Guest } from './guest.ts'
+
+/** A form of the dashboard: it goes back to the page that it stands on. */
+export function Form({ guest, label, children }: { guest: Guest; label: string; children: Child }) {
+  return (
+    <form method="post" action={guest.base + guest.request.path} aria-label={label}>
+      <input type="hidden" name="csrf" value={guest.visitor.csrf} />
+      {children}
+    </form>
+  )
+}
+
+/** What marks a form as one of its own, so that sending it again does nothing again. */
+export function OnceField({ academy }: Guest) {
+  return <input type="hidden" name="once" value={academy.newId('req')} />
+}
+
+/**
+ * Does what a form asks for in one transaction. When the same form comes again, as it does when its answer is loaded
+ * anew, it leads to `again` instead.
+ */
+export function doneOnce(
+  { academy, request, user }: Guest,
+  form: URLSearchParams,
+  again: string,
+  work: () => Reply,
+): Promise<Reply> {
+  const key = form.get('once') ?? ''
+  if (!/^req_[0-9a-z]{29}$/.test(key)) {
+    throw new ProblemError(
+      'invalid_parameter',
+      'The form is not whole. Load the page again, and send it anew.',
+    )
+  }
+  const { database } = academy
+  const { path, now } = request
+  const sent = { userId: user.id, method: 'POST', path, key, bytes: new Uint8Array(), now }
+  return database.write(() => once(database, sent, work, () => seeOther(again)))
+}
+
+/** What was wrong with a form, each fault with the label of its field and a link to it. */
+export function Faults({
+  fault,
+  labels,
+}: {
+  fault: ProblemError | undefined
+  /** The fields by name; a field's id is its name. */
+  labels: Readonly<Record<string, string>>
+}) {
+  if (!fault) return null
+  const faults = (fault.errors ?? []).map(({ pointer, detail }) => {
+    const [, name = '', index] = pointer?.split('/') ?? []
+    const line = index === undefined ? '' : `, line ${Number(index) + 1},`
+    return { name, label: `${labels[name] ?? name}${line}`, detail }
+  })
+  return (
+    <div class="fault" role="alert">
+      {faults.length === 0 ? <p>{fault.message}</p> : <p>That cannot be taken as it is:</p>}
+      {faults.length === 0 ? null : (
+        <ul>
+          {faults.map(({ name, label, detail }) => (
+            <li>
+              <a href={`#${name}`}>{label}</a> {detail}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+/** True where a fault is about this field: for `aria-invalid`. */
+export function isFaulty(fault: ProblemError | undefined, name: string): true | undefined {
+  return fault?.errors?.some(({ pointer }) => pointer?.split('/')[1] === name) || undefined
+}
+
+/** The refusal that a form is shown again with; rethrows what is no fault of what was filled in. */
+export function faultOfForm(error: unknown): ProblemError {
+  if (error instanceof ProblemError && [409, 422, 429].includes(error.status)) return error
+  throw error
+}

@@ -1,0 +1,38 @@
+import { grantsOf, revokeGrant } from '../grants.ts'
+import { seeOther } from '../pages/page.tsx'
+import { notFound } from '../problem-error.ts'
+import { confirmation } from './confirmation.tsx'
+import type { DashboardPage } from './dashboard-page.ts'
+import { addressOf } from './frame.tsx'
+
+const section = '/dashboard/account'
+
+/** Asks whether one's own grant is to be revoked, and revokes it. */
+export const grantRevocation: DashboardPage = {
+  path: '/dashboard/grants/:grantId/revoke',
+
+  show(guest) {
+    const { academy, request, params, user } = guest
+    const { grantId = '' } = params
+    const grant = grantsOf(academy.database, user.id, request.now.toISOString()).find(
+      ({ id }) => id === grantId,
+    )
+    if (!grant) throw notFound('grant', grantId)
+    return confirmation(
+      guest,
+      { title: 'Revoke this grant?', section, button: 'Revoke the grant' },
+      <p>
+        <strong>{grant.clientName}</strong> (<code>{grant.clientId}</code>, {grant.scopes.join(' ')}) can act
+        as you no longer, from now on. It may ask you again.
+      </p>,
+    )
+  },
+
+  async act(guest) {
+    const { academy, request, params, user } = guest
+    await academy.database.write(() =>
+      revokeGrant(academy.database, params['grantId'] ?? '', request.now.toISOString(), user.id),
+    )
+    return seeOther(addressOf(guest, section, 'grant_revoked'))
+  },
+}

@@ -1,0 +1,31 @@
+import type { Grant } from '../../contract/grants.ts'
+import type { Guest } from './guest.ts'
+import { Table } from './table.tsx'
+import { Day } from './words.tsx'
+
+/** What somebody has allowed applications to do, each with the way to take it back. */
+export function GrantTable({ guest, grants }: { guest: Guest; grants: readonly Grant[] }) {
+  return (
+    <Table
+      caption="What I have allowed, the newest first"
+      columns={[
+        { name: 'Application' },
+        { name: 'Scopes' },
+        { name: 'Since' },
+        { name: 'Last used' },
+        { name: 'Ends' },
+        { name: 'Revoke', unseen: true },
+      ]}
+      rows={grants.map((grant) => [
+        grant.clientName,
+        grant.scopes.join(' '),
+        <Day time={grant.createdAt} />,
+        <Day time={grant.lastUsedAt} />,
+        <Day time={grant.expiresAt} />,
+        <a class="take" href={`${guest.base}/dashboard/grants/${encodeURIComponent(grant.id)}/revoke`}>
+          Revoke<span class="unseen"> what {grant.clientName} may do</span>
+        </a>,
+      ])}
+    />
+  )
+}

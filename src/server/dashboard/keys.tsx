@@ -1,0 +1,137 @@
+import { isDay } from '../../contract/field.ts'
+import { keys, type NewKey } from '../../contract/keys.ts'
+import { findKey, keyRoutes, revokeKey } from '../keys.ts'
+import { seeOther } from '../pages/page.tsx'
+import { invalid, type ProblemError } from '../problem-error.ts'
+import type { Reply } from '../reply.ts'
+import { confirmation } from './confirmation.tsx'
+import type { DashboardPage } from './dashboard-page.ts'
+import { doneOnce, faultOfForm } from './form.tsx'
+import { addressOf, framed } from './frame.tsx'
+import { askOwn, type Guest } from './guest.ts'
+import { type KeyFields, KeyForm, KeyTable } from './key-views.tsx'
+import { nextPage, pageSize } from './paging.tsx'
+
+const section = '/dashboard/keys'
+
+/** One's own API keys, whatever one's role: the API itself has keys for admins only (api.md §2). */
+export const keysPage: DashboardPage = {
+  path: section,
+  show: (guest) => keyList(guest),
+
+  async act(guest, form) {
+    try {
+      const again = addressOf(guest, section, 'key_made_before')
+      return await doneOnce(guest, form, again, () => newKeyPage(guest, createOwn(guest, form)))
+    } catch (error) {
+      return keyList(guest, { fault: faultOfForm(error), fields: fieldsOf(form) })
+    }
+  },
+}
+
+/** Asks whether a key is to be revoked, and revokes it. */
+export const keyRevocation: DashboardPage = {
+  path: '/dashboard/keys/:keyId/revoke',
+
+  show(guest) {
+    const { name, last4 } = findKey(guest.academy.database, guest.params['keyId'] ?? '', guest.user.id)
+    return confirmation(
+      guest,
+      { title: 'Revoke this key?', section, button: 'Revoke the key' },
+      <p>
+        <strong>{name}</strong> (<code>…{last4}</code>): every program that uses it is refused at once. This
+        cannot be undone.
+      </p>,
+    )
+  },
+
+  async act(guest) {
+    const { academy, request, params, user } = guest
+    await academy.database.write(() =>
+      revokeKey(academy.database, params['keyId'] ?? '', request.now.toISOString(), user.id),
+    )
+    return seeOther(addressOf(guest, section, 'key_revoked'))
+  },
+}
+
+function createOwn(guest: Guest, form: URLSearchParams): NewKey {
+  const { name, scopes, day } = fieldsOf(form)
+  if (day !== '' && !isDay(day)) {
+    throw invalid([
+      { pointer: '#/expiresAt', code: 'invalid_time', detail: 'must be a day such as 2027-01-31' },
+    ])
+  }
+  // A key that ends on a day is good until that day is over.
+  const expiresAt = day === '' ? null : `${day}T23:59:59.999Z`
+  return askOwn(guest, keyRoutes, keys.create, { body: { name, scopes, expiresAt } })
+}
+
+function fieldsOf(form: URLSearchParams): KeyFields {
+  return {
+    name: form.get('name') ?? '',
+    scopes: form.getAll('scopes'),
+    day: form.get('expiresAt')?.trim() ?? '',
+  }
+}
+
+function keyList(guest: Guest, sent?: { fault: ProblemError; fields: KeyFields }): Reply {
+  const query = {
+    user_id: guest.user.id,
+    limit: String(pageSize),
+    cursor: guest.query.get('cursor') ?? undefined,
+  }
+  const { data, nextCursor } = askOwn(guest, keyRoutes, keys.list, { query })
+  return framed(
+    guest,
+    {
+      title: sent ? 'Fault: API keys' : 'API keys',
+      section,
+      ...(sent && { status: sent.fault.status, code: sent.fault.code, headers: sent.fault.headers }),
+    },
+    <>
+      <h1>API keys</h1>
+      <p>
+        A key lets a program act as you, within its scopes. Keep it like a password: a program gets it by{' '}
+        <code>LEARNCTL_API_KEY</code>, or by <code>learnctl auth login --with-key</code>.
+      </p>
+      <section class="card" aria-labelledby="keys">
+        <h2 id="keys">My keys</h2>
+        {data.length === 0 ? <p>You have no keys.</p> : <KeyTable guest={guest} keys={data} />}
+        {nextPage(guest, nextCursor)}
+      </section>
+      <section class="card short" aria-labelledby="new">
+        <h2 id="new">A new key</h2>
+        <KeyForm
+          guest={guest}
+          fault={sent?.fault}
+          fields={sent?.fields ?? { name: '', scopes: ['read'], day: '' }}
+        />
+      </section>
+    </>,
+  )
+}
+
+function newKeyPage(guest: Guest, { key, name, scopes, expiresAt }: NewKey): Reply {
+  return framed(
+    guest,
+    { title: 'Your new key', section },
+    <div class="card short">
+      <h1>Your new key</h1>
+      <p role="status">Copy it now: it is shown this once, and nobody can show it again.</p>
+      <code class="code secret">{key}</code>
+      <dl class="facts">
+        <dt>Name</dt>
+        <dd>{name}</dd>
+        <dt>Scopes</dt>
+        <dd>{scopes.join(' ')}</dd>
+        <dt>Ends</dt>
+        <dd>{expiresAt === null ? 'never' : `after ${expiresAt.slice(0, 10)} (UTC)`}</dd>
+      </dl>
+      <p class="actions">
+        <a class="button" href={addressOf(guest, section)}>
+          I have copied it
+        </a>
+      </p>
+    </div>,
+  )
+}
