@@ -128,7 +128,7 @@ function LearnerTable({ rows }: { rows: readonly LearnerRow[] }) {
         columns={[
           { name: 'Learner' },
           { name: 'Status' },
-          { name: 'Completion' },
+          { name: 'Completion', drawn: true },
           { name: 'Last accessed' },
           { name: 'Grade', figures: true },
         ]}
@@ -154,7 +154,7 @@ function OwnProgress({ guest, course }: { guest: Guest; course: Course }) {
             caption="How far I am"
             columns={[
               { name: 'Status' },
-              { name: 'Completion' },
+              { name: 'Completion', drawn: true },
               { name: 'Last accessed' },
               { name: 'Grade', figures: true },
             ]}

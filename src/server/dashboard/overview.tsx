@@ -68,7 +68,7 @@ function wholeAcademy(guest: Guest): Reply {
               caption="Courses, and how far their learners are"
               columns={[
                 { name: 'Course' },
-                { name: 'Learners' },
+                { name: 'Learners', drawn: true },
                 { name: 'Completed', figures: true },
                 { name: 'In progress', figures: true },
                 { name: 'Not started', figures: true },

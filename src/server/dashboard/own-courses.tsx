@@ -49,7 +49,7 @@ export function ownCourses(guest: Guest): Reply {
               caption="My courses, and how far I am"
               columns={[
                 { name: 'Course' },
-                { name: 'Completion' },
+                { name: 'Completion', drawn: true },
                 { name: 'Status' },
                 { name: 'Last accessed' },
                 { name: 'Grade', figures: true },

@@ -5,6 +5,8 @@ export interface Column {
   readonly name: string
   /** Figures, set flush right. */
   readonly figures?: true
+  /** A bar, which wants room. */
+  readonly drawn?: true
   /** Its heading is read aloud, and not shown. */
   readonly unseen?: true
 }
@@ -34,8 +36,8 @@ export function Table({
       <caption>{caption}</caption>
       <thead {...rowgroup}>
         <tr {...row}>
-          {columns.map(({ name, figures, unseen }) => (
-            <th {...columnheader} scope="col" class={figures ? 'figures' : undefined}>
+          {columns.map(({ name, unseen, ...look }) => (
+            <th {...columnheader} scope="col" class={classOf(look)}>
               {unseen ? <span class="unseen">{name}</span> : name}
             </th>
           ))}
@@ -45,7 +47,7 @@ export function Table({
         {rows.map((cells) => (
           <tr {...row}>
             {cells.map((content, index) => {
-              const { name = '', figures, unseen } = columns[index] ?? {}
+              const { name = '', unseen, ...look } = columns[index] ?? {}
               if (index === 0) {
                 return (
                   <th {...rowheader} scope="row">
@@ -54,7 +56,7 @@ export function Table({
                 )
               }
               return (
-                <td {...cell} class={figures ? 'figures' : undefined} data-column={unseen ? undefined : name}>
+                <td {...cell} class={classOf(look)} data-column={unseen ? undefined : name}>
                   {content}
                 </td>
               )
@@ -64,4 +66,8 @@ export function Table({
       </tbody>
     </table>
   )
+}
+
+function classOf({ figures, drawn }: Pick<Column, 'figures' | 'drawn'>): string | undefined {
+  return figures ? 'figures' : drawn ? 'drawn' : undefined
 }

@@ -35,7 +35,7 @@ export function page(options: PageOptions, content: Child): Reply {
         <style>{raw(style)}</style>
       </head>
       <body>
-        {banner}
+        {banner ?? <Mark />}
         <main id="content" tabindex={-1} class={narrow ? 'narrow' : ''}>
           {content}
         </main>
@@ -62,6 +62,16 @@ export function page(options: PageOptions, content: Child): Reply {
     body: `<!DOCTYPE html>${html}`,
     ...(code !== undefined && { code }),
   }
+}
+
+function Mark() {
+  return (
+    <header class="banner">
+      <span class="mark">
+        learnctl <span>academy</span>
+      </span>
+    </header>
+  )
 }
 
 /** The answer that leads on to another page: 303, so that going back does not send a form again. */

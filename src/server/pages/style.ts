@@ -1,33 +1,182 @@
 import { hash } from 'node:crypto'
 
+const light = `--ink: #1b2430; --soft: #54616e; --line: #dce2e9; --edge: #77838f; --ground: #f4f6f8; --card: #fff;
+  --accent: #1f57b5; --accent-ink: #fff; --tint: #e9f0fb; --bad: #a3221b; --bad-tint: #fdf0ee; --good: #17663a;
+  --good-tint: #ebf6ef;`
+const dark = `--ink: #e6ebf1; --soft: #a6b2be; --line: #2d3843; --edge: #74828f; --ground: #10151b; --card: #182028;
+  --accent: #8db6ff; --accent-ink: #0d1b30; --tint: #1e2d44; --bad: #ff9d94; --bad-tint: #331f20; --good: #85d8a8;
+  --good-tint: #183026;`
+
 /** The one style sheet of all pages. It stands in each page, so that a page needs no second request. */
 export const style = `
-:root { color-scheme: light dark; --ink: #1c2733; --soft: #51606f; --line: #d5dce3; --ground: #f6f8fa; --card: #fff;
-  --accent: #0b57b0; --accent-ink: #fff; --bad: #a3221b; --good: #17663a; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6ebf0; --soft: #a5b1bd; --line: #36424e; --ground: #12181e;
-  --card: #1b232b; --accent: #7ab4ff; --accent-ink: #0c1a2b; --bad: #ff9d94; --good: #7fd6a3; } }
+:root { color-scheme: light dark; ${light} }
+@media (prefers-color-scheme: dark) { :root { ${dark} } }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
-a { color: var(--accent); }
-main { max-width: 68rem; margin: 0 auto; padding: 1.5rem 1rem 4rem; }
-main.narrow { max-width: 30rem; padding-top: 3rem; }
-.card { background: var(--card); border: 1px solid var(--line); border-radius: 10px; padding: 1.5rem; margin: 0 0 1.5rem; }
-h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 1rem; }
-h2 { font-size: 1.15rem; margin: 0 0 .75rem; }
-label { display: block; font-weight: 600; margin: 0 0 .25rem; }
-input:not([type=checkbox], [type=radio]), select, textarea { width: 100%; padding: .55rem .7rem; margin: 0 0 1rem;
-  font: inherit; color: inherit; background: var(--ground); border: 1px solid var(--soft); border-radius: 6px; }
-button { font: inherit; font-weight: 600; padding: .55rem 1.1rem; border-radius: 6px; border: 1px solid var(--accent);
-  background: var(--accent); color: var(--accent-ink); cursor: pointer; }
-button.quiet { background: transparent; color: var(--accent); }
-button.danger { background: transparent; color: var(--bad); border-color: var(--bad); }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-.actions { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1rem 0 0; }
-.note { color: var(--soft); }
-.fault { color: var(--bad); font-weight: 600; }
+body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, "Segoe UI", Roboto, sans-serif;
+  -webkit-text-size-adjust: 100%; }
+a { color: var(--accent); text-underline-offset: .2em; text-decoration-thickness: 1px; }
+a:hover { text-decoration-thickness: 2px; }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
+main { max-width: 72rem; margin: 0 auto; padding: 2rem 1rem 4rem; }
+main:focus { outline: none; }
+main.narrow { max-width: 31rem; padding-top: 2.5rem; }
+h1 { font-size: 1.75rem; font-weight: 650; line-height: 1.2; letter-spacing: -.015em; margin: 0 0 1rem; overflow-wrap: anywhere; }
+h2 { font-size: 1.125rem; font-weight: 650; line-height: 1.3; margin: 0 0 .75rem; }
+.narrow h1, .short h1 { font-size: 1.5rem; }
+p { margin: 0 0 1rem; max-width: 42rem; }
+.card > :last-child, .card form > :last-child { margin-bottom: 0; }
+.text { white-space: pre-line; overflow-wrap: anywhere; }
+small { display: block; font-size: .875rem; font-weight: 400; color: var(--soft); }
+.note, .hint { color: var(--soft); }
 .good { color: var(--good); font-weight: 600; }
-code, .code { font-family: ui-monospace, monospace; overflow-wrap: anywhere; }
-.code { display: block; padding: .75rem; background: var(--ground); border: 1px solid var(--line); border-radius: 6px; }
+.none { color: var(--soft); }
+.unseen, .skip:not(:focus) { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%);
+  white-space: nowrap; }
+.skip:focus { position: absolute; z-index: 1; top: .5rem; left: .5rem; padding: .5rem 1rem; background: var(--card); }
+
+.banner { display: flex; flex-wrap: wrap; align-items: center; gap: .25rem 1.5rem; background: var(--card);
+  border-bottom: 1px solid var(--line); padding: .5rem max(1rem, (100% - 70rem) / 2); }
+.mark { font-weight: 700; letter-spacing: -.01em; color: var(--ink); text-decoration: none; padding: .5rem 0; }
+.mark span { font-weight: 400; color: var(--soft); }
+.banner ul, .filter ul, .key, .plain { list-style: none; margin: 0; padding: 0; }
+.banner ul, .filter ul { display: flex; flex-wrap: wrap; gap: .25rem; }
+.banner nav a { display: block; padding: .5rem .75rem; color: var(--ink); text-decoration: none; border-bottom: 3px solid transparent; }
+.banner nav a:hover { background: var(--ground); border-radius: 6px 6px 0 0; }
+.banner nav a[aria-current] { font-weight: 600; border-bottom-color: var(--accent); }
+.who { display: flex; align-items: center; gap: .75rem; margin-left: auto; min-width: 0; }
+.who span { text-align: right; line-height: 1.25; font-size: .875rem; overflow-wrap: anywhere; }
+.who small { font-size: .8125rem; }
+
+.card { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 1.5rem; margin: 0 0 1.5rem; }
+.card.short { max-width: 40rem; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 1px; margin: 0 0 1.5rem;
+  background: var(--line); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
+.tiles div { display: flex; flex-direction: column; background: var(--card); padding: 1rem 1.25rem; }
+.tiles dt { color: var(--soft); font-size: .875rem; }
+.tiles dd { margin: 0; font-size: 1.75rem; font-weight: 650; line-height: 1.25; font-variant-numeric: tabular-nums; }
+.facts { display: grid; grid-template-columns: max-content 1fr; gap: .375rem 1.5rem; margin: 0 0 1rem; }
+.facts dt { color: var(--soft); }
+.facts dd { margin: 0; overflow-wrap: anywhere; }
+.fault, .note-bar { border-left: 4px solid var(--bad); background: var(--bad-tint); border-radius: 0 6px 6px 0;
+  padding: .75rem 1rem; margin: 0 0 1.25rem; max-width: none; }
+.note-bar { border-color: var(--good); background: var(--good-tint); }
+p.fault { font-weight: 600; }
+.fault p { margin: 0; font-weight: 600; }
+.fault ul { margin: .25rem 0 0; padding-left: 1.25rem; }
+.fault a { color: var(--bad); }
+.back { margin: 0 0 .5rem; }
+.back::before { content: "\\2190\\a0"; color: var(--soft); }
+
+label, legend { display: block; font-weight: 600; margin: 0 0 .25rem; padding: 0; }
+input:not([type=checkbox], [type=radio]), select, textarea { display: block; width: 100%; min-height: 2.75rem; padding: .5rem .75rem;
+  margin: 0 0 1rem; font: inherit; color: inherit; background: var(--card); border: 1px solid var(--edge); border-radius: 6px; }
+input[type=date] { width: auto; min-width: 12rem; }
+input[type=hidden] { display: none; }
+[aria-invalid=true] { border: 2px solid var(--bad) !important; }
+textarea { font-family: ui-monospace, monospace; font-size: .9375rem; resize: vertical; }
+.hint { font-size: .875rem; margin: -.75rem 0 1rem; }
+fieldset { border: 0; margin: 0 0 1rem; padding: 0; min-width: 0; }
+.choice { display: flex; gap: .625rem; align-items: baseline; font-weight: 400; padding: .3rem 0; margin: 0; }
+.choice input { flex: none; width: 1.125rem; height: 1.125rem; margin: 0; accent-color: var(--accent); transform: translateY(.15rem); }
+button, .button { display: inline-block; font: inherit; font-weight: 600; line-height: 1.5; padding: .5rem 1.125rem; border-radius: 6px;
+  border: 1px solid var(--accent); background: var(--accent); color: var(--accent-ink); cursor: pointer; text-decoration: none; }
+button:hover { filter: brightness(1.08); }
+button.quiet, .button { background: transparent; color: var(--accent); border-color: var(--edge); }
+button.quiet:hover, .button:hover { background: var(--tint); filter: none; }
+button.danger { background: transparent; color: var(--bad); border-color: var(--bad); }
+button.danger:hover { background: var(--bad-tint); filter: none; }
+button.small { padding: .25rem .75rem; font-size: .875rem; }
+.actions { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.25rem 0 0; }
+code, .code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .9375em; overflow-wrap: anywhere; }
+.code { display: block; padding: .75rem 1rem; margin: 0 0 1rem; background: var(--ground); border: 1px solid var(--line); border-radius: 6px; }
+.secret { border: 2px dashed var(--edge); user-select: all; }
+
+table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
+caption { text-align: left; color: var(--soft); font-size: .875rem; padding: 0 0 .5rem; }
+th, td { text-align: left; vertical-align: top; padding: .625rem 1rem .625rem 0; border-bottom: 1px solid var(--line); }
+th:last-child, td:last-child { padding-right: 0; }
+thead th { font-size: .875rem; font-weight: 600; color: var(--soft); vertical-align: bottom; }
+tbody th { font-weight: 600; overflow-wrap: anywhere; }
+tbody tr:last-child > * { border-bottom: 0; }
+.figures { text-align: right; white-space: nowrap; }
+.drawn { width: 30%; min-width: 10rem; }
+td.drawn { vertical-align: middle; }
+.state { display: inline-block; padding: 0 .5rem; border: 1px solid var(--edge); border-radius: 1rem; font-size: .8125rem; color: var(--soft); }
+small .state { margin-left: .5rem; }
+.state.active { color: var(--good); border-color: var(--good); font-weight: 600; }
+.take { color: var(--bad); }
+
+.pages { display: flex; gap: 1.5rem; padding: 1rem 0 0; }
+.filter { margin: 0 0 1rem; }
+.filter a { display: block; padding: .25rem .75rem; border: 1px solid var(--edge); border-radius: 1rem; color: var(--ink); text-decoration: none; }
+.filter a[aria-current] { background: var(--accent); border-color: var(--accent); color: var(--accent-ink); font-weight: 600; }
+.filter a span { font-variant-numeric: tabular-nums; opacity: .85; }
+
+figure { margin: 0; }
+figcaption .note { margin: -.5rem 0 .5rem; }
+details { margin: .75rem 0 0; }
+summary { cursor: pointer; color: var(--accent); width: max-content; }
+details table { max-width: 24rem; margin: .75rem 0 0; }
+svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
+.columns text { fill: var(--ink); font-size: 13px; font-weight: 600; text-anchor: middle; }
+.columns .few { fill: var(--soft); font-weight: 400; }
+.slim { display: none; }
+.axis { stroke: var(--edge); }
+.whole { fill: transparent; }
+.columns svg:hover .whole { fill: var(--tint); }
+.done { fill: var(--accent); }
+.doing { fill: url(#hatching); }
+.columns .done { fill: var(--accent); }
+#hatching .ground { fill: var(--tint); }
+#hatching .stroke { fill: var(--accent); }
+.bar { border: 1px solid var(--edge); border-radius: 5px; background: var(--card); overflow: hidden; }
+.key { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: 0 0 1rem; font-size: .875rem; color: var(--soft); }
+.key li { display: flex; align-items: center; gap: .5rem; }
+.completion { display: grid; grid-template-columns: minmax(4rem, 1fr) 4.25rem; align-items: center; gap: .75rem; }
+.completion span { text-align: right; }
+
+@media (max-width: 46rem) {
+  main { padding: 1.25rem .75rem 3rem; }
+  .card { padding: 1.125rem 1rem; }
+  .banner { padding: .5rem .75rem; }
+  .banner nav { order: 1; width: 100%; margin: 0 -.75rem; }
+  .banner nav a { padding: .5rem .75rem; }
+  .who span { font-size: .8125rem; }
+  .tiles { grid-template-columns: 1fr 1fr; }
+  .tiles div { padding: .75rem 1rem; }
+  .tiles dd { font-size: 1.5rem; }
+  .columns text { font-size: 12px; }
+  .wide { display: none; }
+  .slim { display: inline; }
+  table, caption, tbody { display: block; }
+  table:not(details table) thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); gap: .5rem 1rem; padding: .875rem 0;
+    border-bottom: 1px solid var(--line); }
+  tbody tr:last-child { border-bottom: 0; padding-bottom: 0; }
+  tbody th, td { display: block; padding: 0; border: 0; min-width: 0; text-align: left; }
+  tbody th, .drawn { grid-column: 1 / -1; width: auto; min-width: 0; }
+  td[data-column]::before { content: attr(data-column); content: attr(data-column) / ""; display: block; font-size: .8125rem;
+    color: var(--soft); }
+  .facts { grid-template-columns: 1fr; gap: 0; }
+  .facts dd { margin: 0 0 .625rem; }
+}
+@media (forced-colors: active) {
+  .done, .columns .done, #hatching .stroke { fill: CanvasText; }
+  #hatching .ground { fill: Canvas; }
+  .columns text, .columns .few { fill: CanvasText; }
+  .axis { stroke: CanvasText; }
+  .columns svg:hover .whole { fill: transparent; }
+  .filter a[aria-current] { forced-color-adjust: none; background: Highlight; color: HighlightText; border-color: Highlight; }
+  .banner nav a { border-bottom-color: Canvas; }
+  .banner nav a[aria-current] { border-bottom-color: Highlight; }
+}
+@media print {
+  :root { ${light} }
+  body { background: none; }
+  .banner nav, .who button, form:not(.who), .pages, .filter, .take, .skip { display: none; }
+  .card { break-inside: avoid-page; border-color: #999; }
+  tr { break-inside: avoid; }
+}
 `
 
 /** The style sheet as a Content-Security-Policy source (CSP Level 3 §2.3.1). */
