@@ -28,6 +28,8 @@ export interface StoredTokens extends Stored {
   readonly clientId: string
   /** Of a confidential client (RFC 6749 §2.1). */
   readonly clientSecret?: string
+  /** Where that is sent (RFC 6749 §2.3.1): in the header, unless told otherwise. */
+  readonly secretPlace?: 'header' | 'form'
   readonly tokenEndpoint: string
   readonly revocationEndpoint: string | null
 }
