@@ -1,4 +1,4 @@
-import { createHmac, hash, randomBytes } from 'node:crypto'
+import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import sql from 'sql-template-tag'
 import { type CredentialName, credentialAround, credentialRandomLength } from '../contract/credential-text.ts'
 import type { Database } from './database/database.ts'
@@ -13,6 +13,11 @@ export function newCredential(name: CredentialName): string {
 /** SHA-256 in base64url: what is kept of a credential (ASVS 5.0, 6.5.2: enough above 112 bits of chance). */
 export function digest(secret: string): string {
   return hash('sha256', secret, 'base64url')
+}
+
+/** True for equal texts, in a time that tells nothing of where they differ. */
+export function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(digest(one)), Buffer.from(digest(other)))
 }
 
 /** A fresh key for HMACs, in base64url. */

@@ -1,8 +1,9 @@
 import sql from 'sql-template-tag'
 
 /**
- * The tables of version 2: OAuth 2.0 and the sessions of browsers. Of every credential only its SHA-256 is kept; a
- * grant is the family of all tokens that one consent led to (RFC 9700 §4.14.2).
+ * The tables of version 2: OAuth 2.0 and the sessions of browsers. Of every credential only its SHA-256 is kept, of
+ * the short code of a device an HMAC; a grant is the family of all tokens that one consent led to (RFC 9700 §4.14.2),
+ * and `grants.expires_at` the time at which its newest refresh token ends.
  */
 export const signInSchema = [
   sql`create table oauth_clients (
@@ -25,6 +26,8 @@ export const signInSchema = [
     revoked_at text
   ) strict`,
   sql`create index grants_by_user on grants (user_id, created_at)`,
+  sql`create index grants_by_client on grants (client_id)`,
+  sql`create index grants_by_expires_at on grants (expires_at)`,
 
   sql`create table authorization_codes (
     hash text primary key,
@@ -36,7 +39,10 @@ export const signInSchema = [
     expires_at text not null,
     grant_id text references grants (id) on delete cascade
   ) strict, without rowid`,
-  sql`create index authorization_codes_by_expires_at on authorization_codes (expires_at)`,
+  sql`create index authorization_codes_by_expires_at on authorization_codes (expires_at) where grant_id is null`,
+  sql`create index authorization_codes_by_grant on authorization_codes (grant_id)`,
+  sql`create index authorization_codes_by_client on authorization_codes (client_id)`,
+  sql`create index authorization_codes_by_user on authorization_codes (user_id)`,
 
   sql`create table access_tokens (
     hash text primary key,
@@ -57,7 +63,7 @@ export const signInSchema = [
 
   sql`create table device_codes (
     hash text primary key,
-    user_code text not null unique,
+    user_code_hash text not null unique,
     client_id text not null references oauth_clients (id) on delete cascade,
     scopes text not null,
     expires_at text not null,

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import { parse, serialize } from 'hono/utils/cookie'
 import sql from 'sql-template-tag'
 import { isCredential } from '../../contract/credential-text.ts'
@@ -7,7 +6,7 @@ import type { Database, Row } from '../database/database.ts'
 import type { Visit } from '../endpoint.ts'
 import { ProblemError } from '../problem-error.ts'
 import { readForm } from '../request-body.ts'
-import { digest, fingerprint, hmacKeyOf, newCredential } from '../secret.ts'
+import { digest, fingerprint, hmacKeyOf, isSame, newCredential } from '../secret.ts'
 
 const lastsMs = 12 * 60 * 60 * 1000
 
@@ -86,10 +85,6 @@ export function endSession(visit: Visit, { token }: Visitor): Readonly<Record<st
 
 function csrfOf(database: Database, token: string): string {
   return fingerprint(hmacKeyOf(database), Buffer.from(`csrf ${token}`))
-}
-
-function isSame(one: string, other: string): boolean {
-  return timingSafeEqual(Buffer.from(digest(one)), Buffer.from(digest(other)))
 }
 
 /** Cookies are shared by all ports of a host: two academies on one machine must not sign each other out. */
