@@ -6,8 +6,8 @@ export type SignInCode =
   | 'insecure_endpoint'
   /** The person said no. */
   | 'access_denied'
-  /** The authorization server refused, by whatever other code. */
-  | 'authorization_failed'
+  /** The authorization server refused, by whatever other code (RFC 6749 §4.1.2.1, §5.2). */
+  | 'sign_in_refused'
   /** Nobody signed in in time, or the code that was shown has run out. */
   | 'sign_in_timed_out'
   /** An answer came from another authorization server than the one that was asked (RFC 9207). */

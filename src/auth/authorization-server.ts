@@ -1,0 +1,147 @@
+import {
+  allowInsecureRequests,
+  customFetch,
+  discoveryRequest,
+  type AuthorizationServer as Metadata,
+} from 'oauth4webapi'
+import { oauthPaths } from '../contract/oauth.ts'
+import { objectIn, readAnswer } from './answer.ts'
+import type { SecretPlace } from './client-identity.ts'
+import { SignInError } from './errors.ts'
+import type { Fetch } from './fetch.ts'
+
+/** Where an authorization server takes what. */
+export interface AuthorizationServer {
+  /** By which it names itself in redirects (RFC 9207). */
+  readonly issuer: string
+  readonly authorizationEndpoint: string | null
+  readonly tokenEndpoint: string
+  readonly deviceAuthorizationEndpoint: string | null
+  readonly revocationEndpoint: string | null
+  /** True where every redirect of its says who made it (RFC 9207 §3). */
+  readonly namesItself: boolean
+  readonly secretPlace: SecretPlace
+  /** False where it has no metadata, and all of this is what an academy has by default. */
+  readonly published: boolean
+}
+
+/** What discovery takes. */
+export interface Discovery {
+  /** The base address of the academy, without a trailing slash. */
+  readonly issuer: string
+  readonly fetch: Fetch
+  readonly signal: AbortSignal
+  /** The token endpoint, whatever the metadata says. */
+  readonly tokenUrl: string | null
+  /** False where what is sent to an address could be read on its way. */
+  readonly isConfidential: (url: string) => boolean
+}
+
+/**
+ * Looks up where the authorization server of an academy takes what (RFC 8414). Where there is no metadata, the
+ * published paths are taken (contract/oauth.ts). Throws a SignInError on metadata of another issuer, on endpoints that
+ * cannot be used, and on a server that cannot answer now.
+ */
+export async function discover(discovery: Discovery): Promise<AuthorizationServer> {
+  const { issuer, tokenUrl } = discovery
+  const metadata = await readMetadata(discovery)
+  if (metadata === null) {
+    return checked(discovery, {
+      issuer,
+      authorizationEndpoint: issuer + oauthPaths.authorize,
+      tokenEndpoint: tokenUrl ?? issuer + oauthPaths.token,
+      deviceAuthorizationEndpoint: issuer + oauthPaths.deviceAuthorization,
+      revocationEndpoint: issuer + oauthPaths.revoke,
+      namesItself: false,
+      secretPlace: 'header',
+      published: false,
+    })
+  }
+  const endpoint = (name: string) => endpointIn(issuer, metadata, name)
+  const methods = metadata['token_endpoint_auth_methods_supported']
+  const inForm = Array.isArray(methods) && !methods.includes('client_secret_basic')
+  return checked(discovery, {
+    issuer: String(metadata['issuer']),
+    authorizationEndpoint: endpoint('authorization_endpoint'),
+    tokenEndpoint: tokenUrl ?? endpoint('token_endpoint') ?? missing(issuer, 'token_endpoint'),
+    deviceAuthorizationEndpoint: endpoint('device_authorization_endpoint'),
+    revocationEndpoint: endpoint('revocation_endpoint'),
+    namesItself: metadata['authorization_response_iss_parameter_supported'] === true,
+    secretPlace: inForm ? 'form' : 'header',
+    published: true,
+  })
+}
+
+/** The metadata, which is this issuer's own; null where there is none. */
+async function readMetadata({ issuer, fetch, signal }: Discovery) {
+  const response = await discoveryRequest(new URL(issuer), {
+    algorithm: 'oauth2',
+    [customFetch]: fetch,
+    // Whether plain http will do was decided when the address was given.
+    [allowInsecureRequests]: true,
+    signal,
+  })
+  if (response.status === 429 || response.status >= 500) await readAnswer(metadataUrl(issuer), response)
+  const metadata = response.status === 200 ? objectIn(await response.text()) : null
+  if (typeof metadata?.['issuer'] !== 'string') return null
+  if (withoutSlash(metadata['issuer']) === issuer) return metadata
+  throw new SignInError('metadata_unusable', `the metadata of ${issuer} is that of another issuer`, {
+    why: [`it says ${metadata['issuer']}`],
+    ...(/^https?:\/\/[^\s?#]+$/.test(metadata['issuer']) && {
+      hint: `if that is where you mean to sign in: learnctl auth login --url ${metadata['issuer']}`,
+    }),
+  })
+}
+
+/** Where an issuer's metadata is: its path comes behind the well-known one (RFC 8414 §3.1). */
+export function metadataUrl(issuer: string): string {
+  const { origin, pathname } = new URL(issuer)
+  return origin + oauthPaths.metadata + withoutSlash(pathname)
+}
+
+function withoutSlash(address: string): string {
+  return address.replace(/\/$/, '')
+}
+
+function endpointIn(
+  issuer: string,
+  metadata: Readonly<Record<string, unknown>>,
+  name: string,
+): string | null {
+  const value = metadata[name]
+  if (value === undefined || value === null) return null
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null
+  if (url && /^https?:$/.test(url.protocol) && !url.hash && !url.username && !url.password) return url.href
+  throw new SignInError('metadata_unusable', `the metadata of ${issuer} has no address in ${name}`, {
+    why: [`it says ${JSON.stringify(value)}`.slice(0, 300)],
+  })
+}
+
+function missing(issuer: string, name: string): never {
+  throw new SignInError('metadata_unusable', `the metadata of ${issuer} names no ${name}`, {
+    hint: 'say where it is with --token-url',
+  })
+}
+
+function checked({ isConfidential }: Discovery, server: AuthorizationServer): AuthorizationServer {
+  const { authorizationEndpoint, tokenEndpoint, deviceAuthorizationEndpoint, revocationEndpoint } = server
+  const endpoints = [authorizationEndpoint, tokenEndpoint, deviceAuthorizationEndpoint, revocationEndpoint]
+  const open = endpoints.find((url) => url !== null && !isConfidential(url))
+  if (open === undefined) return server
+  throw new SignInError('insecure_endpoint', `${server.issuer} signs in at ${open}, over plain http`, {
+    hint: 'what is sent there can be read on its way; allow it with --insecure-http',
+  })
+}
+
+/** The server as oauth4webapi knows it. */
+export function metadataOf(server: AuthorizationServer): Metadata {
+  const { issuer, tokenEndpoint, deviceAuthorizationEndpoint, namesItself } = server
+  return {
+    issuer,
+    token_endpoint: tokenEndpoint,
+    ...(deviceAuthorizationEndpoint !== null && {
+      device_authorization_endpoint: deviceAuthorizationEndpoint,
+    }),
+    authorization_response_iss_parameter_supported: namesItself,
+  }
+}

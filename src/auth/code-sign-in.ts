@@ -1,0 +1,207 @@
+import {
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  calculatePKCECodeChallenge,
+  customFetch,
+  generateRandomCodeVerifier,
+  generateRandomState,
+  skipStateCheck,
+  validateAuthResponse,
+} from 'oauth4webapi'
+import type { StoredTokens } from '../config/profiles.ts'
+import { ownClientId } from '../contract/oauth.ts'
+import { type AuthorizationServer, metadataOf } from './authorization-server.ts'
+import { failurePage, successPage } from './callback-page.ts'
+import { clientAuthentication } from './client-identity.ts'
+import { SignInError } from './errors.ts'
+import type { Fetch } from './fetch.ts'
+import { type Loopback, openLoopback } from './loopback.ts'
+import { readPasted } from './pasted.ts'
+import { refusedBy } from './refused.ts'
+import { requestTokens, type TokenPurpose } from './token-response.ts'
+
+/** How long somebody may take to sign in: 5 minutes. */
+const patienceMs = 5 * 60_000
+
+/** What signing in takes, whichever way. */
+export interface SignIn extends TokenPurpose {
+  readonly fetch: Fetch
+  readonly signal: AbortSignal
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
+  /** Keeps the tokens, once it has seen that they work; gives the account that they stand for, if that is known. */
+  readonly keep: (tokens: StoredTokens) => Promise<string | null>
+}
+
+/** Signing in with a browser that comes back to this machine. */
+export interface CodeSignIn extends SignIn {
+  /** The redirect URI that the client is registered with; null for any port of this program's own client. */
+  readonly redirectUri: string | null
+  /** Shows the person the address to open. */
+  readonly show: (url: string) => Promise<void>
+  /** Asks for the address that the browser was sent to until `check` has nothing against it; null where nobody can be asked. */
+  readonly paste: ((check: (text: string) => string | true, signal: AbortSignal) => Promise<void>) | null
+}
+
+/** What an authorization request is made of. */
+export interface AuthorizationRequest {
+  readonly endpoint: string
+  readonly clientId: string
+  readonly redirectUri: string
+  readonly scopes: readonly string[]
+  readonly state: string
+  readonly challenge: string
+}
+
+/** The address that asks for an authorization code (RFC 6749 §4.1.1, RFC 7636 §4.3). */
+export function authorizationUrl(request: AuthorizationRequest): string {
+  const url = new URL(request.endpoint)
+  const parameters = {
+    response_type: 'code',
+    client_id: request.clientId,
+    redirect_uri: request.redirectUri,
+    scope: request.scopes.join(' '),
+    state: request.state,
+    code_challenge: request.challenge,
+    code_challenge_method: 'S256',
+  }
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value)
+  return url.href
+}
+
+/**
+ * Signs in with an authorization code (RFC 6749 §4.1) that a browser brings to a listener on this machine, or that
+ * somebody pastes. The browser is told how it ended, and only then. Throws a SignInError, or the reason of the signal.
+ */
+export async function signInByCode(signIn: CodeSignIn): Promise<void> {
+  const { server, client, redirectUri, scopes, signal } = signIn
+  if (server.authorizationEndpoint === null) throw notOffered(server)
+  signal.throwIfAborted()
+  const state = generateRandomState()
+  const verifier = generateRandomCodeVerifier()
+  const loopback = await openLoopback(state, redirectUri)
+  const place = new URL(signIn.origin).host
+  try {
+    const url = authorizationUrl({
+      endpoint: server.authorizationEndpoint,
+      clientId: client.id,
+      redirectUri: loopback.redirectUri,
+      scopes,
+      state,
+      challenge: await calculatePKCECodeChallenge(verifier),
+    })
+    await signIn.show(url)
+    const parameters = await firstResponse(signIn, loopback, state)
+    const tokens = await exchange(signIn, parameters, loopback.redirectUri, verifier)
+    const account = await signIn.keep(tokens)
+    await loopback.close(successPage(place, account))
+  } catch (error) {
+    const reason = error instanceof SignInError ? error.message : 'learnctl met a fault'
+    await loopback.close(failurePage(place, reason))
+    throw error
+  }
+}
+
+function notOffered({ issuer }: AuthorizationServer): SignInError {
+  return new SignInError('flow_not_offered', `${issuer} offers no sign-in with a browser`, {
+    hint: 'try: learnctl auth login --device, or --with-key',
+  })
+}
+
+/** What comes first: the redirect, somebody's paste, the end of patience, or the end of the program. */
+async function firstResponse(
+  signIn: CodeSignIn,
+  loopback: Loopback,
+  state: string,
+): Promise<URLSearchParams> {
+  const over = new AbortController()
+  const signal = AbortSignal.any([signIn.signal, over.signal])
+  const interrupted = new Promise<never>((_, reject) => {
+    signIn.signal.addEventListener('abort', () => reject(signIn.signal.reason), { once: true })
+    if (signIn.signal.aborted) reject(signIn.signal.reason)
+  })
+  const late = signIn.sleep(patienceMs, signal).then(() => {
+    throw timedOut(signIn)
+  })
+  const question = signIn.paste === null ? null : pasted(signIn.paste, state, signal)
+  const answer = question?.then((given) => given ?? new Promise<never>(() => {}))
+  try {
+    return await Promise.race([loopback.redirected, interrupted, late, ...(answer ? [answer] : [])])
+  } finally {
+    over.abort()
+    // The question has to be off the screen before anything else is said.
+    await question?.catch(() => {})
+  }
+}
+
+/** What was pasted; null where the question was taken back, because something else came first. */
+async function pasted(
+  paste: NonNullable<CodeSignIn['paste']>,
+  state: string,
+  signal: AbortSignal,
+): Promise<URLSearchParams | null> {
+  let accepted: URLSearchParams | null = null
+  await paste((text) => {
+    const read = readPasted(text, state)
+    if (typeof read === 'string') return read
+    accepted = read
+    return true
+  }, signal)
+  return accepted
+}
+
+function timedOut({ server, client }: CodeSignIn): SignInError {
+  const unknown = !server.published && client.id === ownClientId
+  return new SignInError('sign_in_timed_out', 'nobody signed in within 5 minutes', {
+    hint: unknown
+      ? 'if the platform does not know this program: --client-id <id> --redirect-uri <address>'
+      : 'begin again: learnctl auth login',
+  })
+}
+
+async function exchange(
+  signIn: CodeSignIn,
+  redirected: URLSearchParams,
+  redirectUri: string,
+  verifier: string,
+): Promise<StoredTokens> {
+  const { server, client, fetch, signal } = signIn
+  const answer = accepted(server, client.id, redirected)
+  const { tokens, refusal } = await requestTokens(signIn, () =>
+    authorizationCodeGrantRequest(
+      metadataOf(server),
+      { client_id: client.id },
+      clientAuthentication(client, server.secretPlace),
+      answer,
+      redirectUri,
+      verifier,
+      // Each endpoint was looked at when it was discovered.
+      { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
+    ),
+  )
+  if (refusal !== null) throw refusedBy(new URL(server.tokenEndpoint).host, refusal)
+  return tokens
+}
+
+/** The redirect, once it is known to come from this very server and to bring a code (RFC 9207 §2.4). */
+function accepted(
+  server: AuthorizationServer,
+  clientId: string,
+  redirected: URLSearchParams,
+): URLSearchParams {
+  const issuer = redirected.get('iss')
+  if (issuer === null ? server.namesItself : issuer !== server.issuer) throw wrongIssuer(server, issuer)
+  const error = redirected.get('error')
+  const host = new URL(server.issuer).host
+  if (error !== null) throw refusedBy(host, { error, description: redirected.get('error_description') })
+  if (!redirected.get('code')) {
+    throw new SignInError('answer_unusable', `the answer of ${host} holds no code`)
+  }
+  return validateAuthResponse(metadataOf(server), { client_id: clientId }, redirected, skipStateCheck)
+}
+
+function wrongIssuer({ issuer }: AuthorizationServer, given: string | null): SignInError {
+  return new SignInError('wrong_issuer', `the answer in the browser does not come from ${issuer}`, {
+    why: [given === null ? 'it does not say whose it is' : `it comes from ${given}`],
+    hint: 'close the other sign-in, and begin again: learnctl auth login',
+  })
+}

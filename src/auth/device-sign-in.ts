@@ -1,0 +1,159 @@
+import {
+  allowInsecureRequests,
+  customFetch,
+  deviceAuthorizationRequest,
+  deviceCodeGrantRequest,
+  OperationProcessingError,
+  processDeviceAuthorizationResponse,
+} from 'oauth4webapi'
+import type { StoredTokens } from '../config/profiles.ts'
+import { readAnswer } from './answer.ts'
+import { metadataOf } from './authorization-server.ts'
+import { clientAuthentication } from './client-identity.ts'
+import type { SignIn } from './code-sign-in.ts'
+import { SignInError } from './errors.ts'
+import { refusedBy } from './refused.ts'
+import { requestTokens } from './token-response.ts'
+
+const defaultIntervalSeconds = 5
+/** What a `slow_down` adds to this and every later wait (RFC 8628 §3.5). */
+const slowDownMs = 5000
+/** The longest that a code is believed to live, whatever its server says. */
+const longestSeconds = 3600
+
+/** What the person has to do, somewhere else. */
+export interface DevicePrompt {
+  readonly code: string
+  /** Where the code is typed in. */
+  readonly address: string
+  /** The same with the code in it; null where the server gives none. */
+  readonly completeAddress: string | null
+  readonly minutes: number
+}
+
+/** Signing in with a browser that may be on any machine. */
+export interface DeviceSignIn extends SignIn {
+  readonly show: (prompt: DevicePrompt) => Promise<void>
+  /** True for a fault after which the same request may be sent again: the network's. */
+  readonly isPassing: (fault: unknown) => boolean
+  /** Is told of each such fault, and how long it waits until it asks again. */
+  readonly onFault: (fault: unknown, waitMs: number) => Promise<void>
+}
+
+/** Signs in with a code that is typed in elsewhere (RFC 8628). Throws a SignInError, or the reason of the signal. */
+export async function signInByDevice(signIn: DeviceSignIn): Promise<void> {
+  const begun = await begin(signIn)
+  await signIn.show(begun.prompt)
+  const tokens = await poll(signIn, begun)
+  await signIn.keep(tokens)
+}
+
+interface Begun {
+  readonly deviceCode: string
+  readonly prompt: DevicePrompt
+  readonly intervalMs: number
+  readonly endMs: number
+}
+
+async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignIn): Promise<Begun> {
+  const { deviceAuthorizationEndpoint: endpoint, issuer, secretPlace } = server
+  const metadata = metadataOf(server)
+  const identity = { client_id: client.id }
+  if (endpoint === null) throw notOffered(issuer)
+  const response = await deviceAuthorizationRequest(
+    metadata,
+    identity,
+    clientAuthentication(client, secretPlace),
+    { scope: scopes.join(' ') },
+    { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
+  )
+  if (!server.published && [404, 405, 501].includes(response.status)) throw notOffered(issuer)
+  const startMs = now()
+  const { body, refusal } = await readAnswer(endpoint, response)
+  if (refusal !== null) throw refusedBy(new URL(endpoint).host, refusal)
+  const { interval, ...others } = body
+  const given = await processDeviceAuthorizationResponse(metadata, identity, Response.json(others)).catch(
+    (error) => {
+      if (!(error instanceof OperationProcessingError)) throw error
+      const why = error.message.replace('"response" body ', '')
+      throw new SignInError('answer_unusable', `${new URL(endpoint).host} gave no code: ${why}`, {
+        cause: error,
+      })
+    },
+  )
+  const lifetimeSeconds = Math.min(given.expires_in, longestSeconds)
+  return {
+    deviceCode: given.device_code,
+    prompt: {
+      code: given.user_code,
+      address: pageAt(endpoint, given.verification_uri),
+      completeAddress:
+        given.verification_uri_complete === undefined
+          ? null
+          : pageAt(endpoint, given.verification_uri_complete),
+      minutes: Math.ceil(lifetimeSeconds / 60),
+    },
+    intervalMs: 1000 * (typeof interval === 'number' && interval > 0 ? interval : defaultIntervalSeconds),
+    endMs: startMs + lifetimeSeconds * 1000,
+  }
+}
+
+function notOffered(issuer: string): SignInError {
+  return new SignInError('flow_not_offered', `${issuer} offers no sign-in with a code`, {
+    hint: 'try: learnctl auth login --no-browser, or --with-key',
+  })
+}
+
+/** An address that a browser may open; anything else might be a program to run. */
+function pageAt(endpoint: string, address: string): string {
+  if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return new URL(address).href
+  const { host } = new URL(endpoint)
+  throw new SignInError('answer_unusable', `${host} gave no web address to type the code in at`)
+}
+
+async function poll(signIn: DeviceSignIn, begun: Begun): Promise<StoredTokens> {
+  const { now, sleep, signal } = signIn
+  const { endMs } = begun
+  let { intervalMs } = begun
+  let lastFault: unknown = null
+  for (;;) {
+    signal.throwIfAborted()
+    const leftMs = endMs - now()
+    if (leftMs <= 0) throw lastFault ?? expired()
+    await sleep(Math.min(intervalMs, leftMs), signal)
+    try {
+      const { tokens, refusal } = await ask(signIn, begun.deviceCode)
+      if (refusal === null) return tokens
+      if (refusal.error === 'slow_down') intervalMs += slowDownMs
+      else if (refusal.error !== 'authorization_pending') {
+        throw refusedBy(new URL(signIn.server.tokenEndpoint).host, refusal)
+      }
+      lastFault = null
+    } catch (fault) {
+      if (!signIn.isPassing(fault)) throw fault
+      // Twice as long after each fault of the network, for good (RFC 8628 §3.5).
+      intervalMs *= 2
+      lastFault = fault
+      await signIn.onFault(fault, Math.min(intervalMs, Math.max(0, endMs - now())))
+    }
+  }
+}
+
+function ask(signIn: DeviceSignIn, deviceCode: string) {
+  const { server, client, fetch, signal } = signIn
+  return requestTokens(signIn, () =>
+    deviceCodeGrantRequest(
+      metadataOf(server),
+      { client_id: client.id },
+      clientAuthentication(client, server.secretPlace),
+      deviceCode,
+      { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
+    ),
+  )
+}
+
+function expired(): SignInError {
+  return new SignInError('sign_in_timed_out', 'the code has expired before anybody signed in with it', {
+    hint: 'begin again: learnctl auth login --device',
+  })
+}

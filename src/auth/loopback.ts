@@ -1,0 +1,162 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { systemCode } from '../config/errors.ts'
+import { type CallbackPage, plainAnswer } from './callback-page.ts'
+import { SignInError } from './errors.ts'
+
+const defaultPath = '/callback'
+/** How long a browser may take to fetch its page once everything is over. */
+const graceMs = 1000
+
+/** A listener on this machine for the one redirect that ends a sign-in (RFC 8252 §7.3). */
+export interface Loopback {
+  readonly redirectUri: string
+  /** The parameters of the first redirect that carries the state. It never comes where nobody sends one. */
+  readonly redirected: Promise<URLSearchParams>
+  /** Answers whoever brought the redirect, and stops listening. */
+  close(page: CallbackPage | null): Promise<void>
+}
+
+/**
+ * Listens for the redirect that carries this state, whatever else may come in: at `redirectUri`, or on a free port of
+ * 127.0.0.1, or of [::1] where that fails. Throws SignInError `port_unavailable`.
+ */
+export async function openLoopback(state: string, redirectUri: string | null): Promise<Loopback> {
+  const fixed = redirectUri === null ? null : new URL(redirectUri)
+  const servers = fixed ? await listenAt(fixed) : await listenAnywhere()
+  const [first] = servers
+  const address = first?.address()
+  // A server that listens on TCP has an address with a port.
+  const { family, port } = address as AddressInfo
+  const host = fixed?.host ?? (family === 'IPv6' ? `[::1]:${port}` : `127.0.0.1:${port}`)
+  const path = fixed?.pathname ?? defaultPath
+  const waiting: ServerResponse[] = []
+  const { promise: redirected, resolve } = Promise.withResolvers<URLSearchParams>()
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    const [target = '', query = ''] = (request.url ?? '').split(/\?(.*)/s)
+    const parameters = new URLSearchParams(query)
+    const status = target === path ? faultIn(request, host) : 404
+    if (status !== null || !carries(parameters, state)) {
+      const { headers, body } = plainAnswer(status ?? 400)
+      response.writeHead(status ?? 400, headers).end(body)
+      return
+    }
+    // A browser may ask twice: both are told how it ended.
+    waiting.push(response)
+    resolve(parameters)
+  }
+
+  for (const server of servers) server.on('request', answer)
+  return {
+    redirectUri: redirectUri ?? `http://${host}${path}`,
+    redirected,
+    close: async (page) => {
+      for (const server of servers) server.close()
+      if (page !== null) await answerAll(waiting, page)
+      for (const server of servers) server.closeAllConnections()
+    },
+  }
+}
+
+/** True where the state is this one, and nothing that counts is there twice (RFC 6749 §3.1). */
+export function carries(parameters: URLSearchParams, state: string): boolean {
+  const names = ['state', 'code', 'error', 'iss']
+  if (names.some((name) => parameters.getAll(name).length > 1)) return false
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(parameters.get('state') ?? ''), digest(state))
+}
+
+/** What is wrong with a request for the right path, as a status: a page elsewhere may send any request to any address. */
+function faultIn({ method, headersDistinct }: IncomingMessage, host: string): 400 | 405 | null {
+  const hosts = headersDistinct['host'] ?? []
+  if (hosts.length !== 1 || hosts[0] !== host) return 400
+  return method === 'GET' ? null : 405
+}
+
+async function answerAll(
+  waiting: readonly ServerResponse[],
+  { status, headers, body }: CallbackPage,
+): Promise<void> {
+  const fetched = waiting.map(
+    (response) =>
+      new Promise<void>((resolve) => {
+        // Not before the connection is gone has the browser got it all.
+        response.socket?.once('close', () => resolve())
+        if (response.socket === null || response.socket.destroyed) resolve()
+        response.writeHead(status, headers).end(body)
+      }),
+  )
+  const grace = new AbortController()
+  await Promise.race([
+    Promise.all(fetched),
+    wait(graceMs, undefined, { signal: grace.signal }).catch(() => {}),
+  ])
+  grace.abort()
+}
+
+async function listenAnywhere(): Promise<Server[]> {
+  try {
+    return [await listen('127.0.0.1', 0)]
+  } catch (fault) {
+    try {
+      return [await listen('::1', 0)]
+    } catch {
+      throw new SignInError(
+        'port_unavailable',
+        `cannot listen on this machine: ${systemCode(fault) ?? fault}`,
+        {
+          hint: 'sign in without a listener: learnctl auth login --device',
+          cause: fault,
+        },
+      )
+    }
+  }
+}
+
+/** `localhost` is both loopback addresses, as far as there are both: nobody else is to get what goes to the other. */
+async function listenAt({ hostname, port, host }: URL): Promise<Server[]> {
+  const addresses = hostname === 'localhost' ? ['127.0.0.1', '::1'] : [hostname.replace(/^\[|\]$/g, '')]
+  const servers: Server[] = []
+  const faults: unknown[] = []
+  for (const address of addresses) {
+    try {
+      servers.push(await listen(address, Number(port || 80)))
+    } catch (fault) {
+      faults.push(fault)
+    }
+  }
+  const decisive = faults.find((fault) => systemCode(fault) === 'EADDRINUSE') ?? faults[0]
+  const absent = faults.every((fault) => /^E(ADDRNOTAVAIL|AFNOSUPPORT)$/.test(systemCode(fault) ?? ''))
+  if (servers.length > 0 && absent) return servers
+  for (const server of servers) server.close()
+  throw unavailable(host, decisive)
+}
+
+function unavailable(host: string, fault: unknown): SignInError {
+  const code = systemCode(fault)
+  if (code === 'EADDRINUSE') {
+    return new SignInError('port_unavailable', `cannot listen on ${host}: another program uses that port`, {
+      hint: 'end that program, or register another redirect URI',
+      cause: fault,
+    })
+  }
+  const reason = code === 'EACCES' ? 'this account may not use that port' : (code ?? String(fault))
+  return new SignInError('port_unavailable', `cannot listen on ${host}: ${reason}`, { cause: fault })
+}
+
+function listen(host: string, port: number): Promise<Server> {
+  const server = createServer({
+    keepAlive: false,
+    headersTimeout: 10_000,
+    requestTimeout: 10_000,
+    connectionsCheckingInterval: 1000,
+  })
+  server.maxConnections = 64
+  return new Promise((resolve, reject) => {
+    server.on('error', reject)
+    server.listen({ host, port, exclusive: true }, () => resolve(server))
+  })
+}

@@ -1,0 +1,35 @@
+import { type Refusal, sayingOf } from './answer.ts'
+import { SignInError } from './errors.ts'
+
+const hints: Readonly<Record<string, string>> = {
+  invalid_scope: 'ask for something else with --scope',
+  invalid_client: 'name an application that is registered there: --client-id <id> --redirect-uri <address>',
+  unauthorized_client:
+    'name an application that is registered there: --client-id <id> --redirect-uri <address>',
+  invalid_grant: 'begin again: learnctl auth login',
+  expired_token: 'begin again: learnctl auth login --device',
+}
+
+/** The fault that a refusal means to somebody who signs in at `host` (RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5). */
+export function refusedBy(host: string, refusal: Refusal): SignInError {
+  const { error, description } = refusal
+  const said = description === null ? [] : [`${host} says: ${description}`]
+  const hint = hints[error]
+  const options = { why: said, ...(hint !== undefined && { hint }) }
+  switch (error) {
+    case 'access_denied':
+      return new SignInError('access_denied', `the sign-in to ${host} was denied`, options)
+    case 'expired_token':
+      return new SignInError(
+        'sign_in_timed_out',
+        'the code has expired before anybody signed in with it',
+        options,
+      )
+    case 'temporarily_unavailable':
+      return new SignInError('server_unavailable', `${host} cannot sign anybody in now`, options)
+    default:
+      return new SignInError('sign_in_refused', `${host} refused the sign-in: ${sayingOf(refusal)}`, {
+        ...(hint !== undefined && { hint }),
+      })
+  }
+}
