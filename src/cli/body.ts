@@ -6,6 +6,7 @@ import { readDocument, readJsonOrDocument } from './document.ts'
 import { UsageError } from './errors.ts'
 import type { Flag, Placed } from './flag.ts'
 import { parseFlag } from './flag-value.ts'
+import { type PasswordUse, passwordFlag, readPassword } from './password.ts'
 
 /** The whole body at once. */
 export const bodyFlag: Flag = {
@@ -28,11 +29,12 @@ export interface BodySources {
   readonly operation: Operation
   readonly flags: readonly Placed[]
   readonly fixed: Readonly<Record<string, unknown>> | undefined
+  readonly password: PasswordUse | undefined
 }
 
 /**
- * The body of a call: `--body`, then fixed fields, then flags, then `--unset`. What is required and missing is asked
- * for on a terminal. Throws a UsageError otherwise, and where an update would change nothing.
+ * The body of a call: `--body`, then fixed fields, then flags, then `--unset`, then the password. What is required and
+ * missing is asked for on a terminal. Throws a UsageError otherwise, and where an update would change nothing.
  */
 export async function makeBody(
   context: Context,
@@ -40,6 +42,8 @@ export async function makeBody(
   sources: BodySources,
 ): Promise<Record<string, unknown>> {
   const { operation, flags, fixed } = sources
+  const withPassword = sources.password === 'always' || given.flags[passwordFlag.name] === true
+  if (withPassword) assertInputFree(given)
   const body = await startingBody(context, given, operation)
   Object.assign(body, fixed)
   for (const { place, flag } of flags) {
@@ -51,12 +55,18 @@ export async function makeBody(
   }
   for (const name of unset(given)) setAt(body, placeOf(name, flags).split('.'), null)
   await askForMissing(context, body, flags, given.flags[bodyFlag.name] !== undefined)
+  if (withPassword) body['password'] = await readPassword(context)
   if (operation.merge && Object.keys(body).length === 0) {
     throw new UsageError('nothing to change', {
       hint: `give a field, such as --${flags[0]?.flag.name}, or --body`,
     })
   }
   return body
+}
+
+function assertInputFree({ flags }: Given): void {
+  if (!/^@?-$/.test(String(flags[bodyFlag.name]))) return
+  throw new UsageError(`--${bodyFlag.name} and --${passwordFlag.name} cannot both read standard input`)
 }
 
 async function startingBody(

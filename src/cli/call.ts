@@ -3,11 +3,15 @@ import type { Caller } from '../client/caller.ts'
 import type { BodyInput, Operation, Params } from '../contract/operation.ts'
 import { bodyFlag, makeBody, unsetFlag } from './body.ts'
 import { checkChoices } from './choices.ts'
+import { isRecord, valueAt } from './columns.ts'
 import type { Argument, Command, Given } from './command.ts'
 import { confirm } from './confirm.ts'
 import type { Context } from './context.ts'
 import { showRequest } from './dry-run.ts'
+import { UsageError } from './errors.ts'
 import { type FieldFlag, type Flag, fieldFlags, type Placed, placed } from './flag.ts'
+import type { Shape } from './output.ts'
+import { type PasswordUse, passwordFlag } from './password.ts'
 
 /** A command that calls one operation of the API. */
 export interface Call<O extends Operation> {
@@ -24,6 +28,10 @@ export interface Call<O extends Operation> {
   readonly query?: Readonly<Record<string, FieldFlag>>
   /** Fields of the body that make this command what it is, such as the status of `publish`. */
   readonly fixed?: BodyInput<O>
+  /** When it takes a password, as a field of the body. */
+  readonly password?: PasswordUse
+  /** The field of the body that leaves the answer without the operation's secret where it is true. */
+  readonly secretUnless?: string
   /** True for a merge patch (PUT): `--unset`, and at least one change. */
   readonly merge?: true
   /** True for a resource with versions: `--if-version`. */
@@ -53,13 +61,15 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
   const flags = [
     ...[...fields, ...query].map(({ flag }) => flag),
     ...(spec.fields ? [bodyFlag] : []),
+    ...(spec.password === 'on request' ? [passwordFlag] : []),
     ...(spec.merge && spec.fields ? [unsetFlag] : []),
     ...(spec.versioned ? [ifVersionFlag] : []),
   ]
 
   async function inputOf(context: Context, given: Given, operation: Operation): Promise<AnyInput> {
     const version = given.flags[ifVersionFlag.name]
-    const hasBody = spec.fields !== undefined || spec.fixed !== undefined
+    const { password } = spec
+    const hasBody = [spec.fields, spec.fixed, password].some((part) => part !== undefined)
     // `fixed` is an object wherever a body is: no operation takes anything else.
     const fixed = spec.fixed as Readonly<Record<string, unknown>> | undefined
     return {
@@ -67,7 +77,7 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
         positions.map(([parameter, { name }]) => [parameter, given.arguments[name] ?? '']),
       ),
       query: queryOf(query, given),
-      ...(hasBody && { body: await makeBody(context, given, { operation, flags: fields, fixed }) }),
+      ...(hasBody && { body: await makeBody(context, given, { operation, flags: fields, fixed, password }) }),
       ...(typeof version === 'number' && { ifMatch: version }),
       signal: context.io.signal,
     }
@@ -85,6 +95,9 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
     // The operation's own type is what `spec` was checked against; from here on any operation is treated alike.
     const any: Operation = operation
     const input = await inputOf(context, given, any)
+    if (!isRecord(input.body) || input.body[spec.secretUnless ?? ''] !== true) {
+      assertSecretShown(context, any, shape)
+    }
     if (any.list) return (await import('./list.ts')).printList(context, caller, any, input, shape)
     if (settings.dryRun.value) return showRequest(context, caller.request(any, input))
     if (spec.destructive) await confirm(context, spec.destructive(given.arguments))
@@ -109,6 +122,23 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
   }
 }
 
+/** A secret is not made where the output has no place for it: it is shown this once. */
+function assertSecretShown(
+  { settings: { quiet, columns } }: Context,
+  { secret }: Operation,
+  { paths }: Shape,
+): void {
+  // Columns of a project's file that this answer does not have do not count.
+  const chosen = columns.value?.filter((column) => paths.includes(column)) ?? []
+  const lost = quiet.value || (chosen.length > 0 && !chosen.includes(secret ?? ''))
+  if (secret === undefined || !lost) return
+  const { name } = quiet.value ? quiet.origin : columns.origin
+  throw new UsageError(`with ${name} the ${secret} would be lost: it is shown this once`, {
+    code: 'secret_lost',
+    hint: `for that alone: --columns ${secret}`,
+  })
+}
+
 function queryOf(query: readonly Placed[], given: Given): Record<string, unknown> {
   return Object.fromEntries(
     query.flatMap(({ place, flag }) => {
@@ -124,7 +154,6 @@ function rowsShown({ rows }: { readonly rows?: string }, { settings }: Context):
 }
 
 async function* onePage(data: unknown, member: string): AsyncGenerator<readonly unknown[]> {
-  const { valueAt } = await import('./columns.ts')
   const rows = valueAt(data, member)
   yield Array.isArray(rows) ? rows : []
 }

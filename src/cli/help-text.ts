@@ -26,20 +26,28 @@ export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number
   ])
 }
 
-/** The help of a noun: its commands. */
-export function nounHelp(
-  name: string,
-  { summary }: Noun,
+/** The help of a noun, or of two words that lead to commands: the commands, by what follows `path`. */
+export function nounHelp(path: string, summary: string, commands: readonly Command[], width: number): string {
+  const rows = commands.map((command): Row => [usageOf(command), command.summary])
+  return page([
+    `Usage: learnctl ${path} <command> [flags]`,
+    `${summary}.`,
+    section('Commands', rows, width),
+    `More: learnctl ${path} <command> --help`,
+  ])
+}
+
+/** The help of a noun and a word, `path`, that stands before some of the noun's commands. */
+export function groupHelp(
+  path: string,
+  summary: string,
   commands: readonly Command[],
   width: number,
 ): string {
-  const rows = commands.map((command): Row => [usageOf(command), command.summary])
-  return page([
-    `Usage: learnctl ${name} <command> [flags]`,
-    `${summary}.`,
-    section('Commands', rows, width),
-    `More: learnctl ${name} <command> --help`,
-  ])
+  const word = `${path.split(' ')[1]} `
+  const own = commands.filter(({ name }) => name.startsWith(word))
+  const named = own.map((command) => ({ ...command, name: command.name.slice(word.length) }))
+  return nounHelp(path, summary, named, width)
 }
 
 /** The help of one command, `path` being its words with `learnctl`. */
@@ -47,7 +55,7 @@ export function commandHelp(path: string, command: Command, width: number): stri
   const { summary, description, arguments: positions = [], flags = [], examples = [] } = command
   const given = positions.map(({ name, summary }): Row => [name, summary])
   return page([
-    `Usage: ${[path, usageOf(command).split(' ').slice(1).join(' '), '[flags]'].filter(Boolean).join(' ')}`,
+    `Usage: ${[path, ...positionsOf(command), '[flags]'].join(' ')}`,
     `${summary}.${description ? `\n\n${description}` : ''}`,
     ...(given.length > 0 ? [section('Arguments', given, width)] : []),
     section('Flags', [...flags.map(flagRow), helpFlag], width),
@@ -57,12 +65,15 @@ export function commandHelp(path: string, command: Command, width: number): stri
 }
 
 /** The name of a command with its arguments, `restore <course> <version>`. */
-export function usageOf({ name, arguments: positions = [] }: Command): string {
-  const shown = positions.map(({ name, optional, rest }) => {
+export function usageOf(command: Command): string {
+  return [command.name, ...positionsOf(command)].join(' ')
+}
+
+function positionsOf({ arguments: positions = [] }: Command): string[] {
+  return positions.map(({ name, optional, rest }) => {
     const word = rest ? `${name}...` : name
     return optional ? `[${word}]` : `<${word}>`
   })
-  return [name, ...shown].join(' ')
 }
 
 /** A flag as help shows it, and what it means. */

@@ -8,6 +8,8 @@ export interface Noun {
   /** Under which heading the help shows it. */
   readonly group: string
   readonly summary: string
+  /** What the first word of commands of two words is about, `grants` in `auth grants list`, by that word. */
+  readonly groups?: Readonly<Record<string, string>>
   readonly load: (helpOf: HelpOf) => Promise<readonly Command[] | Command>
 }
 
@@ -51,7 +53,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
   auth: {
     group: 'Access',
     summary: 'Sign in, sign out, see which credential is used',
-    load: async () => (await import('./commands/auth.ts')).commands,
+    groups: { grants: 'See and revoke what applications may do for people' },
+    load: async () => {
+      const all = await Promise.all([import('./commands/auth.ts'), import('./commands/grants.ts')])
+      return all.flatMap(({ commands }) => commands)
+    },
   },
   profiles: {
     group: 'Access',
@@ -62,6 +68,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     group: 'Access',
     summary: 'Create, list and revoke API keys',
     load: async () => (await import('./commands/keys.ts')).commands,
+  },
+  apps: {
+    group: 'Access',
+    summary: 'Register OAuth applications, which act for those who allow it',
+    load: async () => (await import('./commands/apps.ts')).commands,
   },
   server: {
     group: 'Tools',

@@ -14,6 +14,8 @@ export interface Shape {
   readonly fields: readonly string[]
   /** Every path that `--columns` may name. */
   readonly paths: readonly string[]
+  /** The field that `--quiet` prints; `id` unless told otherwise. */
+  readonly identifier?: string | undefined
 }
 
 /** The place where results are printed, in the format that was asked for. */
@@ -57,7 +59,7 @@ export function createOutput(io: Io, settings: Settings): Output {
 
   /** The format for values of which a sample is there, so that fields nobody declared are shown, too. */
   async function formatFor(sample: readonly unknown[], shape: Shape): Promise<Format> {
-    if (quiet) return ids
+    if (quiet) return idsIn(shape.identifier)
     const chosen = choose([...new Set([...shape.paths, ...sample.flatMap(pathsIn)])])
     const columns = chosen ?? shape.table
     switch (format) {
@@ -122,7 +124,7 @@ export function createOutput(io: Io, settings: Settings): Output {
     text: (text) => write(io.stdout, text),
     note,
     check: (shape, open) => {
-      if (quiet && !shape.paths.includes('id')) {
+      if (quiet && !shape.paths.includes(shape.identifier ?? 'id')) {
         throw new UsageError('--quiet prints ids, and nothing here has one', { code: 'no_id' })
       }
       if (!open) choose(shape.paths)
@@ -136,13 +138,13 @@ async function documentFormat(format: string): Promise<Format> {
   return format === 'jsonl' ? jsonLines : json
 }
 
-const ids: Format = {
-  one: (value) => `${idOf(value)}\n`,
-  list: () => ({ rows: (values) => values.map((value) => `${idOf(value)}\n`).join(''), end: () => '' }),
+function idsIn(field = 'id'): Format {
+  const line = (value: unknown) => `${idOf(value, field)}\n`
+  return { one: line, list: () => ({ rows: (values) => values.map(line).join(''), end: () => '' }) }
 }
 
-function idOf(value: unknown): string {
-  const id = valueAt(value, 'id')
+function idOf(value: unknown, field: string): string {
+  const id = valueAt(value, field)
   if (typeof id === 'string' || typeof id === 'number') return visible(String(id))
   throw new UsageError('--quiet prints ids, and what the platform sent has none', { code: 'no_id' })
 }

@@ -4,8 +4,8 @@ import type { Command } from './command.ts'
 import { UsageError } from './errors.ts'
 import type { Flag } from './flag.ts'
 import { type FlagValues, parseFlag } from './flag-value.ts'
-import { commandHelp, nounHelp, programHelp } from './help-text.ts'
-import { type HelpOf, nouns } from './nouns.ts'
+import { commandHelp, groupHelp, nounHelp, programHelp } from './help-text.ts'
+import { type HelpOf, type Noun, nouns } from './nouns.ts'
 
 /** A command line as it was understood. */
 export interface Invocation {
@@ -62,9 +62,23 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
       add(parser, loaded)
       return
     }
-    prepare(parser, () => nounHelp(name, noun, loaded, width))
-    for (const command of loaded) declared.set(parser.command(command.name), command)
+    prepare(parser, () => nounHelp(name, noun.summary, loaded, width))
+    for (const command of loaded) {
+      const [word = '', inner] = command.name.split(' ')
+      if (inner === undefined) declared.set(parser.command(word), command)
+      else declared.set(groupOf(parser, word, noun, loaded).command(inner), command)
+    }
     parser.hook('preSubcommand', (_, chosen) => fill(chosen))
+  }
+
+  /** The parser of a word between a noun and its verbs, such as `grants` in `auth grants list`. */
+  function groupOf(parent: Parser, word: string, noun: Noun, commands: readonly Command[]): Parser {
+    const known = parent.commands.find((child) => child.name() === word)
+    if (known) return known
+    const group = parent.command(word)
+    filled.add(group)
+    prepare(group, () => groupHelp(`${parent.name()} ${word}`, noun.groups?.[word] ?? '', commands, width))
+    return group.hook('preSubcommand', (_, chosen) => fill(chosen))
   }
 
   function add(parser: Parser, command: Command): void {
@@ -131,7 +145,7 @@ function attributeOf(name: string): string {
   return new Option(`--${name}`).attributeName()
 }
 
-/** The global flags given before the command, between noun and verb, or after; the last place counts. */
+/** The global flags given before the command, between its words, or after; the last place counts. */
 function globalsOf(parser: Parser): Record<string, unknown> {
   const parsers: Parser[] = []
   for (let each: Parser | null = parser; each; each = each.parent) parsers.unshift(each)

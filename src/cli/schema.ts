@@ -8,7 +8,12 @@ export function shapeOf(operation: Operation, table: readonly string[], rows?: s
   const member = operation.list ? 'data' : rows
   const schema = member === undefined ? operation.response : itemsIn(operation.response, member)
   const fields = schema ? fieldsOf(schema) : []
-  return { table: table.length > 0 ? table : fields, fields, paths: schema ? pathsOf(schema) : [] }
+  return {
+    table: table.length > 0 ? table : fields,
+    fields,
+    paths: schema ? pathsOf(schema) : [],
+    identifier: operation.identifier,
+  }
 }
 
 /** The fields that answers carry and bodies do not: what has to go when a resource is sent back as a new one. */

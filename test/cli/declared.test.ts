@@ -42,6 +42,18 @@ describe.each(commands)('$path', ({ path, command }) => {
 })
 
 describe('the commands', () => {
+  test('of two words stand in groups that are described, and no other word has a description', async () => {
+    const described = Object.entries(nouns).flatMap(([noun, { groups = {} }]) =>
+      Object.entries(groups).map(([word, summary]) => {
+        expect(summary).toMatch(/^[A-Z][^\n]*[^.]$/)
+        return `${noun} ${word}`
+      }),
+    )
+    const grouped = commands.map(({ path }) => path.split(' ')).filter((words) => words.length > 2)
+    expect(described).toEqual([...new Set(grouped.map(([noun, word]) => `${noun} ${word}`))])
+    expect(grouped.filter((words) => words.length > 3)).toEqual([])
+  })
+
   const calls = commands.flatMap(({ path, command }) => (command.calls ? [{ path, ...command.calls }] : []))
 
   test.each(calls)('$path shows columns that its answer has', async ({ operation, columns, rows }) => {

@@ -31,6 +31,22 @@ describe('help', () => {
     expect(await cli.run('help courses update')).toMatchObject({ code: 0, stdout })
   })
 
+  test('goes from noun to command word by word, where a command has two', async ({ cli }) => {
+    const noun = await cli.run('auth --help')
+    expect(noun.stdout).toContain('\n  grants revoke <grant>  ')
+    const group = await cli.run('auth grants --help')
+    expect(group).toMatchObject({ code: 0, stderr: '' })
+    expect(group.stdout).toMatch(/^Usage: learnctl auth grants <command> \[flags\]\n\nSee and revoke /)
+    expect(group.stdout).toMatch(/^ {2}list {2,}\S.*\n {2}revoke <grant> {2}\S/m)
+    expect(group.stdout).not.toContain('login')
+    expect(await cli.run('help auth grants')).toEqual(group)
+    expect(await cli.run('auth grants')).toEqual(group)
+    const command = await cli.run('auth grants revoke --help')
+    expect(command.stdout).toMatch(/^Usage: learnctl auth grants revoke <grant> \[flags\]\n/)
+    expect(await cli.run('help auth grants revoke')).toEqual(command)
+    expect(await cli.run('help auth grants delete')).toMatchObject({ code: 2, stdout: '' })
+  })
+
   test('is wrapped to the terminal', async ({ cli }) => {
     const { stdout } = await cli.run('courses create --help', { tty: 60 })
     const examples = stdout.indexOf('Examples:')
@@ -74,6 +90,9 @@ describe('what cannot be understood', () => {
   test.for([
     ['course list', "unknown command 'course'", 'courses'],
     ['courses lsit', "unknown command 'lsit'", 'list'],
+    ['auth grant list', "unknown command 'grant'", 'grants'],
+    ['auth grants lst', "unknown command 'lst'", 'list'],
+    ['auth grants list --usr x', "unknown option '--usr'", '--user'],
     ['courses create --titel X', "unknown option '--titel'", '--title'],
     ['--outptu json courses list', "unknown option '--outptu'", '--output'],
     ['courses list --colums id', "unknown option '--colums'", '--columns'],
@@ -93,6 +112,8 @@ describe('what cannot be understood', () => {
   test.for([
     ['courses get'],
     ['courses get a b'],
+    ['auth grants revoke'],
+    ['auth grants everything'],
     ['courses create --title'],
     ['courses create --title X --passing-score many'],
     ['courses list --limit 0'],
@@ -114,6 +135,9 @@ describe('global flags', () => {
     await local.run('courses create --title Go')
     for (const line of ['-o json courses list', 'courses -o json list', 'courses list -o json']) {
       expect(JSON.parse((await local.run(line)).stdout)).toHaveLength(1)
+    }
+    for (const line of ['auth -o json grants list', 'auth grants -o json list', 'auth grants list -o json']) {
+      expect((await local.run(line)).stdout).toBe('[]\n')
     }
     expect((await local.run('-o json courses list -o csv')).stdout).toMatch(/^id,/)
   })

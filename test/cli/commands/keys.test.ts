@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { day } from '../../helpers/academy.ts'
+import { expectClearError } from '../../helpers/clear-error.ts'
 import { test } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 
@@ -40,6 +43,30 @@ describe('create', () => {
   test('in a pipe has the key in the last column', async ({ local }) => {
     expect((await rowsOf(local, 'keys create --name ci'))[0]?.at(-1)).toMatch(/^lpk_[0-9A-Za-z]{36}$/)
   })
+})
+
+test('a key is not made where nobody would see it', async ({ local }) => {
+  for (const [flags, name] of [
+    ['-q', '--quiet'],
+    ['--columns id,name -o csv', '--columns'],
+    ['-q --dry-run', '--quiet'],
+  ]) {
+    const refused = await local.run(`keys create --name ci ${flags}`)
+    expectClearError(
+      refused,
+      2,
+      `error: with ${name} the key would be lost: it is shown this once
+`,
+    )
+  }
+  expect(await rowsOf(local, 'keys list')).toEqual([])
+  expect(await rowsOf(local, 'keys create --name ci --columns key')).toEqual([
+    [expect.stringMatching(/^lpk_\w{36}$/)],
+  ])
+  writeFileSync(join(local.cwd, 'learnctl.json'), '{"columns": ["id", "title"]}')
+  expectClearError(await local.run('keys create --name ci'), 2, 'learnctl.json the key would be lost')
+  writeFileSync(join(local.cwd, 'learnctl.json'), '{"columns": ["title", "email"]}')
+  expect((await rowsOf(local, 'keys create --name ci'))[0]?.at(-1)).toMatch(/^lpk_/)
 })
 
 test('a key that has ended exits 4 and says so', async ({ remote, admin, clock }) => {

@@ -1,0 +1,56 @@
+import type { AppInput } from '../../contract/apps.ts'
+import { call } from '../call.ts'
+import type { Command } from '../command.ts'
+import type { FieldFlags } from '../flag.ts'
+
+const contract = async () => (await import('../../contract/apps.ts')).apps
+
+const fields = {
+  name: { summary: 'What people see when they are asked to allow it', required: true },
+  redirectUris: {
+    name: 'redirect-uri',
+    kind: 'texts',
+    placeholder: 'address',
+    summary: 'Where people are sent back to; once for each',
+    required: true,
+  },
+  public: {
+    kind: 'switch',
+    summary: 'It runs where no secret can be kept, such as a desktop or mobile program, and gets none',
+  },
+} satisfies FieldFlags<AppInput>
+
+const columns = ['clientId', 'name', 'redirectUris', 'public']
+
+/** `learnctl apps …` */
+export const commands: readonly Command[] = [
+  call({
+    name: 'list',
+    summary: 'List OAuth applications',
+    operation: async () => (await contract()).list,
+    columns: [...columns, 'createdAt'],
+  }),
+  call({
+    name: 'create',
+    summary: 'Register an OAuth application and print its secret, this once',
+    description:
+      'A redirect URI is https, http on 127.0.0.1, [::1] or localhost, or, of a public application, a scheme of its\nown such as com.example.app:/callback. It has to be matched exactly; on 127.0.0.1 and [::1] any port does.',
+    operation: async () => (await contract()).create,
+    fields,
+    secretUnless: 'public',
+    columns: [...columns, 'clientSecret'],
+    examples: [
+      'apps create --name Reports --redirect-uri https://reports.example.org/callback -o json',
+      'apps create --name "Desk app" --redirect-uri http://127.0.0.1/callback --public -q',
+    ],
+  }),
+  call({
+    name: 'delete',
+    summary: 'Delete an OAuth application, with every grant and token it has',
+    operation: async () => (await contract()).delete,
+    arguments: { clientId: { name: 'app', summary: 'Client id of the application' } },
+    destructive: ({ app }) => `delete application ${app}`,
+    done: ({ app }) => `deleted application ${app}`,
+    examples: ['apps delete app_01 --yes'],
+  }),
+]

@@ -1,0 +1,69 @@
+import { describe, expect } from 'vitest'
+import { expectClearError } from '../../helpers/clear-error.ts'
+import { test as base } from '../../helpers/cli.ts'
+import { giveGrant } from '../../helpers/grant.ts'
+import { resultOf, rowsOf } from '../../helpers/result.ts'
+
+/** The program, signed in by a key of one who is no admin, or of one who is. */
+const test = base
+  .extend('learnersKey', ({ learner }) => as(learner.key))
+  .extend('adminsKey', ({ admin }) => as(admin.key))
+
+function as(key: string) {
+  return { env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key } }
+}
+
+describe('auth grants', () => {
+  test('list shows one’s own, and to admins those of a user', async ({
+    remote,
+    academy,
+    learner,
+    learnersKey,
+    adminsKey,
+  }) => {
+    const id = giveGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
+    const grant = {
+      id,
+      userId: learner.id,
+      clientId: 'learnctl',
+      clientName: 'learnctl',
+      scopes: ['read', 'write'],
+      createdAt: '2026-03-01T12:00:00.000Z',
+      lastUsedAt: null,
+      expiresAt: '2026-05-30T12:00:00.000Z',
+    }
+    expect(await resultOf(remote, 'auth grants list', learnersKey)).toEqual([grant])
+    expect(await resultOf(remote, `auth grants list --user email:${learner.email}`, adminsKey)).toEqual([
+      grant,
+    ])
+    expect(await resultOf(remote, 'auth grants list', adminsKey)).toEqual([])
+    expect((await remote.run('auth grants list -q', learnersKey)).stdout).toBe(`${id}\n`)
+    const { stdout } = await remote.run('auth -o csv grants list --columns clientName,scopes', learnersKey)
+    expect(stdout.split('\r\n')[0]).toBe('clientName,scopes')
+  })
+
+  test('of others are for admins', async ({ remote, admin, learnersKey, adminsKey }) => {
+    expectClearError(await remote.run(`auth grants list --user ${admin.id}`, learnersKey), 5, 'scope admin')
+    expectClearError(await remote.run('auth grants list --user usr_none', adminsKey), 3, 'usr_none')
+  })
+
+  test('revoke ends one, after a yes', async ({ remote, academy, learner, learnersKey }) => {
+    const id = giveGrant(academy, { userId: learner.id })
+    expectClearError(await remote.run(`auth grants revoke ${id}`, learnersKey), 2, 'hint: add --yes')
+    const asked = await remote.run(`auth grants revoke ${id}`, { ...learnersKey, tty: 200, typed: ['y\r'] })
+    expect(asked.code).toBe(0)
+    expect(asked.stderr).toContain(`Revoke grant ${id} at school.example?`)
+    expect(await resultOf(remote, 'auth grants list', learnersKey)).toEqual([])
+    expect(await remote.run(`auth grants revoke ${id} --yes`, learnersKey)).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `note: revoked grant ${id}\n`,
+    })
+    expectClearError(await remote.run('auth grants revoke gnt_none --yes', learnersKey), 3, 'gnt_none')
+  })
+
+  test('of an academy in this process are those of its first user', async ({ local }) => {
+    expect(await rowsOf(local, 'auth grants list')).toEqual([])
+    expect(await local.run('auth grants revoke gnt_none --yes')).toMatchObject({ code: 3 })
+  })
+})
