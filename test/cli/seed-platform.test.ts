@@ -94,6 +94,14 @@ const missing: Record<string, [line: string, needed: string]> = {
   'keys list': ['keys list', 'keys.list (GET /v1/keys answered 404)'],
   'keys create': ['keys create --name ci', 'keys.create (POST /v1/keys answered 404)'],
   'keys revoke': ['keys revoke 1 --yes', 'keys.revoke (DELETE /v1/keys/1 answered 404)'],
+  'apps list': ['apps list', 'apps.list (GET /v1/apps answered 404)'],
+  'apps create': [
+    'apps create --name x --redirect-uri https://a.example/cb',
+    'apps.create (POST /v1/apps answered 404)',
+  ],
+  'apps delete': ['apps delete 1 --yes', 'apps.delete (DELETE /v1/apps/1 answered 404)'],
+  'auth grants list': ['auth grants list', 'grants.list (GET /v1/grants answered 404)'],
+  'auth grants revoke': ['auth grants revoke 1 --yes', 'grants.revoke (DELETE /v1/grants/1 answered 404)'],
 }
 
 /** Commands about this machine, which send nothing to the platform. */
@@ -113,7 +121,7 @@ const here: Record<string, [line: string, code: number]> = {
 }
 
 /** Commands with a test of their own below. */
-const others = ['auth login', 'analytics summary', 'doctor']
+const others = ['auth login', 'analytics summary', 'doctor', 'users set-password']
 
 test('every command is in one of these tables', async () => {
   const commands = await Promise.all(
@@ -185,6 +193,17 @@ describe('is not offered, in one line that names host and operation', () => {
       stdout: '',
       stderr: `error: ${new URL(seed.url).host} does not offer ${needed}\n`,
     })
+  })
+
+  test('users set-password, whose password is shown nowhere', async ({ cli, seed }) => {
+    expect(await cli.run('users set-password 2', at(seed, { stdin: 'correct horse battery\n' }))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `error: ${new URL(seed.url).host} does not offer users.update (PUT /v1/users/2 answered 404)\n`,
+    })
+    expect(seed.requests.find(({ url }) => url === '/v1/users/2')?.body).toBe(
+      '{"password":"correct horse battery"}',
+    )
   })
 
   test('analytics summary, with what to do instead', async ({ cli, seed }) => {

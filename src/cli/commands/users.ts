@@ -50,7 +50,6 @@ const profile = {
   },
 } satisfies Readonly<Record<string, FieldFlag>>
 
-// A password is no flag: argument lists can be read by every user of a machine. `--body -` takes one.
 const fields = {
   email: { summary: 'E-mail address', required: true },
   role: { summary: 'What the person is', choices: [...roles, ...aliases] },
@@ -99,8 +98,12 @@ export const commands: readonly Command[] = [
     summary: 'Create a user',
     operation: async () => (await contract()).create,
     fields,
+    password: 'on request',
     columns,
-    examples: ['users create --email ada@example.org --first-name Ada --role instructor'],
+    examples: [
+      'users create --email ada@example.org --first-name Ada --role instructor',
+      'users create --email ada@example.org --password-stdin < password.txt',
+    ],
   }),
   call({
     name: 'update',
@@ -112,6 +115,17 @@ export const commands: readonly Command[] = [
     versioned: true,
     columns,
     examples: ['users update email:ada@example.org --role admin', 'users update usr_01 --status suspended'],
+  }),
+  call({
+    name: 'set-password',
+    summary: 'Set the password of a user, which ends their sessions and grants',
+    description:
+      'It is read from standard input; on a terminal it is asked for twice, and not shown. API keys stay as they are.\nUnder a local profile this is the way to a password for an academy that exists.',
+    operation: async () => (await contract()).update,
+    arguments: { userId: user },
+    password: 'always',
+    columns,
+    examples: ['users set-password email:ada@example.org < password.txt'],
   }),
   call({
     name: 'delete',

@@ -1,6 +1,22 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, describe, expect } from 'vitest'
-import { type TestCli, test } from '../../helpers/cli.ts'
+import { verifyPassword } from '../../../src/server/password.ts'
+import { expectClearError } from '../../helpers/clear-error.ts'
+import { type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
+import { giveGrant } from '../../helpers/grant.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
+
+const password = 'correct horse battery'
+
+/** True when the password is the one that the academy keeps for an e-mail address. */
+async function opens({ cwd }: TestCli, email: string, given: string): Promise<boolean> {
+  const database = new DatabaseSync(join(cwd, 'academy.db'), { readOnly: true })
+  const row = database.prepare('select password_hash from users where email = ?').get(email)
+  database.close()
+  const stored = row?.['password_hash']
+  return typeof stored === 'string' && verifyPassword(given, stored)
+}
 
 const ada = 'users create --email ada@school.example --external-id S-1 --first-name Ada'
 
@@ -104,6 +120,37 @@ describe('create', () => {
     expect(runs[0]?.stdout).toContain('"password": "***"')
   })
 
+  test('takes a password from standard input with --password-stdin, without the end of its line', async ({
+    local,
+  }) => {
+    const run = (stdin: string, flags: string) =>
+      local.run(`users create --email ada@school.example --password-stdin ${flags}`, { stdin })
+    const rehearsed = await run(`${password}\n`, '--dry-run -o json')
+    expect(JSON.parse(rehearsed.stdout)).toMatchObject({
+      body: { email: 'ada@school.example', password: '***' },
+    })
+    const created = await run(`${password}\r\n`, '--debug -o json')
+    for (const { code, stdout, stderr } of [rehearsed, created]) {
+      expect(code).toBe(0)
+      expect(stdout + stderr).not.toContain(password)
+    }
+    expect(await opens(local, 'ada@school.example', password)).toBe(true)
+    expect(await opens(local, 'ada@school.example', `${password}\n`)).toBe(false)
+  })
+
+  test('asks for the password twice on a terminal, and shows neither', async ({ local }) => {
+    const { code, stdout, stderr } = await local.run('users create --password-stdin', {
+      tty: 80,
+      typed: ['ada@school.example\r', `${password}\r`, `${password}\r`],
+    })
+    expect({ code, stdout: stdout + stderr }).toEqual({
+      code: 0,
+      stdout: expect.not.stringContaining(password),
+    })
+    expect(stderr).toMatch(/Password:[\s\S]+Once more:/)
+    expect(await opens(local, 'ada@school.example', password)).toBe(true)
+  })
+
   test('of an address that is taken in other case says whose it is', async ({ local }) => {
     const { id } = await resultOf(local, ada)
     const { code, stdout, stderr } = await local.run('users create --email ADA@School.Example')
@@ -171,6 +218,84 @@ describe('a user', () => {
     const { stdout } = await local.run(`users get ${id} -o json`)
     expect(stdout).not.toContain('ada@school.example')
     expect(stdout).not.toContain('Ada')
+  })
+})
+
+describe('set-password', () => {
+  const set = 'users set-password email:admin@academy.local'
+
+  test('gives a user a password, under a local profile without the present one', async ({ local }) => {
+    expect(await opens(local, 'admin@academy.local', password)).toBe(false)
+    const { code, stdout, stderr } = await local.run(`${set} -q`, { stdin: `${password}\n` })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toMatch(/^usr_\w+\n$/)
+    expect(await opens(local, 'admin@academy.local', password)).toBe(true)
+    await local.run(set, { stdin: 'staple of the second' })
+    expect(await opens(local, 'admin@academy.local', password)).toBe(false)
+  })
+
+  test('works elsewhere, for admins, and ends what the user had allowed', async ({
+    remote,
+    academy,
+    admin,
+    instructor,
+  }) => {
+    const as = (key: string) => ({
+      env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key },
+      stdin: password,
+    })
+    giveGrant(academy, { userId: instructor.id })
+    const refused = await remote.run(`users set-password ${instructor.id}`, as(instructor.key))
+    expect(refused).toMatchObject({ code: 5, stdout: '' })
+    expect(await resultOf(remote, 'auth grants list', as(instructor.key))).toHaveLength(1)
+    expect(await remote.run(`users set-password ${instructor.id}`, as(admin.key))).toMatchObject({ code: 0 })
+    expect(await resultOf(remote, 'auth grants list', as(instructor.key))).toEqual([])
+    const missing = await remote.run('users set-password usr_none', as(admin.key))
+    expectClearError(missing, 3, 'usr_none')
+  })
+
+  test.for<[what: string, line: string, given: RunOptions, message: string]>([
+    ['nothing', set, { stdin: '' }, 'there is no password on standard input'],
+    ['an empty line', set, { stdin: '\n' }, 'there is no password on standard input'],
+    ['two lines', set, { stdin: `${password}\nmore` }, 'it has more than one line'],
+    ['too few characters', set, { stdin: 'short' }, 'password must have at least 12 characters'],
+    ['too many', set, { stdin: 'a'.repeat(257) }, 'password must have at most 256 characters'],
+    ['a zero byte', set, { stdin: 'correct\0horse battery' }, 'password'],
+    [
+      'a body from standard input besides',
+      'users create --body - --password-stdin',
+      { stdin: '{}' },
+      '--body and --password-stdin cannot both read standard input',
+    ],
+    [
+      'the same, spelt otherwise',
+      'users create --body @- --password-stdin',
+      { stdin: '{}' },
+      '--body and --password-stdin cannot both read standard input',
+    ],
+    ['a password as an argument', `${set} ${password.replaceAll(' ', '-')}`, {}, 'too many arguments'],
+  ])('is refused: %s', async ([, line, given, message], { local }) => {
+    const refused = await local.run(line, given)
+    expectClearError(refused, 2, message)
+    if (given.stdin && given.stdin.length > 4) expect(refused.stderr).not.toContain(given.stdin)
+    expect(await resultOf(local, 'users me')).toMatchObject({ version: 1 })
+  })
+
+  test('is refused on a terminal where the two are not the same, or the first is empty', async ({
+    local,
+  }) => {
+    for (const [typed, message] of [
+      [[`${password}\r`, 'another password\r'], 'the two passwords are not the same'],
+      [['\r'], 'the password is empty'],
+    ] as const) {
+      const { code, stdout, stderr } = await local.run(`${set} --color never`, { tty: 80, typed })
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+      expect(stderr).toMatch(new RegExp(`error: ${message}\n$`))
+    }
+    const { code, stderr } = await local.run(`${set} --no-input`, { tty: 80 })
+    expect(code).toBe(2)
+    expect(stderr).toContain('nothing may be asked: --no-input')
+    expect(await local.run(set, { tty: 80, typed: ['\u0003'] })).toMatchObject({ code: 130, stdout: '' })
   })
 })
 
