@@ -58,6 +58,11 @@ export interface CallerOptions {
   readonly transport: Transport
   /** The value of the Authorization header, asked for at each attempt; null or absent for none. */
   readonly authorization?: (() => Promise<string | null>) | undefined
+  /**
+   * Another value for the Authorization header than one that was refused by a 401; null where there is none. It is
+   * asked for, and the request sent again, once.
+   */
+  readonly reauthorization?: ((refused: string) => Promise<string | null>) | undefined
   /** What `authorization` gives; an API key unless told otherwise. */
   readonly credential?: CredentialKind | undefined
   /** Lets a credential travel over plain http to a host that is not this one. */
@@ -86,6 +91,7 @@ export function createCaller(options: CallerOptions): Caller {
     baseUrl,
     transport: options.transport,
     authorization: options.authorization,
+    reauthorization: options.reauthorization,
     credential: options.credential ?? 'api_key',
     insecureHttp: options.insecureHttp ?? false,
     attempts: options.attempts ?? 4,

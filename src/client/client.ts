@@ -60,7 +60,7 @@ export type Client = {
 
 /** How a client reaches its academy, and as whom. */
 export interface ClientOptions
-  extends Omit<CallerOptions, 'transport' | 'authorization' | 'credential'>,
+  extends Omit<CallerOptions, 'transport' | 'authorization' | 'reauthorization' | 'credential'>,
     UndiciOptions {
   /** An API key; this or an access token, or neither. */
   readonly apiKey?: string

@@ -30,6 +30,8 @@ export interface Refusal {
   readonly requestId: string | null
   /** How long the server asks to wait (RFC 9110 §10.2.3), null when it does not say. */
   readonly retryAfterMs: number | null
+  /** The scopes that it would have taken (RFC 6750 §3), as far as the server named any. */
+  readonly neededScopes: readonly string[]
 }
 
 /** The API refused: a status from 400 on (RFC 9457 where the server knows it). */
@@ -45,6 +47,7 @@ export class ApiError extends Error implements Refusal {
   readonly problem: Readonly<Record<string, unknown>> | null
   readonly requestId: string | null
   readonly retryAfterMs: number | null
+  readonly neededScopes: readonly string[]
 
   constructor(target: Target, refusal: Refusal) {
     super(refusal.detail)
@@ -58,6 +61,7 @@ export class ApiError extends Error implements Refusal {
     this.problem = refusal.problem
     this.requestId = refusal.requestId
     this.retryAfterMs = refusal.retryAfterMs
+    this.neededScopes = refusal.neededScopes
   }
 }
 

@@ -50,8 +50,9 @@ export async function errorOf(
   const text = bytes?.toString('utf8') ?? ''
   const problem = objectOf(text)
   const code = codeOf(reply, problem)
+  const needed = neededScopesOf(reply)
   const expired = reply.status === 403 && code === null && credential === 'api_key'
-  const known = expired ? 'expired_key' : uncoded[reply.status]
+  const known = needed ? 'insufficient_scope' : expired ? 'expired_key' : uncoded[reply.status]
   return new ApiError(target, {
     status: reply.status,
     code: code ?? known ?? `http_${reply.status}`,
@@ -64,7 +65,17 @@ export async function errorOf(
     problem,
     requestId: textOf(problem?.['requestId']) ?? reply.headers.get('x-request-id'),
     retryAfterMs: retryAfterOf(reply, now()),
+    neededScopes: needed ?? [],
   })
+}
+
+/** What a 403 would have taken, where its challenge says that the scope is the reason (RFC 6750 §3.1); else null. */
+function neededScopesOf({ status, headers }: Reply): readonly string[] | null {
+  const challenge = headers.get('www-authenticate') ?? ''
+  if (status !== 403 || !/(^|[\s,])error="?insufficient_scope\b/i.test(challenge)) return null
+  const scope = /(?:^|[\s,])scope="([^"]*)"/i.exec(challenge)?.[1] ?? ''
+  // As RFC 6749 §3.3 spells them; anything else would end up in a command that somebody copies.
+  return scope.split(' ').filter((word) => /^[\w.:/-]+$/.test(word))
 }
 
 function redirected(target: Target, reply: Reply): ProtocolError {

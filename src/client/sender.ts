@@ -25,6 +25,7 @@ export interface SenderOptions extends RetryPolicy, Timeouts {
   readonly baseUrl: string
   readonly transport: Transport
   readonly authorization: (() => Promise<string | null>) | undefined
+  readonly reauthorization: ((refused: string) => Promise<string | null>) | undefined
   readonly credential: CredentialKind
   readonly insecureHttp: boolean
   readonly now: () => number
@@ -45,9 +46,15 @@ export interface Sender {
   sendOnce<T>(request: Exchange, consume: Consume<T>): Promise<T>
 }
 
+/** Whether the credential was renewed for a request already: that is done once, over all its attempts. */
+interface Renewal {
+  done: boolean
+}
+
 /** A sender to one base address. */
 export function createSender(options: SenderOptions): Sender {
   const { baseUrl, transport, authorization, credential, insecureHttp, now, onExchange } = options
+  const reauthorization = options.reauthorization ?? (async () => null)
   let honours: Promise<boolean> | null = null
 
   async function withCredential(request: Exchange): Promise<Exchange> {
@@ -57,13 +64,30 @@ export function createSender(options: SenderOptions): Sender {
     return { ...request, headers }
   }
 
-  async function attemptOnce<T>(request: Exchange, attempt: number, consume: Consume<T>): Promise<T> {
+  async function attemptOnce<T>(request: Exchange, attempt: number, consume: Consume<T>, renewal: Renewal) {
     const signed = await withCredential(request)
+    try {
+      return await exchangeOnce(signed, attempt, consume)
+    } catch (error) {
+      const refused = 'authorization' in request.headers ? undefined : signed.headers['authorization']
+      if (!isUnauthorized(error) || refused === undefined || renewal.done) throw error
+      renewal.done = true
+      const value = await reauthorization(refused)
+      if (value === null) throw error
+      return exchangeOnce(
+        { ...signed, headers: { ...signed.headers, authorization: value } },
+        attempt,
+        consume,
+      )
+    }
+  }
+
+  async function exchangeOnce<T>(signed: Exchange, attempt: number, consume: Consume<T>): Promise<T> {
     const startMs = now()
     const report = (status: number | null, requestId: string | null, error: Error | null) =>
       onExchange?.({
-        method: request.method,
-        url: request.url,
+        method: signed.method,
+        url: signed.url,
         attempt,
         status,
         requestId,
@@ -76,14 +100,15 @@ export function createSender(options: SenderOptions): Sender {
     })
     report(reply.status, reply.headers.get('x-request-id'), null)
     if (reply.status >= 200 && reply.status <= 299) return consume(reply)
-    throw await errorOf(request, reply, 'authorization' in signed.headers ? credential : null, now)
+    throw await errorOf(signed, reply, 'authorization' in signed.headers ? credential : null, now)
   }
 
   async function send<T>(request: Exchange, consume: Consume<T>, translate?: Translate): Promise<T> {
+    const renewal: Renewal = { done: false }
     const keyed = async () => 'idempotency-key' in request.headers && honoursKeys()
     return retry(options, { ...request, honoursKeys: keyed }, async (attempt, mayHaveHappened) => {
       try {
-        return await attemptOnce(request, attempt, consume)
+        return await attemptOnce(request, attempt, consume, renewal)
       } catch (fault) {
         const error = translate && fault instanceof ApiError ? await translate(fault) : fault
         if (!mayHaveHappened || !(error instanceof ApiError)) throw error
@@ -93,7 +118,7 @@ export function createSender(options: SenderOptions): Sender {
               body: await readJson(get, reply),
               etag: reply.headers.get('etag'),
             })),
-          repeat: (put) => attemptOnce(put, attempt, consume),
+          repeat: (put) => attemptOnce(put, attempt, consume, renewal),
           accept: consume,
         })
       }
@@ -123,5 +148,9 @@ export function createSender(options: SenderOptions): Sender {
     }
   }
 
-  return { send, sendOnce: (request, consume) => attemptOnce(request, 1, consume) }
+  return { send, sendOnce: (request, consume) => attemptOnce(request, 1, consume, { done: false }) }
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 401
 }

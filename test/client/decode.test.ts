@@ -113,6 +113,27 @@ test.each([
   expect(await errorOf(target, reply, 'api_key', now)).toMatchObject({ ...expected, status, requestId: 'r7' })
 })
 
+test.each<[string, readonly string[]]>([
+  ['Bearer realm="x", error="insufficient_scope", scope="write"', ['write']],
+  ['Bearer error=insufficient_scope', []],
+  ['bearer scope="courses:write admin", Error="insufficient_scope"', ['courses:write', 'admin']],
+  ['Basic realm="x", Bearer error="insufficient_scope", scope="$(id) write"', ['write']],
+])('a 403 whose challenge is %j is about scopes, also without a code', async (challenge, neededScopes) => {
+  const reply = () => new Response('{}', { status: 403, headers: { 'www-authenticate': challenge } })
+  const expected = { code: 'insufficient_scope', coded: false, neededScopes }
+  expect(await errorOf(target, reply(), 'api_key', now)).toMatchObject(expected)
+  expect(await errorOf(target, reply(), 'access_token', now)).toMatchObject(expected)
+})
+
+test.each([
+  [401, 'Bearer error="insufficient_scope", scope="write"', 'invalid_token'],
+  [403, 'Bearer error="invalid_token", error_description="no insufficient_scope"', 'forbidden'],
+  [403, 'Bearer realm="error=insufficient_scopes"', 'forbidden'],
+])('a %i with the challenge %j is not', async (status, challenge, code) => {
+  const reply = new Response('{}', { status, headers: { 'www-authenticate': challenge } })
+  expect(await errorOf(target, reply, 'access_token', now)).toMatchObject({ code, neededScopes: [] })
+})
+
 test('a problem is read up to 64 KiB, then left', async () => {
   let pulled = 0
   const body = new ReadableStream<Uint8Array>({

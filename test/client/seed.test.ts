@@ -70,6 +70,8 @@ test('every extension is said not to be offered, by host and operation', async (
     lessonId: '1',
     enrollmentId: '1',
     keyId: '1',
+    clientId: '1',
+    grantId: '1',
   }
   for (const operation of operations.filter(({ published }) => !published)) {
     const call = caller.call(operation, { params, ...(operation.body && { body: {} }) })

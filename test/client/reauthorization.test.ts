@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest'
+import type { CallerOptions } from '../../src/client/caller.ts'
+import { courses } from '../../src/contract/courses.ts'
+import { scripted, trial } from './harness.ts'
+
+const unauthorized = () => Response.json({ code: 'token_expired', detail: 'too old' }, { status: 401 })
+const one = () => Response.json({ id: 'crs_1' })
+
+/** A caller whose answers are these, with a token that is renewed as told; `asked` are the refused ones. */
+function renewing(
+  answers: readonly Response[],
+  next: () => Promise<string | null>,
+  more: Partial<CallerOptions> = {},
+) {
+  const asked: string[] = []
+  const { transport, requests } = scripted(...answers)
+  const { caller } = trial({
+    transport,
+    authorization: async () => 'Bearer old',
+    reauthorization: async (refused) => {
+      asked.push(refused)
+      return next()
+    },
+    newIdempotencyKey: () => 'key',
+    ...more,
+  })
+  return { caller, asked, bearers: () => requests.map(({ headers }) => headers['authorization']), requests }
+}
+
+const get = { params: { courseId: 'crs_1' } }
+
+test('a 401 is answered by the same request with another credential', async () => {
+  const { caller, asked, requests, bearers } = renewing([unauthorized(), one()], async () => 'Bearer new')
+  const { data } = await caller.call(courses.create, { body: { title: 'Go' } })
+  expect(data).toEqual({ id: 'crs_1' })
+  expect(asked).toEqual(['Bearer old'])
+  expect(bearers()).toEqual(['Bearer old', 'Bearer new'])
+  const [first, second] = requests.map(({ signal: _, headers, ...rest }) => ({
+    ...rest,
+    headers: { ...headers, authorization: '' },
+  }))
+  expect(second).toEqual(first)
+  expect(second?.headers).toMatchObject({ 'idempotency-key': '"key"' })
+})
+
+test('a second 401 is the error, and no third request is sent', async () => {
+  const { caller, asked, requests } = renewing([unauthorized(), unauthorized()], async () => 'Bearer new')
+  await expect(caller.call(courses.get, get)).rejects.toMatchObject({ status: 401, code: 'token_expired' })
+  expect(asked).toHaveLength(1)
+  expect(requests).toHaveLength(2)
+})
+
+test('a credential is renewed once for a request, whatever else it meets', async () => {
+  const busy = new Response(null, { status: 503 })
+  const answers = [unauthorized(), busy, unauthorized()]
+  const { caller, asked, bearers } = renewing(answers, async () => 'Bearer new')
+  await expect(caller.call(courses.get, get)).rejects.toMatchObject({ status: 401 })
+  expect(asked).toHaveLength(1)
+  expect(bearers()).toEqual(['Bearer old', 'Bearer new', 'Bearer old'])
+})
+
+test('each request may have it renewed anew', async () => {
+  const answers = [unauthorized(), one(), unauthorized(), one()]
+  const { caller, asked } = renewing(answers, async () => 'Bearer new')
+  await caller.call(courses.get, get)
+  await caller.call(courses.get, get)
+  expect(asked).toHaveLength(2)
+})
+
+test('a 401 is the error where there is no other credential', async () => {
+  const { caller, requests } = renewing([unauthorized()], async () => null)
+  await expect(caller.call(courses.get, get)).rejects.toMatchObject({ status: 401 })
+  expect(requests).toHaveLength(1)
+})
+
+test('what hinders the renewal is the error, and is not tried again', async () => {
+  const fault = new Error('no luck')
+  const { caller, asked } = renewing([unauthorized()], () => Promise.reject(fault))
+  await expect(caller.call(courses.create, { body: { title: 'Go' } })).rejects.toBe(fault)
+  expect(asked).toHaveLength(1)
+})
+
+test('a credential that is the request’s own is never replaced', async () => {
+  const { caller, asked } = renewing([unauthorized()], async () => 'Bearer new')
+  const own = { method: 'GET', path: '/v1/courses', headers: { Authorization: 'Basic x' } }
+  await expect(caller.send(own)).rejects.toMatchObject({ status: 401 })
+  expect(asked).toEqual([])
+})
+
+test('no other refusal has anything renewed', async () => {
+  const answers = [403, 400, 404].map((status) => Response.json({ code: 'forbidden' }, { status }))
+  const { caller, asked } = renewing(answers, async () => 'Bearer new')
+  for (const status of [403, 400, 404]) {
+    await expect(caller.call(courses.list)).rejects.toMatchObject({ status })
+  }
+  expect(asked).toEqual([])
+})
