@@ -34,7 +34,7 @@ export function createContext(
     settings,
     directories: places,
     profiles,
-    session: createSession(io, settings, choose, ways),
+    session: createSession(io, settings, profiles, choose, ways),
     output: createOutput(io, settings),
     prompts: createPrompts(io, settings),
   }

@@ -1,8 +1,10 @@
 import type { Fetch } from '../auth/fetch.ts'
+import type { TokenSource } from '../auth/token-source.ts'
 import type { Caller, CallerOptions } from '../client/caller.ts'
 import type { Transport } from '../client/transport.ts'
 import type { ClosableTransport } from '../client/undici.ts'
-import type { Academy, RemoteAcademy } from '../config/academy.ts'
+import type { Academy, Credential, RemoteAcademy } from '../config/academy.ts'
+import type { ProfileStore } from '../config/profile-store.ts'
 import type { Settings } from '../config/settings.ts'
 import type { LocalAcademy as OpenAcademy } from '../server/local.ts'
 import { AuthRequiredError, CommandError } from './errors.ts'
@@ -23,10 +25,18 @@ export const ways: Ways = {
 
 /** The academy of one run. Nothing is opened, and no credential looked for, before it is needed. */
 export interface Session {
-  /** The academy that settings and profiles name. Throws AuthRequiredError where they name none. */
+  /**
+   * The academy that settings and profiles name, with the credential as it is now. Throws AuthRequiredError where they
+   * name none.
+   */
   academy(): Academy
   /** How to call it. `anonymous` calls need no credential, and send none. */
   caller(options?: { readonly anonymous?: boolean }): Promise<Caller>
+  /**
+   * What is sent as the bearer: an access token that is renewed when that is due, an API key as it is. Throws
+   * AuthRequiredError where there is none, and a CommandError for a local academy, which takes none.
+   */
+  bearer(): Promise<string>
   /** Makes another academy the one of this session, such as the one to sign in to. */
   use(academy: Academy): void
   /**
@@ -40,8 +50,15 @@ export interface Session {
 }
 
 /** A session; `choose` finds the academy when it is first asked for. */
-export function createSession(io: Io, settings: Settings, choose: () => Academy | null, ways: Ways): Session {
+export function createSession(
+  io: Io,
+  settings: Settings,
+  profiles: ProfileStore,
+  choose: () => Academy | null,
+  ways: Ways,
+): Session {
   let chosen: Academy | null = null
+  let source: Promise<TokenSource> | null = null
   let opened: Promise<OpenAcademy> | null = null
   let network: Promise<ClosableTransport> | null = null
 
@@ -50,7 +67,7 @@ export function createSession(io: Io, settings: Settings, choose: () => Academy 
     if (chosen) return chosen
     throw new AuthRequiredError('no academy is chosen', {
       why: ['no profile is active, and neither --url nor LEARNCTL_URL is set'],
-      hint: 'sign in with `learnctl auth login --with-key --url <address>`, or make a local academy with `learnctl quickstart`',
+      hint: 'sign in with `learnctl auth login --url <address>`, or make a local academy with `learnctl quickstart`',
     })
   }
 
@@ -83,6 +100,46 @@ export function createSession(io: Io, settings: Settings, choose: () => Academy 
   const fetch: Fetch = async (url, request) => {
     const { webFetch } = await import('./web-fetch.ts')
     return webFetch(viaNetwork, settings.timeout.value)(url, request)
+  }
+
+  /** Where the access token of a profile comes from; null for a credential that is sent as it is. */
+  function sourceOf({ kept }: Credential): Promise<TokenSource> | null {
+    if (kept) source ??= openSource(kept)
+    return kept ? source : null
+  }
+
+  async function openSource(kept: NonNullable<Credential['kept']>): Promise<TokenSource> {
+    const { openTokenSource } = await import('./token-source.ts')
+    return openTokenSource({
+      io,
+      settings,
+      store: profiles,
+      transport: viaNetwork,
+      kept,
+      academy: academy(),
+      onRenewed: (tokens) => {
+        if (chosen?.kind !== 'remote' || !chosen.credential) return
+        const { profile } = kept
+        const credential = { ...chosen.credential, value: tokens.accessToken, kept: { profile, tokens } }
+        chosen = { ...chosen, credential }
+      },
+    })
+  }
+
+  /** How requests with this credential are authorized; what is refused once is renewed once. */
+  function authorizing(
+    credential: Credential,
+  ): Pick<CallerOptions, 'credential' | 'authorization' | 'reauthorization'> {
+    const { kind, value } = credential
+    if (!credential.kept) return { credential: kind, authorization: async () => `Bearer ${value}` }
+    return {
+      credential: kind,
+      authorization: async () => `Bearer ${await (await sourceOf(credential))?.current()}`,
+      reauthorization: async (refused) => {
+        const token = await (await sourceOf(credential))?.after(refused.replace(/^Bearer /, ''))
+        return token ? `Bearer ${token}` : null
+      },
+    }
   }
 
   async function create(options: Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>) {
@@ -119,8 +176,24 @@ export function createSession(io: Io, settings: Settings, choose: () => Academy 
     academy,
     open,
     fetch,
+    bearer: async () => {
+      const target = academy()
+      if (target.kind === 'local') {
+        throw new CommandError(
+          'no_bearer',
+          'usage',
+          `the academy in ${target.database} takes no credential`,
+          {
+            hint: 'serve it with `learnctl server start`, and make a key for it with `learnctl keys create --name <what for>`',
+          },
+        )
+      }
+      const credential = target.credential ?? (await missing(target))
+      return (await sourceOf(credential))?.current() ?? credential.value
+    },
     use: (academy) => {
       chosen = academy
+      source = null
     },
     caller: async ({ anonymous = false } = {}) => {
       const target = academy()
@@ -128,15 +201,16 @@ export function createSession(io: Io, settings: Settings, choose: () => Academy 
         // The process is its own server: what fails here once fails again.
         return create({ baseUrl: 'http://localhost', transport: viaProcess, attempts: 1 })
       }
-      const credential = anonymous ? null : (target.credential ?? missing(target))
+      const credential = anonymous ? null : (target.credential ?? (await missing(target)))
       return create({
         baseUrl: target.url,
         transport: viaNetwork,
-        credential: credential?.kind ?? 'api_key',
-        authorization: async () => credential && `Bearer ${credential.value}`,
+        ...(credential && authorizing(credential)),
       })
     },
     close: async () => {
+      // Tokens that are on their way have to arrive, and to be stored.
+      await (await source)?.settled()
       const [local, remote] = await Promise.allSettled([opened, network])
       if (local.status === 'fulfilled') local.value?.close()
       if (remote.status === 'fulfilled') await remote.value?.close()
@@ -151,15 +225,16 @@ export function databaseFault(error: unknown): unknown {
   return new CommandError('database_unusable', 'failure', `${error.path} ${error.message}`, { cause: error })
 }
 
-function missing({ url, withheld }: RemoteAcademy): never {
+async function missing(academy: RemoteAcademy): Promise<never> {
+  const { signInCommand } = await import('./sign-in-command.ts')
+  const { url, withheld } = academy
   const { origin } = new URL(url)
-  const login = `learnctl auth login --with-key --url ${url}`
   throw new AuthRequiredError(`no credential for ${origin}`, {
     why: withheld
       ? [
           `the credential of profile ${withheld.profile} was stored for ${withheld.origin} and goes nowhere else`,
         ]
       : [],
-    hint: `set LEARNCTL_API_KEY, or sign in with \`${login}\``,
+    hint: `set LEARNCTL_API_KEY, or sign in with \`${signInCommand(academy, { whole: true })}\``,
   })
 }

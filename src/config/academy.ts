@@ -1,7 +1,14 @@
 import { resolve } from 'node:path'
 import type { Environment } from './directories.ts'
 import { SettingError } from './errors.ts'
-import { bearerOf, isLocal, type Profile, type Profiles, type RemoteProfile } from './profiles.ts'
+import {
+  bearerOf,
+  isLocal,
+  type Profile,
+  type Profiles,
+  type RemoteProfile,
+  type StoredTokens,
+} from './profiles.ts'
 import { type Origin, type Settings, type Source, sources } from './settings.ts'
 
 /** What is sent as the bearer (RFC 6750), where it came from, and which others it keeps from being used. */
@@ -10,6 +17,8 @@ export interface Credential {
   readonly value: string
   readonly origin: Origin
   readonly shadows: readonly Origin[]
+  /** For an access token of a profile, what it was stored with: all that it takes to renew it. */
+  readonly kept?: { readonly profile: string; readonly tokens: StoredTokens }
 }
 
 interface Chosen {
@@ -103,7 +112,9 @@ function findProfile({ profiles }: AcademySources, name: string, origin: Origin)
   const valid = Object.keys(profiles.profiles)
   throw new SettingError(`there is no profile ${JSON.stringify(name)} (from ${origin.name})`, {
     hint:
-      valid.length > 0 ? `profiles: ${valid.join(', ')}` : 'make one with: learnctl auth login --with-key',
+      valid.length > 0
+        ? `profiles: ${valid.join(', ')}`
+        : 'make one with: learnctl auth login --url <address>',
     choice: { given: name, valid },
   })
 }
@@ -142,7 +153,8 @@ function remote(from: AcademySources, url: string, used: UsedProfile | null, cho
     const origin: Origin = { source: used.origin.source, name: `profile ${used.name}` }
     // A profile asked for on this very command line is more specific than a variable set some time before.
     const place = used.origin.source === 'flag' ? 0 : candidates.length
-    candidates.splice(place, 0, { ...bearerOf(bound), origin })
+    const kept = bound.kind === 'oauth' && { kept: { profile: used.name, tokens: bound } }
+    candidates.splice(place, 0, { ...bearerOf(bound), origin, ...kept })
   }
   const [first, ...others] = candidates
   return {

@@ -1,0 +1,81 @@
+import { ConfigError } from '../config/errors.ts'
+import type { StoredTokens } from '../config/profiles.ts'
+import { SignInError } from './errors.ts'
+import { isFresh, remainingMs } from './tokens.ts'
+
+/** The access token of one run, renewed when that is due. */
+export interface TokenSource {
+  /** The token to send now. Throws as `renew` does where there is none that could be valid. */
+  current(): Promise<string>
+  /** Another token than one that was refused; null where there is none. Throws as `renew` does. */
+  after(refused: string): Promise<string | null>
+  /** Resolves when no renewal is under way. */
+  settled(): Promise<void>
+}
+
+/** What a token source is made of. */
+export interface TokenSourceOptions {
+  readonly tokens: StoredTokens
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** Tokens that serve in place of those held, as `refreshInTurn` finds them. */
+  readonly renew: (held: StoredTokens, serves: (stored: StoredTokens) => boolean) => Promise<StoredTokens>
+  /** Is told of every renewal. */
+  readonly onRenewed: (tokens: StoredTokens) => void
+}
+
+/** A token source that renews ahead of the end, and one renewal at a time. */
+export function createTokenSource({ tokens, now, renew, onRenewed }: TokenSourceOptions): TokenSource {
+  let held = tokens
+  let flight: Promise<void> | null = null
+  let postponed = false
+
+  function renewal(serves: (stored: StoredTokens) => boolean): Promise<void> {
+    flight ??= renew(held, serves)
+      .then((renewed) => {
+        held = renewed
+        postponed = false
+        onRenewed(renewed)
+      })
+      .finally(() => {
+        flight = null
+      })
+    return flight
+  }
+
+  async function current(): Promise<string> {
+    if (isFresh(held, now()) || held.refreshToken === null) return held.accessToken
+    const lasts = remainingMs(held, now()) > 0
+    // One that lasts a little longer is used up in peace, instead of asking in vain at every request.
+    if (lasts && postponed) return held.accessToken
+    try {
+      await renewal((stored) => isFresh(stored, now()))
+    } catch (error) {
+      if (!lasts || !isPassing(error)) throw error
+      postponed = true
+    }
+    return held.accessToken
+  }
+
+  async function after(refused: string): Promise<string | null> {
+    await flight
+    if (held.accessToken === refused && held.refreshToken !== null) {
+      await renewal(({ accessToken }) => accessToken !== refused)
+    }
+    return held.accessToken === refused ? null : held.accessToken
+  }
+
+  return {
+    current,
+    after,
+    settled: async () => {
+      await flight?.catch(() => {})
+    },
+  }
+}
+
+/** True for what another attempt may not meet again: a server that cannot answer, files that cannot be written. */
+function isPassing(error: unknown): boolean {
+  if (error instanceof SignInError) return ['server_unavailable', 'answer_unusable'].includes(error.code)
+  return error instanceof ConfigError
+}

@@ -1,0 +1,71 @@
+import { SignInError } from '../auth/errors.ts'
+import type { Fetch } from '../auth/fetch.ts'
+import { refreshed } from '../auth/refresh.ts'
+import { refreshInTurn } from '../auth/refresh-in-turn.ts'
+import { assertConfidential } from '../client/base-url.ts'
+import { ConnectionError, TimeoutError } from '../client/errors.ts'
+import type { Academy } from '../config/academy.ts'
+import type { ProfileStore } from '../config/profile-store.ts'
+import type { StoredTokens } from '../config/profiles.ts'
+import { type Io, say } from './io.ts'
+import { signInCommand } from './sign-in-command.ts'
+import { visible } from './visible.ts'
+
+/** What renewing the tokens of a profile takes. */
+export interface Renewal {
+  readonly io: Io
+  readonly profile: string
+  readonly store: ProfileStore
+  readonly fetch: Fetch
+  readonly insecureHttp: boolean
+  readonly debug: boolean
+  /** Whose session that is. */
+  readonly academy: Academy
+}
+
+/**
+ * Tokens in place of `held` that serve (auth/refresh-in-turn.ts). A network that fails is a server that cannot answer
+ * now: what it is thrown at is another request, which was never sent.
+ */
+export async function renewed(
+  held: StoredTokens,
+  serves: (stored: StoredTokens) => boolean,
+  renewal: Renewal,
+): Promise<StoredTokens> {
+  const { io, profile, store, insecureHttp, academy } = renewal
+  const fetch = watched(renewal)
+  try {
+    return await refreshInTurn(held, serves, {
+      profile,
+      store,
+      signal: io.signal,
+      note: (text) => say(io, `note: ${visible(text)}\n`),
+      refreshed: (tokens) => {
+        if (!insecureHttp) assertConfidential(tokens.tokenEndpoint)
+        return refreshed(tokens, { fetch, now: io.now })
+      },
+    })
+  } catch (error) {
+    if (error instanceof ConnectionError || error instanceof TimeoutError) {
+      const why = [`the session of profile ${profile} could not be renewed`]
+      throw new SignInError('server_unavailable', error.message, { cause: error, why })
+    }
+    if (!(error instanceof SignInError) || !/^(signed_out|token_refused)$/.test(error.code)) throw error
+    const { code, message, why } = error
+    throw new SignInError(code, message, {
+      why,
+      hint: `sign in again: ${signInCommand(academy, { whole: true })}`,
+    })
+  }
+}
+
+/** The fetch, with the line of `--debug` that every other exchange has. */
+function watched({ io, fetch, debug }: Renewal): Fetch {
+  if (!debug) return fetch
+  return async (url, request) => {
+    const startMs = io.now()
+    const response = await fetch(url, request)
+    await say(io, `debug: ${request.method} ${url} → ${response.status} (${io.now() - startMs} ms)\n`)
+    return response
+  }
+}

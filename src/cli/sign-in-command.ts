@@ -1,0 +1,24 @@
+import type { Academy } from '../config/academy.ts'
+
+/** Which command to sign in by. */
+export interface SignInWay {
+  /** Scopes to ask for. */
+  readonly scopes?: readonly string[]
+  /** By an API key. */
+  readonly withKey?: boolean
+  /** Also what the active profile would say. */
+  readonly whole?: boolean
+}
+
+/** The command that signs in to this academy, and what of profile and address it has to name. */
+export function signInCommand(academy: Academy | null, { scopes, withKey, whole }: SignInWay = {}): string {
+  const words = ['learnctl auth login']
+  if (withKey) words.push('--with-key')
+  if (scopes) words.push(`--scope "${scopes.join(' ')}"`)
+  if (academy?.kind !== 'remote') return words.join(' ')
+  const profile = academy.profile ?? academy.credential?.kept?.profile ?? null
+  const active = academy.origin.source === 'profile'
+  if (profile !== null && (whole || !active)) words.push(`--profile ${profile}`)
+  if (whole || profile === null) words.push(`--url ${academy.url}`)
+  return words.join(' ')
+}

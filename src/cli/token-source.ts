@@ -1,0 +1,46 @@
+import { createTokenSource, type TokenSource } from '../auth/token-source.ts'
+import type { Transport } from '../client/transport.ts'
+import type { Academy, Credential } from '../config/academy.ts'
+import type { ProfileStore } from '../config/profile-store.ts'
+import type { StoredTokens } from '../config/profiles.ts'
+import type { Settings } from '../config/settings.ts'
+import type { Io } from './io.ts'
+
+/** While tokens are renewed, other processes wait. */
+const longestMs = 10_000
+
+/** What the tokens of a profile are renewed by. */
+export interface TokenSourceParts {
+  readonly io: Io
+  readonly settings: Settings
+  readonly store: ProfileStore
+  readonly transport: Transport
+  readonly kept: NonNullable<Credential['kept']>
+  readonly academy: Academy
+  readonly onRenewed: (tokens: StoredTokens) => void
+}
+
+/** The access token of a profile; what renews it is loaded when that is due. */
+export function openTokenSource(parts: TokenSourceParts): TokenSource {
+  const { io, settings, store, transport, kept, academy, onRenewed } = parts
+  return createTokenSource({
+    tokens: kept.tokens,
+    now: io.now,
+    onRenewed,
+    renew: async (held, serves) => {
+      const [{ renewed }, { webFetch }] = await Promise.all([
+        import('./renewal.ts'),
+        import('./web-fetch.ts'),
+      ])
+      return renewed(held, serves, {
+        io,
+        academy,
+        store,
+        profile: kept.profile,
+        fetch: webFetch(transport, Math.min(settings.timeout.value, longestMs)),
+        insecureHttp: settings.insecureHttp.value,
+        debug: settings.debug.value,
+      })
+    },
+  })
+}
