@@ -2,7 +2,7 @@ import type { Operation } from '../contract/operation.ts'
 import { type Call, type Route, requireAdmin, requireRight } from './call.ts'
 import { type Academy, count, type Exchange, type Gates, refusalOf, tooMany } from './exchange.ts'
 import { once, readIdempotencyKey } from './idempotency.ts'
-import { identify, touchKey } from './identify.ts'
+import { identify, touchCredential } from './identify.ts'
 import type { Principal } from './principal.ts'
 import { ProblemError } from './problem-error.ts'
 import { type Reply, successOf } from './reply.ts'
@@ -68,7 +68,7 @@ function admit(
 function touch({ database }: Academy, { principal, touch, now }: Exchange): void {
   if (!principal || !touch) return
   try {
-    touchKey(database, principal, now)
+    touchCredential(database, principal, now)
   } catch {
     // On a full disk, or while another program writes, reading goes on; a write fails by itself.
   }

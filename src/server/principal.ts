@@ -7,7 +7,7 @@ export interface Principal {
   /** The credential's scopes ∩ those the role may have now (api.md §2, "Scopes"). */
   readonly scopes: readonly Scope[]
   readonly method: 'api_key' | 'oauth' | 'local'
-  /** The id of the credential, as it stands in logs: a key's id, or `local`. */
+  /** The id of the credential, as it stands in logs: that of a key or of a grant, or `local`. */
   readonly credential: string
 }
 

@@ -12,6 +12,8 @@ export interface RateLimit {
   readonly perMinute: number
   /** Takes one token of the bucket with this name. */
   take(name: string): Allowance
+  /** Puts back what was taken: it was not meant to be counted. */
+  giveBack(name: string): void
   /** Looks without taking. */
   peek(name: string): Allowance
 }
@@ -59,6 +61,9 @@ export function rateLimit(perMinute: number, now: () => Date): RateLimit {
       const allowed = bucket.tokens >= 1
       if (allowed) bucket.tokens -= 1
       return allowanceOf(allowed, bucket)
+    },
+    giveBack(name) {
+      bucketOf(name, now().getTime()).tokens += 1
     },
     peek(name) {
       const bucket = bucketOf(name, now().getTime())

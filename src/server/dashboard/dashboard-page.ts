@@ -43,7 +43,9 @@ export function endpointsOf({ path, show, act = noForm }: DashboardPage): Endpoi
         const form = await formOf(visit, visitor)
         const asksToSignIn = form.get('action') === 'sign_in'
         if (!visitor.user) {
-          return asksToSignIn ? signIn(visit, visitor, form, why) : signInPage(visitor, { why: signedOut })
+          return asksToSignIn
+            ? signIn(visit, visitor, form, { why })
+            : signInPage(visitor, { why: signedOut })
         }
         if (asksToSignIn) return seeOther(hereOf(visit))
         const guest = guestOf(visit, visitor, visitor.user)

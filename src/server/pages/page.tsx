@@ -1,6 +1,7 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { phraseOf } from '../../contract/errors.ts'
+import type { Visit } from '../endpoint.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ProblemError } from '../problem-error.ts'
 import type { Reply } from '../reply.ts'
@@ -13,7 +14,7 @@ export interface PageOptions {
   readonly status?: number
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Where its forms may lead to besides this site, as an origin: browsers hold redirects to it, too. */
+  /** Where its forms may lead to besides this site, as a CSP source: browsers hold redirects to it, too. */
   readonly formTarget?: string
   /** What stands above the content, such as the navigation of the dashboard. */
   readonly banner?: Child
@@ -77,6 +78,11 @@ function Mark() {
 /** The answer that leads on to another page: 303, so that going back does not send a form again. */
 export function seeOther(location: string, headers: Readonly<Record<string, string>> = {}): Reply {
   return { status: 303, headers: { location, 'referrer-policy': 'same-origin', ...headers }, body: null }
+}
+
+/** The address that a visit came to, as a link. */
+export function hereOf({ base, request }: Visit): string {
+  return base + request.path + (request.search === '' ? '' : `?${request.search}`)
 }
 
 /** A refusal as a page. */

@@ -7,15 +7,17 @@ import { ProblemError } from '../problem-error.ts'
 import type { Reply } from '../reply.ts'
 import { digest } from '../secret.ts'
 import { beginSession, type Visitor } from './browser-session.ts'
-import { page, seeOther } from './page.tsx'
+import { hereOf, page, seeOther } from './page.tsx'
 
 /** The page that asks who somebody is; its form comes back to the same address. */
-export function signInPage(visitor: Visitor, { why, fault, account = '' }: SignInOptions): Reply {
+export function signInPage(visitor: Visitor, options: SignInOptions): Reply {
+  const { why, formTarget, fault, account = '' } = options
   return page(
     {
-      title: 'Sign in',
+      title: fault ? 'Fault: Sign in' : 'Sign in',
       narrow: true,
       headers: visitor.headers,
+      ...(formTarget !== undefined && { formTarget }),
       ...(fault && { status: fault.status, code: fault.code }),
     },
     <form method="post" class="card">
@@ -46,10 +48,16 @@ export function signInPage(visitor: Visitor, { why, fault, account = '' }: SignI
   )
 }
 
-/** What a sign-in page says besides its two questions. */
-export interface SignInOptions {
-  /** What it is for. */
+/** What signing in is for. */
+export interface SignInReason {
+  /** In words, for the person who is asked to. */
   readonly why?: string
+  /** Where the redirects that follow may lead to besides this site, as a CSP source. */
+  readonly formTarget?: string
+}
+
+/** What a sign-in page says besides its two questions. */
+export interface SignInOptions extends SignInReason {
   readonly fault?: ProblemError
   readonly account?: string
 }
@@ -62,17 +70,16 @@ export async function signIn(
   visit: Visit,
   visitor: Visitor,
   form: URLSearchParams,
-  why?: string,
+  reason: SignInReason = {},
 ): Promise<Reply> {
   const account = (form.get('account') ?? '').trim()
   try {
     const userId = await userBy(visit, account, form.get('password') ?? '')
-    const { path, search } = visit.request
     const headers = await visit.academy.database.write(() => beginSession(visit, userId))
-    return seeOther(visit.base + path + (search === '' ? '' : `?${search}`), headers)
+    return seeOther(hereOf(visit), headers)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
-    const again = signInPage(visitor, { ...(why !== undefined && { why }), fault: error, account })
+    const again = signInPage(visitor, { ...reason, fault: error, account })
     return { ...again, headers: { ...again.headers, ...error.headers } }
   }
 }
@@ -87,16 +94,24 @@ async function userBy(
   account: string,
   password: string,
 ): Promise<string> {
-  const attempts = gates.signIns.take(digest(account.toLowerCase()))
-  const failures = gates.failures.peek(request.address)
-  const full = [attempts, failures].find(({ allowed }) => !allowed)
-  if (full) throw tooMany('attempts to sign in', full.resetSeconds)
   const user = academy.database.one<Account>(sql`
     select id, password_hash from users
-    where (email_key = ${account.toLowerCase()} or username = ${account}) and status = 'active' limit 1`)
+    where (email_key = ${account.toLowerCase()} or username = ${account}) and status = 'active'
+    order by email_key = ${account.toLowerCase()} desc limit 1`)
+  // One account has one count, however it is named. Both are taken first: attempts that come at once count, too.
+  const counts = [
+    [gates.failures, request.address],
+    [gates.signIns, user?.id ?? digest(account.toLowerCase())],
+  ] as const
+  for (const [gate, name] of counts) {
+    const { allowed, resetSeconds } = gate.take(name)
+    if (!allowed) throw tooMany('attempts to sign in', resetSeconds)
+  }
   // An account that is not there takes as long to refuse as one that is.
   const right = await verifyPassword(password, user?.password_hash ?? nobodysPassword)
-  if (user?.password_hash && right) return user.id
-  gates.failures.take(request.address)
-  throw new ProblemError('forbidden', 'The account or the password is wrong.')
+  if (!user?.password_hash || !right) {
+    throw new ProblemError('forbidden', 'The account or the password is wrong.')
+  }
+  for (const [gate, name] of counts) gate.giveBack(name)
+  return user.id
 }

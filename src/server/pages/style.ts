@@ -30,7 +30,7 @@ small { display: block; font-size: .875rem; font-weight: 400; color: var(--soft)
 .note, .hint { color: var(--soft); }
 .good { color: var(--good); font-weight: 600; }
 .none { color: var(--soft); }
-.unseen, .skip:not(:focus) { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%);
+.unseen, caption, .skip:not(:focus) { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap; }
 .skip:focus { position: absolute; z-index: 1; top: .5rem; left: .5rem; padding: .5rem 1rem; background: var(--card); }
 
@@ -44,7 +44,8 @@ small { display: block; font-size: .875rem; font-weight: 400; color: var(--soft)
 .banner nav a:hover { background: var(--ground); border-radius: 6px 6px 0 0; }
 .banner nav a[aria-current] { font-weight: 600; border-bottom-color: var(--accent); }
 .who { display: flex; align-items: center; gap: .75rem; margin-left: auto; min-width: 0; }
-.who span { text-align: right; line-height: 1.25; font-size: .875rem; overflow-wrap: anywhere; }
+.who span { text-align: right; line-height: 1.25; font-size: .875rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.who button { flex: none; }
 .who small { font-size: .8125rem; }
 
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 1.5rem; margin: 0 0 1.5rem; }
@@ -83,8 +84,7 @@ button, .button { display: inline-block; font: inherit; font-weight: 600; line-h
 button:hover { filter: brightness(1.08); }
 button.quiet, .button { background: transparent; color: var(--accent); border-color: var(--edge); }
 button.quiet:hover, .button:hover { background: var(--tint); filter: none; }
-button.danger { background: transparent; color: var(--bad); border-color: var(--bad); }
-button.danger:hover { background: var(--bad-tint); filter: none; }
+button.danger { background: var(--bad); border-color: var(--bad); color: var(--card); }
 button.small { padding: .25rem .75rem; font-size: .875rem; }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.25rem 0 0; }
 code, .code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .9375em; overflow-wrap: anywhere; }
@@ -92,7 +92,6 @@ code, .code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monosp
 .secret { border: 2px dashed var(--edge); user-select: all; }
 
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { text-align: left; color: var(--soft); font-size: .875rem; padding: 0 0 .5rem; }
 th, td { text-align: left; vertical-align: top; padding: .625rem 1rem .625rem 0; border-bottom: 1px solid var(--line); }
 th:last-child, td:last-child { padding-right: 0; }
 thead th { font-size: .875rem; font-weight: 600; color: var(--soft); vertical-align: bottom; }
@@ -100,7 +99,8 @@ tbody th { font-weight: 600; overflow-wrap: anywhere; }
 tbody tr:last-child > * { border-bottom: 0; }
 .figures { text-align: right; white-space: nowrap; }
 .drawn { width: 30%; min-width: 10rem; }
-td.drawn { vertical-align: middle; }
+.drawn > .bar { margin: .25rem 0; }
+time, .word { white-space: nowrap; }
 .state { display: inline-block; padding: 0 .5rem; border: 1px solid var(--edge); border-radius: 1rem; font-size: .8125rem; color: var(--soft); }
 small .state { margin-left: .5rem; }
 .state.active { color: var(--good); border-color: var(--good); font-weight: 600; }
@@ -135,12 +135,15 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
 .completion { display: grid; grid-template-columns: minmax(4rem, 1fr) 4.25rem; align-items: center; gap: .75rem; }
 .completion span { text-align: right; }
 
-@media (max-width: 46rem) {
+@media (max-width: 52rem) {
   main { padding: 1.25rem .75rem 3rem; }
   .card { padding: 1.125rem 1rem; }
   .banner { padding: .5rem .75rem; }
-  .banner nav { order: 1; width: 100%; margin: 0 -.75rem; }
-  .banner nav a { padding: .5rem .75rem; }
+  .banner { gap: 0 1rem; }
+  .banner nav { order: 1; width: 100%; margin: 0 -.625rem; }
+  .banner ul { gap: 0; }
+  .banner nav a { padding: .5rem .625rem; }
+  .who { flex: 1; justify-content: flex-end; }
   .who span { font-size: .8125rem; }
   .tiles { grid-template-columns: 1fr 1fr; }
   .tiles div { padding: .75rem 1rem; }
@@ -148,12 +151,13 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
   .columns text { font-size: 12px; }
   .wide { display: none; }
   .slim { display: inline; }
-  table, caption, tbody { display: block; }
+  table, tbody { display: block; }
   table:not(details table) thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); gap: .5rem 1rem; padding: .875rem 0;
+  tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); gap: .5rem .75rem; padding: .875rem 0;
     border-bottom: 1px solid var(--line); }
+  tbody tr:has(.figures ~ .figures ~ .figures) { grid-template-columns: repeat(auto-fit, minmax(4.5rem, 1fr)); }
   tbody tr:last-child { border-bottom: 0; padding-bottom: 0; }
-  tbody th, td { display: block; padding: 0; border: 0; min-width: 0; text-align: left; }
+  tbody th, td, .figures { display: block; padding: 0; border: 0; min-width: 0; text-align: left; }
   tbody th, .drawn { grid-column: 1 / -1; width: auto; min-width: 0; }
   td[data-column]::before { content: attr(data-column); content: attr(data-column) / ""; display: block; font-size: .8125rem;
     color: var(--soft); }

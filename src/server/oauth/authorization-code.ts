@@ -1,0 +1,88 @@
+import sql from 'sql-template-tag'
+import type { RoleName, Scope } from '../../contract/operation.ts'
+import type { Database, Row } from '../database/database.ts'
+import { digest, newCredential } from '../secret.ts'
+import { endGrant, type IssuedTokens, type Issuing, openGrant } from './grant-tokens.ts'
+import type { OAuthClient } from './oauth-client.ts'
+import { OAuthError } from './oauth-error.ts'
+import { requireVerifier } from './pkce.ts'
+import { givableScopes } from './scope-text.ts'
+
+const lastsMs = 60_000
+
+/** What somebody allowed, for a client to exchange. */
+export interface Allowed {
+  readonly clientId: string
+  readonly userId: string
+  readonly redirectUri: string
+  readonly scopes: readonly Scope[]
+  readonly codeChallenge: string | null
+}
+
+/** What a client brings to an exchange. */
+export interface CodeExchange {
+  readonly code: string
+  readonly redirectUri: string
+  readonly verifier: string | undefined
+}
+
+interface CodeRow extends Row {
+  readonly client_id: string
+  readonly user_id: string
+  readonly redirect_uri: string
+  readonly scopes: string
+  readonly code_challenge: string | null
+  readonly expires_at: string
+  readonly grant_id: string | null
+  readonly role: RoleName
+  readonly status: string
+}
+
+/** A new authorization code, good for a minute; those that nobody exchanged in time are cleared away. */
+export function newCode(database: Database, now: Date, allowed: Allowed): string {
+  const code = newCredential('authorizationCode')
+  const expiresAt = new Date(now.getTime() + lastsMs).toISOString()
+  // A code that was exchanged stays as long as its grant: shown again, it has to end that.
+  database.run(
+    sql`delete from authorization_codes where grant_id is null and expires_at <= ${now.toISOString()}`,
+  )
+  database.run(sql`
+    insert into authorization_codes (hash, client_id, user_id, redirect_uri, scopes, code_challenge, expires_at)
+    values (${digest(code)}, ${allowed.clientId}, ${allowed.userId}, ${allowed.redirectUri},
+            ${JSON.stringify(allowed.scopes)}, ${allowed.codeChallenge}, ${expiresAt})`)
+  return code
+}
+
+/**
+ * Exchanges a code for tokens, once. Shown again, it ends the grant that it led to (RFC 6749 §4.1.2): therefore the
+ * refusal is given back, to be thrown after the commit. What else is wrong is thrown.
+ */
+export function exchangeCode(
+  issuing: Issuing,
+  client: OAuthClient,
+  { code, redirectUri, verifier }: CodeExchange,
+): IssuedTokens | OAuthError {
+  const { database, now } = issuing
+  const time = now.toISOString()
+  const hash = digest(code)
+  const row = database.one<CodeRow>(sql`
+    select c.client_id, c.user_id, c.redirect_uri, c.scopes, c.code_challenge, c.expires_at, c.grant_id, u.role, u.status
+    from authorization_codes c join users u on u.id = c.user_id
+    where c.hash = ${hash}`)
+  if (row?.grant_id) {
+    endGrant(database, row.grant_id, time)
+    return new OAuthError('invalid_grant', 'The code was used before; all that came of it has ended.')
+  }
+  const dead = !row || row.expires_at <= time || row.status !== 'active'
+  if (dead || row.client_id !== client.id) {
+    throw new OAuthError('invalid_grant', 'The code is not known, or has expired.')
+  }
+  if (row.redirect_uri !== redirectUri) {
+    throw new OAuthError('invalid_grant', 'The redirect_uri is not the one that the code was asked for with.')
+  }
+  requireVerifier(verifier, row.code_challenge)
+  const scopes = givableScopes(JSON.parse(row.scopes) as Scope[], row.role)
+  const { grantId, tokens } = openGrant(issuing, { client, userId: row.user_id, scopes })
+  database.run(sql`update authorization_codes set grant_id = ${grantId} where hash = ${hash}`)
+  return tokens
+}

@@ -1,0 +1,77 @@
+import type { Scope } from '../../contract/operation.ts'
+import type { Visit } from '../endpoint.ts'
+import { seeOther } from '../pages/page.tsx'
+import { ProblemError } from '../problem-error.ts'
+import type { Reply } from '../reply.ts'
+import { findClient, type OAuthClient } from './oauth-client.ts'
+import { OAuthError, printable } from './oauth-error.ts'
+import { parameter, requiredParameter } from './parameter.ts'
+import { challengeOf } from './pkce.ts'
+import { answerAddress, isRegistered } from './redirect-uri.ts'
+import { askedScopes } from './scope-text.ts'
+
+/** Whom an authorization request is answered, and where. */
+export interface Recipient {
+  readonly client: OAuthClient
+  readonly redirectUri: string
+  /** Given back as it came (RFC 6749 §4.1.2). */
+  readonly state: string | undefined
+}
+
+/** What an authorization request asks for. */
+export interface AuthorizationRequest {
+  readonly scopes: readonly Scope[]
+  readonly codeChallenge: string | null
+}
+
+/**
+ * Where the answer goes. Throws 400, for the person in front of the browser, where that is not sure: nobody is sent to
+ * an address that is not registered (RFC 6749 §4.1.2.1).
+ */
+export function recipientOf({ academy, query }: Visit): Recipient {
+  const client = findClient(academy.database, readOrRefuse(query, 'client_id'))
+  if (!client) throw unanswerable('It names an application that is not registered here (client_id).')
+  const redirectUri = readOrRefuse(query, 'redirect_uri')
+  if (!isRegistered(redirectUri, client.redirectUris)) {
+    throw unanswerable(
+      `It wants to be answered at an address that is not registered for ${client.name} (redirect_uri).`,
+    )
+  }
+  const [state, ...others] = query.getAll('state')
+  return { client, redirectUri, state: others.length > 0 ? undefined : state || undefined }
+}
+
+/** What is asked for; throws OAuthError, for the client (RFC 6749 §4.1.2.1). */
+export function authorizationRequestOf({ query }: Visit, { client }: Recipient): AuthorizationRequest {
+  parameter(query, 'state')
+  const type = requiredParameter(query, 'response_type')
+  if (type !== 'code') throw new OAuthError('unsupported_response_type', 'The response_type has to be code.')
+  const codeChallenge = challengeOf(query, client.isPublic)
+  return { codeChallenge, scopes: askedScopes(parameter(query, 'scope')) }
+}
+
+/** Sends the browser back to the client: 303, with the issuer (RFC 9207) and the state. */
+export function answerClient(
+  { issuer }: Visit,
+  { redirectUri, state }: Recipient,
+  answer: { readonly code: string } | OAuthError,
+): Reply {
+  const said =
+    answer instanceof OAuthError
+      ? { error: answer.code, error_description: printable(answer.message) }
+      : { code: answer.code }
+  const reply = seeOther(answerAddress(redirectUri, { ...said, state, iss: issuer }))
+  return answer instanceof OAuthError ? { ...reply, code: answer.code } : reply
+}
+
+function readOrRefuse(query: URLSearchParams, name: string): string {
+  try {
+    return requiredParameter(query, name)
+  } catch (error) {
+    throw error instanceof OAuthError ? unanswerable(error.message) : error
+  }
+}
+
+function unanswerable(why: string): ProblemError {
+  return new ProblemError('invalid_parameter', why)
+}

@@ -1,0 +1,105 @@
+import { oauthPaths } from '../../contract/oauth.ts'
+import type { Scope } from '../../contract/operation.ts'
+import type { Endpoint, Visit } from '../endpoint.ts'
+import { endSession, formOf, type SignedIn, visitorOf } from '../pages/browser-session.ts'
+import { hereOf, refusalPage, seeOther } from '../pages/page.tsx'
+import { type SignInReason, signIn, signInPage } from '../pages/sign-in.tsx'
+import { ProblemError } from '../problem-error.ts'
+import type { Reply } from '../reply.ts'
+import { newCode } from './authorization-code.ts'
+import {
+  type AuthorizationRequest,
+  answerClient,
+  authorizationRequestOf,
+  type Recipient,
+  recipientOf,
+} from './authorization-request.ts'
+import { codeConsentPage } from './consent.tsx'
+import { OAuthError } from './oauth-error.ts'
+import { formTargetOf } from './redirect-uri.ts'
+import { givableScopes } from './scope-text.ts'
+
+/**
+ * The authorization endpoint (RFC 6749 §3.1): signs a person in, asks them, and sends them back to the client. All that
+ * was asked for travels in the query, which is read anew with each form.
+ */
+export const authorizationEndpoints: readonly Endpoint[] = [
+  {
+    method: 'GET',
+    path: oauthPaths.authorize,
+    refuse: refusalPage,
+    handle: (visit) =>
+      answered(visit, (recipient, request) => {
+        const visitor = visitorOf(visit)
+        if (!visitor.user) return signInPage(visitor, reasonOf(recipient))
+        return codeConsentPage(visit, { visitor, user: visitor.user, recipient, asked: request.scopes })
+      }),
+  },
+  {
+    method: 'POST',
+    path: oauthPaths.authorize,
+    refuse: refusalPage,
+    async handle(visit) {
+      const visitor = visitorOf(visit)
+      const form = await formOf(visit, visitor)
+      return answered(visit, async (recipient, request) => {
+        const action = form.get('action')
+        const reason = reasonOf(recipient)
+        if (action === 'sign_in') return signIn(visit, visitor, form, reason)
+        if (!visitor.user) return signInPage(visitor, reason)
+        if (action === 'other_account') {
+          const headers = await visit.academy.database.write(() => endSession(visit, visitor))
+          return seeOther(hereOf(visit), headers)
+        }
+        if (action === 'deny') throw new OAuthError('access_denied', 'The person denied the request.')
+        if (action !== 'allow') throw new ProblemError('invalid_parameter', 'The form has no such button.')
+        const scopes = shownScopes(form, request.scopes, visitor.user)
+        return allow(visit, visitor.user, recipient, { ...request, scopes })
+      })
+    },
+  },
+]
+
+/** A refusal goes to the client, once it is sure that the client is at the other end. */
+async function answered(
+  visit: Visit,
+  work: (recipient: Recipient, request: AuthorizationRequest) => Reply | Promise<Reply>,
+): Promise<Reply> {
+  const recipient = recipientOf(visit)
+  try {
+    return await work(recipient, authorizationRequestOf(visit, recipient))
+  } catch (error) {
+    if (error instanceof OAuthError) return answerClient(visit, recipient, error)
+    throw error
+  }
+}
+
+function reasonOf({ client, redirectUri }: Recipient): SignInReason {
+  return {
+    why: `${client.name} wants to act for you. Sign in to see what it asks for.`,
+    // Who signs in may be sent on to the client at once, when their account can give nothing of it.
+    formTarget: formTargetOf(redirectUri),
+  }
+}
+
+/** Nothing is given that was not on the page, even if the role has grown meanwhile. */
+function shownScopes(form: URLSearchParams, asked: readonly Scope[], user: SignedIn): readonly Scope[] {
+  const shown = form.getAll('shown')
+  return givableScopes(
+    asked.filter((scope) => shown.includes(scope)),
+    user.role,
+  )
+}
+
+async function allow(
+  visit: Visit,
+  user: SignedIn,
+  recipient: Recipient,
+  { scopes, codeChallenge }: AuthorizationRequest,
+): Promise<Reply> {
+  const { client, redirectUri } = recipient
+  const { database } = visit.academy
+  const allowed = { clientId: client.id, userId: user.id, redirectUri, scopes, codeChallenge }
+  const code = await database.write(() => newCode(database, visit.request.now, allowed))
+  return answerClient(visit, recipient, { code })
+}

@@ -1,0 +1,33 @@
+import type { Endpoint, Visit } from '../endpoint.ts'
+import type { Reply } from '../reply.ts'
+import { readForm } from '../request-body.ts'
+import { authenticatedClient, type OAuthClient } from './oauth-client.ts'
+import { OAuthError, refusalReply, refuseAsOAuth } from './oauth-error.ts'
+
+/** A request of a client that has said who it is. */
+export interface ClientRequest {
+  readonly visit: Visit
+  readonly client: OAuthClient
+  readonly form: URLSearchParams
+}
+
+/** An endpoint for clients: it takes a form, wants to know which client sent it, and refuses as RFC 6749 §5.2 has it. */
+export function clientEndpoint(
+  path: Endpoint['path'],
+  answer: (request: ClientRequest) => Reply | Promise<Reply>,
+): Endpoint {
+  return {
+    method: 'POST',
+    path,
+    refuse: refuseAsOAuth,
+    async handle(visit) {
+      try {
+        const form = await readForm(visit.raw)
+        return await answer({ visit, form, client: authenticatedClient(visit, form) })
+      } catch (error) {
+        if (error instanceof OAuthError) return refusalReply(error)
+        throw error
+      }
+    },
+  }
+}

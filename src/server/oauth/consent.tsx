@@ -1,0 +1,135 @@
+import type { Child } from 'hono/jsx'
+import type { Scope } from '../../contract/operation.ts'
+import type { Visit } from '../endpoint.ts'
+import type { SignedIn, Visitor } from '../pages/browser-session.ts'
+import { page } from '../pages/page.tsx'
+import type { Reply } from '../reply.ts'
+import type { Recipient } from './authorization-request.ts'
+import { grantDays } from './grant-tokens.ts'
+import { formTargetOf, placeOf } from './redirect-uri.ts'
+import { givableScopes, scopeInWords } from './scope-text.ts'
+
+/** Who is asked what. */
+interface Question {
+  readonly visitor: Visitor
+  readonly user: SignedIn
+  readonly asked: readonly Scope[]
+}
+
+/** Asks whether an application may act for somebody, before it gets a code. Throws OAuthError `invalid_scope`. */
+export function codeConsentPage(
+  visit: Visit,
+  { recipient, ...question }: Question & { readonly recipient: Recipient },
+): Reply {
+  const { client, redirectUri } = recipient
+  return consentPage(visit, question, {
+    clientName: client.name,
+    formTarget: formTargetOf(redirectUri),
+    next: (
+      <>
+        <dt>Then you go to</dt>
+        <dd>{placeOf(redirectUri)}</dd>
+      </>
+    ),
+    // Any program can call itself by the name of a public client (RFC 8252 §8.6).
+    caution: client.isPublic
+      ? `Allow it only if you have just started this yourself, in ${client.name}.`
+      : null,
+    hidden: null,
+  })
+}
+
+/** Asks whether a device that shows a code may act for somebody (RFC 8628 §5.4). Throws OAuthError `invalid_scope`. */
+export function deviceConsentPage(
+  visit: Visit,
+  {
+    clientName,
+    userCode,
+    ...question
+  }: Question & { readonly clientName: string; readonly userCode: string },
+): Reply {
+  return consentPage(visit, question, {
+    clientName,
+    next: (
+      <>
+        <dt>Code on the device</dt>
+        <dd>
+          <code>{userCode}</code>
+        </dd>
+      </>
+    ),
+    caution:
+      'Allow it only if you started this yourself, and the device in front of you shows this very code. Whoever sent you the code or a link would get your rights.',
+    hidden: <input type="hidden" name="user_code" value={userCode} />,
+  })
+}
+
+interface ConsentOptions {
+  readonly clientName: string
+  readonly next: Child
+  readonly caution: string | null
+  readonly hidden: Child
+  readonly formTarget?: string
+}
+
+function consentPage(visit: Visit, { visitor, user, asked }: Question, options: ConsentOptions): Reply {
+  const { clientName, next, caution, hidden, formTarget } = options
+  const scopes = givableScopes(asked, user.role)
+  const beyond = asked.filter((scope) => !scopes.includes(scope))
+  return page(
+    {
+      title: `Allow ${clientName}?`,
+      narrow: true,
+      headers: visitor.headers,
+      ...(formTarget !== undefined && { formTarget }),
+    },
+    <form method="post" class="card">
+      <h1>Allow {clientName} to act for you?</h1>
+      <h2 id="scopes">It will be able to</h2>
+      <ul class="scopes" aria-labelledby="scopes">
+        {scopes.map((scope) => (
+          <li>
+            {scopeInWords[scope]} <small>{scope}</small>
+          </li>
+        ))}
+      </ul>
+      {beyond.length > 0 ? (
+        <p class="note">It also asked for {beyond.join(' and ')}, which your account cannot give.</p>
+      ) : null}
+      <dl class="facts">
+        <dt>Your account</dt>
+        <dd>
+          {user.email} <small>{user.role}</small>
+        </dd>
+        <dt>For how long</dt>
+        <dd>
+          Until you end it on your account page or it is not used for {grantDays.unused} days, at the latest{' '}
+          {lastDay(visit.request.now)}
+        </dd>
+        {next}
+      </dl>
+      {caution === null ? null : <p>{caution}</p>}
+      <input type="hidden" name="csrf" value={visitor.csrf} />
+      {hidden}
+      {scopes.map((scope) => (
+        <input type="hidden" name="shown" value={scope} />
+      ))}
+      <div class="actions">
+        <button type="submit" name="action" value="allow">
+          Allow
+        </button>
+        <button type="submit" name="action" value="deny" class="quiet">
+          Deny
+        </button>
+        <button type="submit" name="action" value="other_account" class="quiet">
+          Use another account
+        </button>
+      </div>
+    </form>,
+  )
+}
+
+function lastDay(now: Date): string {
+  const end = new Date(now.getTime() + grantDays.atMost * 24 * 60 * 60 * 1000)
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(end)
+}

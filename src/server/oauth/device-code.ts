@@ -1,0 +1,133 @@
+import { randomInt } from 'node:crypto'
+import sql from 'sql-template-tag'
+import type { RoleName, Scope } from '../../contract/operation.ts'
+import type { Database, Row } from '../database/database.ts'
+import { digest, fingerprint, hmacKeyOf, newCredential } from '../secret.ts'
+import { type IssuedTokens, type Issuing, openGrant } from './grant-tokens.ts'
+import type { OAuthClient } from './oauth-client.ts'
+import { OAuthError } from './oauth-error.ts'
+import { givableScopes } from './scope-text.ts'
+
+// No vowel, so that no word comes up, and nothing that looks like something else (RFC 8628 §6.1).
+const alphabet = 'BCDFGHJKLMNPQRSTVWXZ'
+const userCodeLength = 8
+const keptMs = 24 * 60 * 60 * 1000
+
+/** How long the codes of a device are good, and how long it waits between two questions, in seconds. */
+export const deviceTiming = { lifetimeSeconds: 600, intervalSeconds: 5 } as const
+
+/** What a device is waiting to be allowed. */
+export interface WaitingDevice {
+  readonly clientName: string
+  readonly scopes: readonly Scope[]
+}
+
+interface DeviceRow extends Row {
+  readonly client_id: string
+  readonly scopes: string
+  readonly expires_at: string
+  readonly interval_seconds: number
+  readonly polled_at: string | null
+  readonly user_id: string | null
+  readonly decision: string | null
+  readonly role: RoleName | null
+  readonly status: string | null
+}
+
+/** The codes of a device that wants these scopes (RFC 8628 §3.2); old ones are cleared away. */
+export function newDevice(
+  { database, now }: Issuing,
+  { id }: OAuthClient,
+  scopes: readonly Scope[],
+): { deviceCode: string; userCode: string } {
+  const deviceCode = newCredential('deviceCode')
+  const expiresAt = new Date(now.getTime() + deviceTiming.lifetimeSeconds * 1000).toISOString()
+  // For a day, a code that has expired is told apart from one that never was.
+  database.run(
+    sql`delete from device_codes where expires_at <= ${new Date(now.getTime() - keptMs).toISOString()}`,
+  )
+  for (;;) {
+    const userCode = newUserCode()
+    const made = database.run(sql`
+      insert into device_codes (hash, user_code_hash, client_id, scopes, expires_at, interval_seconds)
+      values (${digest(deviceCode)}, ${hashOf(database, userCode)}, ${id}, ${JSON.stringify(scopes)}, ${expiresAt},
+              ${deviceTiming.intervalSeconds})
+      on conflict (user_code_hash) do nothing`)
+    if (made === 1) return { deviceCode, userCode }
+  }
+}
+
+/** A user code as it is read: letters in two groups, however somebody typed it (RFC 8628 §6.1). */
+export function shownUserCode(typed: string): string {
+  const letters = typed.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
+  return letters.length > 4 ? `${letters.slice(0, 4)}-${letters.slice(4)}` : letters
+}
+
+/** The device that shows this code and that nobody has answered yet, undefined where there is none. */
+export function waitingDevice(database: Database, now: Date, userCode: string): WaitingDevice | undefined {
+  const row = database.one<{ name: string; scopes: string }>(sql`
+    select c.name, d.scopes from device_codes d join oauth_clients c on c.id = d.client_id
+    where d.user_code_hash = ${hashOf(database, userCode)} and d.expires_at > ${now.toISOString()}
+      and d.decision is null`)
+  return row && { clientName: row.name, scopes: JSON.parse(row.scopes) as Scope[] }
+}
+
+/** Answers a waiting device: what it may do, or nothing. False where it is not waiting any more. */
+export function decideDevice(
+  { database, now }: Issuing,
+  userCode: string,
+  userId: string,
+  scopes: readonly Scope[] | null,
+): boolean {
+  const decided = database.run(sql`
+    update device_codes set user_id = ${userId}, decision = ${scopes ? 'allowed' : 'denied'},
+      scopes = coalesce(${scopes && JSON.stringify(scopes)}, scopes)
+    where user_code_hash = ${hashOf(database, userCode)} and expires_at > ${now.toISOString()} and decision is null`)
+  return decided === 1
+}
+
+/**
+ * What a device gets when it asks (RFC 8628 §3.5): tokens, once, or a refusal. That is given back, to be thrown after
+ * the commit, because who asks too soon is to wait five seconds more from then on.
+ */
+export function pollDevice(
+  issuing: Issuing,
+  client: OAuthClient,
+  deviceCode: string,
+): IssuedTokens | OAuthError {
+  const { database, now } = issuing
+  const time = now.toISOString()
+  const hash = digest(deviceCode)
+  const row = database.one<DeviceRow>(sql`
+    select d.client_id, d.scopes, d.expires_at, d.interval_seconds, d.polled_at, d.user_id, d.decision, u.role, u.status
+    from device_codes d left join users u on u.id = d.user_id
+    where d.hash = ${hash}`)
+  if (!row || row.client_id !== client.id) {
+    return new OAuthError('invalid_grant', 'The device code is not known.')
+  }
+  if (row.expires_at <= time) return new OAuthError('expired_token', 'The device code has expired.')
+  if (row.decision === null || !row.user_id || !row.role) {
+    const waitedMs = row.polled_at ? now.getTime() - Date.parse(row.polled_at) : Number.POSITIVE_INFINITY
+    const early = waitedMs < row.interval_seconds * 1000
+    database.run(sql`
+      update device_codes set polled_at = ${time}, interval_seconds = interval_seconds + ${early ? 5 : 0}
+      where hash = ${hash}`)
+    return early
+      ? new OAuthError('slow_down', 'Wait five seconds more between two questions.')
+      : new OAuthError('authorization_pending', 'Nobody has answered yet.')
+  }
+  database.run(sql`delete from device_codes where hash = ${hash}`)
+  if (row.decision === 'denied') return new OAuthError('access_denied', 'The request was denied.')
+  if (row.status !== 'active') return new OAuthError('access_denied', 'The account is not active.')
+  const scopes = givableScopes(JSON.parse(row.scopes) as Scope[], row.role)
+  return openGrant(issuing, { client, userId: row.user_id, scopes }).tokens
+}
+
+function newUserCode(): string {
+  const letters = Array.from({ length: userCodeLength }, () => alphabet[randomInt(alphabet.length)] ?? '')
+  return shownUserCode(letters.join(''))
+}
+
+function hashOf(database: Database, userCode: string): string {
+  return fingerprint(hmacKeyOf(database), Buffer.from(`user code ${shownUserCode(userCode)}`))
+}

@@ -1,0 +1,162 @@
+import { oauthPaths } from '../../contract/oauth.ts'
+import type { Endpoint, Visit } from '../endpoint.ts'
+import { endSession, formOf, type SignedIn, type Visitor, visitorOf } from '../pages/browser-session.ts'
+import { hereOf, page, refusalPage, seeOther } from '../pages/page.tsx'
+import { signIn, signInPage } from '../pages/sign-in.tsx'
+import { ProblemError } from '../problem-error.ts'
+import type { Reply } from '../reply.ts'
+import { deviceConsentPage } from './consent.tsx'
+import { decideDevice, shownUserCode, waitingDevice } from './device-code.ts'
+import { OAuthError } from './oauth-error.ts'
+import { givableScopes } from './scope-text.ts'
+import { countWrongCode, requireTriesLeft } from './wrong-code.ts'
+
+const reason = { why: 'A device wants to act for you. Sign in to answer it.' }
+
+/** What a person is told once they have answered. */
+const ends = {
+  allowed: { title: 'The device is allowed', text: 'It goes on by itself within a few seconds.' },
+  denied: { title: 'The device is denied', text: 'It gets nothing.' },
+} as const
+
+/** A person in front of the page, signed in. */
+interface Guest extends Visit {
+  readonly visitor: Visitor
+  readonly user: SignedIn
+}
+
+/** Where a person types in the code that a device shows, and answers it (RFC 8628 §3.3). */
+export const deviceEndpoints: readonly Endpoint[] = [
+  {
+    method: 'GET',
+    path: oauthPaths.device,
+    refuse: refusalPage,
+    handle(visit) {
+      const visitor = visitorOf(visit)
+      if (!visitor.user) return signInPage(visitor, reason)
+      const done = visit.query.get('done') ?? ''
+      if (Object.hasOwn(ends, done)) return endPage(visitor, done as keyof typeof ends)
+      // A link may fill in the code; that it is the one on the device is for the person to say (RFC 8628 §5.4).
+      return codePage(visitor, shownUserCode(visit.query.get('user_code') ?? ''))
+    },
+  },
+  {
+    method: 'POST',
+    path: oauthPaths.device,
+    refuse: refusalPage,
+    async handle(visit) {
+      const visitor = visitorOf(visit)
+      const form = await formOf(visit, visitor)
+      if (form.get('action') === 'sign_in') return signIn(visit, visitor, form, reason)
+      if (!visitor.user) return signInPage(visitor, reason)
+      return answered({ ...visit, visitor, user: visitor.user }, form)
+    },
+  },
+]
+
+async function answered(guest: Guest, form: URLSearchParams): Promise<Reply> {
+  const { visitor, academy } = guest
+  const userCode = shownUserCode(form.get('user_code') ?? '')
+  try {
+    switch (form.get('action')) {
+      case 'other_account':
+        return seeOther(hereOf(guest), await academy.database.write(() => endSession(guest, visitor)))
+      case 'allow':
+        return await decide(guest, userCode, form.getAll('shown'))
+      case 'deny':
+        return await decide(guest, userCode, null)
+      default:
+        return await ask(guest, userCode)
+    }
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    return codePage(visitor, userCode, new ProblemError('forbidden', error.message))
+  }
+}
+
+async function ask(guest: Guest, userCode: string): Promise<Reply> {
+  const { academy, request, visitor, user } = guest
+  requireTriesLeft(guest)
+  const device = waitingDevice(academy.database, request.now, userCode)
+  if (!device) return wrong(guest)
+  return deviceConsentPage(guest, {
+    visitor,
+    user,
+    userCode,
+    clientName: device.clientName,
+    asked: device.scopes,
+  })
+}
+
+/** Allows what was shown, or denies where nothing was; inside one transaction, so that one answer counts. */
+async function decide(guest: Guest, userCode: string, shown: readonly string[] | null): Promise<Reply> {
+  const { academy, request, user } = guest
+  const { database, newId } = academy
+  requireTriesLeft(guest)
+  const decided = await database.write(() => {
+    const device = waitingDevice(database, request.now, userCode)
+    if (!device) return false
+    const left = device.scopes.filter((scope) => shown?.includes(scope))
+    const scopes = shown && givableScopes(left, user.role)
+    return decideDevice({ database, newId, now: request.now }, userCode, user.id, scopes)
+  })
+  if (!decided) return wrong(guest)
+  return seeOther(`${guest.base}${oauthPaths.device}?done=${shown ? 'allowed' : 'denied'}`)
+}
+
+async function wrong(guest: Guest): Promise<Reply> {
+  const { fault, signedOut } = await countWrongCode(guest)
+  return signedOut ? signInPage(guest.visitor, { ...reason, fault }) : codePage(guest.visitor, '', fault)
+}
+
+function codePage(visitor: Visitor, userCode: string, fault?: ProblemError): Reply {
+  return page(
+    {
+      title: fault ? 'Fault: Connect a device' : 'Connect a device',
+      narrow: true,
+      headers: visitor.headers,
+      ...(fault && { status: fault.status, code: fault.code }),
+    },
+    <form method="post" class="card">
+      <h1>Connect a device</h1>
+      {fault ? (
+        <p class="fault" role="alert">
+          {fault.message}
+        </p>
+      ) : null}
+      <input type="hidden" name="csrf" value={visitor.csrf} />
+      <label for="user_code">Code that the device shows</label>
+      <input
+        id="user_code"
+        name="user_code"
+        class="user-code"
+        value={userCode}
+        placeholder="XXXX-XXXX"
+        autocomplete="off"
+        autocapitalize="characters"
+        spellcheck={false}
+        maxlength={20}
+        required
+      />
+      <div class="actions">
+        <button type="submit" name="action" value="continue">
+          Continue
+        </button>
+        <button type="submit" name="action" value="other_account" class="quiet" formnovalidate>
+          Use another account
+        </button>
+      </div>
+    </form>,
+  )
+}
+
+function endPage(visitor: Visitor, end: keyof typeof ends): Reply {
+  const { title, text } = ends[end]
+  return page(
+    { title, narrow: true, headers: visitor.headers },
+    <div class="card" role="status">
+      <h1>{title}</h1>
+      <p>{text} You can close this page.</p>
+    </div>,
+  )
+}

@@ -1,0 +1,123 @@
+import sql from 'sql-template-tag'
+import type { RoleName, Scope } from '../../contract/operation.ts'
+import type { Database, Row } from '../database/database.ts'
+import type { Academy } from '../exchange.ts'
+import { digest, newCredential } from '../secret.ts'
+import type { OAuthClient } from './oauth-client.ts'
+import { OAuthError } from './oauth-error.ts'
+import { givableScopes } from './scope-text.ts'
+
+const accessMs = 60 * 60 * 1000
+const dayMs = 24 * 60 * 60 * 1000
+
+/** How long a grant lasts: without being used, and at most (api.md §2). */
+export const grantDays = { unused: 30, atMost: 90 } as const
+
+/** What giving out tokens takes. */
+export interface Issuing extends Pick<Academy, 'database' | 'newId'> {
+  readonly now: Date
+}
+
+/** Tokens at the moment they are given out. */
+export interface IssuedTokens {
+  readonly accessToken: string
+  readonly expiresInSeconds: number
+  readonly refreshToken: string
+  readonly scopes: readonly Scope[]
+}
+
+interface RefreshRow extends Row {
+  readonly grant_id: string
+  readonly expires_at: string
+  readonly used_at: string | null
+  readonly client_id: string
+  readonly scopes: string
+  readonly created_at: string
+  readonly revoked_at: string | null
+  readonly role: RoleName
+  readonly status: string
+}
+
+/** Opens a grant and gives out its first tokens; what ended more than a day ago is cleared away. */
+export function openGrant(
+  issuing: Issuing,
+  { client, userId, scopes }: { client: OAuthClient; userId: string; scopes: readonly Scope[] },
+): { grantId: string; tokens: IssuedTokens } {
+  const { database, now, newId } = issuing
+  const grantId = newId('gnt')
+  const createdAt = now.toISOString()
+  database.run(sql`delete from grants where expires_at <= ${isoAfter(now, -dayMs)}`)
+  database.run(sql`
+    insert into grants (id, client_id, user_id, scopes, created_at, expires_at)
+    values (${grantId}, ${client.id}, ${userId}, ${JSON.stringify(scopes)}, ${createdAt}, ${createdAt})`)
+  return { grantId, tokens: issueTokens(issuing, { grantId, createdAt, scopes }) }
+}
+
+/**
+ * Exchanges a refresh token for new tokens; it is good for one time. One that was used before ends the whole grant,
+ * because nobody can tell the thief from the owner (RFC 9700 §4.14.2): therefore the refusal is given back, to be
+ * thrown after the commit.
+ */
+export function rotate(
+  issuing: Issuing,
+  client: OAuthClient,
+  refreshToken: string,
+  asked: readonly Scope[] | undefined,
+): IssuedTokens | OAuthError {
+  const { database, now } = issuing
+  const time = now.toISOString()
+  const hash = digest(refreshToken)
+  const row = database.one<RefreshRow>(sql`
+    select r.grant_id, r.expires_at, r.used_at, g.client_id, g.scopes, g.created_at, g.revoked_at, u.role, u.status
+    from refresh_tokens r join grants g on g.id = r.grant_id join users u on u.id = g.user_id
+    where r.hash = ${hash}`)
+  if (row?.used_at) {
+    endGrant(database, row.grant_id, time)
+    return new OAuthError(
+      'invalid_grant',
+      'The refresh token was used before; all that came of it has ended.',
+    )
+  }
+  const dead = !row || row.revoked_at !== null || row.expires_at <= time || row.status !== 'active'
+  if (dead || row.client_id !== client.id) {
+    return new OAuthError('invalid_grant', 'The refresh token is not known, or has ended.')
+  }
+  const granted = JSON.parse(row.scopes) as Scope[]
+  if (asked?.some((scope) => !granted.includes(scope))) {
+    return new OAuthError('invalid_scope', `No more can be asked for than was allowed: ${granted.join(' ')}.`)
+  }
+  const scopes = givableScopes(asked ?? granted, row.role)
+  database.run(sql`update refresh_tokens set used_at = ${time} where hash = ${hash}`)
+  database.run(sql`update grants set last_used_at = ${time} where id = ${row.grant_id}`)
+  return issueTokens(issuing, { grantId: row.grant_id, createdAt: row.created_at, scopes })
+}
+
+/** Ends a grant with all its tokens; one that has ended stays as it is. */
+export function endGrant(database: Database, grantId: string, now: string): void {
+  database.run(sql`update grants set revoked_at = ${now} where id = ${grantId} and revoked_at is null`)
+}
+
+function issueTokens(
+  { database, now }: Issuing,
+  { grantId, createdAt, scopes }: { grantId: string; createdAt: string; scopes: readonly Scope[] },
+): IssuedTokens {
+  const accessToken = newCredential('accessToken')
+  const refreshToken = newCredential('refreshToken')
+  const lastMs = Date.parse(createdAt) + grantDays.atMost * dayMs
+  const unusedMs = Math.min(grantDays.unused * dayMs, lastMs - now.getTime())
+  const lifetimeMs = Math.min(accessMs, unusedMs)
+  const endsAt = isoAfter(now, unusedMs)
+  // For a day, one that has expired is told apart from one that never was.
+  database.run(sql`delete from access_tokens where expires_at <= ${isoAfter(now, -dayMs)}`)
+  database.run(sql`
+    insert into access_tokens (hash, grant_id, scopes, expires_at)
+    values (${digest(accessToken)}, ${grantId}, ${JSON.stringify(scopes)}, ${isoAfter(now, lifetimeMs)})`)
+  database.run(sql`
+    insert into refresh_tokens (hash, grant_id, expires_at) values (${digest(refreshToken)}, ${grantId}, ${endsAt})`)
+  database.run(sql`update grants set expires_at = ${endsAt} where id = ${grantId}`)
+  return { accessToken, expiresInSeconds: Math.floor(lifetimeMs / 1000), refreshToken, scopes }
+}
+
+function isoAfter(now: Date, ms: number): string {
+  return new Date(now.getTime() + ms).toISOString()
+}

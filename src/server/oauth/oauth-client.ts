@@ -1,0 +1,101 @@
+import sql from 'sql-template-tag'
+import type { Database, Row } from '../database/database.ts'
+import type { Visit } from '../endpoint.ts'
+import { tooMany } from '../exchange.ts'
+import { digest, isSame } from '../secret.ts'
+import { OAuthError } from './oauth-error.ts'
+import { parameter } from './parameter.ts'
+
+/** A registered application, as the authorization server knows it. */
+export interface OAuthClient {
+  readonly id: string
+  readonly name: string
+  readonly redirectUris: readonly string[]
+  /** It has no secret, because it could keep none (RFC 6749 §2.1). */
+  readonly isPublic: boolean
+  readonly secretHash: string | null
+}
+
+interface ClientRow extends Row {
+  readonly id: string
+  readonly name: string
+  readonly redirect_uris: string
+  readonly is_public: number
+  readonly secret_hash: string | null
+}
+
+/** The application with this id, undefined where there is none. */
+export function findClient(database: Database, id: string): OAuthClient | undefined {
+  const row = database.one<ClientRow>(
+    sql`select id, name, redirect_uris, is_public, secret_hash from oauth_clients where id = ${id}`,
+  )
+  return (
+    row && {
+      id: row.id,
+      name: row.name,
+      redirectUris: JSON.parse(row.redirect_uris) as string[],
+      isPublic: row.is_public === 1,
+      secretHash: row.secret_hash,
+    }
+  )
+}
+
+/**
+ * The client behind a request, by its secret in the header or in the form, or by its name alone where it is public
+ * (RFC 6749 §2.3.1, §3.2.1). Throws `invalid_client`, `invalid_request` where it came in two ways, and 429 after too
+ * many failures from the address.
+ */
+export function authenticatedClient(visit: Visit, form: URLSearchParams): OAuthClient {
+  const { academy, gates, request, raw } = visit
+  const authorization = raw.headers.get('authorization')
+  const given = authorization === null ? ofForm(form) : ofHeader(authorization, form)
+  const client = findClient(academy.database, given.id)
+  const right = client?.isPublic
+    ? given.secret === ''
+    : isSame(digest(given.secret), client?.secretHash ?? '')
+  if (client && right) return client
+  const { allowed, resetSeconds } = gates.failures.take(request.address)
+  if (!allowed) throw tooMany('failed credentials', resetSeconds)
+  throw new OAuthError('invalid_client', 'The client is not known, or its secret is wrong.', {
+    challenged: authorization !== null,
+  })
+}
+
+/** Who a client says it is; the secret is empty where it gave none. */
+interface GivenClient {
+  readonly id: string
+  readonly secret: string
+}
+
+function ofForm(form: URLSearchParams): GivenClient {
+  const id = parameter(form, 'client_id')
+  if (id === undefined) throw new OAuthError('invalid_client', 'The parameter client_id is missing.')
+  return { id, secret: parameter(form, 'client_secret') ?? '' }
+}
+
+function ofHeader(authorization: string, form: URLSearchParams): GivenClient {
+  const [, encoded = ''] = /^Basic +([\w+/-]+=*)$/i.exec(authorization) ?? []
+  const text = Buffer.from(encoded, 'base64').toString()
+  const colon = text.indexOf(':')
+  const id = decoded(text.slice(0, Math.max(0, colon)))
+  const secret = decoded(text.slice(colon + 1))
+  if (colon < 1 || id === undefined || secret === undefined) {
+    throw new OAuthError('invalid_client', 'The Authorization header is not of the form "Basic <client>".', {
+      challenged: true,
+    })
+  }
+  const named = parameter(form, 'client_id')
+  if (parameter(form, 'client_secret') !== undefined || (named !== undefined && named !== id)) {
+    throw new OAuthError('invalid_request', 'The client authenticated in the header and in the form.')
+  }
+  return { id, secret }
+}
+
+/** Both halves are form-encoded before base64 (RFC 6749 §2.3.1); undefined where they are not. */
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return undefined
+  }
+}

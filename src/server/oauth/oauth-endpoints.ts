@@ -1,0 +1,17 @@
+import type { Endpoint } from '../endpoint.ts'
+import { authorizationEndpoints } from './authorize.ts'
+import { deviceAuthorizationEndpoint } from './device-authorization.ts'
+import { deviceEndpoints } from './device-page.tsx'
+import { metadataEndpoints } from './metadata.ts'
+import { revocationEndpoint } from './revocation.ts'
+import { tokenEndpoint } from './token.ts'
+
+/** The OAuth 2.0 authorization server (api.md §2). */
+export const oauthEndpoints: readonly Endpoint[] = [
+  ...authorizationEndpoints,
+  tokenEndpoint,
+  revocationEndpoint,
+  deviceAuthorizationEndpoint,
+  ...deviceEndpoints,
+  ...metadataEndpoints,
+]

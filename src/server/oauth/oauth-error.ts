@@ -1,0 +1,64 @@
+import type { ProblemError } from '../problem-error.ts'
+import type { Reply } from '../reply.ts'
+
+/** What can be said of a refused request: RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5. */
+export type OAuthErrorCode =
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'invalid_grant'
+  | 'invalid_scope'
+  | 'unsupported_grant_type'
+  | 'unsupported_response_type'
+  | 'access_denied'
+  | 'authorization_pending'
+  | 'slow_down'
+  | 'expired_token'
+  | 'server_error'
+  | 'temporarily_unavailable'
+
+/** A refusal in the terms of OAuth 2.0, for a client rather than for a person. */
+export class OAuthError extends Error {
+  override readonly name = 'OAuthError'
+  readonly code: OAuthErrorCode
+  /** Set where the client authenticated by a header, which then is to be challenged (RFC 6749 §5.2). */
+  readonly challenged: boolean
+
+  constructor(code: OAuthErrorCode, description: string, { challenged = false } = {}) {
+    super(description)
+    this.code = code
+    this.challenged = challenged
+  }
+}
+
+const codeOfStatus: Readonly<Record<number, OAuthErrorCode>> = {
+  429: 'temporarily_unavailable',
+  500: 'server_error',
+  503: 'temporarily_unavailable',
+}
+
+/** An answer that only the client that asked may keep (RFC 6749 §5.1). */
+export function clientReply(status: number, body: object, headers: Reply['headers'] = {}): Reply {
+  return {
+    status,
+    headers: { ...headers, 'content-type': 'application/json', pragma: 'no-cache' },
+    body: JSON.stringify(body),
+  }
+}
+
+/** A refusal as RFC 6749 §5.2 has it. */
+export function refusalReply({ code, message, challenged }: OAuthError): Reply {
+  const status = code === 'invalid_client' ? 401 : 400
+  const headers: Reply['headers'] = challenged ? { 'www-authenticate': 'Basic realm="learnctl"' } : {}
+  return { ...clientReply(status, { error: code, error_description: printable(message) }, headers), code }
+}
+
+/** What is no refusal of OAuth's own, such as 415, 429 or 500, in the same form. */
+export function refuseAsOAuth({ status, message, headers, code }: ProblemError): Reply {
+  const error = codeOfStatus[status] ?? 'invalid_request'
+  return { ...clientReply(status, { error, error_description: printable(message) }, headers), code }
+}
+
+/** The characters that a description may have (RFC 6749 §5.2). */
+export function printable(text: string): string {
+  return text.replaceAll(/["\\]/g, "'").replaceAll(/[^ -~]/g, '?')
+}

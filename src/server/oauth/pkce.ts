@@ -1,0 +1,41 @@
+import { digest, isSame } from '../secret.ts'
+import { OAuthError } from './oauth-error.ts'
+import { parameter } from './parameter.ts'
+
+/**
+ * The code challenge of an authorization request, null where a client that has a secret sent none. Throws
+ * `invalid_request` for any method but S256, and where a public client sent none (RFC 7636 §4.4.1, RFC 9700 §2.1.1).
+ */
+export function challengeOf(query: URLSearchParams, isPublic: boolean): string | null {
+  const challenge = parameter(query, 'code_challenge')
+  const method = parameter(query, 'code_challenge_method')
+  if (challenge === undefined) {
+    if (!isPublic && method === undefined) return null
+    throw new OAuthError('invalid_request', 'The parameter code_challenge is missing (RFC 7636).')
+  }
+  // Left out, the method would be `plain` (RFC 7636 §4.3).
+  if (method !== 'S256') {
+    throw new OAuthError('invalid_request', 'The code_challenge_method has to be S256.')
+  }
+  if (/^[\w-]{43}$/.test(challenge)) return challenge
+  throw new OAuthError('invalid_request', 'The code_challenge is not a SHA-256 in base64url.')
+}
+
+/**
+ * Throws `invalid_grant` where a verifier does not belong to the challenge of the code, or came without one (RFC 7636
+ * §4.6, RFC 9700 §4.8.2), and `invalid_request` for what can be no verifier (RFC 7636 §4.1).
+ */
+export function requireVerifier(verifier: string | undefined, challenge: string | null): void {
+  if (verifier === undefined && challenge === null) return
+  if (verifier !== undefined && !/^[\w.~-]{43,128}$/.test(verifier)) {
+    throw new OAuthError(
+      'invalid_request',
+      'The code_verifier has to be 43 to 128 letters, digits, or of -._~ (RFC 7636).',
+    )
+  }
+  if (challenge === null) {
+    throw new OAuthError('invalid_grant', 'The code was asked for without a code_challenge.')
+  }
+  if (verifier !== undefined && isSame(digest(verifier), challenge)) return
+  throw new OAuthError('invalid_grant', 'The code_verifier does not belong to the code.')
+}

@@ -1,0 +1,38 @@
+import sql from 'sql-template-tag'
+import { oauthPaths } from '../../contract/oauth.ts'
+import type { Database } from '../database/database.ts'
+import { digest } from '../secret.ts'
+import { clientEndpoint } from './client-endpoint.ts'
+import { endGrant } from './grant-tokens.ts'
+import { clientReply, OAuthError } from './oauth-error.ts'
+import { requiredParameter } from './parameter.ts'
+
+/**
+ * The revocation endpoint (RFC 7009). A refresh token ends its whole grant; an access token ends alone, as §2.1 lets a
+ * server choose, because a client that drops one has not signed out. What is not known is revoked already: 200.
+ */
+export const revocationEndpoint = clientEndpoint(oauthPaths.revoke, async ({ visit, form, client }) => {
+  const hash = digest(requiredParameter(form, 'token'))
+  const { academy, request } = visit
+  await academy.database.write(() => revoke(academy.database, hash, client.id, request.now.toISOString()))
+  return clientReply(200, {})
+})
+
+interface Owner {
+  readonly grant_id: string
+  readonly client_id: string
+}
+
+/** Throws `invalid_grant` for the token of another client, which stays (RFC 7009 §2.1). */
+function revoke(database: Database, hash: string, clientId: string, now: string): void {
+  const refresh = database.one<Owner & Record<string, string>>(sql`
+    select t.grant_id, g.client_id from refresh_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)
+  const access = database.one<Owner & Record<string, string>>(sql`
+    select t.grant_id, g.client_id from access_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)
+  const owner = refresh ?? access
+  if (owner && owner.client_id !== clientId) {
+    throw new OAuthError('invalid_grant', 'The token was issued to another client.')
+  }
+  if (refresh) endGrant(database, refresh.grant_id, now)
+  else if (access) database.run(sql`delete from access_tokens where hash = ${hash}`)
+}

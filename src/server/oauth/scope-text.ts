@@ -1,0 +1,33 @@
+import { scopes as known } from '../../contract/keys.ts'
+import type { RoleName, Scope } from '../../contract/operation.ts'
+import { grantable } from '../principal.ts'
+import { OAuthError } from './oauth-error.ts'
+
+/** What each scope lets an application do, in words for the person who is asked. */
+export const scopeInWords: Readonly<Record<Scope, string>> = {
+  read: 'See what you can see: courses, lessons, people, progress and reports',
+  write: 'Change what you can change: courses, lessons, people, enrolments and progress',
+  admin: 'Administer the academy as you can: API keys, applications, roles and passwords, erasing for good',
+}
+
+/**
+ * The scopes that a text asks for, `read` where there is none (api.md §2); those that are not ours are left out. Throws
+ * `invalid_scope` where nothing is left, or where the text is none (RFC 6749 §3.3).
+ */
+export function askedScopes(text: string | undefined): readonly Scope[] {
+  if (text === undefined) return ['read']
+  if (!/^[!#-[\]-~]+( [!#-[\]-~]+)*$/.test(text)) {
+    throw new OAuthError('invalid_scope', 'The scope has to be names with one space between them.')
+  }
+  const names = text.split(' ')
+  const asked = known.filter((scope) => names.includes(scope))
+  if (asked.length > 0) return asked
+  throw new OAuthError('invalid_scope', `Scopes are ${known.join(', ')}; none of them was asked for.`)
+}
+
+/** Those of the scopes that somebody of this role can give at this time; throws `invalid_scope` where none is left. */
+export function givableScopes(asked: readonly Scope[], role: RoleName): readonly Scope[] {
+  const given = asked.filter((scope) => grantable[role].includes(scope))
+  if (given.length > 0) return given
+  throw new OAuthError('invalid_scope', `An account of the role ${role} can give none of these scopes.`)
+}

@@ -1,0 +1,44 @@
+import sql from 'sql-template-tag'
+import type { Visit } from '../endpoint.ts'
+import { tooMany } from '../exchange.ts'
+import type { Visitor } from '../pages/browser-session.ts'
+import { ProblemError } from '../problem-error.ts'
+import { digest } from '../secret.ts'
+
+const wrongCodesPerSession = 5
+
+type Guessing = Visit & { readonly visitor: Visitor }
+
+/** Throws 429 where too many guesses came from the address. */
+export function requireTriesLeft({ gates, request }: Guessing): void {
+  const { allowed, resetSeconds } = gates.failures.peek(request.address)
+  if (!allowed) throw tooMany('wrong codes', resetSeconds)
+}
+
+/**
+ * Counts a code that no device shows; the fifth ends the session of the browser (RFC 8628 §5.1), so that whoever
+ * guesses is held to the rate at which a password can be tried.
+ */
+export async function countWrongCode({
+  academy,
+  gates,
+  request,
+  visitor,
+}: Guessing): Promise<{ fault: ProblemError; signedOut: boolean }> {
+  const { database } = academy
+  const hash = digest(visitor.token)
+  gates.failures.take(request.address)
+  const left = await database.write(() => {
+    database.run(sql`update browser_sessions set wrong_codes = wrong_codes + 1 where hash = ${hash}`)
+    database.run(
+      sql`delete from browser_sessions where hash = ${hash} and wrong_codes >= ${wrongCodesPerSession}`,
+    )
+    return database.one(sql`select 1 from browser_sessions where hash = ${hash}`)
+  })
+  if (left) {
+    const detail = 'No device is waiting with this code. Look at it again; it is good for ten minutes.'
+    return { fault: new ProblemError('forbidden', detail), signedOut: false }
+  }
+  const detail = `${wrongCodesPerSession} wrong codes: you have been signed out.`
+  return { fault: new ProblemError('forbidden', detail), signedOut: true }
+}
