@@ -22,13 +22,13 @@ export function Distribution({ distribution, enrollments }: Pick<Summary, 'distr
     <figure class="card">
       <figcaption>
         <h2>Enrolments by completion</h2>
-        <p class="note">How many are how far, in tenths of a course.</p>
+        <p class="note">How many are how far, in per cent of a course.</p>
       </figcaption>
       <svg class="columns" role="img" aria-labelledby="columns-title columns-told" width="100%" height="192">
         <title id="columns-title">Enrolments by completion</title>
         <desc id="columns-told">{`${many(enrollments, 'enrolment')}. ${told}.`}</desc>
         {distribution.map((count, tenth) => (
-          <TenthColumn count={count} tenth={tenth} height={((line - top) * count) / most} />
+          <TenthColumn count={count} tenth={tenth} height={heightOf(count, most)} />
         ))}
         <line class="axis" x1="0" x2="100%" y1={line + 0.5} y2={line + 0.5} />
       </svg>
@@ -42,6 +42,11 @@ export function Distribution({ distribution, enrollments }: Pick<Summary, 'distr
       </details>
     </figure>
   )
+}
+
+/** What is there at all is to be seen. */
+function heightOf(count: number, most: number): number {
+  return count === 0 ? 0 : Math.max(3, ((line - top) * count) / most)
 }
 
 function TenthColumn({ count, tenth, height }: { count: number; tenth: number; height: number }) {

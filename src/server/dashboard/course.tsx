@@ -1,19 +1,19 @@
 import sql from 'sql-template-tag'
-import { analytics, type LearnerRow, type Summary } from '../../contract/analytics.ts'
+import { analytics, type Summary } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { progressStatuses } from '../../contract/progress.ts'
 import { analyticsRoutes } from '../analytics.ts'
 import { rowsPage } from '../analytics-rows.ts'
 import { courseRoutes } from '../courses.ts'
-import { Completion, Distribution, Hatching } from './completion-chart.tsx'
+import { Distribution } from './completion-chart.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Figures } from './figures.tsx'
 import { framed } from './frame.tsx'
 import { ask, type Guest } from './guest.ts'
+import { LearnerTable, OwnTable } from './learner-table.tsx'
 import { ownRows } from './own-courses.tsx'
 import { nextPage, pageSize } from './paging.tsx'
-import { Table } from './table.tsx'
-import { counted, Day, percent, statusWords } from './words.tsx'
+import { counted, percent, statusWords } from './words.tsx'
 
 /** A course: for those who work for the academy its learners, for a learner how far they are in it themselves. */
 export const coursePage: DashboardPage = {
@@ -119,88 +119,14 @@ function StatusFilter({
   )
 }
 
-function LearnerTable({ rows }: { rows: readonly LearnerRow[] }) {
-  return (
-    <>
-      <Hatching />
-      <Table
-        caption="Learners, by e-mail address"
-        columns={[
-          { name: 'Learner' },
-          { name: 'Status' },
-          { name: 'Completion', drawn: true },
-          { name: 'Last accessed' },
-          { name: 'Grade', figures: true },
-        ]}
-        rows={rows.map((row) => [<Name row={row} />, <Status row={row} />, ...standingCells(row)])}
-      />
-    </>
-  )
-}
-
 function OwnProgress({ guest, course }: { guest: Guest; course: Course }) {
-  const { data } = rowsPage(guest.academy.database, { limit: 1, include_total: false }, [
-    ...ownRows(guest),
-    sql`c.id = ${course.id}`,
-  ])
+  const { database } = guest.academy
+  const conditions = [...ownRows(guest), sql`c.id = ${course.id}`]
+  const { data } = rowsPage(database, { limit: 1, include_total: false }, conditions)
   return (
     <section class="card" aria-labelledby="progress">
       <h2 id="progress">My progress</h2>
-      {data.length === 0 ? <p>You are not enrolled in this course.</p> : null}
-      {data.map((row) => (
-        <>
-          <Hatching />
-          <Table
-            caption="How far I am"
-            columns={[
-              { name: 'Status' },
-              { name: 'Completion', drawn: true },
-              { name: 'Last accessed' },
-              { name: 'Grade', figures: true },
-            ]}
-            rows={[[<Status row={row} />, ...standingCells(row)]]}
-          />
-        </>
-      ))}
+      {data.length === 0 ? <p>You are not enrolled in this course.</p> : <OwnTable rows={data} />}
     </section>
-  )
-}
-
-function standingCells(row: LearnerRow) {
-  return [
-    <Completion percentage={row.completionPercentage} status={row.progressStatus} />,
-    <Day time={row.lastAccessed} />,
-    <Grade row={row} />,
-  ]
-}
-
-function Name({ row: { firstName, lastName, email } }: { row: LearnerRow }) {
-  const name = [firstName, lastName].filter(Boolean).join(' ')
-  return name === '' ? (
-    email
-  ) : (
-    <>
-      {name}
-      <small>{email}</small>
-    </>
-  )
-}
-
-function Status({ row: { progressStatus, enrollmentStatus } }: { row: LearnerRow }) {
-  const odd = enrollmentStatus === 'inactive' || enrollmentStatus === 'deleted'
-  return (
-    <>
-      {statusWords[progressStatus]}
-      {odd ? <small>enrolment {enrollmentStatus}</small> : null}
-    </>
-  )
-}
-
-function Grade({ row: { gradePercent, passed } }: { row: LearnerRow }) {
-  return (
-    <>
-      {percent(gradePercent)}
-      {passed === null ? null : <small>{passed ? 'passed' : 'not passed'}</small>}
-    </>
   )
 }

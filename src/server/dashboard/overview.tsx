@@ -77,7 +77,7 @@ function wholeAcademy(guest: Guest): Reply {
               rows={listed.data.map((course) => {
                 const standing = standings.get(course.id) ?? nobody
                 return [
-                  <CourseName base={guest.base} course={course} />,
+                  <CourseName base={guest.base} course={course} enrolled={standing.enrollments} />,
                   <StandingBar {...standing} />,
                   counted(standing.completed),
                   counted(standing.inProgress),
@@ -94,12 +94,13 @@ function wholeAcademy(guest: Guest): Reply {
   )
 }
 
-function CourseName({ base, course: { id, title, status, difficulty } }: { base: string; course: Course }) {
+function CourseName({ base, course, enrolled }: { base: string; course: Course; enrolled: number }) {
+  const { id, title, status, difficulty } = course
   return (
     <>
       <a href={`${base}/dashboard/courses/${encodeURIComponent(id)}`}>{title}</a>
       <small>
-        {difficulty}
+        {difficulty} · {counted(enrolled)} enrolled
         {status === 'published' ? null : <span class="state">{status}</span>}
       </small>
     </>

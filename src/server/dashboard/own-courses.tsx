@@ -1,13 +1,12 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { rowsPage, rowsSummary } from '../analytics-rows.ts'
 import type { Reply } from '../reply.ts'
-import { Completion, Hatching } from './completion-chart.tsx'
 import { Figures } from './figures.tsx'
 import { framed } from './frame.tsx'
 import type { Guest } from './guest.ts'
+import { OwnTable } from './learner-table.tsx'
 import { nextPage, pageSize } from './paging.tsx'
-import { Table } from './table.tsx'
-import { counted, Day, many, percent, statusWords } from './words.tsx'
+import { counted, many, percent } from './words.tsx'
 
 /** The conditions that leave a learner's own enrolments. */
 export function ownRows({ user }: Guest): Sql[] {
@@ -44,25 +43,11 @@ export function ownCourses(guest: Guest): Reply {
         {data.length === 0 ? <p>You are not enrolled in a course yet.</p> : null}
         {data.length === 0 ? null : (
           <>
-            <Hatching />
-            <Table
-              caption="My courses, and how far I am"
-              columns={[
-                { name: 'Course' },
-                { name: 'Completion', drawn: true },
-                { name: 'Status' },
-                { name: 'Last accessed' },
-                { name: 'Grade', figures: true },
-              ]}
-              rows={data.map((row) => [
-                <a href={`${guest.base}/dashboard/courses/${encodeURIComponent(row.courseId)}`}>
-                  {row.courseTitle}
-                </a>,
-                <Completion percentage={row.completionPercentage} status={row.progressStatus} />,
-                statusWords[row.progressStatus],
-                <Day time={row.lastAccessed} />,
-                percent(row.gradePercent),
-              ])}
+            <OwnTable
+              rows={data}
+              link={({ courseId, courseTitle }) => (
+                <a href={`${guest.base}/dashboard/courses/${encodeURIComponent(courseId)}`}>{courseTitle}</a>
+              )}
             />
             {nextPage(guest, nextCursor)}
           </>
