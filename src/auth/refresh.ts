@@ -1,17 +1,11 @@
-import {
-  allowInsecureRequests,
-  clockSkew,
-  customFetch,
-  processRefreshTokenResponse,
-  refreshTokenGrantRequest,
-  type TokenEndpointResponse,
-} from 'oauth4webapi'
+import { allowInsecureRequests, customFetch, refreshTokenGrantRequest } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
-import { readAnswer, sayingOf } from './answer.ts'
+import { type Refusal, readAnswer, sayingOf } from './answer.ts'
 import { clientAuthentication } from './client-identity.ts'
 import { SignInError } from './errors.ts'
 import type { Fetch } from './fetch.ts'
-import { grantedBy, skewOf } from './tokens.ts'
+import { checkedResponse } from './token-response.ts'
+import { grantedBy } from './tokens.ts'
 
 /** What a token request takes of the world. */
 export interface RefreshWorld {
@@ -40,46 +34,29 @@ export async function refreshed(
     [allowInsecureRequests]: true,
   })
   const receivedMs = now()
-  await assertGranted(tokens, response.clone())
-  const date = response.headers.get('date')
-  const skewSeconds = Math.round(skewOf(date, sentMs, receivedMs) / 1000)
-  const checked = await processRefreshTokenResponse(
-    server,
-    { ...client, [clockSkew]: skewSeconds },
-    response,
-    { recognizedTokenTypes: { dpop: refuseProof } },
-  ).catch((error: unknown) => {
-    throw unusable(tokenEndpoint, error)
-  })
-  return { ...tokens, ...grantedBy(checked, { sentMs, receivedMs, date }, tokens) }
+  assertAble(tokenEndpoint, response)
+  const { body, refusal } = await readAnswer(tokenEndpoint, response)
+  if (refusal !== null) throw refusedFor(tokens, refusal)
+  const granted = await checkedResponse({ issuer, tokenEndpoint }, id, body)
+  const timing = { sentMs, receivedMs, date: response.headers.get('date') }
+  return { ...tokens, ...grantedBy(granted, timing, tokens) }
 }
 
-async function assertGranted({ issuer, tokenEndpoint }: StoredTokens, response: Response): Promise<void> {
+/** Whatever a server in trouble says about it, the grant may well be in order. */
+function assertAble(tokenEndpoint: string, { status, headers }: Response): void {
+  if (status !== 429 && status < 500) return
   const { host, pathname } = new URL(tokenEndpoint)
-  if (response.status === 429 || response.status >= 500) {
-    const seconds = /^\d{1,5}$/.exec(response.headers.get('retry-after') ?? '')?.[0]
-    throw new SignInError('server_unavailable', `${host} cannot renew the session now`, {
-      why: [`it answered ${response.status} to POST ${pathname}`],
-      hint: seconds === undefined ? 'try again later' : `try again in ${seconds} s`,
-    })
-  }
-  const { refusal } = await readAnswer(tokenEndpoint, response)
-  if (refusal === null) return
+  const seconds = /^\d{1,5}$/.exec(headers.get('retry-after') ?? '')?.[0]
+  throw new SignInError('server_unavailable', `${host} cannot renew the session now`, {
+    why: [`it answered ${status} to POST ${pathname}`],
+    hint: seconds === undefined ? 'try again later' : `try again in ${seconds} s`,
+  })
+}
+
+function refusedFor({ issuer, tokenEndpoint }: StoredTokens, refusal: Refusal): SignInError {
+  const { host } = new URL(tokenEndpoint)
   const why = [`${host} says ${sayingOf(refusal)}`]
-  if (refusal.error === 'invalid_grant') {
-    throw new SignInError('signed_out', `the session at ${issuer} has ended`, { why })
-  }
-  throw new SignInError('token_refused', `${host} does not renew the session`, { why })
-}
-
-function refuseProof(_: Response, { token_type: type }: TokenEndpointResponse): void {
-  throw new TypeError(`its token_type is ${type}, not bearer`)
-}
-
-/** The cause is left out: what the library quotes in it may be a token. */
-function unusable(tokenEndpoint: string, error: unknown): SignInError {
-  const { host, pathname } = new URL(tokenEndpoint)
-  return new SignInError('answer_unusable', `${host} answered what is no token response (POST ${pathname})`, {
-    why: error instanceof Error ? [error.message] : [],
-  })
+  return refusal.error === 'invalid_grant'
+    ? new SignInError('signed_out', `the session at ${issuer} has ended`, { why })
+    : new SignInError('token_refused', `${host} does not renew the session`, { why })
 }

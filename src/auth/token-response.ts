@@ -5,10 +5,10 @@ import {
 } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
 import { type Refusal, readAnswer } from './answer.ts'
-import { type AuthorizationServer, metadataOf } from './authorization-server.ts'
+import type { AuthorizationServer } from './authorization-server.ts'
 import type { ClientIdentity } from './client-identity.ts'
 import { SignInError } from './errors.ts'
-import { grantedBy } from './tokens.ts'
+import { grantedBy, type TokenResponse } from './tokens.ts'
 
 /** For whom and for what tokens were asked. */
 export interface TokenPurpose {
@@ -39,7 +39,7 @@ export async function requestTokens(
   const receivedMs = now()
   const { body, refusal } = await readAnswer(server.tokenEndpoint, response)
   if (refusal !== null) return { tokens: null, refusal }
-  const granted = await checkedResponse(server, client, body)
+  const granted = await checkedResponse(server, client.id, body)
   const timing = { sentMs, receivedMs, date: response.headers.get('date') }
   const tokens = {
     kind: 'oauth',
@@ -54,21 +54,18 @@ export async function requestTokens(
   return { tokens, refusal: null }
 }
 
-async function checkedResponse(
-  server: AuthorizationServer,
-  client: ClientIdentity,
+/** An answer as the token response that it is. Throws a SignInError where it is none, or gives no bearer token. */
+export async function checkedResponse(
+  { issuer, tokenEndpoint }: Pick<AuthorizationServer, 'issuer' | 'tokenEndpoint'>,
+  clientId: string,
   body: Readonly<Record<string, unknown>>,
-) {
+): Promise<TokenResponse> {
   // Nobody here reads an ID token, so nothing in one may end a sign-in; and null says no more than nothing.
   const kept = Object.entries(body).filter(([name, value]) => name !== 'id_token' && value !== null)
   const response = Response.json(Object.fromEntries(kept))
-  const { host } = new URL(server.tokenEndpoint)
+  const { host } = new URL(tokenEndpoint)
   try {
-    const granted = await processGenericTokenEndpointResponse(
-      metadataOf(server),
-      { client_id: client.id },
-      response,
-    )
+    const granted = await processGenericTokenEndpointResponse({ issuer }, { client_id: clientId }, response)
     if (granted.token_type === 'bearer' && /^[\x21-\x7e]+$/.test(granted.access_token)) return granted
     throw unusable(host, 'its access token is no bearer token')
   } catch (error) {
