@@ -5,6 +5,7 @@ import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Context } from './context.ts'
 import { CommandError } from './errors.ts'
+import { type FirstSecrets, startText } from './first-secrets.ts'
 
 /**
  * Starts the same command once more as a process of its own, and returns when that serves. Its log goes to a file
@@ -36,10 +37,10 @@ export async function startDetached(
   }
   stdout.destroy()
   child.unref()
-  const { url, key } = JSON.parse(line) as { url: string; key?: string }
-  if (/^jsonl?$/.test(settings.output.value)) await output.text(`${line}\n`)
-  else
-    await output.text(`${url}\n${key === undefined ? '' : `API key of the admin, shown this once: ${key}\n`}`)
+  // The line is the one that this very program prints under `-o json`.
+  const { url, ...secrets } = JSON.parse(line) as { url: string } & FirstSecrets
+  const asJson = /^jsonl?$/.test(settings.output.value)
+  await output.text(asJson ? `${line}\n` : startText(url, secrets))
   await output.note(`it logs to ${log}; stop it with: learnctl server stop --database '${database}'`)
 }
 

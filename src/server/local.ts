@@ -2,6 +2,7 @@ import type { Hono } from 'hono'
 import sql from 'sql-template-tag'
 import { openDatabase } from './academy.ts'
 import { createApp } from './app.ts'
+import type { FirstPassword } from './first-admin.ts'
 import type { Grade } from './gradebook.ts'
 import { localPrincipal } from './identify.ts'
 import type { Reply } from './reply.ts'
@@ -31,6 +32,8 @@ export interface LocalAcademy {
   readonly transport: (request: LocalRequest) => Promise<LocalReply>
   /** Keeps scores, all or none of them. */
   readonly recordGrades: (grades: readonly Grade[]) => Promise<void>
+  /** A password for the first admin, made just now and nowhere else; undefined where there is one. */
+  readonly makeFirstPassword: () => Promise<FirstPassword | undefined>
   /** What is wrong with the database file itself; nothing where it is whole. */
   readonly check: () => string[]
   readonly close: () => void
@@ -88,6 +91,7 @@ export function openAcademy({
         for (const grade of grades) recordGrade(call, grade)
       })
     },
+    makeFirstPassword: async () => (await import('./first-admin.ts')).makeFirstPassword(database),
     check: () => [
       ...database
         .all(sql`pragma quick_check`)

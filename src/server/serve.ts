@@ -8,6 +8,7 @@ import { createApp } from './app.ts'
 import { drainOf } from './drain.ts'
 import { allEndpoints } from './endpoints.ts'
 import { everyHeader } from './exchange.ts'
+import { type FirstPassword, makeFirstPassword } from './first-admin.ts'
 import { type IdPrefix, idMaker } from './id.ts'
 import { localPrincipal } from './identify.ts'
 import { createKey } from './keys.ts'
@@ -31,6 +32,8 @@ export interface ServeOptions {
   readonly corsOrigins: readonly string[]
   /** Requests a minute for each credential; 0 for no limit. */
   readonly perMinute: number
+  /** True to give the first admin a password where there is none, which takes a tenth of a second. */
+  readonly firstPassword?: boolean
   /** Gets one line of JSON for each request. */
   readonly writeLog: (line: string) => void
   readonly now?: () => Date
@@ -46,6 +49,8 @@ export interface RunningServer {
   readonly address: string
   /** The first key of an academy that was made just now; it is nowhere else. */
   readonly firstKey: string | undefined
+  /** The first admin's password, where one was asked for and made just now; it is nowhere else. */
+  readonly firstPassword: FirstPassword | undefined
   /** Refuses new requests with 503, finishes the open ones within 30 s, then closes the database. */
   readonly stop: () => Promise<void>
 }
@@ -82,7 +87,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   server.timeout = stalledMs
   server.on('clientError', (error, socket) => sendRaw(error, socket, newId('req'), now(), log))
   // The port first: an academy that is made for nothing would have lost its first key. No request can come in
-  // before the database is open, because nothing from here on waits.
+  // before the database is open, because nothing waits until the listener is there.
   await listen(server, options)
   const { database, created } = openOrClose(server, path, now)
   const app = createApp(
@@ -100,15 +105,18 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     endpoints,
   )
   listener = getRequestListener(front(app, options.corsOrigins, newId).fetch)
-  const firstKey = created ? makeFirstKey(database, now, newId) : undefined
-  return {
-    url: options.publicUrl ?? urlOf(server, options.host),
-    address: urlOf(server, options.host),
-    firstKey,
-    stop() {
-      stopped ??= drain(drainMs).then(() => database.close())
-      return stopped
-    },
+  const stop = () => {
+    stopped ??= drain(drainMs).then(() => database.close())
+    return stopped
+  }
+  try {
+    const firstPassword = options.firstPassword ? await makeFirstPassword(database) : undefined
+    const firstKey = created ? makeFirstKey(database, now, newId) : undefined
+    const address = urlOf(server, options.host)
+    return { url: options.publicUrl ?? address, address, firstKey, firstPassword, stop }
+  } catch (error) {
+    await stop()
+    throw error
   }
 }
 

@@ -26,7 +26,8 @@ async function run(context: Context): Promise<void> {
   const { database, prefix, active } = await chooseDatabase(context)
   const say = storyteller(context)
 
-  const { created } = await session.open({ silent: true })
+  const academy = await session.open({ silent: true })
+  const { created } = academy
   await say(
     created
       ? `Made an academy in ${visible(database)}`
@@ -47,6 +48,13 @@ async function run(context: Context): Promise<void> {
   await say(`  $ ${prefix} analytics summary\n`)
   const summary = await summarise(context)
 
+  // Told at once: nobody could ever ask for it again.
+  const first = await academy.makeFirstPassword()
+  if (first) {
+    await say('\nTo sign in at the dashboard of a server that runs; the password is shown this once:')
+    await say(`  ${first.email}\n  ${first.password}`)
+  }
+
   const next = [
     `${prefix} courses list`,
     `${prefix} progress get ext:11391`,
@@ -57,7 +65,7 @@ async function run(context: Context): Promise<void> {
   ]
   await say(`\nTry next:\n${next.map((line) => `  ${line}`).join('\n')}`)
   if (settings.output.value !== 'table') {
-    await output.document({ database, created, export: exported, summary, next })
+    await output.document({ database, created, export: exported, summary, ...first, next })
   }
 }
 

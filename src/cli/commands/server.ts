@@ -3,6 +3,7 @@ import { isLocal } from '../../config/profiles.ts'
 import type { Command, Given } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
+import { startText } from '../first-secrets.ts'
 import { lineWriter } from '../line-writer.ts'
 import { onePage } from '../one-page.ts'
 import { type RunningServer, runningServers } from '../running-servers.ts'
@@ -19,7 +20,7 @@ export const commands: readonly Command[] = [
     name: 'start',
     summary: 'Serve an academy over HTTP, the local one unless --database names another',
     description:
-      'It runs until SIGTERM or Ctrl-C, finishes the requests that are open, and logs one line of JSON for each on\nstandard error. A new database gets an admin, whose API key is printed once.',
+      'It runs until SIGTERM or Ctrl-C, finishes the requests that are open, and logs one line of JSON for each on\nstandard error. A new database gets an admin, whose API key is printed once; so is a password\nfor the dashboard where the first admin has none, but not with --key-file.',
     flags: [
       { name: 'port', kind: 'number', summary: 'Port; 4700 unless given, 0 for any free one' },
       {
@@ -123,6 +124,8 @@ async function start(context: Context, given: Given): Promise<void> {
   const server = await serve({
     ...options,
     path: options.database,
+    // What is kept off the screen would be lost: a password can be set at any time, by `users set-password`.
+    firstPassword: keyFile === null,
     writeLog: log.write,
   }).catch((error: unknown) => {
     throw listenFault(error, options)
@@ -136,16 +139,13 @@ async function start(context: Context, given: Given): Promise<void> {
       database: options.database,
       startedAt: new Date(io.now()).toISOString(),
     })
-    const key = server.firstKey
+    const { url, firstKey: key, firstPassword } = server
     if (key !== undefined) await keyFile?.keep(key)
-    const shown = key === undefined || keyFile ? {} : { key }
-    if (/^jsonl?$/.test(settings.output.value)) {
-      await output.text(`${JSON.stringify({ url: server.url, database: options.database, ...shown })}\n`)
-    } else {
-      await output.text(
-        `${server.url}\n${'key' in shown ? `API key of the admin, shown this once: ${shown.key}\n` : ''}`,
-      )
-    }
+    const shown = { ...(key !== undefined && !keyFile && { key }), ...firstPassword }
+    const asJson = /^jsonl?$/.test(settings.output.value)
+    await output.text(
+      asJson ? `${JSON.stringify({ url, database: options.database, ...shown })}\n` : startText(url, shown),
+    )
     await aborted(io.signal)
     throw io.signal.reason
   } finally {

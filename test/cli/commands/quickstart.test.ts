@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { parse } from 'csv-parse/sync'
 import { describe, expect } from 'vitest'
 import { displayWidth } from '../../../src/cli/width.ts'
+import { verifyPassword } from '../../../src/server/password.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 
@@ -13,6 +15,14 @@ async function contents(cli: TestCli) {
   for (const line of lists) rows.push(await resultOf(cli, `${line} --all`))
   rows.push((await cli.run('analytics export')).stdout)
   return rows
+}
+
+/** True when the password is that of the first admin. */
+async function opens({ home }: TestCli, password: string): Promise<boolean> {
+  const database = new DatabaseSync(join(home, '.local/share/learnctl/local.db'), { readOnly: true })
+  const row = database.prepare('select password_hash from users order by rowid limit 1').get()
+  database.close()
+  return verifyPassword(password, String(row?.['password_hash']))
 }
 
 describe('the first time', () => {
@@ -61,6 +71,18 @@ describe('the first time', () => {
     expect(await rowsOf(cli, `${lessons} --database other.db`)).toEqual(await rowsOf(cli, lessons))
   })
 
+  test('prints a password for the first admin, which opens the dashboard', async ({ cli }) => {
+    const { stdout } = await cli.run('quickstart')
+    const [, email = '', password = ''] =
+      /\nTo sign in .* shown this once:\n {2}(\S+)\n {2}([a-z0-9-]{23})\n/.exec(stdout) ?? []
+    expect(email).toBe('admin@academy.local')
+    expect(await opens(cli, password)).toBe(true)
+    const again = await cli.run('quickstart')
+    expect(again.code).toBe(0)
+    expect(again.stdout).not.toContain('shown this once')
+    expect(await opens(cli, password)).toBe(true)
+  })
+
   test('leaves another active profile active, and names its own in every command', async ({ cli }) => {
     await cli.run('profiles add school --url https://school.example --use')
     const { code, stdout } = await cli.run('quickstart')
@@ -83,8 +105,12 @@ describe('the first time', () => {
       created: true,
       export: join(cli.cwd, 'learners.csv'),
       summary: { learners: 620, enrollments: 622 },
+      email: 'admin@academy.local',
+      password: expect.stringMatching(/^[a-z0-9]{5}(-[a-z0-9]{5}){3}$/),
       next: expect.arrayContaining(['learnctl courses list']),
     })
+    const again = await resultOf(cli, 'quickstart')
+    expect(Object.keys(again)).toEqual(['database', 'created', 'export', 'summary', 'next'])
   })
 
   test('breaks its sentences, and no command, to fit a terminal', async ({ cli }) => {

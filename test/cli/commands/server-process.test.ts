@@ -34,15 +34,19 @@ describe('--detach', () => {
   test('returns when the server answers; stop ends it', async ({ home }) => {
     const started = await learnctl(home, ...start)
     expect(started.code).toBe(0)
-    const [url = '', keyLine = ''] = started.stdout.split('\n')
+    const [url = '', keyLine = '', passwordLine = '', ...more] = started.stdout.split('\n')
     const key = /shown this once: (lpk_\w{36})$/.exec(keyLine)?.[1] ?? ''
+    const password = /^Password of admin@academy\.local .*: ([a-z0-9-]{23})$/.exec(passwordLine)?.[1] ?? ''
+    expect(password).not.toBe('')
+    expect(more).toEqual([''])
     const reply = await fetch(`${url}/v1/courses`, { headers: { authorization: `Bearer ${key}` } })
     expect(reply.status).toBe(200)
     const log = /^note: it logs to (\S+); stop it with: learnctl server stop --database '(.+)'\n$/.exec(
       started.stderr,
     )
     expect(log?.[2]).toBe(join(home, 'new.db'))
-    expect(readFileSync(log?.[1] ?? '', 'utf8')).not.toContain(key)
+    const logged = readFileSync(log?.[1] ?? '', 'utf8')
+    for (const secret of [key, password]) expect(logged).not.toContain(secret)
 
     const { stdout } = await learnctl(home, 'server', 'status', '-o', 'json')
     expect(JSON.parse(stdout)).toMatchObject([{ url, database: join(home, 'new.db') }])

@@ -30,15 +30,23 @@ async function serve(cli: TestCli, flags = '', options: RunOptions = {}): Promis
   return { printed: await Promise.race([head, early]), stop }
 }
 
+const password = '[a-z3-9]{5}(-[a-z3-9]{5}){3}'
+
 const get = (url: string, key?: string, headers: Record<string, string> = {}) =>
   fetch(url, { headers: { ...headers, ...(key !== undefined && { authorization: `Bearer ${key}` }) } })
 
 describe('start', () => {
-  test("serves a new academy, and prints its address and the admin's key, once", async ({ cli }) => {
+  test("serves a new academy, and prints its address, the admin's key and password, once", async ({
+    cli,
+  }) => {
     const { printed, stop } = await serve(cli, '--database new.db')
-    const [, url = '', key = ''] =
-      /^(http:\/\/127\.0\.0\.1:\d+)\nAPI key of the admin, shown this once: (lpk_\w{36})\n$/.exec(printed) ??
-      []
+    const [address = '', ofKey = '', ofPassword = '', ...more] = printed.split('\n')
+    const [url = ''] = /^http:\/\/127\.0\.0\.1:\d+$/.exec(address) ?? []
+    const [, key = ''] = /^API key of the admin, shown this once: (lpk_\w{36})$/.exec(ofKey) ?? []
+    expect(ofPassword).toMatch(
+      new RegExp(`^Password of admin@academy.local for ${url}/dashboard, shown this once: ${password}$`),
+    )
+    expect(more).toEqual([''])
     expect(await (await get(`${url}/v1/user/profile`, key)).json()).toMatchObject({
       role: 'admin',
       scopes: ['read', 'write', 'admin'],
@@ -54,11 +62,46 @@ describe('start', () => {
   test('under -o json prints one line of JSON', async ({ cli }) => {
     const { printed } = await serve(cli, '--database new.db -o json')
     expect(printed).toMatch(/^\{.*\}\n$/)
-    expect(JSON.parse(printed)).toEqual({
+    const { database, ...shown } = JSON.parse(printed)
+    expect(database).toBe(join(cli.cwd, 'new.db'))
+    expect(shown).toEqual({
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
-      database: join(cli.cwd, 'new.db'),
       key: expect.stringMatching(/^lpk_/),
+      email: 'admin@academy.local',
+      password: expect.stringMatching(new RegExp(`^${password}$`)),
     })
+    const { stdout } = await cli.run('users list --database new.db -o json')
+    expect(stdout).not.toContain(shown.password)
+  })
+
+  test('gives the admin of an academy that has none a password, and keeps the one that is set', async ({
+    cli,
+  }) => {
+    await cli.run('courses list --database old.db')
+    const first = await serve(cli, '--database old.db')
+    expect(first.printed).toMatch(new RegExp(`^http\\S+\nPassword of .+: ${password}\n$`))
+    await first.stop()
+    expect((await serve(cli, '--database old.db')).printed).toMatch(/^http\S+\n$/)
+    const set = 'users set-password email:admin@academy.local --database set.db'
+    expect(await cli.run(set, { stdin: 'correct horse battery' })).toMatchObject({ code: 0 })
+    expect((await serve(cli, '--database set.db')).printed).toMatch(/^http\S+\n$/)
+  })
+
+  test('leaves what it shows once in no file and no log', async ({ cli }) => {
+    const { printed, stop } = await serve(cli, '--database new.db -o json')
+    const shown = JSON.parse(printed)
+    await get(`${shown.url}/v1/user/profile`, shown.key)
+    const { stderr } = await stop()
+    const files = readdirSync(cli.home, { recursive: true, withFileTypes: true }).filter((file) =>
+      file.isFile(),
+    )
+    expect(files.map(({ name }) => name)).toContain('new.db')
+    for (const secret of [shown.key, shown.password]) {
+      expect(stderr).not.toContain(secret)
+      for (const { parentPath, name } of files) {
+        expect(readFileSync(join(parentPath, name)).includes(secret), name).toBe(false)
+      }
+    }
   })
 
   test('logs one line of JSON a request on standard error, with no secret in it', async ({ cli }) => {
@@ -87,9 +130,10 @@ describe('start', () => {
     await cli.run('profiles add local --database mine.db')
     await cli.run('courses create --title Sea --external-id sea')
     const { key } = await resultOf(cli, 'keys create --name test')
-    const { printed } = await serve(cli)
-    expect(printed.split('\n')).toHaveLength(2)
-    expect(await (await get(`${printed.trim()}/v1/courses/ext:sea`, key)).json()).toMatchObject({
+    const { printed } = await serve(cli, '-o json')
+    const { url, database } = JSON.parse(printed)
+    expect(database).toBe(join(cli.cwd, 'mine.db'))
+    expect(await (await get(`${url}/v1/courses/ext:sea`, key)).json()).toMatchObject({
       title: 'Sea',
     })
   })
@@ -179,6 +223,8 @@ describe('--key-file', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect((await get(`${printed.trim()}/v1/courses`, key)).status).toBe(200)
     expect((await stop()).stderr).not.toContain(key)
+    // No password was made that nobody would have seen.
+    expect((await serve(cli, '--database new.db')).printed).toMatch(new RegExp(`: ${password}\n$`))
   })
 
   test('is kept by the next start, which has no new key', async ({ cli }) => {
