@@ -1,0 +1,148 @@
+import { hash, scryptSync } from 'node:crypto'
+import sql from 'sql-template-tag'
+import type { AppInput, NewApp } from '../../../src/contract/apps.ts'
+import { registerApp } from '../../../src/server/apps.ts'
+import { idMaker } from '../../../src/server/id.ts'
+import { type Answer, test as base, type Person, type TestAcademy } from '../../helpers/academy.ts'
+import { type PlainBrowser, plainBrowser, type Shown } from '../../helpers/browser.ts'
+
+/** Where the tests' academy is reached. */
+export const issuer = 'http://localhost'
+/** Where the client of the tests listens. */
+export const callback = 'http://127.0.0.1:50123/callback'
+/** Everybody's password. */
+export const password = 'correct horse battery'
+/** RFC 7636 Appendix B. */
+export const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk'
+export const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
+
+/** What a request differs in from the plain one; what is undefined is left out. */
+export type Changes = Readonly<Record<string, string | undefined>>
+
+/** A client, and the person in front of its browser. */
+export interface Flow {
+  readonly browser: PlainBrowser
+  /** Opens the authorization URL. */
+  authorize(changes?: Changes): Promise<Shown>
+  /** Signs in on the way, and stops at the consent page, or wherever that leads. */
+  consent(person: Person, changes?: Changes): Promise<Shown>
+  /** Allows what is asked; gives the code. */
+  code(person: Person, changes?: Changes): Promise<string>
+  /** Sends a form to an endpoint for clients. */
+  send(path: string, fields: Changes, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  /** Exchanges a code as the plain client does. */
+  exchange(code: string, changes?: Changes): Promise<Answer>
+  /** Uses a refresh token as the plain client does. */
+  refresh(token: string, changes?: Changes): Promise<Answer>
+  /** Allows and exchanges: the body of the token response. */
+  tokens(person: Person, changes?: Changes): Promise<Tokens>
+}
+
+/** A token response (RFC 6749 §5.1). */
+export interface Tokens {
+  readonly access_token: string
+  readonly refresh_token: string
+  readonly expires_in: number
+  readonly scope: string
+}
+
+/** Gives a user the password of all; stored as every password is, but cheap to check. */
+export function givePassword({ database }: Pick<TestAcademy, 'database'>, userId: string): void {
+  const salt = Buffer.from('salt')
+  const derived = scryptSync(password, salt, 32, { N: 2, r: 1, p: 1 })
+  const stored = ['scrypt', 2, 1, 1, salt.toString('base64url'), derived.toString('base64url')].join('$')
+  database.run(sql`update users set password_hash = ${stored} where id = ${userId}`)
+}
+
+/** Registers an application, confidential and answered at `callback` unless told otherwise. */
+export function register({ database, clock }: TestAcademy, input: Partial<AppInput> = {}): NewApp {
+  const app = { name: 'Gradebook', redirectUris: [callback], public: false, ...input }
+  return registerApp(database, app, { now: clock.now().toISOString(), newId: idMaker(clock.now) })
+}
+
+/** The path of an authorization request, as the client `learnctl` makes it. */
+export function authorizePath(changes: Changes = {}): string {
+  return `/oauth/authorize?${formOf({
+    response_type: 'code',
+    client_id: 'learnctl',
+    redirect_uri: callback,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+    state: 'state of the client',
+    scope: 'read write',
+    ...changes,
+  })}`
+}
+
+/** The challenge of a verifier (RFC 7636 §4.2). */
+export function challengeFor(text: string): string {
+  return hash('sha256', text, 'base64url')
+}
+
+/** The query with which a browser was sent back. */
+export function sentBack({ leadsTo }: Pick<Shown, 'leadsTo'>): Record<string, string> {
+  return Object.fromEntries(new URL(leadsTo ?? 'none:').searchParams)
+}
+
+/** A client in front of an academy, with a browser of its own. */
+export function flowIn(academy: TestAcademy): Flow {
+  const browser = plainBrowser(academy.fetch, issuer)
+  const authorize: Flow['authorize'] = (changes) => browser.open(authorizePath(changes))
+
+  const consent: Flow['consent'] = async (person, changes) => {
+    givePassword(academy, person.id)
+    const page = await authorize(changes)
+    return page.forms.some(({ fields }) => 'password' in fields)
+      ? browser.signIn(page, person.email, password)
+      : page
+  }
+
+  const code: Flow['code'] = async (person, changes) => {
+    const answered = await browser.submit(await consent(person, changes), {}, 'Allow')
+    return sentBack(answered)['code'] ?? ''
+  }
+
+  const send: Flow['send'] = (path, fields, headers = {}) =>
+    academy
+      .bearer(undefined)
+      .send('POST', path, `${formOf(fields)}`, {
+        'content-type': 'application/x-www-form-urlencoded',
+        ...headers,
+      })
+
+  const exchange: Flow['exchange'] = (given, changes) =>
+    send('/oauth/token', {
+      grant_type: 'authorization_code',
+      code: given,
+      redirect_uri: callback,
+      client_id: 'learnctl',
+      code_verifier: verifier,
+      ...changes,
+    })
+
+  return {
+    browser,
+    authorize,
+    consent,
+    code,
+    send,
+    exchange,
+    refresh: (token, changes) =>
+      send('/oauth/token', {
+        grant_type: 'refresh_token',
+        refresh_token: token,
+        client_id: 'learnctl',
+        ...changes,
+      }),
+    // What the server answers has the shape of its standard; the tests of the token endpoint look at each member.
+    tokens: async (person, changes) => (await exchange(await code(person, changes))).body as Tokens,
+  }
+}
+
+/** A vitest test with a client in front of the academy. */
+export const test = base.extend('flow', ({ academy }) => flowIn(academy))
+
+function formOf(fields: Changes): URLSearchParams {
+  const given = Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined)
+  return new URLSearchParams(given)
+}
