@@ -22,9 +22,9 @@ export function AppTable({ guest, apps, builtIn }: { guest: Guest; apps: readonl
       caption="Applications, the newest first"
       columns={[
         { name: 'Name' },
-        { name: 'Client id' },
+        { name: 'Client id', look: 'broad' },
         { name: 'Kind' },
-        { name: 'Redirect URIs' },
+        { name: 'Redirect URIs', look: 'broad' },
         { name: 'Registered' },
         { name: 'Delete', unseen: true },
       ]}

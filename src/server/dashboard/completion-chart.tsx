@@ -36,7 +36,7 @@ export function Distribution({ distribution, enrollments }: Pick<Summary, 'distr
         <summary>The same as a table</summary>
         <Table
           caption="Enrolments by completion"
-          columns={[{ name: 'Completion' }, { name: 'Enrolments', figures: true }]}
+          columns={[{ name: 'Completion' }, { name: 'Enrolments', look: 'figures' }]}
           rows={distribution.map((count, tenth) => [`${ranges[tenth]} %`, counted(count)])}
         />
       </details>

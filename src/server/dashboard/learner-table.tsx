@@ -6,9 +6,9 @@ import { Day, percent, statusWords } from './words.tsx'
 
 const standing: readonly Column[] = [
   { name: 'Status' },
-  { name: 'Completion', drawn: true },
+  { name: 'Completion', look: 'drawn' },
   { name: 'Last accessed' },
-  { name: 'Grade', figures: true },
+  { name: 'Grade', look: 'figures' },
 ]
 
 /** Learners of one course, each with how far they are. */

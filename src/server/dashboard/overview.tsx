@@ -68,11 +68,11 @@ function wholeAcademy(guest: Guest): Reply {
               caption="Courses, and how far their learners are"
               columns={[
                 { name: 'Course' },
-                { name: 'Learners', drawn: true },
-                { name: 'Completed', figures: true },
-                { name: 'In progress', figures: true },
-                { name: 'Not started', figures: true },
-                { name: 'Average', figures: true },
+                { name: 'Learners', look: 'drawn' },
+                { name: 'Completed', look: 'figures' },
+                { name: 'In progress', look: 'figures' },
+                { name: 'Not started', look: 'figures' },
+                { name: 'Average', look: 'figures' },
               ]}
               rows={listed.data.map((course) => {
                 const standing = standings.get(course.id) ?? nobody

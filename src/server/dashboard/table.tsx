@@ -3,10 +3,8 @@ import type { Child } from 'hono/jsx'
 /** A column of a table. */
 export interface Column {
   readonly name: string
-  /** Figures, set flush right. */
-  readonly figures?: true
-  /** A bar, which wants room. */
-  readonly drawn?: true
+  /** Figures, set flush right; a bar, which wants room; or an address, which wants room where there is little. */
+  readonly look?: 'figures' | 'drawn' | 'broad'
   /** Its heading is read aloud, and not shown. */
   readonly unseen?: true
 }
@@ -36,8 +34,8 @@ export function Table({
       <caption>{caption}</caption>
       <thead {...rowgroup}>
         <tr {...row}>
-          {columns.map(({ name, unseen, ...look }) => (
-            <th {...columnheader} scope="col" class={classOf(look)}>
+          {columns.map(({ name, unseen, look }) => (
+            <th {...columnheader} scope="col" class={look}>
               {unseen ? <span class="unseen">{name}</span> : name}
             </th>
           ))}
@@ -47,7 +45,7 @@ export function Table({
         {rows.map((cells) => (
           <tr {...row}>
             {cells.map((content, index) => {
-              const { name = '', unseen, ...look } = columns[index] ?? {}
+              const { name = '', unseen, look } = columns[index] ?? {}
               if (index === 0) {
                 return (
                   <th {...rowheader} scope="row">
@@ -56,7 +54,7 @@ export function Table({
                 )
               }
               return (
-                <td {...cell} class={classOf(look)} data-column={unseen ? undefined : name}>
+                <td {...cell} class={look} data-column={unseen ? undefined : name}>
                   {content}
                 </td>
               )
@@ -66,8 +64,4 @@ export function Table({
       </tbody>
     </table>
   )
-}
-
-function classOf({ figures, drawn }: Pick<Column, 'figures' | 'drawn'>): string | undefined {
-  return figures ? 'figures' : drawn ? 'drawn' : undefined
 }

@@ -140,9 +140,9 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
   .card { padding: 1.125rem 1rem; }
   .banner { padding: .5rem .75rem; }
   .banner { gap: 0 1rem; }
-  .banner nav { order: 1; width: 100%; margin: 0 -.625rem; }
+  .banner nav { order: 1; width: 100%; margin: 0 -.5rem; }
   .banner ul { gap: 0; }
-  .banner nav a { padding: .5rem .625rem; }
+  .banner nav a { padding: .5rem; font-size: .9375rem; }
   .who { flex: 1; justify-content: flex-end; }
   .who span { font-size: .8125rem; }
   .tiles { grid-template-columns: 1fr 1fr; }
@@ -153,12 +153,14 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
   .slim { display: inline; }
   table, tbody { display: block; }
   table:not(details table) thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)); gap: .5rem .75rem; padding: .875rem 0;
+  tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(6rem, 1fr)); gap: .5rem .75rem; padding: .875rem 0;
     border-bottom: 1px solid var(--line); }
   tbody tr:has(.figures ~ .figures ~ .figures) { grid-template-columns: repeat(auto-fit, minmax(4.5rem, 1fr)); }
   tbody tr:last-child { border-bottom: 0; padding-bottom: 0; }
   tbody th, td, .figures { display: block; padding: 0; border: 0; min-width: 0; text-align: left; }
-  tbody th, .drawn { grid-column: 1 / -1; width: auto; min-width: 0; }
+  tbody th, .drawn, .broad { grid-column: 1 / -1; width: auto; min-width: 0; }
+  tbody th { order: -2; }
+  .drawn { order: -1; }
   td[data-column]::before { content: attr(data-column); content: attr(data-column) / ""; display: block; font-size: .8125rem;
     color: var(--soft); }
   .facts { grid-template-columns: 1fr; gap: 0; }
