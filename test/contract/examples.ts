@@ -151,7 +151,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     enrollmentId: enrollment.body.data[0].id,
     keyId: key.body.id,
     clientId,
-    grantId: giveGrant(academy, { userId: learnerId, clientId }),
+    grantId: giveGrant(academy, { userId: learnerId, clientId }).id,
   }
 }
 

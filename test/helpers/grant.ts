@@ -11,11 +11,15 @@ export interface GrantGiven {
   readonly scopes?: readonly string[]
 }
 
-/** Keeps a grant with both its tokens as if its user had just signed in; gives its id. */
-export function giveGrant({ database, clock }: TestAcademy, given: GrantGiven): string {
+/** Keeps a grant with both its tokens as if its user had just signed in. */
+export function giveGrant(
+  { database, clock }: TestAcademy,
+  given: GrantGiven,
+): { id: string; accessToken: string } {
   const { userId, clientId = ownClientId, scopes = ['read'] } = given
   const { now } = clock
   const id = idMaker(now)('gnt')
+  const accessToken = newCredential('accessToken')
   const after = (ms: number) => new Date(now().getTime() + ms).toISOString()
   const listed = JSON.stringify(scopes)
   database.run(sql`
@@ -23,9 +27,9 @@ export function giveGrant({ database, clock }: TestAcademy, given: GrantGiven): 
     values (${id}, ${clientId}, ${userId}, ${listed}, ${after(0)}, ${after(90 * day)})`)
   database.run(sql`
     insert into access_tokens (hash, grant_id, scopes, expires_at)
-    values (${digest(newCredential('accessToken'))}, ${id}, ${listed}, ${after(hour)})`)
+    values (${digest(accessToken)}, ${id}, ${listed}, ${after(hour)})`)
   database.run(sql`
     insert into refresh_tokens (hash, grant_id, expires_at)
     values (${digest(newCredential('refreshToken'))}, ${id}, ${after(30 * day)})`)
-  return id
+  return { id, accessToken }
 }

@@ -85,17 +85,20 @@ test('a deleted application takes its codes, grants and tokens with it, and no o
 }) => {
   const { clientId } = (await admin.post('/v1/apps', reader)).body
   const rows = () => tables.map((table) => academy.database.all(raw(`select 1 from ${table}`)).length)
-  const other = giveGrant(academy, { userId: learner.id })
+  const { id: other } = giveGrant(academy, { userId: learner.id })
   expect(rows()).toEqual([1, 0, 1, 1, 0, 2])
-  giveGrant(academy, { userId: learner.id, clientId })
+  const { accessToken } = giveGrant(academy, { userId: learner.id, clientId })
+  const program = academy.bearer(`Bearer ${accessToken}`)
+  expect((await program.get('/v1/grants')).status).toBe(200)
   academy.database.run(sql`
     insert into authorization_codes (hash, client_id, user_id, redirect_uri, scopes, expires_at)
     values ('code', ${clientId}, ${learner.id}, 'https://reports.school.example/cb', '["read"]', ${start})`)
   academy.database.run(sql`
-    insert into device_codes (hash, user_code, client_id, scopes, expires_at, interval_seconds)
+    insert into device_codes (hash, user_code_hash, client_id, scopes, expires_at, interval_seconds)
     values ('device', 'BCDFGHJK', ${clientId}, '["read"]', ${start}, 5)`)
   expect(rows()).toEqual([2, 1, 2, 2, 1, 2])
   expect((await admin.delete(`/v1/apps/${clientId}`)).status).toBe(204)
+  expect(await program.get('/v1/grants')).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
   expect(rows()).toEqual([1, 0, 1, 1, 0, 1])
   expect((await learner.get('/v1/grants')).body.data).toMatchObject([{ id: other }])
   expect(await admin.delete(`/v1/apps/${clientId}`)).toMatchObject({

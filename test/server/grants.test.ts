@@ -12,10 +12,10 @@ test('everybody sees what they allow applications to do, the newest first', asyn
   learner,
   analyst,
 }) => {
-  const first = giveGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
+  const { id: first } = giveGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
   giveGrant(academy, { userId: analyst.id })
   clock.advance(minute)
-  const second = giveGrant(academy, { userId: learner.id })
+  const { id: second } = giveGrant(academy, { userId: learner.id })
   const listed = await learner.get('/v1/grants?include_total=true')
   expect(listed).toMatchObject({ status: 200, body: { total: 2, nextCursor: null } })
   expect(ids(listed)).toEqual([second, first])
@@ -40,16 +40,19 @@ test('a grant that has ended or was revoked is not listed', async ({ academy, cl
   expect(ids(await learner.get('/v1/grants'))).toHaveLength(1)
   clock.advance(minute)
   expect(ids(await learner.get('/v1/grants'))).toEqual([])
-  const revoked = giveGrant(academy, { userId: learner.id })
+  const { id: revoked } = giveGrant(academy, { userId: learner.id })
   expect((await learner.delete(`/v1/grants/${revoked}`)).status).toBe(204)
   expect((await learner.get('/v1/grants?include_total=true')).body).toMatchObject({ data: [], total: 0 })
   expect(grantsOf(academy.database, learner.id, clock.now().toISOString())).toEqual([])
 })
 
 test('a grant is revoked once, however often that is asked for', async ({ academy, clock, learner }) => {
-  const id = giveGrant(academy, { userId: learner.id })
+  const { id, accessToken } = giveGrant(academy, { userId: learner.id })
+  const program = academy.bearer(`Bearer ${accessToken}`)
+  expect((await program.get('/v1/grants')).body.data).toMatchObject([{ id }])
   const revokedAt = () => academy.database.one(sql`select revoked_at from grants where id = ${id}`)
   expect((await learner.delete(`/v1/grants/${id}`)).status).toBe(204)
+  expect(await program.get('/v1/grants')).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
   clock.advance(minute)
   expect((await learner.delete(`/v1/grants/${id}`)).status).toBe(204)
   expect(revokedAt()).toEqual({ revoked_at: start })
@@ -62,7 +65,7 @@ describe('the grants of somebody else', () => {
     learner,
     instructor,
   }) => {
-    const id = giveGrant(academy, { userId: learner.id })
+    const { id } = giveGrant(academy, { userId: learner.id })
     for (const reference of [learner.id, `email:${learner.email}`]) {
       expect(ids(await admin.get(`/v1/grants?user_id=${reference}`))).toEqual([id])
     }
@@ -83,7 +86,7 @@ describe('the grants of somebody else', () => {
   })
 
   test('are one’s own where the reference is to oneself', async ({ academy, learner }) => {
-    const id = giveGrant(academy, { userId: learner.id })
+    const { id } = giveGrant(academy, { userId: learner.id })
     for (const reference of [learner.id, `email:${learner.email.toUpperCase()}`]) {
       expect(ids(await learner.get(`/v1/grants?user_id=${reference}`))).toEqual([id])
     }
@@ -95,7 +98,7 @@ describe('the grants of somebody else', () => {
     learner,
     instructor,
   }) => {
-    const id = giveGrant(academy, { userId: learner.id })
+    const { id } = giveGrant(academy, { userId: learner.id })
     const narrow = await academy.person('admin', ['read', 'write'])
     const refusals = await Promise.all(
       [instructor, narrow].flatMap((person) =>
@@ -116,19 +119,22 @@ describe('the grants of somebody else', () => {
 
 describe('access ends with', () => {
   /** Signs somebody in twice, with a program and with a browser; tells how much of that is left. */
-  function signIn({ database, clock, ...academy }: TestAcademy, { id }: Person) {
-    giveGrant({ database, clock, ...academy }, { userId: id })
+  function signIn(academy: TestAcademy, { id }: Person) {
+    const { database, clock } = academy
+    const { accessToken } = giveGrant(academy, { userId: id })
+    const program = academy.bearer(`Bearer ${accessToken}`)
     database.run(sql`
       insert into browser_sessions (hash, user_id, created_at, expires_at)
       values (${id}, ${id}, ${start}, '2026-03-02T12:00:00.000Z')`)
-    return () => ({
+    return async () => ({
+      status: (await program.get('/v1/user/profile')).status,
       grants: grantsOf(database, id, clock.now().toISOString()).length,
       sessions: database.all(sql`select 1 from browser_sessions where user_id = ${id}`).length,
     })
   }
 
-  const none = { grants: 0, sessions: 0 }
-  const both = { grants: 1, sessions: 1 }
+  const none = { status: 401, grants: 0, sessions: 0 }
+  const both = { status: 200, grants: 1, sessions: 1 }
   const password = 'correct horse battery'
 
   test.for<[what: string, end: (admin: Person, person: Person) => Promise<Answer>]>([
@@ -150,13 +156,13 @@ describe('access ends with', () => {
   ])('%s', async ([, end], { academy, admin, learner, analyst }) => {
     const left = signIn(academy, learner)
     const leftOfOther = signIn(academy, analyst)
-    expect(left()).toEqual(both)
+    expect(await left()).toEqual(both)
     expect([200, 204]).toContain((await end(admin, learner)).status)
-    expect(left()).toEqual(none)
-    expect(leftOfOther()).toEqual(both)
+    expect(await left()).toEqual(none)
+    expect(await leftOfOther()).toEqual(both)
     const revived = await admin.put(`/v1/users/${learner.id}`, { status: 'active' })
     expect(revived.status).toBe(200)
-    expect(left()).toEqual(none)
+    expect(await left()).toEqual(none)
   })
 
   test('a new password of one’s own, and with no wrong one', async ({ academy, admin, learner }) => {
@@ -164,15 +170,15 @@ describe('access ends with', () => {
     const left = signIn(academy, learner)
     const change = { password: 'staple of the second', currentPassword: 'not the current one' }
     expect((await learner.put('/v1/user/profile', change)).status).toBe(422)
-    expect(left()).toEqual(both)
+    expect(await left()).toEqual(both)
     expect((await learner.put('/v1/user/profile', { ...change, currentPassword: password })).status).toBe(200)
-    expect(left()).toEqual(none)
+    expect(await left()).toEqual(none)
   })
 
   test('nothing else that is changed', async ({ academy, admin, learner }) => {
     const left = signIn(academy, learner)
     await admin.put(`/v1/users/${learner.id}`, { role: 'analyst', username: 'ada', password: null })
     await learner.put('/v1/user/profile', { profile: { firstName: 'Ada' } })
-    expect(left()).toEqual(both)
+    expect(await left()).toEqual(both)
   })
 })
