@@ -23,17 +23,22 @@ import { requestTokens, type TokenPurpose } from './token-response.ts'
 /** How long somebody may take to sign in: 5 minutes. */
 const patienceMs = 5 * 60_000
 
+/** What has become of the tokens: at least, the account that they stand for, if that is known. */
+export interface Kept {
+  readonly account: string | null
+}
+
 /** What signing in takes, whichever way. */
-export interface SignIn extends TokenPurpose {
+export interface SignIn<Result extends Kept> extends TokenPurpose {
   readonly fetch: Fetch
   readonly signal: AbortSignal
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>
-  /** Keeps the tokens, once it has seen that they work; gives the account that they stand for, if that is known. */
-  readonly keep: (tokens: StoredTokens) => Promise<string | null>
+  /** Keeps the tokens, once it has seen that they work. */
+  readonly keep: (tokens: StoredTokens) => Promise<Result>
 }
 
 /** Signing in with a browser that comes back to this machine. */
-export interface CodeSignIn extends SignIn {
+export interface CodeSignIn<Result extends Kept = Kept> extends SignIn<Result> {
   /** The redirect URI that the client is registered with; null for any port of this program's own client. */
   readonly redirectUri: string | null
   /** Shows the person the address to open. */
@@ -72,7 +77,7 @@ export function authorizationUrl(request: AuthorizationRequest): string {
  * Signs in with an authorization code (RFC 6749 §4.1) that a browser brings to a listener on this machine, or that
  * somebody pastes. The browser is told how it ended, and only then. Throws a SignInError, or the reason of the signal.
  */
-export async function signInByCode(signIn: CodeSignIn): Promise<void> {
+export async function signInByCode<Result extends Kept>(signIn: CodeSignIn<Result>): Promise<Result> {
   const { server, client, redirectUri, scopes, signal } = signIn
   if (server.authorizationEndpoint === null) throw notOffered(server)
   signal.throwIfAborted()
@@ -80,6 +85,7 @@ export async function signInByCode(signIn: CodeSignIn): Promise<void> {
   const verifier = generateRandomCodeVerifier()
   const loopback = await openLoopback(state, redirectUri)
   const place = new URL(signIn.origin).host
+  let page = failurePage(place, 'the terminal says why')
   try {
     const url = authorizationUrl({
       endpoint: server.authorizationEndpoint,
@@ -92,12 +98,14 @@ export async function signInByCode(signIn: CodeSignIn): Promise<void> {
     await signIn.show(url)
     const parameters = await firstResponse(signIn, loopback, state)
     const tokens = await exchange(signIn, parameters, loopback.redirectUri, verifier)
-    const account = await signIn.keep(tokens)
-    await loopback.close(successPage(place, account))
+    const kept = await signIn.keep(tokens)
+    page = successPage(place, kept.account)
+    return kept
   } catch (error) {
-    const reason = error instanceof SignInError ? error.message : 'learnctl met a fault'
-    await loopback.close(failurePage(place, reason))
+    if (error instanceof SignInError) page = failurePage(place, error.message)
     throw error
+  } finally {
+    await loopback.close(page)
   }
 }
 

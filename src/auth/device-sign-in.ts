@@ -10,7 +10,7 @@ import type { StoredTokens } from '../config/profiles.ts'
 import { readAnswer } from './answer.ts'
 import { metadataOf } from './authorization-server.ts'
 import { clientAuthentication } from './client-identity.ts'
-import type { SignIn } from './code-sign-in.ts'
+import type { Kept, SignIn } from './code-sign-in.ts'
 import { SignInError } from './errors.ts'
 import { refusedBy } from './refused.ts'
 import { requestTokens } from './token-response.ts'
@@ -32,7 +32,7 @@ export interface DevicePrompt {
 }
 
 /** Signing in with a browser that may be on any machine. */
-export interface DeviceSignIn extends SignIn {
+export interface DeviceSignIn<Result extends Kept = Kept> extends SignIn<Result> {
   readonly show: (prompt: DevicePrompt) => Promise<void>
   /** True for a fault after which the same request may be sent again: the network's. */
   readonly isPassing: (fault: unknown) => boolean
@@ -41,11 +41,10 @@ export interface DeviceSignIn extends SignIn {
 }
 
 /** Signs in with a code that is typed in elsewhere (RFC 8628). Throws a SignInError, or the reason of the signal. */
-export async function signInByDevice(signIn: DeviceSignIn): Promise<void> {
+export async function signInByDevice<Result extends Kept>(signIn: DeviceSignIn<Result>): Promise<Result> {
   const begun = await begin(signIn)
   await signIn.show(begun.prompt)
-  const tokens = await poll(signIn, begun)
-  await signIn.keep(tokens)
+  return signIn.keep(await poll(signIn, begun))
 }
 
 interface Begun {

@@ -16,7 +16,7 @@ export interface Loopback {
   /** The parameters of the first redirect that carries the state. It never comes where nobody sends one. */
   readonly redirected: Promise<URLSearchParams>
   /** Answers whoever brought the redirect, and stops listening. */
-  close(page: CallbackPage | null): Promise<void>
+  close(page: CallbackPage): Promise<void>
 }
 
 /**
@@ -55,7 +55,7 @@ export async function openLoopback(state: string, redirectUri: string | null): P
     redirected,
     close: async (page) => {
       for (const server of servers) server.close()
-      if (page !== null) await answerAll(waiting, page)
+      await answerAll(waiting, page)
       for (const server of servers) server.closeAllConnections()
     },
   }

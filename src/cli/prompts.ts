@@ -11,6 +11,15 @@ export interface Prompts {
   secret(message: string): Promise<string>
   choice(message: string, choices: readonly string[]): Promise<string>
   confirm(message: string): Promise<boolean>
+  /**
+   * Asks until `check` has nothing against the answer, and takes the question off the screen again: also when `signal`
+   * takes it back, which gives null.
+   */
+  meanwhile(
+    message: string,
+    check: (text: string) => string | true,
+    signal: AbortSignal,
+  ): Promise<string | null>
 }
 
 /** Questions are asked only when standard input and standard error are terminals and input is not switched off. */
@@ -43,6 +52,16 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
     secret: (message) => ask(({ password }) => password({ message, mask: true }, context())),
     choice: (message, choices) => ask(({ select }) => select({ message, choices: [...choices] }, context())),
     confirm: (message) => ask(({ confirm }) => confirm({ message, default: false }, context())),
+    meanwhile: async (message, validate, signal) => {
+      const fleeting = { ...context(), signal: AbortSignal.any([io.signal, signal]), clearPromptOnDone: true }
+      const theme = { validationFailureMode: 'clear' } as const
+      try {
+        return await ask(({ input }) => input({ message, validate, theme }, fleeting))
+      } catch (error) {
+        if (error instanceof CancelledError && signal.aborted && !io.signal.aborted) return null
+        throw error
+      }
+    },
   }
 }
 

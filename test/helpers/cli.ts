@@ -30,6 +30,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal
   /** Is told everything that was printed so far, each time that more was. */
   readonly onStdout?: (printed: string) => void
+  /** The same for standard error; `type` types at the terminal. */
+  readonly onStderr?: (printed: string, type: (text: string) => void) => void
 }
 
 /** The program on a fresh home directory, run in this process. */
@@ -51,6 +53,8 @@ export interface TestCliOptions {
   readonly now?: () => number
   /** What opens a page in the user's browser. */
   readonly openBrowser?: (url: string) => Promise<void>
+  /** Waits; no wait takes any time unless told otherwise. */
+  readonly sleep?: Io['sleep']
   /** Variables of every run. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -67,10 +71,12 @@ export function testCli(options: TestCliOptions = {}): TestCli {
 
   async function run(line: string | readonly string[], given: RunOptions = {}): Promise<Ran> {
     const stdout = sink(given.readerLeavesAfter, given.tty, given.onStdout)
-    const stderr = sink(undefined, given.tty)
+    const stderr = sink(undefined, given.tty, (printed) => given.onStderr?.(printed, type))
+    const stdin =
+      given.tty === undefined ? Readable.from([given.stdin ?? '']) : keyboard(given.typed ?? [], stderr)
+    const type = (text: string) => setImmediate(() => stdin instanceof PassThrough && stdin.write(text))
     const io: Io = {
-      stdin:
-        given.tty === undefined ? Readable.from([given.stdin ?? '']) : keyboard(given.typed ?? [], stderr),
+      stdin,
       stdout,
       stderr,
       env: { HOME: home, ...options.env, ...given.env },
@@ -78,7 +84,7 @@ export function testCli(options: TestCliOptions = {}): TestCli {
       cwd,
       platform: 'linux',
       now,
-      sleep: async () => {},
+      sleep: options.sleep ?? (async () => {}),
       random: () => 0.5,
       openBrowser: options.openBrowser ?? (async () => {}),
       signal: given.signal ?? new AbortController().signal,

@@ -70,7 +70,7 @@ describe('auth login', () => {
     expect(await cli.run('auth login --with-key --database a.db', { stdin: 'k' })).toMatchObject({ code: 2 })
     expect(await cli.run('auth login')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('hint: learnctl auth login --with-key'),
+      stderr: expect.stringContaining('learnctl auth login --with-key'),
     })
   })
 

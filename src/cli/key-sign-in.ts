@@ -1,0 +1,44 @@
+import type { Context } from './context.ts'
+import { UsageError } from './errors.ts'
+import { readInput } from './io.ts'
+import { announce, personIn, signInPlace, storeCredential, useCredential } from './sign-in-place.ts'
+
+/** Signs in with an API key from standard input, or typed and not shown; it is tried out before it is stored. */
+export async function signInWithKey(context: Context): Promise<void> {
+  const { io, settings, session } = context
+  const place = await signInPlace(context)
+  const value = await readKey(context)
+  useCredential(context, place, { kind: 'api_key', value })
+  const caller = await session.caller()
+  const { profile } = (await import('../contract/users.ts')).users
+  if (settings.dryRun.value) {
+    const { showRequest } = await import('./dry-run.ts')
+    return showRequest(context, caller.request(profile, { signal: io.signal }))
+  }
+  const { data: user } = await caller.call(profile, { signal: io.signal })
+  const storedAt = new Date(io.now()).toISOString()
+  await storeCredential(context, place, {
+    kind: 'api_key',
+    value,
+    origin: new URL(place.url).origin,
+    storedAt,
+  })
+  await announce(context, place, personIn(user))
+}
+
+async function readKey({ io, prompts }: Context): Promise<string> {
+  const text = io.stdin.isTTY ? await prompts.secret('API key:') : await readInput(io)
+  const key = text.trim()
+  if (key === '')
+    throw new UsageError('there is no key on standard input', { hint: '… --with-key < key.txt' })
+  if (!/^[\x21-\x7e]{1,4096}$/.test(key))
+    throw new UsageError('what was given is not a key: it has spaces or lines')
+  const { isCredential, credentialPrefixes } = await import('../contract/credential-text.ts')
+  if (key.startsWith(credentialPrefixes.apiKey) && !isCredential('apiKey', key)) {
+    throw new UsageError('the key is damaged: its check characters are wrong', {
+      code: 'damaged_key',
+      hint: 'copy it once more, as a whole',
+    })
+  }
+  return key
+}

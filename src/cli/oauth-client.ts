@@ -1,0 +1,78 @@
+import type { ClientIdentity } from '../auth/client-identity.ts'
+import { assertAddress } from '../config/academy.ts'
+import { ownClientId } from '../contract/oauth.ts'
+import type { Given } from './command.ts'
+import type { Context } from './context.ts'
+import { UsageError } from './errors.ts'
+import type { FlagValues } from './flag-value.ts'
+import { readInput } from './io.ts'
+
+const defaultScopes = ['read', 'write']
+const secretVariable = 'LEARNCTL_CLIENT_SECRET'
+
+/** As which application to sign in, what for, and by which addresses. */
+export interface OAuthClient {
+  readonly identity: ClientIdentity
+  readonly scopes: readonly string[]
+  readonly redirectUri: string | null
+  readonly tokenUrl: string | null
+}
+
+/** Reads the flags of a sign-in by OAuth, and the client secret. Throws a UsageError or a SettingError. */
+export async function oauthClient(context: Context, { flags }: Given): Promise<OAuthClient> {
+  const id = textOf(flags, 'client-id') ?? ownClientId
+  if (!/^[\x20-\x7e]{1,255}$/.test(id)) throw new UsageError('--client-id is not the id of an application')
+  const tokenUrl = textOf(flags, 'token-url')
+  if (tokenUrl !== null) assertAddress(tokenUrl, '--token-url')
+  const scopes = scopesOf(flags)
+  const redirectUri = redirectUriOf(flags)
+  const secret = await secretOf(context, flags)
+  if (secret !== null && textOf(flags, 'client-id') === null) {
+    const given = flags['client-secret-stdin'] === true ? '--client-secret-stdin' : secretVariable
+    throw new UsageError(`${given} goes with --client-id: ${ownClientId} itself has no secret`)
+  }
+  return { identity: { id, secret }, scopes, redirectUri, tokenUrl }
+}
+
+function scopesOf(flags: FlagValues): readonly string[] {
+  const given = flags['scope']
+  // A flag of words is a list of texts.
+  const words = (given as readonly string[] | undefined)?.flatMap((text) => text.split(/\s+/))
+  if (words === undefined) return defaultScopes
+  const scopes = [...new Set(words.filter((word) => word !== ''))]
+  // RFC 6749 §3.3: what a scope may be made of.
+  const wrong = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
+  if (wrong !== undefined) throw new UsageError(`${JSON.stringify(wrong)} cannot be a scope`)
+  if (scopes.length === 0) throw new UsageError('--scope names no scope', { hint: '--scope "read write"' })
+  return scopes
+}
+
+/** RFC 8252 §7.3: what comes back has to come back to this machine. */
+function redirectUriOf(flags: FlagValues): string | null {
+  const text = textOf(flags, 'redirect-uri')
+  if (text === null) return null
+  const url = URL.canParse(text) ? new URL(text) : null
+  const hosts = ['127.0.0.1', '[::1]', 'localhost']
+  const plain = url && !url.username && !url.password && !text.includes('?') && !text.includes('#')
+  if (url?.protocol === 'http:' && hosts.includes(url.hostname) && plain) return text
+  throw new UsageError(`--redirect-uri cannot be ${JSON.stringify(text)}`, {
+    why: ['it is an http address of this machine: 127.0.0.1, [::1] or localhost, without a query'],
+    hint: '--redirect-uri http://127.0.0.1:8976/callback',
+  })
+}
+
+async function secretOf({ io, prompts }: Context, flags: FlagValues): Promise<string | null> {
+  if (flags['client-secret-stdin'] !== true) return io.env[secretVariable] || null
+  const text = io.stdin.isTTY ? await prompts.secret('Client secret:') : await readInput(io)
+  const secret = text.trim()
+  if (secret === '') throw new UsageError('there is no client secret on standard input')
+  if (!/^[\x20-\x7e]{1,4096}$/.test(secret)) {
+    throw new UsageError('what was given is no client secret: it has lines, or letters that none has')
+  }
+  return secret
+}
+
+function textOf(flags: FlagValues, name: string): string | null {
+  const value = flags[name]
+  return typeof value === 'string' ? value.trim() : null
+}

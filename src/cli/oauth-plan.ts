@@ -1,0 +1,98 @@
+import { discover, metadataUrl } from '../auth/authorization-server.ts'
+import { authorizationUrl } from '../auth/code-sign-in.ts'
+import { assertConfidential, isLoopback } from '../client/base-url.ts'
+import { oauthPaths } from '../contract/oauth.ts'
+import type { Given } from './command.ts'
+import type { Context } from './context.ts'
+import { showRequest } from './dry-run.ts'
+import { UsageError } from './errors.ts'
+import type { Io } from './io.ts'
+import { masked } from './mask.ts'
+import { type OAuthClient, oauthClient } from './oauth-client.ts'
+import type { SignInPlan } from './oauth-sign-in.ts'
+import { type SignInPlace, signInPlace, useCredential } from './sign-in-place.ts'
+
+/**
+ * What a sign-in by OAuth 2.0 needs to know before it begins; null where it is only shown (`--dry-run`). Throws a
+ * UsageError, a SettingError, a RequestError for plain http, and a SignInError.
+ */
+export async function planSignIn(context: Context, given: Given): Promise<SignInPlan | null> {
+  const { settings, session, io, output } = context
+  const device = given.flags['device'] === true
+  if (!device && !settings.dryRun.value) assertSomebodyThere(context, given)
+  const place = await signInPlace(context)
+  const client = await oauthClient(context, given)
+  const isConfidential = (url: string) => settings.insecureHttp.value || isSafe(url)
+  for (const url of [place.url, client.tokenUrl ?? place.url])
+    if (!isConfidential(url)) assertConfidential(url)
+  useCredential(context, place, null)
+  if (settings.dryRun.value) {
+    await (device ? showDevice(context, place, client) : showBrowser(context, place, client))
+    return null
+  }
+  const server = await discover({
+    issuer: place.url,
+    fetch: session.fetch,
+    signal: io.signal,
+    tokenUrl: client.tokenUrl,
+    isConfidential,
+  })
+  if (!server.published) {
+    const where = device ? server.deviceAuthorizationEndpoint : server.authorizationEndpoint
+    await output.note(`${place.url} does not say how to sign in; trying ${where} and ${server.tokenEndpoint}`)
+  }
+  return { place, client, server, browser: given.flags['browser'] !== false && canShowPages(io) }
+}
+
+function isSafe(url: string): boolean {
+  return url.startsWith('https:') || isLoopback(url)
+}
+
+/** Somebody has to open a page: nobody will where input is switched off, or where nobody sees what is printed. */
+function assertSomebodyThere({ settings, io }: Context, { flags }: Given): void {
+  const { noInput } = settings
+  const unseen = !io.stdin.isTTY && !io.stderr.isTTY && flags['browser'] === undefined && !canShowPages(io)
+  if (!noInput.value && !unseen) return
+  throw new UsageError('signing in with a browser needs somebody at the keyboard', {
+    code: 'input_needed',
+    why: [
+      noInput.value ? `nothing may be asked: ${noInput.origin.name}` : 'there is no terminal, and no browser',
+    ],
+    hint: 'set LEARNCTL_API_KEY, or use: learnctl auth login --with-key, or --device',
+  })
+}
+
+/** True where a browser can probably be opened on this very machine: there is a screen, or somebody named a browser. */
+function canShowPages({ env, platform }: Pick<Io, 'env' | 'platform'>): boolean {
+  if (env['BROWSER']) return true
+  if (platform === 'linux') return Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY'] || env['WSL_DISTRO_NAME'])
+  return !env['SSH_CONNECTION']
+}
+
+async function showBrowser(context: Context, { url }: SignInPlace, client: OAuthClient): Promise<void> {
+  const address = authorizationUrl({
+    endpoint: url + oauthPaths.authorize,
+    clientId: client.identity.id,
+    redirectUri: client.redirectUri ?? 'http://127.0.0.1:0/callback',
+    scopes: client.scopes,
+    state: masked,
+    challenge: masked,
+  })
+  await showRequest(context, { method: 'GET', url: address, headers: {} })
+  await tellLookUp(context, url)
+}
+
+async function showDevice(context: Context, { url }: SignInPlace, client: OAuthClient): Promise<void> {
+  const form = new URLSearchParams({ client_id: client.identity.id, scope: client.scopes.join(' ') })
+  await showRequest(context, {
+    method: 'POST',
+    url: url + oauthPaths.deviceAuthorization,
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: form.toString(),
+  })
+  await tellLookUp(context, url)
+}
+
+async function tellLookUp({ output }: Context, url: string): Promise<void> {
+  await output.note(`the address may be another one: ${metadataUrl(url)} is asked first`)
+}

@@ -1,0 +1,151 @@
+import type { AuthorizationServer } from '../auth/authorization-server.ts'
+import { type SignIn, signInByCode } from '../auth/code-sign-in.ts'
+import { type DevicePrompt, signInByDevice } from '../auth/device-sign-in.ts'
+import { SignInError } from '../auth/errors.ts'
+import { ApiError, ConnectionError, NotOfferedError, ProtocolError, TimeoutError } from '../client/errors.ts'
+import type { StoredCredential, StoredTokens } from '../config/profiles.ts'
+import { users } from '../contract/users.ts'
+import type { Context } from './context.ts'
+import { say } from './io.ts'
+import type { OAuthClient } from './oauth-client.ts'
+import { personIn, type SignInPlace, storeCredential, useCredential } from './sign-in-place.ts'
+import { visible } from './visible.ts'
+
+/** What a sign-in has led to. */
+export interface SignedIn {
+  /** Null where the platform does not say. */
+  readonly account: string | null
+  readonly tokens: StoredTokens
+  /** What the profile held before. */
+  readonly replaced: StoredCredential | undefined
+}
+
+/** Where, as what, and by which server to sign in. */
+export interface SignInPlan {
+  readonly place: SignInPlace
+  readonly client: OAuthClient
+  readonly server: AuthorizationServer
+  /** True where pages are to be shown in a browser of this machine. */
+  readonly browser: boolean
+}
+
+/** Signs in with a browser that comes back to this machine, or whose last address is pasted. */
+export async function signInWithBrowser(context: Context, plan: SignInPlan): Promise<SignedIn> {
+  const { prompts } = context
+  const { url } = plan.place
+  return signInByCode({
+    ...signInOf(context, plan),
+    redirectUri: plan.client.redirectUri,
+    show: async (address) => {
+      const opening = plan.browser && (await opened(context, address))
+      const lead = opening
+        ? `A browser is being opened to sign in to ${url}. Should it not, open this address:`
+        : `To sign in to ${url}, open this address in a browser:`
+      await say(context.io, `${visible(lead)}\n\n${address}\n\n`)
+    },
+    paste:
+      prompts.refusal === null
+        ? async (check, signal) => {
+            await prompts.meanwhile(
+              'Waiting for it. If the browser cannot come back, paste its last address:',
+              check,
+              signal,
+            )
+          }
+        : null,
+  })
+}
+
+/** Signs in with a code that is typed in on any machine. */
+export async function signInWithCode(context: Context, plan: SignInPlan): Promise<SignedIn> {
+  return signInByDevice({
+    ...signInOf(context, plan),
+    show: (prompt) => showCode(context, plan, prompt),
+    isPassing,
+    onFault: (fault, waitMs) => {
+      const message = fault instanceof Error ? fault.message : String(fault)
+      return context.output.note(`${message}; asking again in ${Math.ceil(waitMs / 1000)} s`)
+    },
+  })
+}
+
+async function showCode(
+  context: Context,
+  { place, browser }: SignInPlan,
+  prompt: DevicePrompt,
+): Promise<void> {
+  const { code, address, completeAddress, minutes } = prompt
+  const lines = [
+    `To sign in to ${place.url}, open this address in any browser:`,
+    '',
+    address,
+    '',
+    `and type in this code, within ${minutes} minute${minutes === 1 ? '' : 's'}:`,
+    '',
+    code,
+    '',
+    '',
+  ]
+  await say(context.io, lines.map(visible).join('\n'))
+  if (browser) await opened(context, completeAddress ?? address)
+}
+
+/** False where it is known that no browser could be opened. */
+async function opened({ io, output }: Context, address: string): Promise<boolean> {
+  try {
+    await io.openBrowser(address)
+    return true
+  } catch (error) {
+    await output.note(`no browser could be opened: ${error instanceof Error ? error.message : error}`)
+    return false
+  }
+}
+
+function isPassing(fault: unknown): boolean {
+  if (fault instanceof SignInError) return fault.code === 'server_unavailable'
+  return fault instanceof ConnectionError || fault instanceof TimeoutError
+}
+
+function signInOf(context: Context, plan: SignInPlan): SignIn<SignedIn> {
+  const { io, session } = context
+  const { place, client, server } = plan
+  return {
+    server,
+    client: client.identity,
+    origin: new URL(place.url).origin,
+    scopes: client.scopes,
+    now: io.now,
+    fetch: session.fetch,
+    signal: io.signal,
+    sleep: io.sleep,
+    keep: async (tokens) => {
+      const account = await accountOf(context, place, tokens)
+      io.signal.throwIfAborted()
+      return { account, tokens, replaced: await storeCredential(context, place, tokens) }
+    },
+  }
+}
+
+/** Whom the tokens stand for; null where the platform does not say. Throws a SignInError where it refuses them. */
+async function accountOf(context: Context, place: SignInPlace, tokens: StoredTokens): Promise<string | null> {
+  useCredential(context, place, { kind: 'access_token', value: tokens.accessToken })
+  const caller = await context.session.caller()
+  try {
+    const { data } = await caller.call(users.profile, { signal: context.io.signal })
+    return personIn(data)
+  } catch (error) {
+    if (error instanceof NotOfferedError) return null
+    if (error instanceof ApiError && error.status === 401) throw refusedToken(place, error)
+    const known = [ApiError, ConnectionError, TimeoutError, ProtocolError]
+    if (!(error instanceof Error) || !known.some((kind) => error instanceof kind)) throw error
+    await context.output.note(`whose account it is could not be seen: ${error.message}`)
+    return null
+  }
+}
+
+function refusedToken({ url }: SignInPlace, cause: ApiError): SignInError {
+  return new SignInError('token_refused', `${url} does not take the access token that it has just given`, {
+    why: [`it says: ${cause.message}`],
+    cause,
+  })
+}

@@ -1,0 +1,102 @@
+import { assertAddress } from '../config/academy.ts'
+import { isLocal, type Profiles, type StoredCredential } from '../config/profiles.ts'
+import type { Context } from './context.ts'
+import { UsageError } from './errors.ts'
+
+/** Where somebody signs in, and under which profile that is kept. */
+export interface SignInPlace {
+  readonly profile: string
+  /** The base address, without a trailing slash. */
+  readonly url: string
+}
+
+/**
+ * The place that flags, variables or the active profile name, else the one that is typed. Throws a UsageError where it
+ * is a local academy, and where nobody can be asked.
+ */
+export async function signInPlace({ settings, profiles, prompts }: Context): Promise<SignInPlace> {
+  const stored = profiles.read()
+  const { database, url: given, profile } = settings
+  if (database.value !== null && given.value === null) refuseLocal(database.value)
+  const named = profile.value ?? (given.value === null ? stored.active : null)
+  const known = named === null ? undefined : stored.profiles[named]
+  if (known && isLocal(known) && given.value === null) refuseLocal(known.database)
+  const text = given.value ?? (known && !isLocal(known) ? known.url : null)
+  if (text === null && prompts.refusal !== null) {
+    throw new UsageError('say where to sign in', {
+      why: [prompts.refusal],
+      hint: 'learnctl auth login --url <address>',
+    })
+  }
+  const address = text ?? (await prompts.text('Address of the platform:'))
+  assertAddress(address, given.value === null ? 'the address' : given.origin.name)
+  const { normaliseBaseUrl } = await import('../client/base-url.ts')
+  const url = normaliseBaseUrl(address)
+  const { checkedName } = await import('./commands/profiles.ts')
+  return { profile: named === null ? nameFor(url, stored) : checkedName(named), url }
+}
+
+function refuseLocal(database: string): never {
+  throw new UsageError(`the academy in ${database} is used without signing in`, {
+    hint: 'for a platform elsewhere: learnctl auth login --url <address>',
+  })
+}
+
+/** The profile that has this address already, else one named after its host. */
+function nameFor(url: string, { profiles }: Profiles): string {
+  const known = Object.entries(profiles).find(([, profile]) => !isLocal(profile) && profile.url === url)
+  return known?.[0] ?? new URL(url).host.replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '')
+}
+
+/** Makes a credential that is not stored yet the one of this run, to see whom it stands for. */
+export function useCredential(
+  { session, settings }: Context,
+  { profile, url }: SignInPlace,
+  credential: { readonly kind: 'api_key' | 'access_token'; readonly value: string } | null,
+): void {
+  session.use({
+    kind: 'remote',
+    url,
+    credential: credential && {
+      ...credential,
+      origin: { source: 'flag', name: 'auth login' },
+      shadows: [],
+    },
+    withheld: null,
+    profile,
+    origin: settings.url.value === null ? settings.profile.origin : settings.url.origin,
+    shadows: [],
+  })
+}
+
+/** Stores a credential under the profile, which is the active one from then on; gives what it held before. */
+export async function storeCredential(
+  { profiles }: Context,
+  { profile, url }: SignInPlace,
+  credential: StoredCredential,
+): Promise<StoredCredential | undefined> {
+  let before: StoredCredential | undefined
+  await profiles.change((stored) => {
+    const known = Object.hasOwn(stored.profiles, profile) ? stored.profiles[profile] : undefined
+    before = known && !isLocal(known) ? known.credential : undefined
+    return { active: profile, profiles: { ...stored.profiles, [profile]: { url, credential } } }
+  })
+  return before
+}
+
+/** Tells that it worked, and which variable keeps it from being used. */
+export async function announce(
+  { output, io }: Context,
+  { profile, url }: SignInPlace,
+  account: string | null,
+): Promise<void> {
+  const who = account === null ? '' : ` as ${account}`
+  await output.note(`signed in to ${url}${who}; profile ${profile} is active now`)
+  const overriding = ['LEARNCTL_API_KEY', 'LEARNCTL_ACCESS_TOKEN'].find((variable) => io.env[variable])
+  if (overriding) await output.note(`${overriding} is still set, and is used instead`)
+}
+
+/** Who an account is, in the words that its platform has for it. */
+export function personIn(user: { readonly email?: unknown; readonly id?: unknown }): string {
+  return String(user.email ?? user.id ?? 'somebody')
+}

@@ -1,0 +1,194 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { Exchange, Transport } from '../../src/client/transport.ts'
+import type { StoredTokens } from '../../src/config/profiles.ts'
+import { test as base, stoppedClock } from '../helpers/academy.ts'
+import { type Ran, type RunOptions, type TestCli, type TestCliOptions, testCli } from '../helpers/cli.ts'
+
+/** Where the platform of these tests is; the network leads nowhere else. */
+export const school = 'https://school.example'
+
+/** An answer of the platform. */
+export interface Given {
+  readonly status?: number
+  readonly headers?: Readonly<Record<string, string>>
+  /** An object is sent as JSON, text as it is. */
+  readonly body?: object | string
+}
+
+/** What answers a path: the same each time, or the next of several, the last one for good; a fault is thrown. */
+type Script = Given | Error | readonly (Given | Error)[]
+
+/** A platform that answers by a script, and what it was sent. */
+export interface School {
+  /** Its answers by path. A path without one is not found. */
+  readonly scripts: Map<string, Script>
+  readonly requests: readonly Exchange[]
+  /** The forms that a path was sent, in order. */
+  forms(path: string): URLSearchParams[]
+  readonly transport: Transport
+}
+
+/** The metadata of the platform. */
+export const metadata = {
+  issuer: school,
+  authorization_endpoint: `${school}/authorize`,
+  token_endpoint: `${school}/token`,
+  revocation_endpoint: `${school}/revoke`,
+  device_authorization_endpoint: `${school}/device_authorization`,
+  authorization_response_iss_parameter_supported: true,
+}
+
+/** Where metadata is. */
+export const wellKnown = '/.well-known/oauth-authorization-server'
+
+/** A token response as good as any. */
+export const tokens = {
+  access_token: 'at-1',
+  token_type: 'Bearer',
+  expires_in: 3600,
+  refresh_token: 'rt-1',
+  scope: 'read write',
+}
+
+/** A page where JSON should be. */
+export const page: Given = {
+  headers: { 'content-type': 'text/html' },
+  body: '<!doctype html><title>Welcome</title>',
+}
+
+/** A platform that signs everybody in. */
+export function openSchool(): School {
+  const requests: Exchange[] = []
+  const scripts = new Map<string, Script>([
+    [wellKnown, { body: metadata }],
+    ['/token', { body: tokens }],
+    ['/v1/user/profile', { body: { id: 'usr_1', email: 'ada@school.example' } }],
+  ])
+
+  function next(path: string): Given | Error {
+    const script = scripts.get(path) ?? { status: 404, body: 'not found' }
+    if (!('length' in script)) return script
+    const [first, ...others] = script
+    if (others.length > 0) scripts.set(path, others)
+    return first ?? { status: 404 }
+  }
+
+  return {
+    scripts,
+    requests,
+    forms: (path) =>
+      requests
+        .filter(({ url }) => new URL(url).pathname === path)
+        .map(({ body }) => new URLSearchParams(body)),
+    transport: async (request) => {
+      requests.push(request)
+      const { origin, pathname } = new URL(request.url)
+      if (origin !== school) throw new Error(`nobody is at ${origin}`)
+      const given = next(pathname)
+      if (given instanceof Error) throw given
+      const { status = 200, headers = {}, body = '' } = given
+      const text = typeof body === 'string' ? body : JSON.stringify(body)
+      const type = typeof body === 'string' ? 'text/plain' : 'application/json'
+      return new Response(text, { status, headers: { 'content-type': type, ...headers } })
+    },
+  }
+}
+
+/** What a browser does with the address that it is shown. */
+export type Person = (address: URL) => Promise<void>
+
+/** A page as the browser got it. */
+export interface Page {
+  readonly status: number
+  readonly headers: Headers
+  readonly html: string
+}
+
+/** Fetches an address of the loopback as a browser does. */
+export async function visit(url: string | URL, init: RequestInit = {}): Promise<Page> {
+  const response = await fetch(url, { redirect: 'manual', ...init })
+  return { status: response.status, headers: response.headers, html: await response.text() }
+}
+
+/** The address that the platform sends the browser back to, with these parameters beside the state and the issuer. */
+export function redirect(address: URL, parameters: Readonly<Record<string, string>>): URL {
+  const url = new URL(address.searchParams.get('redirect_uri') ?? '')
+  const all = { state: address.searchParams.get('state') ?? '', iss: school, ...parameters }
+  for (const [name, value] of Object.entries(all)) url.searchParams.set(name, value)
+  return url
+}
+
+/** One run of the program in front of a person with a browser. */
+export interface SignIn extends Ran {
+  /** The address that the browser was shown; undefined where none was. */
+  readonly shown: URL | undefined
+}
+
+/** The program with a platform, and a person at a browser. */
+export interface Desk {
+  readonly school: School
+  readonly cli: TestCli
+  readonly clock: ReturnType<typeof stoppedClock>
+  /** The waits that were asked for, in milliseconds. */
+  readonly waits: readonly number[]
+  /** Runs `auth login` with these words; the person does what they do as soon as the browser is opened. */
+  login(words?: string, person?: Person, options?: RunOptions): Promise<SignIn>
+  /** The tokens that are stored under the profile. */
+  stored(profile?: string): StoredTokens | undefined
+}
+
+/** A vitest test with a desk. */
+export const test = base
+  .extend('options', {} as TestCliOptions)
+  .extend('desk', async ({ options }, { onCleanup }): Promise<Desk> => {
+    const place = openSchool()
+    const clock = stoppedClock()
+    const waits: number[] = []
+    let shown: URL | undefined
+    let person: Person = async () => {}
+    let visiting: Promise<void> = Promise.resolve()
+    const cli = testCli({
+      transport: place.transport,
+      now: () => clock.now().getTime(),
+      // Five minutes are longer than any test: they end when the program no longer waits for them.
+      sleep: (ms, signal) => {
+        waits.push(ms)
+        if (ms >= 300_000) return new Promise((_, reject) => signal?.addEventListener('abort', reject))
+        clock.advance(ms)
+        return Promise.resolve()
+      },
+      openBrowser: async (address) => {
+        shown = new URL(address)
+        visiting = person(shown)
+        visiting.catch(() => {})
+      },
+      env: { DISPLAY: ':0' },
+      ...options,
+    })
+    onCleanup(() => cli.remove())
+    return {
+      school: place,
+      cli,
+      clock,
+      waits,
+      login: async (words = '', next = approve, given = {}) => {
+        shown = undefined
+        person = next
+        visiting = Promise.resolve()
+        const ran = await cli.run(`auth login --url ${school} ${words}`, given)
+        await visiting
+        return { ...ran, shown }
+      },
+      stored: (profile = 'school-example') => {
+        const { profiles } = JSON.parse(readFileSync(join(cli.config, 'profiles.json'), 'utf8'))
+        return profiles[profile]?.credential
+      },
+    }
+  })
+
+/** Says yes, and sees that they are signed in. */
+export const approve: Person = async (address) => {
+  expect(await visit(redirect(address, { code: 'code-1' }))).toMatchObject({ status: 200 })
+}
