@@ -84,7 +84,7 @@ function reasonOf({ client, redirectUri }: Recipient): SignInReason {
 
 /** Nothing is given that was not on the page, even if the role has grown meanwhile. */
 function shownScopes(form: URLSearchParams, asked: readonly Scope[], user: SignedIn): readonly Scope[] {
-  const shown = form.getAll('shown')
+  const shown = form.get('shown')?.split(' ') ?? []
   return givableScopes(
     asked.filter((scope) => shown.includes(scope)),
     user.role,

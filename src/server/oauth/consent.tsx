@@ -111,9 +111,7 @@ function consentPage(visit: Visit, { visitor, user, asked }: Question, options: 
       {caution === null ? null : <p>{caution}</p>}
       <input type="hidden" name="csrf" value={visitor.csrf} />
       {hidden}
-      {scopes.map((scope) => (
-        <input type="hidden" name="shown" value={scope} />
-      ))}
+      <input type="hidden" name="shown" value={scopes.join(' ')} />
       <div class="actions">
         <button type="submit" name="action" value="allow">
           Allow

@@ -62,7 +62,7 @@ async function answered(guest: Guest, form: URLSearchParams): Promise<Reply> {
       case 'other_account':
         return seeOther(hereOf(guest), await academy.database.write(() => endSession(guest, visitor)))
       case 'allow':
-        return await decide(guest, userCode, form.getAll('shown'))
+        return await decide(guest, userCode, form.get('shown')?.split(' ') ?? [])
       case 'deny':
         return await decide(guest, userCode, null)
       default:

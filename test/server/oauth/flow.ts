@@ -103,12 +103,10 @@ export function flowIn(academy: TestAcademy): Flow {
   }
 
   const send: Flow['send'] = (path, fields, headers = {}) =>
-    academy
-      .bearer(undefined)
-      .send('POST', path, `${formOf(fields)}`, {
-        'content-type': 'application/x-www-form-urlencoded',
-        ...headers,
-      })
+    academy.bearer(undefined).send('POST', path, `${formOf(fields)}`, {
+      'content-type': 'application/x-www-form-urlencoded',
+      ...headers,
+    })
 
   const exchange: Flow['exchange'] = (given, changes) =>
     send('/oauth/token', {

@@ -1,0 +1,195 @@
+import sql from 'sql-template-tag'
+import { expect } from 'vitest'
+import { day, hour } from '../../helpers/academy.ts'
+import { authorizePath, issuer, password, register, sentBack, test } from './flow.ts'
+
+test('who is not signed in is asked to, for the sake of the client, and comes to the consent page', async ({
+  academy,
+  admin,
+  flow,
+}) => {
+  const first = await flow.authorize()
+  expect(first.status).toBe(200)
+  expect(first.text).toContain('learnctl wants to act for you.')
+  const page = await flow.consent(admin)
+  expect(page).toMatchObject({ status: 200, leadsTo: null, url: issuer + authorizePath() })
+  expect(academy.database.all(sql`select * from authorization_codes`)).toEqual([])
+})
+
+test('consent names the client, the account, each scope in words, how long, and where it leads', async ({
+  admin,
+  flow,
+}) => {
+  const { text, html } = await flow.consent(admin, { scope: 'read write admin' })
+  expect(text).toContain('Allow learnctl to act for you?')
+  expect(text).toContain(`${admin.email} admin`)
+  expect(text).toMatch(
+    /See what you can see:.* read .*Change what you can change:.* write .*Administer .* admin/,
+  )
+  expect(text).toContain('it is not used for 30 days, at the latest 30 May 2026')
+  expect(text).toContain('a program on this computer (127.0.0.1:50123)')
+  expect(text).toContain('only if you have just started this yourself')
+  expect(html).toContain('<title>Allow learnctl? · learnctl academy</title>')
+})
+
+test('for an application of another host, consent names the host', async ({ academy, admin, flow }) => {
+  const redirect_uri = 'https://grades.example/back'
+  const { clientId: client_id } = register(academy, { redirectUris: [redirect_uri] })
+  const { text } = await flow.consent(admin, { client_id, redirect_uri })
+  expect(text).toContain('Allow Gradebook to act for you?')
+  expect(text).toContain('Then you go to grades.example Allow')
+})
+
+test('consent is asked every time, of every client, and allowing twice gives two codes', async ({
+  academy,
+  admin,
+  flow,
+}) => {
+  const { clientId: client_id } = register(academy)
+  for (const changes of [{}, {}, { client_id }, { client_id }]) {
+    const page = await flow.consent(admin, changes)
+    expect(page.text).toContain('to act for you?')
+    expect((await flow.browser.submit(page, {}, 'Allow')).leadsTo).toContain('code=lpc_')
+  }
+  expect(academy.database.all(sql`select hash from authorization_codes`)).toHaveLength(4)
+})
+
+test('allowing leads back with a code, the state as it came, and the issuer: 303, kept by no cache', async ({
+  admin,
+  flow,
+}) => {
+  const state = 'ä +&=#%\r\nSet-Cookie: a=b <script>'
+  const page = await flow.consent(admin, { state })
+  const answered = await flow.browser.submit(page, {}, 'Allow')
+  expect(answered.status).toBe(303)
+  expect(answered.headers.get('cache-control')).toBe('no-store')
+  expect(answered.headers.get('set-cookie')).toBeNull()
+  expect(answered.leadsTo?.startsWith('http://127.0.0.1:50123/callback?code=')).toBe(true)
+  expect(sentBack(answered)).toEqual({ code: expect.stringMatching(/^lpc_\w{36}$/), state, iss: issuer })
+})
+
+test('without a state none comes back', async ({ admin, flow }) => {
+  for (const state of [undefined, '']) {
+    const answered = await flow.browser.submit(await flow.consent(admin, { state }), {}, 'Deny')
+    expect(sentBack(answered)).not.toHaveProperty('state')
+  }
+})
+
+test('denial leads back with access_denied, and leaves no code', async ({ academy, admin, flow }) => {
+  const answered = await flow.browser.submit(await flow.consent(admin), {}, 'Deny')
+  expect(answered.status).toBe(303)
+  expect(sentBack(answered)).toEqual({
+    error: 'access_denied',
+    error_description: 'The person denied the request.',
+    state: 'state of the client',
+    iss: issuer,
+  })
+  expect(academy.database.all(sql`select * from authorization_codes`)).toEqual([])
+})
+
+test('another account takes signing in anew, and comes back to the same question', async ({
+  admin,
+  learner,
+  flow,
+}) => {
+  await flow.consent(learner)
+  const page = await flow.consent(admin)
+  expect(page.text).toContain(learner.email)
+  const asked = await flow.browser.submit(page, {}, 'Use another account')
+  expect(asked.text).toContain('E-mail address or username')
+  expect(asked.url).toBe(issuer + authorizePath())
+  const again = await flow.browser.signIn(asked, admin.email, password)
+  expect(again.text).toContain(`${admin.email} admin`)
+})
+
+test('only what the role may give is given, and the page says what is not', async ({ flow, learner }) => {
+  const page = await flow.consent(learner, { scope: 'admin read' })
+  expect(page.text).toContain('It also asked for admin, which your account cannot give.')
+  const code = sentBack(await flow.browser.submit(page, {}, 'Allow'))['code'] ?? ''
+  expect((await flow.exchange(code)).body).toMatchObject({ scope: 'read' })
+})
+
+test.for([
+  ['no scope', undefined, 'read'],
+  ['an empty scope', '', 'read'],
+  ['one scope', 'write', 'write'],
+  ['a scope twice', 'write write', 'write'],
+  ['scopes in any order', 'admin read write', 'read write admin'],
+  ['scopes of other servers among ours', 'openid read offline_access', 'read'],
+] as const)('%s asks for what it says', async ([, scope, given], { admin, flow }) => {
+  expect((await flow.tokens(admin, { scope })).scope).toBe(given)
+})
+
+test('where the role can give none of the scopes, the client is told so', async ({ analyst, flow }) => {
+  const answered = await flow.consent(analyst, { scope: 'write admin' })
+  expect(answered.status).toBe(303)
+  expect(sentBack(answered)).toMatchObject({ error: 'invalid_scope', iss: issuer })
+})
+
+test('what was not on the page is not given, even when the role has grown since', async ({
+  admin,
+  analyst,
+  flow,
+}) => {
+  const page = await flow.consent(analyst, { scope: 'read write' })
+  await admin.put(`/v1/users/${analyst.id}`, { role: 'instructor' })
+  const code = sentBack(await flow.browser.submit(page, {}, 'Allow'))['code'] ?? ''
+  expect((await flow.exchange(code)).body.scope).toBe('read')
+})
+
+test('a session that ended while the page was open takes signing in again', async ({
+  admin,
+  flow,
+  clock,
+}) => {
+  const page = await flow.consent(admin)
+  clock.advance(12 * hour)
+  const again = await flow.browser.submit(page, {}, 'Allow')
+  expect(again.text).toContain('E-mail address or username')
+  expect(again.leadsTo).toBeNull()
+})
+
+test('a form with a button that the page does not have does nothing', async ({ academy, admin, flow }) => {
+  const page = await flow.consent(admin)
+  const [form] = page.forms
+  const forms = [{ action: '', method: 'post', fields: { ...form?.fields, action: 'delete' }, buttons: [] }]
+  expect(await flow.browser.submit({ ...page, forms }, {})).toMatchObject({ status: 400, leadsTo: null })
+  expect(academy.database.all(sql`select * from authorization_codes`)).toEqual([])
+})
+
+test('the consent page may be in no frame, runs no script, and its form may lead to the client alone', async ({
+  admin,
+  flow,
+}) => {
+  for (const page of [await flow.authorize(), await flow.consent(admin)]) {
+    const policy = page.headers.get('content-security-policy')?.split('; ')
+    expect(policy).toEqual([
+      "default-src 'none'",
+      expect.stringMatching(/^style-src 'sha256-[\w+/]+='$/),
+      "form-action 'self' http://127.0.0.1:50123",
+      "base-uri 'none'",
+      "frame-ancestors 'none'",
+    ])
+    expect(page.headers.get('x-frame-options')).toBe('DENY')
+    expect(page.headers.get('cache-control')).toBe('no-store')
+    expect(page.headers.get('referrer-policy')).toBe('same-origin')
+    expect(page.headers.get('cross-origin-opener-policy')).toBe('same-origin')
+    expect(page.html).not.toMatch(/<script|<link|<img|\son\w+=|style="/)
+  }
+})
+
+test('old codes are cleared away when a new one is given, but for those that led to tokens', async ({
+  academy,
+  admin,
+  clock,
+  flow,
+}) => {
+  await flow.tokens(admin)
+  await flow.code(admin)
+  clock.advance(day)
+  await flow.code(admin)
+  const kept = academy.database.all(
+    sql`select grant_id is null as unused from authorization_codes order by 1`,
+  )
+  expect(kept).toEqual([{ unused: 0 }, { unused: 1 }])
+})
