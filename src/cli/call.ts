@@ -95,13 +95,19 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
     // The operation's own type is what `spec` was checked against; from here on any operation is treated alike.
     const any: Operation = operation
     const input = await inputOf(context, given, any)
-    if (!isRecord(input.body) || input.body[spec.secretUnless ?? ''] !== true) {
-      assertSecretShown(context, any, shape)
-    }
+    const { secret: declared } = any
+    const secretless = isRecord(input.body) && input.body[spec.secretUnless ?? ''] === true
+    const secret = secretless ? undefined : declared
+    if (secret !== undefined) assertSecretShown(context, secret, shape)
     if (any.list) return (await import('./list.ts')).printList(context, caller, any, input, shape)
     if (settings.dryRun.value) return showRequest(context, caller.request(any, input))
     if (spec.destructive) await confirm(context, spec.destructive(given.arguments))
-    const { data } = await caller.call(any, input)
+    const { data, replayed } = await caller.call(any, input)
+    if (replayed && secret !== undefined) {
+      await output.note(
+        `the ${secret} is lost with the answer that did not come; delete this and make another`,
+      )
+    }
     if (any.response === null) {
       if (spec.done && !settings.quiet.value) await output.note(spec.done(given.arguments))
       return
@@ -125,13 +131,13 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
 /** A secret is not made where the output has no place for it: it is shown this once. */
 function assertSecretShown(
   { settings: { quiet, columns } }: Context,
-  { secret }: Operation,
+  secret: string,
   { paths }: Shape,
 ): void {
   // Columns of a project's file that this answer does not have do not count.
   const chosen = columns.value?.filter((column) => paths.includes(column)) ?? []
-  const lost = quiet.value || (chosen.length > 0 && !chosen.includes(secret ?? ''))
-  if (secret === undefined || !lost) return
+  const lost = quiet.value || (chosen.length > 0 && !chosen.includes(secret))
+  if (!lost) return
   const { name } = quiet.value ? quiet.origin : columns.origin
   throw new UsageError(`with ${name} the ${secret} would be lost: it is shown this once`, {
     code: 'secret_lost',

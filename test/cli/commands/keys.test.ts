@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { day } from '../../helpers/academy.ts'
 import { expectClearError } from '../../helpers/clear-error.ts'
-import { test } from '../../helpers/cli.ts'
+import { elsewhere, test, testCli } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 
 const url = 'https://school.example'
@@ -67,6 +67,27 @@ test('a key is not made where nobody would see it', async ({ local }) => {
   expectClearError(await local.run('keys create --name ci'), 2, 'learnctl.json the key would be lost')
   writeFileSync(join(local.cwd, 'learnctl.json'), '{"columns": ["title", "email"]}')
   expect((await rowsOf(local, 'keys create --name ci'))[0]?.at(-1)).toMatch(/^lpk_/)
+})
+
+test('a key whose answer was lost on the way is told of, to be made anew', async ({ academy, admin }) => {
+  const send = elsewhere(academy)
+  let dropped = 0
+  const cli = testCli({
+    async transport(request) {
+      const reply = await send(request)
+      if (request.method !== 'POST' || dropped > 0) return reply
+      dropped += 1
+      return new Response('<h1>Bad Gateway</h1>', { status: 502 })
+    },
+  })
+  onTestFinished(cli.remove)
+  const { code, stdout, stderr } = await cli.run('keys create --name ci -o json', withKey(admin.key))
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: 'note: the key is lost with the answer that did not come; delete this and make another\n',
+  })
+  expect(JSON.parse(stdout)).toMatchObject({ name: 'ci', key: null })
+  expect((await admin.get(`/v1/keys?user_id=${admin.id}`)).body.data).toHaveLength(2)
 })
 
 test('a key that has ended exits 4 and says so', async ({ remote, admin, clock }) => {
