@@ -29,6 +29,8 @@ export interface PlainBrowser {
   /** Sends the form that has all these fields, or a button so called, with these values filled in. */
   submit(page: Shown, fields: Readonly<Record<string, string>>, button?: string): Promise<Shown>
   readonly cookies: ReadonlyMap<string, string>
+  /** Drops all cookies. */
+  forget(): void
   /** Fills in the sign-in page that is shown. */
   signIn(page: Shown, account: string, password: string): Promise<Shown>
 }
@@ -91,6 +93,7 @@ export function plainBrowser(send: (request: Request) => Promise<Response>, orig
 
   return {
     cookies,
+    forget: () => cookies.clear(),
     open: (url) => request(url),
     submit,
     signIn: (page, account, password) => submit(page, { account, password }),

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { day, hour } from '../../helpers/academy.ts'
-import { authorizePath, issuer, password, register, sentBack, test } from './flow.ts'
+import { authorizePath, givePassword, issuer, password, register, sentBack, test } from './flow.ts'
 
 test('who is not signed in is asked to, for the sake of the client, and comes to the consent page', async ({
   academy,
@@ -88,12 +88,13 @@ test('denial leads back with access_denied, and leaves no code', async ({ academ
 })
 
 test('another account takes signing in anew, and comes back to the same question', async ({
+  academy,
   admin,
   learner,
   flow,
 }) => {
-  await flow.consent(learner)
-  const page = await flow.consent(admin)
+  givePassword(academy, admin.id)
+  const page = await flow.consent(learner)
   expect(page.text).toContain(learner.email)
   const asked = await flow.browser.submit(page, {}, 'Use another account')
   expect(asked.text).toContain('E-mail address or username')

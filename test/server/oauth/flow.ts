@@ -89,7 +89,10 @@ export function flowIn(academy: TestAcademy): Flow {
   const browser = plainBrowser(academy.fetch, issuer)
   const authorize: Flow['authorize'] = (changes) => browser.open(authorizePath(changes))
 
+  let signedIn: string | undefined
   const consent: Flow['consent'] = async (person, changes) => {
+    if (signedIn !== undefined && signedIn !== person.id) browser.forget()
+    signedIn = person.id
     givePassword(academy, person.id)
     const page = await authorize(changes)
     return page.forms.some(({ fields }) => 'password' in fields)
