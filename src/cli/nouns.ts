@@ -74,6 +74,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Register OAuth applications, which act for those who allow it',
     load: async () => (await import('./commands/apps.ts')).commands,
   },
+  open: {
+    group: 'Tools',
+    summary: 'Show the dashboard in the browser',
+    load: async () => (await import('./commands/open.ts')).command,
+  },
   server: {
     group: 'Tools',
     summary: 'Serve an academy over HTTP',

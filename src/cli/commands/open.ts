@@ -1,0 +1,108 @@
+import { normaliseBaseUrl } from '../../client/base-url.ts'
+import { encodePath } from '../../client/encode.ts'
+import { NotOfferedError } from '../../client/errors.ts'
+import type { Command, Given } from '../command.ts'
+import type { Context } from '../context.ts'
+import { CommandError, UsageError } from '../errors.ts'
+import { runningServers } from '../running-servers.ts'
+
+// The one that `server start` serves by itself.
+const localProfile = 'local'
+const fields = ['url']
+const shape = { table: fields, fields, paths: fields }
+const places = ['dashboard', 'course']
+
+/** `learnctl open` */
+export const command: Command = {
+  name: 'open',
+  summary: 'Show the dashboard in the browser, or the learners of a course',
+  description:
+    'It prints the address, and on a terminal opens it, too. Of a local academy it is that of the server that serves\nit: start one with `learnctl server start`.',
+  arguments: [
+    { name: 'what', summary: 'dashboard, unless given, or course', optional: true },
+    { name: 'id', summary: 'Which course: id, or ext:<your own id>', optional: true },
+  ],
+  flags: [
+    {
+      name: 'browser',
+      kind: 'switch',
+      negatable: true,
+      summary: 'Open the page by itself, or only print its address',
+    },
+  ],
+  examples: ['open', 'open course ext:first-course', 'open --no-browser'],
+  run,
+}
+
+async function run(context: Context, given: Given): Promise<void> {
+  const { io, settings, output } = context
+  output.check(shape)
+  const course = courseOf(given)
+  const base = await baseOf(context)
+  const id = course === undefined || settings.dryRun.value ? course : await idOf(context, course)
+  const url = base + (id === undefined ? '/dashboard' : pathOf(id))
+  await (settings.output.value === 'table' ? output.text(`${url}\n`) : output.one({ url }, shape))
+  const { browser } = given.flags
+  if (settings.dryRun.value || browser === false || !(io.stdout.isTTY || browser === true)) return
+  try {
+    await io.openBrowser(url)
+  } catch (error) {
+    await output.note(`no browser could be opened: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+/** The course that is named, undefined where it is the whole dashboard. Throws a UsageError. */
+function courseOf({ arguments: { what = 'dashboard', id } }: Given): string | undefined {
+  if (!places.includes(what)) {
+    throw new UsageError(`there is no ${JSON.stringify(what)} to open: it can be ${places.join(' or ')}`, {
+      choice: { given: what, valid: places },
+    })
+  }
+  if (what === 'course' && id === undefined) {
+    throw new UsageError('missing <id>: which course is it?', { hint: 'see: learnctl courses list' })
+  }
+  if (what === 'dashboard' && id !== undefined) {
+    throw new UsageError(`the dashboard takes no id, ${JSON.stringify(id)} is one too many`)
+  }
+  return id
+}
+
+/** The address below which the dashboard is. Throws a CommandError for a local academy that nobody serves. */
+async function baseOf(context: Context): Promise<string> {
+  const academy = context.session.academy()
+  if (academy.kind === 'remote') return normaliseBaseUrl(academy.url)
+  const servers = await runningServers(context.directories.state).list()
+  const { answers } = await import('../stop-server.ts')
+  // The one that was started last is the one that somebody thinks of.
+  for (const server of servers.toReversed()) {
+    if (server.database !== academy.database) continue
+    if (context.settings.dryRun.value || (await answers(context, server))) return normaliseBaseUrl(server.url)
+  }
+  const which = academy.profile === localProfile ? '' : ` --database ${academy.database}`
+  throw new CommandError('not_running', 'notFound', `no server of ${academy.database} runs`, {
+    hint: `start one, in another terminal or with --detach: learnctl server start${which}`,
+  })
+}
+
+/** The course's own id, so that a wrong one is told here; as given where nobody can be asked. */
+async function idOf({ io, session }: Context, reference: string): Promise<string> {
+  const academy = session.academy()
+  if (academy.kind === 'remote' && academy.credential === null) return reference
+  const [caller, { courses }] = await Promise.all([session.caller(), import('../../contract/courses.ts')])
+  try {
+    const { data } = await caller.call(courses.get, { params: { courseId: reference }, signal: io.signal })
+    // A platform elsewhere may number its courses.
+    return String(data.id)
+  } catch (error) {
+    if (error instanceof NotOfferedError) return reference
+    throw error
+  }
+}
+
+/** What `encodeURIComponent` leaves alone means something to one shell or another (RFC 3986 §2.2). */
+function pathOf(courseId: string): string {
+  return encodePath('/dashboard/courses/{courseId}', { courseId }).replace(
+    /[!'()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}

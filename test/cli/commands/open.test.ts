@@ -1,0 +1,196 @@
+import { join } from 'node:path'
+import { describe, expect, onTestFinished } from 'vitest'
+import { InterruptedError } from '../../../src/cli/errors.ts'
+import { test as base, elsewhere, type TestCli, testCli } from '../../helpers/cli.ts'
+
+/** The program, and every page that it has opened. */
+const test = base
+  .extend('opened', (): string[] => [])
+  .extend('browsing', async ({ academy, opened }, { onCleanup }) => {
+    const cli = testCli({
+      transport: elsewhere(academy),
+      openBrowser: async (url) => {
+        opened.push(url)
+      },
+    })
+    onCleanup(() => cli.remove())
+    return cli
+  })
+
+/** Starts a server on a free port and gives its address. */
+async function serve(cli: TestCli, flags = ''): Promise<string> {
+  const controller = new AbortController()
+  const { promise: printed, resolve } = Promise.withResolvers<string>()
+  const ended = cli.run(`server start --port 0 ${flags} -o json`, {
+    signal: controller.signal,
+    onStdout: resolve,
+  })
+  onTestFinished(async () => {
+    controller.abort(new InterruptedError('SIGTERM'))
+    await ended
+  })
+  return JSON.parse(await printed).url
+}
+
+const school = { LEARNCTL_URL: 'https://school.example/' }
+
+describe('of a platform elsewhere', () => {
+  test('the dashboard is below its base address, and is opened on a terminal', async ({
+    browsing,
+    opened,
+  }) => {
+    expect(await browsing.run('open', { env: school, tty: 80 })).toEqual({
+      code: 0,
+      stdout: 'https://school.example/dashboard\n',
+      stderr: '',
+    })
+    expect(opened).toEqual(['https://school.example/dashboard'])
+  })
+
+  test('a path of the address is kept, a final /v1 is not', async ({ browsing }) => {
+    const env = { LEARNCTL_URL: 'https://school.example/learn/v1/' }
+    expect((await browsing.run('open dashboard', { env })).stdout).toBe(
+      'https://school.example/learn/dashboard\n',
+    )
+  })
+
+  test('nothing is opened without a terminal, with --no-browser, and in a dry run', async ({
+    browsing,
+    opened,
+  }) => {
+    for (const [line, tty] of [
+      ['open', undefined],
+      ['open --no-browser', 80],
+      ['open --dry-run', 80],
+      ['open --dry-run --browser', undefined],
+    ] as const) {
+      const ran = await browsing.run(line, { env: school, ...(tty && { tty }) })
+      expect({ line, ...ran }).toMatchObject({ code: 0, stdout: 'https://school.example/dashboard\n' })
+    }
+    expect(opened).toEqual([])
+  })
+
+  test('--browser opens it without a terminal, too', async ({ browsing, opened }) => {
+    await browsing.run('open --browser', { env: school })
+    expect(opened).toEqual(['https://school.example/dashboard'])
+  })
+
+  test('a browser that cannot be opened is a note, for the address is printed', async ({ academy }) => {
+    const cli = testCli({
+      transport: elsewhere(academy),
+      openBrowser: async () => {
+        throw new Error('spawn ENOENT')
+      },
+    })
+    onTestFinished(() => cli.remove())
+    expect(await cli.run('open', { env: school, tty: 80 })).toEqual({
+      code: 0,
+      stdout: 'https://school.example/dashboard\n',
+      stderr: 'note: no browser could be opened: spawn ENOENT\n',
+    })
+  })
+
+  test('json says the address as a value', async ({ browsing }) => {
+    const { stdout } = await browsing.run('open -o json', { env: school })
+    expect(JSON.parse(stdout)).toEqual({ url: 'https://school.example/dashboard' })
+  })
+})
+
+describe('a course', () => {
+  test('is asked for by the credential, so that the address carries its own id', async ({
+    browsing,
+    admin,
+    opened,
+  }) => {
+    const { body } = await admin.post('/v1/courses', { title: 'Logic', externalId: 'LOG/1 (a)' })
+    const env = { ...school, LEARNCTL_API_KEY: admin.key }
+    const url = `https://school.example/dashboard/courses/${body.id}`
+    for (const id of [body.id, 'ext:LOG/1 (a)']) {
+      expect((await browsing.run(['open', 'course', id], { env, tty: 80 })).stdout).toBe(`${url}\n`)
+    }
+    expect(opened).toEqual([url, url])
+  })
+
+  test('that is not there exits 3, and opens nothing', async ({ browsing, admin, opened }) => {
+    const env = { ...school, LEARNCTL_API_KEY: admin.key, NO_COLOR: '1' }
+    expect(await browsing.run('open course crs_none', { env, tty: 80 })).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(/^error: There is no course crs_none\.\n/),
+    })
+    expect(opened).toEqual([])
+  })
+
+  test('is taken as it is given without a credential, and in a dry run', async ({ browsing }) => {
+    const url = 'https://school.example/dashboard/courses/ext%3ABIO\n'
+    expect((await browsing.run('open course ext:BIO', { env: school })).stdout).toBe(url)
+    const env = { ...school, LEARNCTL_API_KEY: 'lpk_unknown' }
+    expect((await browsing.run('open course ext:BIO --dry-run', { env })).stdout).toBe(url)
+  })
+
+  test.for<[id: string, encoded: string]>([
+    ['$(x)', '%24%28x%29'],
+    ['a&calc', 'a%26calc'],
+    ['"\'`', '%22%27%60'],
+    ['a/../b?c#d', 'a%2F..%2Fb%3Fc%23d'],
+    ['!*;|<>\\', '%21%2A%3B%7C%3C%3E%5C'],
+    ['é ', '%C3%A9%20'],
+  ])('whose id is %s reaches no shell', async ([id, encoded], { browsing, opened }) => {
+    await browsing.run(['open', 'course', id], { env: school, tty: 80 })
+    expect(opened).toEqual([`https://school.example/dashboard/courses/${encoded}`])
+  })
+
+  test.for(['.', '..', ''])('cannot be %j, which an address would lose', async (id, { browsing, opened }) => {
+    const ran = await browsing.run(['open', 'course', id], { env: school, tty: 80 })
+    expect(ran).toMatchObject({ code: 2, stdout: '' })
+    expect(opened).toEqual([])
+  })
+})
+
+describe('of an academy of this machine', () => {
+  test('it is the one of the server that serves it', async ({ cli }) => {
+    await cli.run('profiles add local --database a.db --use')
+    const url = await serve(cli)
+    expect((await cli.run('open')).stdout).toBe(`${url}/dashboard\n`)
+    expect((await cli.run('open --dry-run')).stdout).toBe(`${url}/dashboard\n`)
+    expect(await cli.run('open --database b.db')).toMatchObject({ code: 3, stdout: '' })
+  })
+
+  test('it is under the public address of that server', async ({ cli }) => {
+    await serve(cli, '--database c.db --public-url https://learn.example.org/academy/')
+    expect((await cli.run('open --database c.db')).stdout).toBe(
+      'https://learn.example.org/academy/dashboard\n',
+    )
+  })
+
+  test('a course of it is looked up in this process', async ({ cli }) => {
+    await cli.run('profiles add local --database a.db --use')
+    const url = await serve(cli)
+    const id = (await cli.run('courses create --title Logic --external-id LOG -q')).stdout.trim()
+    expect((await cli.run('open course ext:LOG')).stdout).toBe(`${url}/dashboard/courses/${id}\n`)
+    expect(await cli.run('open course ext:NONE')).toMatchObject({ code: 3, stdout: '' })
+  })
+
+  test('without a server it says how to start one', async ({ cli }) => {
+    await cli.run('profiles add local --database a.db --use')
+    expect(await cli.run('open', { tty: 80, env: { NO_COLOR: '1' } })).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: `error: no server of ${join(cli.cwd, 'a.db')} runs
+  hint: start one, in another terminal or with --detach: learnctl server start
+`,
+    })
+    const { stderr } = await cli.run('open --database b.db')
+    expect(stderr).toMatch(/ {2}hint: .*: learnctl server start --database .*b\.db\n$/)
+  })
+})
+
+test.for([
+  ['open dashbord', 2, /^error: there is no "dashbord" to open(.|\n)*did you mean dashboard/],
+  ['open course', 2, /^error: missing <id>/],
+  ['open dashboard crs_1', 2, /^error: the dashboard takes no id/],
+  ['open -q', 2, /^error: --quiet prints ids/],
+  ['open', 4, /^error: no academy is chosen/],
+] as const)('%s is refused in one clear line', async ([line, code, message], { cli }) => {
+  expect(await cli.run(line)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) })
+})
