@@ -1,3 +1,4 @@
+import { SignInError } from '../auth/errors.ts'
 import {
   AmbiguousError,
   ApiError,
@@ -7,11 +8,12 @@ import {
   RequestError,
   TimeoutError,
 } from '../client/errors.ts'
-import type { Academy } from '../config/academy.ts'
+import type { Academy, Credential } from '../config/academy.ts'
 import { ConfigError, SettingError } from '../config/errors.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { CommandError } from './errors.ts'
 import type { ExitName } from './exit-codes.ts'
+import { signInCommand } from './sign-in-command.ts'
 
 /** A fault as its user sees it. */
 export interface Failure {
@@ -36,6 +38,11 @@ export function failureOf(error: unknown, academy: Academy | null): Failure {
   if (error instanceof CommandError) {
     const { code, exit, message, why } = error
     return { ...nothing, code, exit, message, why, hint: hintOf(error) }
+  }
+  if (error instanceof SignInError) {
+    const { code, message, why, hint = null } = error
+    const later = code === 'server_unavailable'
+    return { ...nothing, code, exit: later ? 'unavailable' : 'auth', message, why, hint, retryable: later }
   }
   if (error instanceof SettingError) {
     return { ...nothing, code: error.code, exit: 'usage', message: error.message, hint: hintOf(error) }
@@ -106,7 +113,12 @@ function refusalOf(error: ApiError, academy: Academy | null): Failure {
     exit,
     message: error.message,
     why: [...faults, ...wait, ...(exit === 'auth' ? credentialLines(academy) : [])],
-    hint: exit === 'auth' ? signInHint(academy) : null,
+    hint:
+      exit === 'auth'
+        ? signInHint(academy)
+        : code === 'insufficient_scope'
+          ? scopeHint(error, academy)
+          : null,
     status,
     requestId,
     retryable: exit === 'unavailable',
@@ -115,11 +127,41 @@ function refusalOf(error: ApiError, academy: Academy | null): Failure {
 }
 
 function signInHint(academy: Academy | null): string {
-  const login = 'learnctl auth login --with-key'
-  const origin = academy?.kind === 'remote' ? academy.credential?.origin : undefined
-  if (origin?.source === 'environment')
-    return `put a valid one into ${origin.name}, or unset it and use: ${login}`
-  return `sign in again: ${login}`
+  const credential = academy?.kind === 'remote' ? academy.credential : null
+  const variable = variableOf(credential)
+  if (variable !== null) {
+    const [shadowed] = credential?.shadows ?? []
+    const otherwise = shadowed ? `use that of ${shadowed.name}` : `use: ${signInCommand(academy)}`
+    return `put a valid one into ${variable}, or unset it and ${otherwise}`
+  }
+  return `sign in again: ${signInCommand(academy, { withKey: credential?.kind === 'api_key' })}`
+}
+
+/** The variable that a credential is from; null for one that is kept in a profile. */
+function variableOf(credential: Credential | null): string | null {
+  return credential && !credential.kept && credential.origin.source === 'environment'
+    ? credential.origin.name
+    : null
+}
+
+const ownScopes = ['read', 'write', 'admin']
+
+/** How to get what a request takes (RFC 6750 §3.1), beside what there is already. */
+function scopeHint({ neededScopes }: ApiError, academy: Academy | null): string | null {
+  if (academy?.kind !== 'remote' || !academy.credential) return null
+  const { kind, kept } = academy.credential
+  // A key or token from elsewhere does not tell what it may do: what a command usually takes is a fair guess.
+  const granted = kept?.tokens?.scopes ?? (kind === 'api_key' ? ['read'] : ['read', 'write'])
+  const needed = neededScopes.length > 0 ? neededScopes : ownScopes
+  const wanted = [...granted, ...needed]
+  const scopes = [...new Set([...ownScopes.filter((scope) => wanted.includes(scope)), ...wanted])]
+  if (kind === 'api_key') {
+    return `use a key that may do it: learnctl keys create --name <what for> --scopes ${scopes.join(',')}`
+  }
+  const variable = variableOf(academy.credential)
+  const otherwise =
+    variable === null ? '' : `put a token that may do it into ${variable}, or unset it and use: `
+  return otherwise + signInCommand(academy, { scopes })
 }
 
 /** Which credential was sent where, and which others it keeps from being used. */

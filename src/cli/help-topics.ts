@@ -60,9 +60,13 @@ and what it overrides.
 A profile is an address with a credential, or a local academy in a database of
 this machine, served inside the command itself.
 
+  learnctl auth login --url https://academy.example.org
   learnctl auth login --with-key --url https://academy.example.org < key.txt
   learnctl profiles list
   learnctl profiles use <name>
+
+An access token is renewed by itself, by one process at a time, until \`learnctl
+auth logout\` ends the session. \`learnctl auth token\` prints it.
 
 A stored credential goes only to the origin it was stored for. When a flag or a
 variable changes the address, no stored credential is used.

@@ -50,7 +50,8 @@ export async function renewed(
       const why = [`the session of profile ${profile} could not be renewed`]
       throw new SignInError('server_unavailable', error.message, { cause: error, why })
     }
-    if (!(error instanceof SignInError) || !/^(signed_out|token_refused|answer_unusable)$/.test(error.code)) throw error
+    if (!(error instanceof SignInError) || !/^(signed_out|token_refused|answer_unusable)$/.test(error.code))
+      throw error
     const { code, message, why } = error
     throw new SignInError(code, message, {
       why,

@@ -5,6 +5,7 @@ import type { Transport } from '../client/transport.ts'
 import type { ClosableTransport } from '../client/undici.ts'
 import type { Academy, Credential, RemoteAcademy } from '../config/academy.ts'
 import type { ProfileStore } from '../config/profile-store.ts'
+import type { StoredTokens } from '../config/profiles.ts'
 import type { Settings } from '../config/settings.ts'
 import type { LocalAcademy as OpenAcademy } from '../server/local.ts'
 import { AuthRequiredError, CommandError } from './errors.ts'
@@ -104,22 +105,23 @@ export function createSession(
 
   /** Where the access token of a profile comes from; null for a credential that is sent as it is. */
   function sourceOf({ kept }: Credential): Promise<TokenSource> | null {
-    if (kept) source ??= openSource(kept)
-    return kept ? source : null
+    if (!kept?.tokens) return null
+    source ??= openSource(kept.profile, kept.tokens)
+    return source
   }
 
-  async function openSource(kept: NonNullable<Credential['kept']>): Promise<TokenSource> {
+  async function openSource(profile: string, tokens: StoredTokens): Promise<TokenSource> {
     const { openTokenSource } = await import('./token-source.ts')
     return openTokenSource({
       io,
       settings,
       store: profiles,
       transport: viaNetwork,
-      kept,
+      profile,
+      tokens,
       academy: academy(),
       onRenewed: (tokens) => {
         if (chosen?.kind !== 'remote' || !chosen.credential) return
-        const { profile } = kept
         const credential = { ...chosen.credential, value: tokens.accessToken, kept: { profile, tokens } }
         chosen = { ...chosen, credential }
       },
@@ -131,7 +133,7 @@ export function createSession(
     credential: Credential,
   ): Pick<CallerOptions, 'credential' | 'authorization' | 'reauthorization'> {
     const { kind, value } = credential
-    if (!credential.kept) return { credential: kind, authorization: async () => `Bearer ${value}` }
+    if (!credential.kept?.tokens) return { credential: kind, authorization: async () => `Bearer ${value}` }
     return {
       credential: kind,
       authorization: async () => `Bearer ${await (await sourceOf(credential))?.current()}`,

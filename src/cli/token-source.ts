@@ -1,6 +1,6 @@
 import { createTokenSource, type TokenSource } from '../auth/token-source.ts'
 import type { Transport } from '../client/transport.ts'
-import type { Academy, Credential } from '../config/academy.ts'
+import type { Academy } from '../config/academy.ts'
 import type { ProfileStore } from '../config/profile-store.ts'
 import type { StoredTokens } from '../config/profiles.ts'
 import type { Settings } from '../config/settings.ts'
@@ -15,16 +15,17 @@ export interface TokenSourceParts {
   readonly settings: Settings
   readonly store: ProfileStore
   readonly transport: Transport
-  readonly kept: NonNullable<Credential['kept']>
+  readonly profile: string
+  readonly tokens: StoredTokens
   readonly academy: Academy
   readonly onRenewed: (tokens: StoredTokens) => void
 }
 
 /** The access token of a profile; what renews it is loaded when that is due. */
 export function openTokenSource(parts: TokenSourceParts): TokenSource {
-  const { io, settings, store, transport, kept, academy, onRenewed } = parts
+  const { io, settings, store, transport, profile, tokens, academy, onRenewed } = parts
   return createTokenSource({
-    tokens: kept.tokens,
+    tokens,
     now: io.now,
     onRenewed,
     renew: async (held, serves) => {
@@ -36,7 +37,7 @@ export function openTokenSource(parts: TokenSourceParts): TokenSource {
         io,
         academy,
         store,
-        profile: kept.profile,
+        profile,
         fetch: webFetch(transport, Math.min(settings.timeout.value, longestMs)),
         insecureHttp: settings.insecureHttp.value,
         debug: settings.debug.value,

@@ -52,6 +52,8 @@ export interface Result<Data> {
   readonly etag: string | null
   /** True when the server answered from an earlier request under the same Idempotency-Key. */
   readonly replayed: boolean
+  /** When the server answered, by its own clock (RFC 9110 §6.6.1). */
+  readonly date: string | null
 }
 
 /** One item of a list operation. */

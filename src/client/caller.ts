@@ -130,6 +130,7 @@ export function createCaller(options: CallerOptions): Caller {
       requestId: reply.headers.get('x-request-id'),
       etag: reply.headers.get('etag'),
       replayed: reply.headers.get('idempotent-replayed') === 'true',
+      date: reply.headers.get('date'),
     })
     return sender.send(request, consume, translating(request, operation, input))
   }

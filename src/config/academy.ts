@@ -17,8 +17,8 @@ export interface Credential {
   readonly value: string
   readonly origin: Origin
   readonly shadows: readonly Origin[]
-  /** For an access token of a profile, what it was stored with: all that it takes to renew it. */
-  readonly kept?: { readonly profile: string; readonly tokens: StoredTokens }
+  /** The profile that it is kept in, and what an access token was stored with; absent for what a variable holds. */
+  readonly kept?: { readonly profile: string; readonly tokens: StoredTokens | null }
 }
 
 interface Chosen {
@@ -153,8 +153,8 @@ function remote(from: AcademySources, url: string, used: UsedProfile | null, cho
     const origin: Origin = { source: used.origin.source, name: `profile ${used.name}` }
     // A profile asked for on this very command line is more specific than a variable set some time before.
     const place = used.origin.source === 'flag' ? 0 : candidates.length
-    const kept = bound.kind === 'oauth' && { kept: { profile: used.name, tokens: bound } }
-    candidates.splice(place, 0, { ...bearerOf(bound), origin, ...kept })
+    const kept = { profile: used.name, tokens: bound.kind === 'oauth' ? bound : null }
+    candidates.splice(place, 0, { ...bearerOf(bound), origin, kept })
   }
   const [first, ...others] = candidates
   return {

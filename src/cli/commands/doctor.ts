@@ -1,5 +1,7 @@
 import { statSync } from 'node:fs'
+import { remainingMs } from '../../auth/tokens.ts'
 import type { Academy } from '../../config/academy.ts'
+import { clockWarning, secondsAhead } from '../clock.ts'
 import { colourLevel, painter } from '../colour.ts'
 import type { Command } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -7,6 +9,7 @@ import { CommandError } from '../errors.ts'
 import { credentialLines, failureOf } from '../failures.ts'
 import { onePage } from '../one-page.ts'
 import { runningServers } from '../running-servers.ts'
+import { signInCommand } from '../sign-in-command.ts'
 import { twoColumns } from '../two-columns.ts'
 import { visible } from '../visible.ts'
 
@@ -19,7 +22,6 @@ interface Finding {
 
 const fields = ['check', 'status', 'detail']
 const shape = { table: fields, fields, paths: fields }
-const toleratedSkewMs = 60_000
 
 /** `learnctl doctor` */
 export const command: Command = {
@@ -129,20 +131,19 @@ async function remote(context: Context, academy: Academy): Promise<Finding[]> {
   try {
     const caller = await session.caller()
     const startedMs = io.now()
-    const reply = await caller.send({ method: 'GET', path: users.profile.path, signal: io.signal })
-    const tookMs = io.now() - startedMs
-    const { readJson } = await import('../../client/decode.ts')
-    const user = await readJson({ method: 'GET', url: `${new URL('/', 'http://localhost')}` }, reply)
+    const { data: user, date } = await caller.call(users.profile, { signal: io.signal })
+    const nowMs = io.now()
     const { email, id, role, scopes } = (user ?? {}) as Record<string, unknown>
     const rights = Array.isArray(scopes) ? ` with ${scopes.join(' ')}` : ''
     return [
-      { check: 'connection', status: 'ok', detail: `answered in ${tookMs} ms` },
+      { check: 'connection', status: 'ok', detail: `answered in ${nowMs - startedMs} ms` },
       {
         check: 'credential',
         status: 'ok',
         detail: `${email ?? id ?? 'somebody'}, ${role ?? 'role unknown'}${rights}`,
       },
-      ...clock(reply.headers.get('date'), io.now()),
+      ...signedIn(session.academy(), nowMs),
+      ...clock(date, nowMs),
     ]
   } catch (error) {
     io.signal.throwIfAborted()
@@ -152,18 +153,30 @@ async function remote(context: Context, academy: Academy): Promise<Finding[]> {
   }
 }
 
-function clock(date: string | null, nowMs: number): Finding[] {
-  const serverMs = Date.parse(date ?? '')
-  if (Number.isNaN(serverMs)) return []
-  const seconds = Math.round((nowMs - serverMs) / 1000)
-  if (Math.abs(seconds) * 1000 <= toleratedSkewMs) {
-    return [
-      { check: 'clock', status: 'ok', detail: `within ${Math.max(1, Math.abs(seconds))} s of the server's` },
-    ]
+/** How long somebody stays signed in who has tokens in a profile. */
+function signedIn(academy: Academy, nowMs: number): Finding[] {
+  const tokens = academy.kind === 'remote' ? academy.credential?.kept?.tokens : null
+  if (!tokens) return []
+  const { expiresAt, refreshToken } = tokens
+  const end =
+    expiresAt === null
+      ? 'does not say when it ends'
+      : `ends at ${expiresAt}, in ${Math.max(0, Math.round(remainingMs(tokens, nowMs) / 60_000))} min`
+  if (refreshToken !== null) {
+    return [{ check: 'session', status: 'ok', detail: `the access token ${end}, and is renewed by itself` }]
   }
-  const way = seconds > 0 ? 'ahead of' : 'behind'
-  const detail = `this machine is ${Math.abs(seconds)} s ${way} the server: set its clock`
-  return [{ check: 'clock', status: 'warning', detail }]
+  const again = signInCommand(academy)
+  const detail = `the access token ${end}, and cannot be renewed; sign in again then: ${again}`
+  return [{ check: 'session', status: 'warning', detail }]
+}
+
+function clock(date: string | null, nowMs: number): Finding[] {
+  const seconds = secondsAhead(date, nowMs)
+  if (seconds === null) return []
+  const warning = clockWarning(seconds)
+  if (warning !== null) return [{ check: 'clock', status: 'warning', detail: warning }]
+  const detail = `within ${Math.max(1, Math.abs(seconds))} s of the server's`
+  return [{ check: 'clock', status: 'ok', detail }]
 }
 
 function failing(check: string, error: unknown, academy: Academy | null): Finding {

@@ -1,6 +1,13 @@
 import { resolve } from 'node:path'
 import { assertAddress } from '../../config/academy.ts'
-import { bearerOf, isLocal, type Profile, type Profiles, profileName } from '../../config/profiles.ts'
+import {
+  bearerOf,
+  credentialOf,
+  isLocal,
+  type Profile,
+  type Profiles,
+  profileName,
+} from '../../config/profiles.ts'
 import { sources } from '../../config/settings.ts'
 import type { Command, Given } from '../command.ts'
 import { confirmAt } from '../confirm.ts'
@@ -80,7 +87,7 @@ async function add(context: Context, given: Given): Promise<void> {
     }
   })
   if (!isLocal(profile) && !settings.dryRun.value) {
-    await output.note(`sign in with: learnctl auth login --with-key --profile ${name}`)
+    await output.note(`sign in with: learnctl auth login --profile ${name}`)
   }
 }
 
@@ -112,10 +119,20 @@ async function remove(context: Context, given: Given): Promise<void> {
   const name = given.arguments['name'] ?? ''
   const profile = find(context.profiles.read(), name)
   await confirmAt(context, `remove profile ${name}`, `from ${context.profiles.path}`)
-  await change(context, `would remove profile ${name}`, (stored) => ({
-    active: stored.active === name ? null : stored.active,
-    profiles: Object.fromEntries(Object.entries(stored.profiles).filter(([other]) => other !== name)),
-  }))
+  const removal = () =>
+    change(context, `would remove profile ${name}`, (stored) => ({
+      active: stored.active === name ? null : stored.active,
+      profiles: Object.fromEntries(Object.entries(stored.profiles).filter(([other]) => other !== name)),
+    }))
+  if (context.settings.dryRun.value) return removal()
+  await context.profiles.exclusively(name, async () => {
+    const credential = credentialOf(context.profiles.read(), name)
+    const { endSession } = await import('../end-session.ts')
+    const reason = credential?.kind === 'oauth' ? await endSession(context, credential) : null
+    await removal()
+    if (reason !== null)
+      await context.output.note(`its session could not be ended at the platform: ${reason}`)
+  })
   if (isLocal(profile)) await context.output.note(`its database stays: ${profile.database}`)
 }
 

@@ -87,7 +87,7 @@ describe('auth status', () => {
   test('with no academy exits 4 and names the two ways on', async ({ cli }) => {
     const { code, stdout, stderr } = await cli.run('auth status')
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
-    expect(stderr).toContain('learnctl auth login --with-key')
+    expect(stderr).toContain('learnctl auth login --url <address>')
     expect(stderr).toContain('learnctl quickstart')
   })
 })

@@ -1,0 +1,70 @@
+import type { Credential } from '../../config/academy.ts'
+import { clockWarning, secondsAhead } from '../clock.ts'
+import type { Command } from '../command.ts'
+import type { Context } from '../context.ts'
+import { maskCredential } from '../mask.ts'
+import { shapeOfValue } from '../value-shape.ts'
+
+const columns = [
+  'profile',
+  'academy',
+  'chosenBy',
+  'credential.from',
+  'credential.scopes',
+  'credential.expiresAt',
+  'user.email',
+  'user.role',
+]
+
+/** `learnctl auth status` */
+export const status: Command = {
+  name: 'status',
+  summary: 'Show which academy and which credential are used, and why',
+  description:
+    'Exit 4 when there is no credential, or the platform does not take it. An access token that is about\nto end is renewed.',
+  examples: ['auth status', 'auth status -o json'],
+  run,
+}
+
+async function run(context: Context): Promise<void> {
+  const { session, output, io, settings } = context
+  const caller = await session.caller()
+  const { users } = await import('../../contract/users.ts')
+  if (settings.dryRun.value) {
+    const { showRequest } = await import('../dry-run.ts')
+    return showRequest(context, caller.request(users.profile, { signal: io.signal }))
+  }
+  const { data: user, date } = await caller.call(users.profile, { signal: io.signal })
+  const academy = session.academy()
+  const value = {
+    profile: academy.profile,
+    academy: academy.kind === 'local' ? academy.database : academy.url,
+    chosenBy: academy.origin.name,
+    insteadOf: academy.shadows.map(({ name }) => name),
+    credential: academy.kind === 'remote' && academy.credential ? told(academy.credential) : null,
+    user: briefly(user),
+  }
+  await output.one(value, shapeOfValue(value, columns))
+  const warning = clockWarning(secondsAhead(date, io.now()) ?? 0)
+  if (warning !== null) await output.note(warning)
+}
+
+/** What may be told of a credential; of a key, and of what a variable holds, only the platform knows more. */
+function told({ kind, value, origin, shadows, kept }: Credential) {
+  const tokens = kept?.tokens ?? null
+  return {
+    kind: tokens ? 'oauth' : kind,
+    value: maskCredential(value),
+    scopes: tokens?.scopes ?? null,
+    expiresAt: tokens?.expiresAt ?? null,
+    renewable: tokens !== null && tokens.refreshToken !== null,
+    from: origin.name,
+    insteadOf: shadows.map(({ name }) => name),
+  }
+}
+
+/** Who that is and what they may do; all of it where a platform says it in words of its own. */
+function briefly(user: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const known = ['id', 'email', 'username', 'role', 'scopes', 'authMethod'].filter((name) => name in user)
+  return known.length === 0 ? user : Object.fromEntries(known.map((name) => [name, user[name]]))
+}

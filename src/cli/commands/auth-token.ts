@@ -1,0 +1,21 @@
+import type { Command } from '../command.ts'
+import type { Context } from '../context.ts'
+
+/** `learnctl auth token` */
+export const token: Command = {
+  name: 'token',
+  summary: 'Print the access token or API key, for other programs',
+  description:
+    'It is printed as it is, whatever the format of output: an access token that is about to end is\nrenewed first, an API key stays as it is.',
+  examples: ['auth token', 'auth token --profile school'],
+  run,
+}
+
+async function run({ session, settings, output }: Context): Promise<void> {
+  if (settings.dryRun.value) {
+    const academy = session.academy()
+    const credential = academy.kind === 'remote' ? academy.credential : null
+    if (credential) return output.note(`would print the credential from ${credential.origin.name}`)
+  }
+  await output.text(`${await session.bearer()}\n`)
+}
