@@ -19,15 +19,20 @@ export interface Form {
   readonly method: string
   /** Hidden fields, and what the others are filled in with. */
   readonly fields: Readonly<Record<string, string>>
+  /** The names of boxes to tick and of choices to make. */
+  readonly choices?: readonly string[]
   /** Each button's name and value. */
   readonly buttons: readonly { readonly name: string; readonly value: string; readonly label: string }[]
 }
 
+/** What is filled into a form; a list is the boxes of one name that are ticked. */
+export type Filled = Readonly<Record<string, string | readonly string[]>>
+
 /** A browser without script that keeps cookies and follows redirects within one origin. */
 export interface PlainBrowser {
   open(url: string): Promise<Shown>
-  /** Sends the form that has all these fields, or a button so called, with these values filled in. */
-  submit(page: Shown, fields: Readonly<Record<string, string>>, button?: string): Promise<Shown>
+  /** Sends the form that has all these fields, or a button so called, with these values filled in or ticked. */
+  submit(page: Shown, fields: Filled, button?: string): Promise<Shown>
   readonly cookies: ReadonlyMap<string, string>
   /** Drops all cookies. */
   forget(): void
@@ -70,23 +75,22 @@ export function plainBrowser(send: (request: Request) => Promise<Response>, orig
     else cookies.set(name, pair.slice(pair.indexOf('=') + 1))
   }
 
-  async function submit(
-    page: Shown,
-    fields: Readonly<Record<string, string>>,
-    button?: string,
-  ): Promise<Shown> {
+  async function submit(page: Shown, fields: Filled, button?: string): Promise<Shown> {
     const form = page.forms.find(
       (one) =>
-        Object.keys(fields).every((name) => name in one.fields) &&
+        Object.keys(fields).every((name) => name in one.fields || one.choices?.includes(name)) &&
         (button === undefined || one.buttons.some(({ label }) => label === button)),
     )
     if (!form) throw new Error(`no such form on ${page.url}: ${page.text}`)
     const pressed = form.buttons.find(({ label }) => button === undefined || label === button)
-    const body = new URLSearchParams({
+    const sent: Filled = {
       ...form.fields,
       ...fields,
       ...(pressed?.name && { [pressed.name]: pressed.value }),
-    })
+    }
+    const body = new URLSearchParams(
+      Object.entries(sent).flatMap(([name, value]) => [value].flat().map((one) => [name, one])),
+    )
     const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(origin).origin }
     return request(new URL(form.action || page.url, page.url).href, { method: 'POST', headers, body })
   }
@@ -114,10 +118,13 @@ function shown(url: string, { status, headers }: Response, html: string, leadsTo
 function formsIn(html: string): Form[] {
   return [...html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/g)].map(([, head = '', inner = '']) => {
     const fields: Record<string, string> = {}
-    for (const [tag] of inner.matchAll(/<(?:input|textarea|select)\b[^>]*>/g)) {
+    const choices: string[] = []
+    for (const [tag, text] of inner.matchAll(/<(?:input|select)\b[^>]*>|<textarea\b[^>]*>([^<]*)/g)) {
       const name = attribute(tag, 'name')
       const choosing = /type="(checkbox|radio)"/.test(tag)
-      if (name && !(choosing && !/\bchecked\b/.test(tag))) fields[name] = attribute(tag, 'value')
+      if (choosing) choices.push(name)
+      if (name && !(choosing && !/\bchecked\b/.test(tag)))
+        fields[name] = text === undefined ? attribute(tag, 'value') : decoded(text)
     }
     const buttons = [...inner.matchAll(/<button\b([^>]*)>([\s\S]*?)<\/button>/g)].map(
       ([, tag = '', label = '']) => ({
@@ -126,7 +133,13 @@ function formsIn(html: string): Form[] {
         label: decoded(label.replace(/<[^>]+>/g, '').trim()),
       }),
     )
-    return { action: attribute(head, 'action'), method: attribute(head, 'method') || 'get', fields, buttons }
+    return {
+      action: attribute(head, 'action'),
+      method: attribute(head, 'method') || 'get',
+      fields,
+      choices,
+      buttons,
+    }
   })
 }
 
