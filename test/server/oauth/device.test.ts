@@ -1,0 +1,279 @@
+import sql from 'sql-template-tag'
+import { expect } from 'vitest'
+import { isCredential } from '../../../src/contract/credential-text.ts'
+import { deviceGrantType } from '../../../src/contract/oauth.ts'
+import { type Answer, day, minute, type Person, second } from '../../helpers/academy.ts'
+import type { Shown } from '../../helpers/browser.ts'
+import { type Flow, flowIn, givePassword, issuer, password, register, test as standard } from './flow.ts'
+
+/** A device that shows a code, and what the person in front of the page does. */
+interface Device {
+  /** Asks for codes. */
+  start(scope?: string): Promise<Answer>
+  /** Asks for tokens. */
+  poll(deviceCode: string): Promise<Answer>
+  /** Opens the page, signs in, types the code in: the page that follows. */
+  type(person: Person, userCode: string): Promise<Shown>
+}
+
+function deviceOf(flow: Flow, academy: Parameters<typeof givePassword>[0]): Device {
+  const client_id = 'learnctl'
+  return {
+    start: (scope) => flow.send('/oauth/device_authorization', { client_id, scope }),
+    poll: (device_code) => flow.send('/oauth/token', { grant_type: deviceGrantType, client_id, device_code }),
+    async type(person, user_code) {
+      givePassword(academy, person.id)
+      const page = await flow.browser.open('/oauth/device')
+      const asks = page.forms.some(({ fields }) => 'password' in fields)
+      const form = asks ? await flow.browser.signIn(page, person.email, password) : page
+      return flow.browser.submit(form, { user_code }, 'Continue')
+    },
+  }
+}
+
+const test = standard.extend('device', ({ flow, academy }) => deviceOf(flow, academy))
+
+test('a device gets two codes, for ten minutes, and the address to type the short one in at', async ({
+  device,
+}) => {
+  const answer = await device.start('read write')
+  expect(answer.status).toBe(200)
+  expect(answer.body).toEqual({
+    device_code: expect.stringMatching(/^lpd_/),
+    user_code: expect.stringMatching(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/),
+    verification_uri: `${issuer}/oauth/device`,
+    verification_uri_complete: `${issuer}/oauth/device?user_code=${answer.body.user_code}`,
+    expires_in: 600,
+    interval: 5,
+  })
+  expect(isCredential('deviceCode', answer.body.device_code)).toBe(true)
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+})
+
+test('the device waits until somebody allows it, and then gets tokens, once', async ({
+  academy,
+  clock,
+  device,
+  flow,
+  learner,
+}) => {
+  const { device_code, user_code } = (await device.start('read')).body
+  expect(await device.poll(device_code)).toMatchObject({
+    status: 400,
+    body: { error: 'authorization_pending' },
+  })
+  const page = await device.type(learner, user_code)
+  expect(page.text).toContain('Allow learnctl to act for you?')
+  clock.advance(5 * second)
+  expect((await device.poll(device_code)).body.error).toBe('authorization_pending')
+  const done = await flow.browser.submit(page, {}, 'Allow')
+  expect(done.text).toContain('The device is allowed')
+  expect(done.leadsTo).toBeNull()
+  clock.advance(5 * second)
+  const answer = await device.poll(device_code)
+  expect(answer).toMatchObject({
+    status: 200,
+    body: { token_type: 'Bearer', expires_in: 3600, scope: 'read' },
+  })
+  const profile = await academy.bearer(`Bearer ${answer.body.access_token}`).get('/v1/user/profile')
+  expect(profile.body).toMatchObject({ id: learner.id, authMethod: 'oauth' })
+  expect((await flow.refresh(answer.body.refresh_token)).status).toBe(200)
+  expect((await device.poll(device_code)).body.error).toBe('invalid_grant')
+})
+
+test('of parallel questions of an allowed device exactly one gets tokens', async ({
+  admin,
+  device,
+  flow,
+}) => {
+  const { device_code, user_code } = (await device.start()).body
+  await flow.browser.submit(await device.type(admin, user_code), {}, 'Allow')
+  const answers = await Promise.all(Array.from({ length: 10 }, () => device.poll(device_code)))
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+})
+
+test('the page names the client, the account, the scopes, the code, and warns of what others started', async ({
+  admin,
+  device,
+}) => {
+  const { user_code } = (await device.start('read admin')).body
+  const { text } = await device.type(admin, user_code)
+  expect(text).toContain(`${admin.email} admin`)
+  expect(text).toMatch(/See what you can see: .* Administer the academy/)
+  expect(text).toContain(`Code on the device ${user_code}`)
+  expect(text).toContain('only if you started this yourself')
+  expect(text).toContain('at the latest 30 May 2026')
+})
+
+test('a link with the code fills it in and decides nothing', async ({ academy, admin, device, flow }) => {
+  const { device_code, user_code, verification_uri_complete } = (await device.start()).body
+  givePassword(academy, admin.id)
+  const first = await flow.browser.open(verification_uri_complete)
+  expect(first.text).toContain('A device wants to act for you.')
+  const page = await flow.browser.signIn(first, admin.email, password)
+  expect(page.forms[0]?.fields).toMatchObject({ user_code })
+  expect(page.text).not.toContain('Allow')
+  expect((await device.poll(device_code)).body.error).toBe('authorization_pending')
+  expect((await flow.browser.submit(page, {}, 'Continue')).text).toContain(`Code on the device ${user_code}`)
+})
+
+test('a code may be typed in small letters, with spaces or without the hyphen', async ({ admin, device }) => {
+  const { user_code } = (await device.start()).body
+  const bare = user_code.replace('-', '')
+  for (const typed of [
+    bare,
+    bare.toLowerCase(),
+    ` ${bare.split('').join(' ')} `,
+    user_code.replace('-', '–'),
+  ]) {
+    expect((await device.type(admin, typed)).text).toContain(user_code)
+  }
+})
+
+test('a denied device is told so, once', async ({ admin, device, flow }) => {
+  const { device_code, user_code } = (await device.start()).body
+  const done = await flow.browser.submit(await device.type(admin, user_code), {}, 'Deny')
+  expect(done.text).toContain('The device is denied')
+  expect(await device.poll(device_code)).toMatchObject({ status: 400, body: { error: 'access_denied' } })
+  expect((await device.poll(device_code)).body.error).toBe('invalid_grant')
+})
+
+test('who asks too soon waits five seconds more, from then on', async ({ clock, device }) => {
+  const { device_code } = (await device.start()).body
+  const error = async (seconds: number) => {
+    clock.advance(seconds * second)
+    return (await device.poll(device_code)).body.error
+  }
+  expect(await error(0)).toBe('authorization_pending')
+  expect(await error(4)).toBe('slow_down')
+  expect(await error(9)).toBe('slow_down')
+  expect(await error(15)).toBe('authorization_pending')
+  expect(await error(14)).toBe('slow_down')
+  expect(await error(20)).toBe('authorization_pending')
+})
+
+test('codes end after ten minutes', async ({ admin, clock, device, flow }) => {
+  const { device_code, user_code } = (await device.start()).body
+  const page = await device.type(admin, user_code)
+  clock.advance(10 * minute)
+  expect((await device.poll(device_code)).body.error).toBe('expired_token')
+  expect((await flow.browser.submit(page, {}, 'Allow')).text).toContain('No device is waiting with this code')
+  expect((await device.type(admin, user_code)).text).toContain('No device is waiting with this code')
+})
+
+test('a device that was allowed too late gets nothing', async ({ admin, clock, device, flow }) => {
+  const { device_code, user_code } = (await device.start()).body
+  await flow.browser.submit(await device.type(admin, user_code), {}, 'Allow')
+  clock.advance(10 * minute)
+  expect((await device.poll(device_code)).body.error).toBe('expired_token')
+})
+
+test('an answer counts once, whoever gives it', async ({ academy, admin, device, flow, learner }) => {
+  const { device_code, user_code } = (await device.start()).body
+  const mine = await device.type(admin, user_code)
+  const other = flowIn(academy)
+  const theirs = await deviceOf(other, academy).type(learner, user_code)
+  await other.browser.submit(theirs, {}, 'Deny')
+  expect((await flow.browser.submit(mine, {}, 'Allow')).text).toContain('No device is waiting')
+  expect((await device.poll(device_code)).body.error).toBe('access_denied')
+})
+
+test('a device code is for the client that it was given to', async ({ academy, device, flow }) => {
+  const { clientId: client_id } = register(academy, { public: true })
+  const { device_code } = (await device.start()).body
+  const refused = await flow.send('/oauth/token', { grant_type: deviceGrantType, client_id, device_code })
+  expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
+})
+
+test.for([
+  ['no device code', undefined, 'invalid_request'],
+  ['an unknown device code', 'lpd_none', 'invalid_grant'],
+] as const)('%s is refused', async ([, device_code, error], { flow }) => {
+  const fields = { grant_type: deviceGrantType, client_id: 'learnctl', device_code }
+  expect(await flow.send('/oauth/token', fields)).toMatchObject({ status: 400, body: { error } })
+})
+
+test('a device asks for scopes of ours, for read where it names none', async ({ admin, device, flow }) => {
+  expect(await device.start('openid')).toMatchObject({ status: 400, body: { error: 'invalid_scope' } })
+  const { device_code, user_code } = (await device.start()).body
+  await flow.browser.submit(await device.type(admin, user_code), {}, 'Allow')
+  expect((await device.poll(device_code)).body.scope).toBe('read')
+})
+
+test('an account that can give none of the scopes is told, and another may answer', async ({
+  admin,
+  device,
+  flow,
+  learner,
+}) => {
+  const { device_code, user_code } = (await device.start('admin')).body
+  const refused = await device.type(learner, user_code)
+  expect(refused.status).toBe(403)
+  expect(refused.text).toContain('An account of the role learner can give none of these scopes.')
+  await flow.browser.submit(refused, {}, 'Use another account')
+  const page = await device.type(admin, user_code)
+  await flow.browser.submit(page, {}, 'Allow')
+  expect((await device.poll(device_code)).body.scope).toBe('admin')
+})
+
+test('five wrong codes end the session of the browser, and a right one between does not forgive', async ({
+  admin,
+  device,
+  flow,
+}) => {
+  const { user_code } = (await device.start()).body
+  for (let count = 0; count < 4; count += 1) {
+    const page = await device.type(admin, `BBBB-BBB${'CDFG'[count]}`)
+    expect(page.status).toBe(403)
+    expect(page.text).toContain('No device is waiting with this code')
+  }
+  const right = await device.type(admin, user_code)
+  expect(right.text).toContain('Allow learnctl')
+  const fifth = await flow.browser.submit(right, { user_code: 'BBBB-BBBB' }, 'Allow')
+  expect(fifth.status).toBe(403)
+  expect(fifth.text).toContain('5 wrong codes: you have been signed out.')
+  const next = await flow.browser.open('/oauth/device')
+  expect(next.text).toContain('E-mail address or username')
+})
+
+test('after twenty wrong codes a minute an address is 429, whoever is signed in', async ({
+  academy,
+  clock,
+  device,
+}) => {
+  const { user_code } = (await device.start()).body
+  const people = await Promise.all(Array.from({ length: 6 }, () => academy.person('learner')))
+  const devices = people.map((person) => ({ person, device: deviceOf(flowIn(academy), academy) }))
+  for (const { person, device } of devices) await device.type(person, user_code)
+  const statuses: number[] = []
+  for (const { person, device } of devices) {
+    for (let count = 0; count < 4; count += 1) statuses.push((await device.type(person, 'BBBB-BBBB')).status)
+  }
+  expect(statuses).toEqual([...Array(20).fill(403), ...Array(4).fill(429)])
+  const last = devices.at(-1)
+  expect((await last?.device.type(last.person, user_code))?.status).toBe(429)
+  clock.advance(minute)
+  expect((await last?.device.type(last.person, user_code))?.status).toBe(200)
+})
+
+test('what somebody allowed is void when their access ends before the device asks', async ({
+  admin,
+  device,
+  flow,
+  learner,
+}) => {
+  for (const change of [{ status: 'suspended' }, { status: 'active', password: 'another horse battery' }]) {
+    const { device_code, user_code } = (await device.start()).body
+    await flow.browser.submit(await device.type(learner, user_code), {}, 'Allow')
+    await admin.put(`/v1/users/${learner.id}`, change)
+    expect((await device.poll(device_code)).body.error).toBe('access_denied')
+    await admin.put(`/v1/users/${learner.id}`, { status: 'active' })
+  }
+})
+
+test('old codes are cleared away when a device asks for new ones', async ({ academy, clock, device }) => {
+  await device.start()
+  clock.advance(day + 11 * minute)
+  await device.start()
+  expect(academy.database.all(sql`select hash from device_codes`)).toHaveLength(1)
+})
