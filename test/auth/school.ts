@@ -17,8 +17,10 @@ export interface Given {
   readonly body?: object | string
 }
 
+type Step = Given | Error | (() => Promise<Given>)
+
 /** What answers a path: the same each time, or the next of several, the last one for good; a fault is thrown. */
-type Script = Given | Error | readonly (Given | Error)[]
+type Script = Step | Step[]
 
 /** A platform that answers by a script, and what it was sent. */
 export interface School {
@@ -67,9 +69,9 @@ export function openSchool(): School {
     ['/v1/user/profile', { body: { id: 'usr_1', email: 'ada@school.example' } }],
   ])
 
-  function next(path: string): Given | Error {
+  function next(path: string): Step {
     const script = scripts.get(path) ?? { status: 404, body: 'not found' }
-    if (!('length' in script)) return script
+    if (!Array.isArray(script)) return script
     const [first, ...others] = script
     if (others.length > 0) scripts.set(path, others)
     return first ?? { status: 404 }
@@ -86,8 +88,9 @@ export function openSchool(): School {
       requests.push(request)
       const { origin, pathname } = new URL(request.url)
       if (origin !== school) throw new Error(`nobody is at ${origin}`)
-      const given = next(pathname)
-      if (given instanceof Error) throw given
+      const step = next(pathname)
+      if (step instanceof Error) throw step
+      const given = typeof step === 'function' ? await step() : step
       const { status = 200, headers = {}, body = '' } = given
       const text = typeof body === 'string' ? body : JSON.stringify(body)
       const type = typeof body === 'string' ? 'text/plain' : 'application/json'
@@ -133,6 +136,8 @@ export interface Desk {
   readonly clock: ReturnType<typeof stoppedClock>
   /** The waits that were asked for, in milliseconds. */
   readonly waits: readonly number[]
+  /** Lets five minutes pass, from now on, as soon as somebody waits for them. */
+  letTimePass(): void
   /** Runs `auth login` with these words; the person does what they do as soon as the browser is opened. */
   login(words?: string, person?: Person, options?: RunOptions): Promise<SignIn>
   /** The tokens that are stored under the profile. */
@@ -146,6 +151,7 @@ export const test = base
     const place = openSchool()
     const clock = stoppedClock()
     const waits: number[] = []
+    let patient = true
     let shown: URL | undefined
     let person: Person = async () => {}
     let visiting: Promise<void> = Promise.resolve()
@@ -155,7 +161,8 @@ export const test = base
       // Five minutes are longer than any test: they end when the program no longer waits for them.
       sleep: (ms, signal) => {
         waits.push(ms)
-        if (ms >= 300_000) return new Promise((_, reject) => signal?.addEventListener('abort', reject))
+        if (ms >= 300_000 && patient)
+          return new Promise((_, reject) => signal?.addEventListener('abort', reject))
         clock.advance(ms)
         return Promise.resolve()
       },
@@ -173,6 +180,9 @@ export const test = base
       cli,
       clock,
       waits,
+      letTimePass: () => {
+        patient = false
+      },
       login: async (words = '', next = approve, given = {}) => {
         shown = undefined
         person = next

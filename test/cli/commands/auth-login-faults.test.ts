@@ -1,0 +1,503 @@
+import { existsSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { InterruptedError } from '../../../src/cli/errors.ts'
+import { ConnectionError } from '../../../src/client/errors.ts'
+import {
+  approve,
+  type Desk,
+  type Given,
+  metadata,
+  type Page,
+  type Person,
+  page,
+  redirect,
+  type SignIn,
+  school,
+  test,
+  tokens,
+  visit,
+  wellKnown,
+} from '../../auth/school.ts'
+import { expectClearError } from '../../helpers/clear-error.ts'
+
+/** The run without the lines that ask somebody to open the address. */
+function told(ran: SignIn): SignIn {
+  return { ...ran, stderr: ran.stderr.replace(/^(A browser|To sign in)[\s\S]*?\n\nhttps:.*\n\n/m, '') }
+}
+
+/** Expects a sign-in to have failed in one clear way, and to have left nothing behind. */
+function expectFailed(desk: Desk, ran: SignIn, exit: number, error: string | RegExp): void {
+  expectClearError(told(ran), exit, error)
+  expect(existsSync(join(desk.cli.config, 'profiles.json'))).toBe(false)
+}
+
+/** Somebody whose browser is sent back with these parameters; the page that it shows then is kept. */
+function sentBack(parameters: Readonly<Record<string, string>>): {
+  person: Person
+  page: () => Page | undefined
+} {
+  let shown: Page | undefined
+  return {
+    page: () => shown,
+    person: async (address) => {
+      shown = await visit(redirect(address, parameters))
+    },
+  }
+}
+
+describe('a sign-in with a browser that', () => {
+  const answers: readonly [what: string, parameters: Record<string, string>, error: RegExp][] = [
+    ['is denied', { error: 'access_denied' }, /^error: the sign-in to school\.example was denied\n$/],
+    [
+      'is denied, with a reason',
+      { error: 'access_denied', error_description: 'Not <today>.' },
+      /denied\n {2}school\.example says: Not <today>\.\n$/,
+    ],
+    [
+      'asks for too much',
+      { error: 'invalid_scope', error_description: 'No such right.' },
+      /refused the sign-in: invalid_scope: No such right\.\n {2}hint: .*--scope\n$/,
+    ],
+    [
+      'comes from an application that is unknown',
+      { error: 'unauthorized_client' },
+      /refused the sign-in: unauthorized_client\n {2}hint: .*--client-id/,
+    ],
+    ['meets a fault of another kind', { error: '\u001b[31mboom' }, /refused the sign-in: \\x1b\[31mboom\n$/],
+    ['brings no code', {}, /the answer of school\.example holds no code\n$/],
+    [
+      'comes from another server',
+      { code: 'c', iss: 'https://evil.example' },
+      /does not come from https:\/\/school\.example\n {2}it comes from https:\/\/evil\.example\n {2}hint: /,
+    ],
+    [
+      'is denied by another server',
+      { error: 'access_denied', iss: 'https://evil.example' },
+      /does not come from https:\/\/school\.example\n {2}it comes from https:\/\/evil\.example\n/,
+    ],
+    [
+      'does not say who it comes from',
+      { code: 'c', iss: '' },
+      /does not come from https:\/\/school\.example\n/,
+    ],
+  ]
+
+  test.for(answers)(
+    '%s ends with exit 4 and a page that says so',
+    async ([, parameters, error], { desk }) => {
+      const { person, page } = sentBack(parameters)
+      const ran = await desk.login('', person)
+      expectFailed(desk, ran, 4, error)
+      expect(desk.school.forms('/token')).toEqual([])
+      expect(page()).toMatchObject({ status: 400 })
+      expect(page()?.html).toContain('<h1>You are not signed in</h1>')
+      expect(page()?.html).not.toContain('<today>')
+    },
+  )
+
+  test('says nothing of its issuer where that is promised is refused', async ({ desk }) => {
+    const ran = await desk.login('', async (address) => {
+      const target = redirect(address, { code: 'c' })
+      target.searchParams.delete('iss')
+      expect((await visit(target)).status).toBe(400)
+    })
+    expectFailed(
+      desk,
+      ran,
+      4,
+      /does not come from https:\/\/school\.example\n {2}it does not say whose it is\n/,
+    )
+  })
+
+  test('cannot be served now exits 7', async ({ desk }) => {
+    const ran = await desk.login('', sentBack({ error: 'temporarily_unavailable' }).person)
+    expectFailed(desk, ran, 7, 'school.example cannot sign anybody in now')
+  })
+
+  test('nobody finishes in time exits 4', async ({ desk }) => {
+    desk.letTimePass()
+    const ran = await desk.login('', async () => {})
+    expectFailed(
+      desk,
+      ran,
+      4,
+      /nobody signed in within 5 minutes\n {2}hint: begin again: learnctl auth login\n$/,
+    )
+    expect(desk.waits).toEqual([300_000])
+    await expect(visit(ran.shown?.searchParams.get('redirect_uri') ?? '')).rejects.toThrow()
+  })
+
+  test('nobody finishes at a platform that may not know this program says what helps', async ({ desk }) => {
+    desk.school.scripts.delete(wellKnown)
+    desk.letTimePass()
+    const ran = await desk.login('', async () => {})
+    expectFailed(desk, ran, 4, /within 5 minutes\n {2}hint: .*--client-id <id> --redirect-uri <address>\n$/)
+  })
+
+  const moments: readonly [when: string, path: string][] = [
+    ['while the metadata is looked up', wellKnown],
+    ['while the code is exchanged', '/token'],
+    ['while the account is looked up', '/v1/user/profile'],
+  ]
+
+  test.for(moments)('is interrupted %s leaves nothing behind', async ([, path], { desk }) => {
+    const { signal, interrupt } = interruption()
+    desk.school.scripts.set(path, async () => {
+      interrupt()
+      return { body: tokens }
+    })
+    const ran = await desk.login('', sentBack({ code: 'c' }).person, { signal })
+    expect(ran).toMatchObject({ code: 130, stdout: '' })
+    expect(existsSync(join(desk.cli.config, 'profiles.json'))).toBe(false)
+    if (ran.shown) await expect(visit(ran.shown.searchParams.get('redirect_uri') ?? '')).rejects.toThrow()
+  })
+
+  test('is interrupted while somebody is waited for leaves nothing behind', async ({ desk }) => {
+    const { signal, interrupt } = interruption()
+    const ran = await desk.login('', async () => interrupt(), { signal })
+    expect(ran).toMatchObject({ code: 130, stdout: '' })
+    expect(ran.stderr).not.toContain('error')
+    expect(existsSync(join(desk.cli.config, 'profiles.json'))).toBe(false)
+    await expect(visit(ran.shown?.searchParams.get('redirect_uri') ?? '')).rejects.toThrow()
+  })
+})
+
+function interruption() {
+  const controller = new AbortController()
+  return { signal: controller.signal, interrupt: () => controller.abort(new InterruptedError('SIGINT')) }
+}
+
+describe('a token endpoint that', () => {
+  const refused = new ConnectionError(
+    { method: 'POST', url: `${school}/token` },
+    'refused',
+    'school.example refused the connection',
+  )
+  const answers: readonly [what: string, answer: Given | Error, exit: number, error: string | RegExp][] = [
+    ['answers with a page', page, 4, 'school.example answered a web page instead of JSON (/token)'],
+    [
+      'answers 500 with a page',
+      { ...page, status: 500 },
+      4,
+      'answered 500, a web page instead of JSON (/token)',
+    ],
+    [
+      'answers 500',
+      { status: 500, body: { error: 'server_error' } },
+      4,
+      'school.example answered 500 (/token)',
+    ],
+    ['answers with text', { body: 'access_token=1' }, 4, 'answered what is not JSON (/token)'],
+    ['answers with a list', { body: [] }, 4, 'answered what is not JSON (/token)'],
+    [
+      'is not there',
+      { status: 404, body: { detail: 'There is no such page.' } },
+      4,
+      /answered 404 \(\/token\)\n {2}it says: There is no such page\.\n {2}hint: .*--token-url\n$/,
+    ],
+    [
+      'redirects',
+      { status: 302, headers: { location: 'https://evil.example/' } },
+      4,
+      'answered 302, a redirect to https://evil.example/, which is not followed (/token)',
+    ],
+    [
+      'says that the code has expired',
+      { status: 400, body: { error: 'invalid_grant', error_description: 'The code has expired.' } },
+      4,
+      /refused the sign-in: invalid_grant: The code has expired\.\n {2}hint: begin again: learnctl auth login\n$/,
+    ],
+    [
+      'does not know the application',
+      { status: 401, headers: { 'www-authenticate': 'Basic realm="x"' }, body: { error: 'invalid_client' } },
+      4,
+      /refused the sign-in: invalid_client\n {2}hint: .*--client-id/,
+    ],
+    ['refuses with 200', { body: { error: 'bad_verification_code' } }, 4, 'bad_verification_code'],
+    [
+      'gives no access token',
+      { body: { token_type: 'bearer' } },
+      4,
+      'tokens that cannot be used: "access_token"',
+    ],
+    ['does not say what kind of token', { body: { access_token: 'a' } }, 4, 'cannot be used: "token_type"'],
+    ['gives tokens of another kind', { body: { ...tokens, token_type: 'DPoP' } }, 4, 'is no bearer token'],
+    [
+      'gives a token that cannot be sent',
+      { body: { ...tokens, access_token: 'a\r\nb' } },
+      4,
+      'is no bearer token',
+    ],
+    [
+      'says nonsense about the time',
+      { body: { ...tokens, expires_in: 'soon' } },
+      4,
+      'cannot be used: "expires_in"',
+    ],
+    ['sends 2 MiB', { body: ' '.repeat(2 * 1024 * 1024) }, 4, 'is longer than 1 MiB'],
+    [
+      'is busy',
+      { status: 503, headers: { 'retry-after': '20' } },
+      7,
+      /cannot answer now \(503 from \/token\)\n {2}hint: try again in 20 s\n$/,
+    ],
+    [
+      'has had enough',
+      { status: 429 },
+      7,
+      /cannot answer now \(429 from \/token\)\n {2}hint: try again later\n$/,
+    ],
+    ['cannot be reached', refused, 7, 'school.example refused the connection'],
+  ]
+
+  test.for(answers)('%s ends the sign-in', async ([, answer, exit, error], { desk }) => {
+    desk.school.scripts.set('/token', answer)
+    const { person, page } = sentBack({ code: 'c' })
+    const ran = await desk.login('', person)
+    expectFailed(desk, ran, exit, error)
+    expect(desk.school.forms('/token')).toHaveLength(1)
+    expect(page()?.html).toContain('You are not signed in')
+  })
+
+  test('does not answer ends the sign-in', async ({ desk }) => {
+    desk.school.scripts.set('/token', () => new Promise(() => {}))
+    const ran = await desk.login('--timeout 5ms', sentBack({ code: 'c' }).person)
+    expectFailed(desk, ran, 7, /school\.example gave no answer for 0\.005 s \(POST \/token\)\n {2}hint: /)
+  })
+
+  test('does not say how long its tokens last is taken at its word', async ({ desk }) => {
+    for (const silence of [{}, { expires_in: null }]) {
+      const { expires_in: _, ...others } = tokens
+      desk.school.scripts.set('/token', { body: { ...others, ...silence } })
+      const { code, stderr } = await desk.login()
+      expect(code).toBe(0)
+      expect(stderr).toMatch(/\nnote: the platform does not say how long this lasts\n$/)
+      expect(desk.stored()).toMatchObject({ expiresAt: null, lifetimeSeconds: null })
+    }
+  })
+
+  test('says that they last for ever is believed as far as a calendar goes', async ({ desk }) => {
+    desk.school.scripts.set('/token', { body: { ...tokens, expires_in: 1e300 } })
+    expect((await desk.login()).code).toBe(0)
+    expect(Date.parse(desk.stored()?.expiresAt ?? '')).toBeGreaterThan(desk.clock.now().getTime())
+  })
+
+  test('gives no refresh token is said to', async ({ desk }) => {
+    const { refresh_token: _, ...others } = tokens
+    desk.school.scripts.set('/token', { body: others })
+    expect((await desk.login()).stderr).toMatch(
+      /\nnote: it cannot be renewed; it lasts until 2026-03-01T13:00:00\.000Z\n$/,
+    )
+    expect(desk.stored()).toMatchObject({ refreshToken: null })
+  })
+
+  test('grants less than was asked for is said to', async ({ desk }) => {
+    desk.school.scripts.set('/token', { body: { ...tokens, scope: 'read' } })
+    expect((await desk.login()).stderr).toMatch(/\nnote: granted: read; not granted: write\n$/)
+    expect(desk.stored()).toMatchObject({ scopes: ['read'] })
+  })
+
+  test('has a clock of its own is believed, and the difference kept', async ({ desk }) => {
+    const headers = { date: 'Sun, 01 Mar 2026 14:00:00 GMT' }
+    desk.school.scripts.set('/token', { headers, body: tokens })
+    expect((await desk.login()).code).toBe(0)
+    const { expiresAt, skewMs = 0 } = desk.stored() ?? {}
+    expect(Math.abs(Date.parse(expiresAt ?? '') - Date.parse('2026-03-01T15:00:00Z'))).toBeLessThanOrEqual(
+      500,
+    )
+    expect(Math.abs(skewMs - 2 * 3_600_000)).toBeLessThanOrEqual(500)
+  })
+
+  test('sends an ID token as well is not held to it', async ({ desk }) => {
+    desk.school.scripts.set('/token', { body: { ...tokens, id_token: 'not.a.token' } })
+    expect((await desk.login()).code).toBe(0)
+  })
+})
+
+describe('the account', () => {
+  test('of which the platform says nothing is left out', async ({ desk }) => {
+    desk.school.scripts.delete('/v1/user/profile')
+    const { code, stderr } = await desk.login()
+    expect(code).toBe(0)
+    expect(stderr).toContain(`note: signed in to ${school}; profile school-example is active now\n`)
+  })
+
+  test('that cannot be looked up now does not keep anybody from signing in', async ({ desk }) => {
+    desk.school.scripts.set('/v1/user/profile', { status: 403, body: { message: 'Not with these rights' } })
+    const { code, stderr } = await desk.login('--scope write')
+    expect(code).toBe(0)
+    expect(stderr).toContain('note: whose account it is could not be seen: Not with these rights\n')
+    expect(desk.stored()).toMatchObject({ accessToken: 'at-1' })
+  })
+
+  test('that the platform refuses to the token that it gave is a sign-in that failed', async ({ desk }) => {
+    desk.school.scripts.set('/v1/user/profile', { status: 401, body: { message: 'Invalid token' } })
+    const { person, page } = sentBack({ code: 'c' })
+    const ran = await desk.login('', person)
+    expectFailed(
+      desk,
+      ran,
+      4,
+      /does not take the access token that it has just given\n {2}it says: Invalid token\n$/,
+    )
+    expect(page()?.status).toBe(400)
+  })
+})
+
+describe('metadata', () => {
+  const absent: readonly [what: string, answer: Given][] = [
+    ['that is not there', { status: 404 }],
+    ['that is a page', page],
+    ['that is guarded', { status: 401, body: { message: 'Invalid token' } }],
+    ['that leads to a page', { status: 302, headers: { location: '/welcome' } }],
+    ['that is no JSON', { body: '{' }],
+    ['that is JSON of something else', { body: { message: 'Welcome' } }],
+  ]
+
+  test.for(absent)('%s is done without, which one line says', async ([, answer], { desk }) => {
+    desk.school.scripts.set(wellKnown, answer)
+    desk.school.scripts.set('/oauth/token', { body: tokens })
+    const ran = await desk.login()
+    expect(told(ran)).toMatchObject({
+      code: 0,
+      stderr:
+        `note: ${school} does not say how to sign in; trying ${school}/oauth/authorize and ${school}/oauth/token\n` +
+        `note: signed in to ${school} as ada@school.example; profile school-example is active now\n`,
+    })
+    expect(ran.shown?.pathname).toBe('/oauth/authorize')
+    expect(desk.stored()).toMatchObject({
+      issuer: school,
+      tokenEndpoint: `${school}/oauth/token`,
+      revocationEndpoint: `${school}/oauth/revoke`,
+    })
+  })
+
+  test('that is not there leaves the token endpoint to --token-url', async ({ desk }) => {
+    desk.school.scripts.delete(wellKnown)
+    desk.school.scripts.set('/api/tokens', { body: tokens })
+    const { code } = await desk.login(`--token-url ${school}/api/tokens`)
+    expect(code).toBe(0)
+    expect(desk.stored()).toMatchObject({ tokenEndpoint: `${school}/api/tokens` })
+  })
+
+  const refused: readonly [what: string, body: object, error: string | RegExp][] = [
+    [
+      'of another issuer',
+      { ...metadata, issuer: 'https://evil.example' },
+      /is that of another issuer\n {2}it says https:\/\/evil\.example\n {2}hint: .*auth login --url https:\/\/evil\.example\n$/,
+    ],
+    ['of an issuer below', { ...metadata, issuer: `${school}/tenant` }, 'is that of another issuer'],
+    ['of an issuer that is no address', { ...metadata, issuer: 'x y' }, /another issuer\n {2}it says x y\n$/],
+    [
+      'without a token endpoint',
+      { ...metadata, token_endpoint: undefined },
+      /names no token_endpoint\n {2}hint: /,
+    ],
+    [
+      'whose endpoint is no address',
+      { ...metadata, token_endpoint: '/token' },
+      'has no address in token_endpoint',
+    ],
+    [
+      'whose endpoint is a program',
+      { ...metadata, authorization_endpoint: 'javascript:alert(1)' },
+      'has no address in authorization_endpoint',
+    ],
+    [
+      'whose endpoint is in the clear',
+      { ...metadata, token_endpoint: 'http://school.example/token' },
+      /signs in at http:\/\/school\.example\/token, over plain http\n {2}hint: .*--insecure-http\n$/,
+    ],
+    [
+      'without a page to sign in on',
+      { ...metadata, authorization_endpoint: undefined },
+      /offers no sign-in with a browser\n {2}hint: .*--device/,
+    ],
+  ]
+
+  test.for(refused)('%s is refused before anything is sent', async ([, body, error], { desk }) => {
+    desk.school.scripts.set(wellKnown, { body })
+    const ran = await desk.login()
+    expectFailed(desk, ran, 4, error)
+    expect(ran.shown).toBeUndefined()
+    expect(desk.school.requests).toHaveLength(1)
+  })
+
+  test.for<[what: string, answer: Given, exit: number]>([
+    ['fails', { status: 500 }, 4],
+    ['is busy', { status: 503 }, 7],
+  ])('of a server that %s is not guessed', async ([, answer, exit], { desk }) => {
+    desk.school.scripts.set(wellKnown, answer)
+    expectFailed(desk, await desk.login(), exit, wellKnown)
+  })
+
+  test('may name its issuer with a slash at the end', async ({ desk }) => {
+    desk.school.scripts.set(wellKnown, { body: { ...metadata, issuer: `${school}/` } })
+    const { code } = await desk.login('', sentBack({ code: 'c', iss: `${school}/` }).person)
+    expect(code).toBe(0)
+    expect(desk.stored()).toMatchObject({ issuer: `${school}/` })
+  })
+
+  test('of a platform below a path is looked up with the path behind', async ({ desk }) => {
+    const issuer = `${school}/lms`
+    desk.school.scripts.set(`${wellKnown}/lms`, { body: { ...metadata, issuer } })
+    const ran = await desk.cli.run(`auth login --url ${issuer}/v1/ --no-browser`, {
+      onStderr: (printed) => {
+        const address = /^https:\S+$/m.exec(printed)?.[0]
+        if (address) void visit(redirect(new URL(address), { code: 'c', iss: issuer })).catch(() => {})
+      },
+    })
+    expect(ran.code).toBe(0)
+    expect(desk.school.requests[0]?.url).toBe(`${school}${wellKnown}/lms`)
+    expect(desk.stored('school-example')).toMatchObject({ issuer })
+  })
+})
+
+describe('a redirect URI', () => {
+  const taken = test.extend('taken', async ({ task: _ }, { onCleanup }): Promise<number> => {
+    const server: Server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onCleanup(() => {
+      server.close()
+    })
+    // A server that listens has an address with a port.
+    return (server.address() as AddressInfo).port
+  })
+
+  taken('whose port is taken is one clear line', async ({ desk, taken }) => {
+    for (const host of ['127.0.0.1', 'localhost']) {
+      const words = `--client-id app --redirect-uri http://${host}:${taken}/callback`
+      const ran = await desk.login(words)
+      expectFailed(desk, ran, 4, `cannot listen on ${host}:${taken}: another program uses that port`)
+      expect(ran.shown).toBeUndefined()
+    }
+  })
+})
+
+test('a fault is JSON where JSON was asked for', async ({ desk }) => {
+  const ran = await desk.login('-o json', sentBack({ error: 'access_denied' }).person)
+  expect(ran).toMatchObject({ code: 4, stdout: '' })
+  expect(JSON.parse(ran.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+    error: { code: 'access_denied', exitCode: 4, message: 'the sign-in to school.example was denied' },
+  })
+})
+
+test('no secret is told, not even under --debug', async ({ desk }) => {
+  const { stdout, stderr } = await desk.login('--debug')
+  const [form] = desk.school.forms('/token')
+  for (const secret of ['at-1', 'rt-1', 'code-1', form?.get('code_verifier') ?? '']) {
+    expect(stdout + stderr).not.toContain(secret)
+  }
+})
+
+test('the session before is kept where a new sign-in fails', async ({ desk }) => {
+  await desk.login()
+  await desk.login('', sentBack({ error: 'access_denied' }).person)
+  expect(desk.stored()).toMatchObject({ accessToken: 'at-1' })
+  desk.school.scripts.set('/token', { body: { ...tokens, access_token: 'at-2' } })
+  await desk.login('', approve)
+  expect(desk.stored()).toMatchObject({ accessToken: 'at-2' })
+})
