@@ -1,7 +1,11 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { vi } from 'vitest'
 import { test as base } from '../server/served.ts'
+
+// A browser takes its time on a busy machine.
+vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
 
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 
@@ -51,7 +55,10 @@ export async function picture(page: Page, name: string): Promise<void> {
 /** Fails the test on anything that a page complains about: what its policy blocks, what it cannot load. */
 function watch(page: Page, complaints: string[]): void {
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+    // That a page was refused is what it says itself.
+    const refused =
+      message.location().url === page.url() && message.text().includes('responded with a status')
+    if (/^(error|warning)$/.test(message.type()) && !refused) complaints.push(message.text())
   })
   page.on('pageerror', (error) => complaints.push(error.message))
 }
@@ -72,6 +79,7 @@ export const test = base
   })
   .extend('page', async ({ context, complaints }): Promise<Page> => {
     const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
     watch(page, complaints)
     return page
   })

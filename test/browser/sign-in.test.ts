@@ -1,0 +1,152 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import { describe, expect } from 'vitest'
+import { type TestCli, testCli } from '../helpers/cli.ts'
+import { test as base, chromiumPath, picture } from './chromium.ts'
+
+const test = base.override('options', { firstPassword: true }).extend('cli', ({ page }, { onCleanup }) => {
+  const cli = testCli({
+    env: { BROWSER: 'the one of this test' },
+    openBrowser: async (url) => {
+      await page.goto(url)
+    },
+    // The program waits for a person here, and for as long as one takes.
+    sleep: (ms, signal) => setTimeout(ms, undefined, signal ? { signal } : {}),
+  })
+  onCleanup(() => cli.remove())
+  return cli
+})
+
+interface Person {
+  readonly email: string
+  readonly password: string
+}
+
+/** Fills in the sign-in page with the keyboard alone. */
+async function signIn(page: Page, { email, password }: Person): Promise<void> {
+  await page.getByLabel('E-mail address or username').focus()
+  await page.keyboard.type(email)
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(password)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+}
+
+const wholeName = { exact: true }
+
+/** Runs `auth login` while somebody does what is asked in the browser. */
+async function login(cli: TestCli, url: string, person: () => Promise<void>, flags = '') {
+  const running = cli.run(`auth login --url ${url} ${flags}`)
+  await person()
+  return running
+}
+
+describe.skipIf(chromiumPath === undefined)('signing in with a real browser', () => {
+  test('leads from the terminal through sign-in and consent back to it', async ({
+    served,
+    cli,
+    page,
+    complaints,
+  }) => {
+    const admin = served.firstPassword!
+    const ran = await login(cli, served.url, async () => {
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+      expect(new URL(page.url()).pathname).toBe('/oauth/authorize')
+      await picture(page, 'sign-in')
+      await signIn(page, admin)
+      await page.getByText('Allow learnctl to act for you?').waitFor()
+      expect(await page.locator('main').innerText()).toContain(admin.email)
+      await picture(page, 'consent')
+      await page.getByRole('button', { name: 'Allow', ...wholeName }).click()
+      await page.waitForURL(/^http:\/\/127\.0\.0\.1:\d+\/callback/)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await picture(page, 'signed-in')
+    })
+    expect(ran).toMatchObject({ code: 0, stdout: '' })
+    expect(ran.stderr).toContain(`signed in to ${served.url} as ${admin.email}`)
+    expect(await page.locator('body').innerText()).toMatch(/signed in/i)
+    expect(await cli.run('courses list -o json')).toMatchObject({ code: 0, stdout: '[]\n' })
+    expect(complaints).toEqual([])
+  })
+
+  test('says on the page and in the terminal that it was denied', async ({
+    served,
+    cli,
+    page,
+    complaints,
+  }) => {
+    const ran = await login(cli, served.url, async () => {
+      await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+      await signIn(page, served.firstPassword!)
+      await page.getByRole('button', { name: 'Deny' }).click()
+      await page.waitForURL(/^http:\/\/127\.0\.0\.1:\d+\/callback/)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await picture(page, 'denied')
+    })
+    expect(ran).toMatchObject({ code: 4, stdout: '' })
+    expect(ran.stderr).toMatch(/denied/)
+    expect((await cli.run('profiles list')).stdout).toBe('')
+    expect(complaints).toEqual([])
+  })
+
+  test('tells a wrong password from a right one, and another account from the first', async ({
+    served,
+    cli,
+    page,
+  }) => {
+    const admin = served.firstPassword!
+    const email = 'ada@school.example'
+    const password = 'a long enough password'
+    const made = await served.fetch('/v1/users', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${served.key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ email, password, role: 'instructor' }),
+    })
+    expect(made.status).toBe(201)
+    const ran = await login(
+      cli,
+      served.url,
+      async () => {
+        await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+        await signIn(page, { ...admin, password: 'not the password' })
+        await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/wrong/)
+        await picture(page, 'wrong-password')
+        await page.getByLabel('Password').fill(admin.password)
+        await page.getByRole('button', { name: 'Sign in' }).click()
+        await page.getByRole('button', { name: 'Use another account' }).click()
+        await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+        await signIn(page, { email, password })
+        await page.getByText('which your account cannot give').waitFor()
+        await page.getByRole('button', { name: 'Allow', ...wholeName }).click()
+        await page.waitForURL(/callback/)
+      },
+      '--scope read,write,admin',
+    )
+    expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining(`as ${email}`) })
+    expect(ran.stderr).toContain('read write')
+  })
+
+  test('of a device takes the code that the terminal shows', async ({ served, cli, page, complaints }) => {
+    const aborted = new AbortController()
+    const printed: string[] = []
+    const running = cli.run(`auth login --device --no-browser --url ${served.url}`, {
+      signal: aborted.signal,
+      onStderr: (text) => printed.push(text),
+    })
+    await expect.poll(() => printed.at(-1)).toMatch(/[B-Z]{4}-[B-Z]{4}/)
+    const code = /[B-Z]{4}-[B-Z]{4}/.exec(printed.at(-1) ?? '')?.[0] ?? ''
+    await page.goto(`${served.url}/oauth/device`)
+    await signIn(page, served.firstPassword!)
+    await page.getByLabel('Code that the device shows').fill(code.toLowerCase().replace('-', ' '))
+    await picture(page, 'device-code')
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByRole('button', { name: 'Allow', ...wholeName }).waitFor()
+    expect(await page.locator('main').innerText()).toContain(code)
+    await picture(page, 'device-consent')
+    await page.getByRole('button', { name: 'Allow', ...wholeName }).click()
+    await page.getByText('You can close this page').waitFor()
+    await picture(page, 'device-connected')
+    expect(await running).toMatchObject({ code: 0 })
+    expect(complaints).toEqual([])
+  })
+})
