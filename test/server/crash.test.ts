@@ -16,7 +16,8 @@ const program = `
 
 /** An academy served by a process of its own. */
 async function startProcess(path: string): Promise<{ child: ChildProcess; address: string; key: string }> {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', program, path], {
+  // Node by itself strips types, but reads no pages (.tsx).
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program, path], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [line] = await once(createInterface(child.stdout), 'line')
