@@ -1,0 +1,202 @@
+import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test as base, describe, expect } from 'vitest'
+import { SignInError } from '../../src/auth/errors.ts'
+import { refreshInTurn, type Turn } from '../../src/auth/refresh-in-turn.ts'
+import { createProfileStore, type ProfileStore } from '../../src/config/profile-store.ts'
+import { type StoredCredential, type StoredTokens, withCredential } from '../../src/config/profiles.ts'
+import { freshDirectory } from '../helpers/academy.ts'
+import { readProfiles, storedTokens, storeProfile, tokensIn } from '../helpers/signed-in.ts'
+
+const url = 'https://school.example'
+const old = storedTokens(url)
+const next = storedTokens(url, { accessToken: 'access-2', refreshToken: 'refresh-2' })
+const gone = new SignInError('signed_out', 'the session has ended')
+
+/** A profile with tokens, and one process that renews them: what it asked for and what it noted. */
+interface Shared {
+  readonly config: string
+  readonly store: ProfileStore
+  /** The refresh tokens that were sent. */
+  readonly sent: string[]
+  readonly notes: string[]
+  /** Renews; `answer` is what the server makes of a refresh token. */
+  renew(answer?: () => Promise<StoredTokens>, more?: Partial<Turn>): Promise<StoredTokens>
+  put(credential: StoredCredential | undefined): Promise<void>
+}
+
+const test = base.extend('shared', async ({ task: _ }, { onCleanup }): Promise<Shared> => {
+  const directory = freshDirectory()
+  onCleanup(directory.remove)
+  const config = join(directory.path, 'config')
+  storeProfile(config, url, old)
+  const sleep = () => new Promise<void>((done) => setImmediate(done))
+  const store = createProfileStore(config, { now: Date.now, sleep })
+  const sent: string[] = []
+  const notes: string[] = []
+  return {
+    config,
+    store,
+    sent,
+    notes,
+    renew: (answer = async () => next, more = {}) =>
+      refreshInTurn(old, ({ accessToken }) => accessToken !== old.accessToken, {
+        profile: 'school',
+        store,
+        signal: new AbortController().signal,
+        note: async (text) => {
+          notes.push(text)
+        },
+        refreshed: async ({ refreshToken }) => {
+          sent.push(refreshToken)
+          return answer()
+        },
+        ...more,
+      }),
+    put: async (credential) => {
+      await store.change((profiles) => withCredential(profiles, 'school', credential))
+    },
+  }
+})
+
+describe('whose turn it is', () => {
+  test('renews, and stores what came of it for nobody else to read', async ({ shared }) => {
+    expect(await shared.renew()).toEqual(next)
+    expect(tokensIn(shared.config)).toEqual(next)
+    expect(statSync(join(shared.config, 'profiles.json')).mode & 0o777).toBe(0o600)
+    expect(readdirSync(shared.config)).toEqual(['profiles.json'])
+    expect(shared.notes).toEqual([])
+  })
+
+  test('takes what another process has stored meanwhile', async ({ shared }) => {
+    await shared.put(next)
+    expect(await shared.renew()).toEqual(next)
+    expect(shared.sent).toEqual([])
+  })
+
+  test('renews what is stored, not what it once read', async ({ shared }) => {
+    await shared.put({ ...old, refreshToken: 'refresh-9' })
+    await shared.renew()
+    expect(shared.sent).toEqual(['refresh-9'])
+    expect(tokensIn(shared.config)).toEqual(next)
+  })
+
+  test('asks once, whoever else waits for it', async ({ shared }) => {
+    const all = await Promise.all(Array.from({ length: 8 }, () => shared.renew()))
+    expect(all).toEqual(Array.from({ length: 8 }, () => next))
+    expect(shared.sent).toEqual(['refresh-1'])
+  })
+
+  test('asks for nothing where it could not store it', async ({ shared }) => {
+    rmSync(shared.config, { recursive: true })
+    writeFileSync(shared.config, 'a file where the directory should be')
+    await expect(shared.renew()).rejects.toMatchObject({ name: 'ConfigError' })
+    expect(shared.sent).toEqual([])
+  })
+
+  test('asks for nothing any more once the run is interrupted', async ({ shared }) => {
+    const reason = new Error('interrupted')
+    await expect(shared.renew(undefined, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    expect(shared.sent).toEqual([])
+  })
+
+  test('keeps what a server gave, though the run was interrupted meanwhile', async ({ shared }) => {
+    const controller = new AbortController()
+    const answer = async () => {
+      controller.abort(new Error('interrupted'))
+      return next
+    }
+    expect(await shared.renew(answer, { signal: controller.signal })).toEqual(next)
+    expect(tokensIn(shared.config)).toEqual(next)
+  })
+
+  test('goes on with new tokens that cannot be stored, and says so', async ({ shared }) => {
+    const answer = async () => {
+      rmSync(shared.config, { recursive: true })
+      writeFileSync(shared.config, 'a file where the directory should be')
+      return next
+    }
+    expect(await shared.renew(answer)).toEqual(next)
+    expect(shared.notes).toEqual([
+      expect.stringMatching(
+        /^the renewed session of profile school could not be stored \(cannot write .*\): /,
+      ),
+    ])
+  })
+
+  test('leaves alone what was stored while it asked', async ({ shared }) => {
+    const other = storedTokens(url, { accessToken: 'other', refreshToken: 'other' })
+    const answer = async () => {
+      await shared.put(other)
+      return next
+    }
+    expect(await shared.renew(answer)).toEqual(next)
+    expect(tokensIn(shared.config)).toEqual(other)
+  })
+})
+
+describe('a session that has ended', () => {
+  test('is forgotten, but not its profile', async ({ shared }) => {
+    await expect(shared.renew(() => Promise.reject(gone))).rejects.toBe(gone)
+    expect(readProfiles(shared.config)).toEqual({ school: { url } })
+    expect(readdirSync(shared.config)).toEqual(['profiles.json'])
+  })
+
+  test('is another’s success where that has stored new tokens meanwhile', async ({ shared }) => {
+    const answer = async () => {
+      await shared.put(next)
+      throw gone
+    }
+    expect(await shared.renew(answer)).toEqual(next)
+    expect(tokensIn(shared.config)).toEqual(next)
+  })
+
+  test('was ended by whoever signed out, and nothing is asked for', async ({ shared }) => {
+    await shared.put(undefined)
+    await expect(shared.renew()).rejects.toMatchObject({
+      code: 'signed_out',
+      message: 'profile school is not signed in to https://school.example any more',
+    })
+    expect(shared.sent).toEqual([])
+  })
+
+  test.for<[string, StoredCredential]>([
+    ['tokens for another place', storedTokens('https://other.example')],
+    ['an API key', { kind: 'api_key', value: 'key', origin: url, storedAt: old.storedAt }],
+  ])('is not gone on with by %s', async ([, credential], { shared }) => {
+    await shared.put(credential)
+    await expect(shared.renew()).rejects.toMatchObject({ code: 'signed_out' })
+    expect(shared.sent).toEqual([])
+    expect(readProfiles(shared.config)['school']?.credential).toEqual(credential)
+  })
+
+  test('is not assumed because a server is in trouble', async ({ shared }) => {
+    for (const code of ['server_unavailable', 'token_refused', 'answer_unusable'] as const) {
+      const fault = new SignInError(code, 'no')
+      await expect(shared.renew(() => Promise.reject(fault))).rejects.toBe(fault)
+    }
+    expect(tokensIn(shared.config)).toEqual(old)
+    expect(existsSync(join(shared.config, 'school.credential.lock'))).toBe(false)
+  })
+
+  test('is what it is, also where it cannot be forgotten', async ({ shared }) => {
+    const answer = async () => {
+      rmSync(shared.config, { recursive: true })
+      throw gone
+    }
+    const fresh = () => Promise.reject(new Error('full'))
+    const store = {
+      ...shared.store,
+      change: fresh,
+      read: () => ({ active: null, profiles: { school: { url, credential: old } } }),
+    }
+    await expect(shared.renew(answer, { store })).rejects.toBe(gone)
+  })
+})
+
+test('tokens that cannot be renewed stay as they are', async ({ shared }) => {
+  const short = { ...old, refreshToken: null }
+  await shared.put(short)
+  expect(await shared.renew()).toEqual(short)
+  expect(shared.sent).toEqual([])
+})

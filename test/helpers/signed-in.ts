@@ -1,0 +1,85 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { StoredCredential, StoredTokens } from '../../src/config/profiles.ts'
+import { oauthPaths, ownClientId } from '../../src/contract/oauth.ts'
+import type { Scope } from '../../src/contract/operation.ts'
+import type { Database } from '../../src/server/database/database.ts'
+import { idMaker } from '../../src/server/id.ts'
+import { openGrant } from '../../src/server/oauth/grant-tokens.ts'
+import { findClient } from '../../src/server/oauth/oauth-client.ts'
+
+/** Whose session is begun, and where. */
+export interface SignedIn {
+  readonly userId: string
+  /** The base address of the academy. */
+  readonly url: string
+  readonly now: () => Date
+  readonly scopes?: readonly Scope[]
+}
+
+/** Begins a session in an academy as signing in does, and gives what the program would store of it. */
+export function signedIn(
+  database: Database,
+  { userId, url, now, scopes = ['read', 'write'] }: SignedIn,
+): StoredTokens {
+  const client = findClient(database, ownClientId)
+  if (!client) throw new Error('the academy does not know this program')
+  const issuing = { database, now: now(), newId: idMaker(now) }
+  const { tokens } = openGrant(issuing, { client, userId, scopes })
+  return storedTokens(url, {
+    accessToken: tokens.accessToken,
+    refreshToken: tokens.refreshToken,
+    scopes: tokens.scopes,
+    expiresAt: new Date(now().getTime() + tokens.expiresInSeconds * 1000).toISOString(),
+  })
+}
+
+/** Tokens as they are stored: of an hour's life that has begun with the tests, unless told otherwise. */
+export function storedTokens(url: string, given: Partial<StoredTokens> = {}): StoredTokens {
+  return {
+    kind: 'oauth',
+    origin: new URL(url).origin,
+    storedAt: '2026-03-01T12:00:00.000Z',
+    accessToken: 'access-1',
+    refreshToken: 'refresh-1',
+    expiresAt: '2026-03-01T13:00:00.000Z',
+    lifetimeSeconds: 3600,
+    skewMs: 0,
+    scopes: ['read', 'write'],
+    issuer: url,
+    clientId: ownClientId,
+    tokenEndpoint: url + oauthPaths.token,
+    revocationEndpoint: url + oauthPaths.revoke,
+    ...given,
+  }
+}
+
+/** Puts a profile with this credential into a configuration directory, as the active one. */
+export function storeProfile(
+  config: string,
+  url: string,
+  credential?: StoredCredential,
+  name = 'school',
+): void {
+  mkdirSync(config, { recursive: true, mode: 0o700 })
+  const path = join(config, 'profiles.json')
+  const before = readProfiles(config)
+  const profiles = { ...before, [name]: { url, ...(credential && { credential }) } }
+  writeFileSync(path, JSON.stringify({ version: 1, active: name, profiles }), { mode: 0o600 })
+}
+
+/** The profiles in a configuration directory. */
+export function readProfiles(config: string): Record<string, { url: string; credential?: StoredCredential }> {
+  try {
+    return JSON.parse(readFileSync(join(config, 'profiles.json'), 'utf8')).profiles
+  } catch (error) {
+    if (error instanceof SyntaxError) throw error
+    return {}
+  }
+}
+
+/** The tokens that a profile holds now; undefined where it holds none. */
+export function tokensIn(config: string, name = 'school'): StoredTokens | undefined {
+  const credential = readProfiles(config)[name]?.credential
+  return credential?.kind === 'oauth' ? credential : undefined
+}
