@@ -56,6 +56,7 @@ async function changePassword(guest: Guest, form: URLSearchParams): Promise<Repl
     handle({ ...call, prepared })
     return endSession(guest, visitor)
   })
+  gates.signIns.giveBack(user.id)
   return seeOther(addressOf(guest, section, 'password_changed'), headers)
 }
 

@@ -1,0 +1,104 @@
+import { expect } from 'vitest'
+import { changeable, complete, filled, pathsOf, roles, send, test, thingsOf } from './signed-in.ts'
+
+type Answers = Readonly<Record<'own' | 'foreign', readonly number[]>>
+
+/** What admin, instructor, analyst and learner are answered at each page, about their own things and another's. */
+const pages: Readonly<Record<string, Answers>> = {
+  '/dashboard': both(200, 200, 200, 200),
+  '/dashboard/courses/:courseId': both(200, 200, 200, 200),
+  '/dashboard/keys': both(200, 200, 200, 200),
+  '/dashboard/keys/:keyId/revoke': { own: [200, 200, 200, 200], foreign: [404, 404, 404, 404] },
+  '/dashboard/apps': both(200, 403, 403, 403),
+  '/dashboard/apps/:clientId/delete': both(200, 403, 403, 403),
+  '/dashboard/account': both(200, 200, 200, 200),
+  '/dashboard/grants/:grantId/revoke': { own: [200, 200, 200, 200], foreign: [404, 404, 404, 404] },
+  '/dashboard/*': both(404, 404, 404, 404),
+}
+
+/** The same for the form that changes something, after all redirects. */
+const forms: Readonly<Record<string, Answers>> = {
+  '/dashboard': both(400, 400, 400, 400),
+  '/dashboard/courses/:courseId': both(400, 400, 400, 400),
+  '/dashboard/keys': both(200, 200, 200, 200),
+  '/dashboard/keys/:keyId/revoke': { own: [200, 200, 200, 200], foreign: [404, 404, 404, 404] },
+  '/dashboard/apps': both(200, 403, 403, 403),
+  '/dashboard/apps/:clientId/delete': both(200, 403, 403, 403),
+  '/dashboard/account': both(200, 200, 200, 200),
+  '/dashboard/grants/:grantId/revoke': { own: [200, 200, 200, 200], foreign: [404, 404, 404, 404] },
+  '/dashboard/sign-out': both(200, 200, 200, 200),
+}
+
+function both(...answers: readonly number[]): Answers {
+  return { own: answers, foreign: answers }
+}
+
+const cases = roles.flatMap((role, index) =>
+  (['own', 'foreign'] as const).map((whose) => ({ role, index, whose })),
+)
+
+test('every path of the dashboard is in these tables', () => {
+  expect(Object.keys(pages)).toEqual(pathsOf('GET'))
+  expect(Object.keys(forms)).toEqual(pathsOf('POST'))
+})
+
+test.for(cases)(
+  'who is $role sees the pages of the table, about what is $whose',
+  async ({ role, index, whose }, { academy, admin, signIn }) => {
+    const person = await academy.person(role)
+    const owner = whose === 'own' ? person : await academy.person('instructor')
+    const things = await thingsOf(academy, owner, admin)
+    const browser = await signIn(person)
+    for (const [path, answers] of Object.entries(pages)) {
+      const { status, text } = await browser.open(filled(path, things))
+      expect({ path, status }).toEqual({ path, status: answers[whose][index] })
+      if (status === 403) expect(text).toMatch(/takes the scope admin|this is for admin/)
+    }
+  },
+)
+
+test.for(cases)(
+  'the forms that $role sends do what the table says, about what is $whose',
+  async ({ role, index, whose }, { academy, admin, signIn }) => {
+    for (const [path, answers] of Object.entries(forms)) {
+      const person = await academy.person(role)
+      const owner = whose === 'own' ? person : await academy.person('instructor')
+      const things = await thingsOf(academy, owner, admin)
+      const browser = await signIn(person)
+      const before = changeable(academy)
+      const { status } = await send(browser, filled(path, things), complete[path] ?? {})
+      expect({ path, status }).toEqual({ path, status: answers[whose][index] })
+      if (status === 200) expect(changeable(academy), path).not.toEqual(before)
+      else expect(changeable(academy), path).toEqual(before)
+    }
+  },
+)
+
+test('whoever is not signed in is asked to, at every page but the ones that are not there', async ({
+  academy,
+  admin,
+  flow,
+}) => {
+  const things = await thingsOf(academy, admin, admin)
+  flow.browser.forget()
+  for (const path of pathsOf('GET')) {
+    const page = await flow.browser.open(filled(path, things))
+    expect({ path, status: page.status }).toEqual({ path, status: path === '/dashboard/*' ? 404 : 200 })
+    expect({ path, asked: 'password' in (page.forms[0]?.fields ?? {}) }).toEqual({
+      path,
+      asked: path !== '/dashboard/*',
+    })
+    expect(page.text).not.toContain('Logic')
+  }
+})
+
+test('a form of somebody who is not signed in does nothing', async ({ academy, admin, flow }) => {
+  const things = await thingsOf(academy, admin, admin)
+  flow.browser.forget()
+  const before = changeable(academy)
+  for (const path of pathsOf('POST')) {
+    const { forms } = await send(flow.browser, filled(path, things), complete[path] ?? {})
+    expect({ path, asked: 'password' in (forms[0]?.fields ?? {}) }).toEqual({ path, asked: true })
+  }
+  expect(changeable(academy)).toEqual(before)
+})

@@ -1,0 +1,106 @@
+import sql from 'sql-template-tag'
+import type { RoleName } from '../../../src/contract/operation.ts'
+import { dashboardEndpoints } from '../../../src/server/dashboard/endpoints.ts'
+import { test as base, type Person, type TestAcademy } from '../../helpers/academy.ts'
+import { type PlainBrowser, plainBrowser, type Shown } from '../../helpers/browser.ts'
+import { flowIn, givePassword, issuer, password, register } from '../oauth/flow.ts'
+
+/** Gives a person a browser in which they are signed in. */
+export type SignIn = (person: Person) => Promise<PlainBrowser>
+
+/** A vitest test with people who are signed in to the dashboard. */
+export const test = base
+  .extend('flow', ({ academy }) => flowIn(academy))
+  .extend('signIn', ({ academy }): SignIn => {
+    return async (person) => {
+      givePassword(academy, person.id)
+      const browser = plainBrowser(academy.fetch, issuer)
+      const page = await browser.signIn(await browser.open('/dashboard'), person.email, password)
+      if (page.status !== 200) throw new Error(`${person.email} cannot sign in: ${page.text}`)
+      return browser
+    }
+  })
+
+/** The paths of the dashboard that take this method. */
+export function pathsOf(method: 'GET' | 'POST'): string[] {
+  return dashboardEndpoints.filter((endpoint) => endpoint.method === method).map(({ path }) => path)
+}
+
+/** Things of one's own that paths can name. */
+export interface Things {
+  readonly courseId: string
+  readonly keyId: string
+  readonly clientId: string
+  readonly grantId: string
+}
+
+/** A published course, and for its owner a key, and a grant of an application. */
+export async function thingsOf(academy: TestAcademy, owner: Person, admin: Person): Promise<Things> {
+  const course = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
+  const key = await admin.post('/v1/keys', { name: 'of mine', userId: owner.id })
+  const { clientId, clientSecret } = register(academy)
+  await flowIn(academy).tokens(owner, {
+    client_id: clientId,
+    client_secret: clientSecret ?? '',
+    scope: 'read',
+  })
+  const grant = academy.database.one<{ id: string }>(sql`select id from grants where user_id = ${owner.id}`)
+  return { courseId: course.body.id, keyId: key.body.id, clientId, grantId: grant?.id ?? '' }
+}
+
+/** A path of an endpoint with what it names filled in. */
+export function filled(path: string, things: Things): string {
+  return path.replace(/:(\w+)/g, (_, name: keyof Things) => things[name]).replace('*', 'nowhere')
+}
+
+/** Everything that a form of the dashboard could change. */
+export function changeable({ database }: TestAcademy): unknown {
+  return [
+    sql`select id, revoked_at from api_keys order by id`,
+    sql`select id, revoked_at from grants order by id`,
+    sql`select id from oauth_clients order by id`,
+    sql`select id, password_hash from users order by id`,
+    sql`select hash from browser_sessions order by hash`,
+  ].map((query) => database.all(query))
+}
+
+/** Every role. */
+export const roles: readonly RoleName[] = ['admin', 'instructor', 'analyst', 'learner']
+
+/** The token that makes a form one of this browser's own pages. */
+export async function csrfOf(browser: PlainBrowser): Promise<string> {
+  // Every page has a form with it: the one to sign in or out.
+  const { forms } = await browser.open('/dashboard')
+  return forms[0]?.fields['csrf'] ?? ''
+}
+
+/** Sends a form that stands on no page in sight; what is undefined is left out, the CSRF token unless it is given. */
+export async function send(
+  browser: PlainBrowser,
+  path: string,
+  fields: Readonly<Record<string, string | undefined>>,
+): Promise<Shown> {
+  const given = Object.entries({ csrf: await csrfOf(browser), ...fields })
+  const form = {
+    action: path,
+    method: 'post',
+    fields: Object.fromEntries(given.filter((entry): entry is [string, string] => entry[1] !== undefined)),
+    buttons: [],
+  }
+  const page = await browser.open('/dashboard')
+  return browser.submit({ ...page, forms: [form] }, {})
+}
+
+/** What marks a form that may be sent once. */
+export const once = `req_${'0'.repeat(29)}`
+
+/** What has to be filled in, by path, so that a form of it does something. */
+export const complete: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  '/dashboard/keys': { once, name: 'one more', scopes: 'read' },
+  '/dashboard/apps': { once, name: 'one more', redirectUris: 'https://a.example/', kind: 'confidential' },
+  '/dashboard/account': {
+    currentPassword: password,
+    password: 'a new long password',
+    repeated: 'a new long password',
+  },
+}
