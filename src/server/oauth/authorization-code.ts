@@ -1,8 +1,9 @@
 import sql from 'sql-template-tag'
 import type { RoleName, Scope } from '../../contract/operation.ts'
 import type { Database, Row } from '../database/database.ts'
+import { revokeGrant } from '../grants.ts'
 import { digest, newCredential } from '../secret.ts'
-import { endGrant, type IssuedTokens, type Issuing, openGrant } from './grant-tokens.ts'
+import { type IssuedTokens, type Issuing, openGrant } from './grant-tokens.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { OAuthError } from './oauth-error.ts'
 import { requireVerifier } from './pkce.ts'
@@ -70,7 +71,7 @@ export function exchangeCode(
     from authorization_codes c join users u on u.id = c.user_id
     where c.hash = ${hash}`)
   if (row?.grant_id) {
-    endGrant(database, row.grant_id, time)
+    revokeGrant(database, row.grant_id, time)
     return new OAuthError('invalid_grant', 'The code was used before; all that came of it has ended.')
   }
   const dead = !row || row.expires_at <= time || row.status !== 'active'

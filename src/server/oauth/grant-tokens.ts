@@ -1,7 +1,8 @@
 import sql from 'sql-template-tag'
 import type { RoleName, Scope } from '../../contract/operation.ts'
-import type { Database, Row } from '../database/database.ts'
+import type { Row } from '../database/database.ts'
 import type { Academy } from '../exchange.ts'
+import { revokeGrant } from '../grants.ts'
 import { digest, newCredential } from '../secret.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -72,7 +73,7 @@ export function rotate(
     from refresh_tokens r join grants g on g.id = r.grant_id join users u on u.id = g.user_id
     where r.hash = ${hash}`)
   if (row?.used_at) {
-    endGrant(database, row.grant_id, time)
+    revokeGrant(database, row.grant_id, time)
     return new OAuthError(
       'invalid_grant',
       'The refresh token was used before; all that came of it has ended.',
@@ -90,11 +91,6 @@ export function rotate(
   database.run(sql`update refresh_tokens set used_at = ${time} where hash = ${hash}`)
   database.run(sql`update grants set last_used_at = ${time} where id = ${row.grant_id}`)
   return issueTokens(issuing, { grantId: row.grant_id, createdAt: row.created_at, scopes })
-}
-
-/** Ends a grant with all its tokens; one that has ended stays as it is. */
-export function endGrant(database: Database, grantId: string, now: string): void {
-  database.run(sql`update grants set revoked_at = ${now} where id = ${grantId} and revoked_at is null`)
 }
 
 function issueTokens(

@@ -1,9 +1,9 @@
 import sql from 'sql-template-tag'
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Database } from '../database/database.ts'
+import { revokeGrant } from '../grants.ts'
 import { digest } from '../secret.ts'
 import { clientEndpoint } from './client-endpoint.ts'
-import { endGrant } from './grant-tokens.ts'
 import { clientReply, OAuthError } from './oauth-error.ts'
 import { requiredParameter } from './parameter.ts'
 
@@ -33,6 +33,6 @@ function revoke(database: Database, hash: string, clientId: string, now: string)
   if (owner && owner.client_id !== clientId) {
     throw new OAuthError('invalid_grant', 'The token was issued to another client.')
   }
-  if (refresh) endGrant(database, refresh.grant_id, now)
+  if (refresh) revokeGrant(database, refresh.grant_id, now)
   else if (access) database.run(sql`delete from access_tokens where hash = ${hash}`)
 }
