@@ -55,7 +55,7 @@ export function registerApp(
  * Deletes an application; its codes, grants and tokens go with it, at once. Throws 404, and 403 for the client that
  * this program is itself.
  */
-export function deleteApp(database: Database, clientId: string): void {
+function deleteApp(database: Database, clientId: string): void {
   findApp(database, clientId)
   if (clientId === ownClientId) {
     throw new ProblemError(
@@ -71,13 +71,6 @@ export function findApp(database: Database, clientId: string): App {
   const row = database.one<ClientRow>(sql`select ${columns} from oauth_clients c where c.id = ${clientId}`)
   if (!row) throw notFound('application', clientId)
   return toApp(row)
-}
-
-/** Every registered application, the newest first. */
-export function allApps(database: Database): App[] {
-  return database
-    .all<ClientRow>(sql`select ${columns} from oauth_clients c order by c.created_at desc, c.id desc`)
-    .map(toApp)
 }
 
 function toApp(row: ClientRow): App {
