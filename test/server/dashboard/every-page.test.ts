@@ -1,0 +1,213 @@
+import { describe, expect } from 'vitest'
+import type { Person, TestAcademy } from '../../helpers/academy.ts'
+import type { PlainBrowser, Shown } from '../../helpers/browser.ts'
+import { test as base, complete, filled, pathsOf, send, thingsOf } from './signed-in.ts'
+
+const hostile = '<script>alert("x")</script>\'&amp;'
+
+interface Looked {
+  readonly name: string
+  readonly page: Shown
+}
+
+/** Every page there is, with something hostile on each that shows what somebody else has written. */
+async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrowser): Promise<Looked[]> {
+  const things = await thingsOf(academy, admin, admin)
+  const { courseId } = things
+  await admin.put(`/v1/courses/${courseId}`, { title: hostile, description: hostile, externalId: hostile })
+  const profile = { firstName: hostile, lastName: hostile, displayName: hostile }
+  const learner = await admin.post('/v1/users', { email: 'l@b.example', profile })
+  await admin.put(`/v1/users/${admin.id}`, { profile })
+  await admin.put(`/v1/learners/${learner.body.id}/progress`, { courseId, completionPercentage: 40 })
+  await send(browser, '/dashboard/keys', { ...complete['/dashboard/keys'], name: hostile })
+  const looked: Looked[] = []
+  for (const path of pathsOf('GET')) {
+    looked.push({ name: path, page: await browser.open(filled(path, things)) })
+  }
+  const fields = { ...complete['/dashboard/apps'], name: hostile }
+  looked.push({ name: 'a new application', page: await send(browser, '/dashboard/apps', fields) })
+  const faulty = { ...fields, once: `req_${'1'.repeat(29)}`, redirectUris: hostile }
+  looked.push({ name: 'a faulty form', page: await send(browser, '/dashboard/apps', faulty) })
+  looked.push({ name: 'a note', page: await browser.open('/dashboard/keys?done=key_revoked') })
+  browser.forget()
+  looked.push({ name: 'signing in', page: await browser.open('/dashboard') })
+  return looked
+}
+
+const test = base.extend('looked', async ({ academy, admin, signIn }) =>
+  everyPage(academy, admin, await signIn(admin)),
+)
+
+/** The start tags of these elements. */
+function tags(html: string, ...names: readonly string[]): string[] {
+  return [...html.matchAll(new RegExp(`<(?:${names.join('|')})\\b[^>]*>`, 'g'))].map(([tag]) => tag)
+}
+
+function attribute(tag: string, name: string): string | undefined {
+  return new RegExp(`\\s${name}="([^"]*)"`).exec(tag)?.[1]
+}
+
+describe('every page', () => {
+  test('shows what people wrote as text', ({ looked }) => {
+    for (const { name, page } of looked) expect(page.html, name).not.toMatch(/<script|alert\("x"\)/)
+    const shown = looked.filter(({ page }) => page.text.includes(hostile)).map(({ name }) => name)
+    expect(shown).toEqual([
+      '/dashboard',
+      '/dashboard/courses/:courseId',
+      '/dashboard/keys',
+      '/dashboard/account',
+      'a new application',
+      'a faulty form',
+      'a note',
+    ])
+  })
+
+  test('needs no script, no other file and no style of its own', ({ looked }) => {
+    for (const { name, page } of looked) {
+      expect(page.html, name).not.toMatch(/<(script|link|img|iframe|object|embed)\b|\son\w+=|\sstyle=/)
+      expect(page.html.match(/url\([^)]*\)/g), name).toEqual(['url(#hatching)'])
+    }
+  })
+
+  test('is sent with what keeps it from frames, caches and foreign content', ({ looked }) => {
+    for (const { name, page } of looked) {
+      const headers = Object.fromEntries(page.headers)
+      expect({ name, headers }).toMatchObject({
+        name,
+        headers: {
+          'content-type': 'text/html; charset=utf-8',
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+          'x-frame-options': 'DENY',
+          'referrer-policy': 'same-origin',
+          'cross-origin-resource-policy': 'same-origin',
+          'content-security-policy': expect.stringMatching(
+            /^default-src 'none'; style-src 'sha256-[^']+'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'$/,
+          ),
+        },
+      })
+    }
+  })
+
+  test('has a language, a title of its own, one heading of the first level, and landmarks', ({ looked }) => {
+    const titles = new Set<string>()
+    for (const { name, page } of looked) {
+      const { html } = page
+      expect(html, name).toContain('<html lang="en">')
+      expect(tags(html, 'h1'), name).toHaveLength(1)
+      expect(tags(html, 'main'), name).toHaveLength(1)
+      expect(tags(html, 'header'), name).toHaveLength(1)
+      titles.add(/<title>([^<]+) · learnctl academy<\/title>/.exec(html)?.[1] ?? '')
+      const levels = tags(html, 'h[1-6]').map((tag) => Number(tag[2]))
+      for (const [index, level] of levels.entries()) {
+        expect(level - (levels[index - 1] ?? 0), name).toBeLessThanOrEqual(1)
+      }
+    }
+    // The list of keys with a note is the one without.
+    expect(titles.size).toBe(looked.length - 1)
+    expect(titles).not.toContain('')
+  })
+
+  test('begins with a way past the navigation, which says where one is', ({ looked }) => {
+    const current: Readonly<Record<string, string | undefined>> = {
+      '/dashboard': '/dashboard" aria-current="page',
+      '/dashboard/courses/:courseId': '/dashboard" aria-current="true',
+      '/dashboard/keys': '/dashboard/keys" aria-current="page',
+      '/dashboard/keys/:keyId/revoke': '/dashboard/keys" aria-current="true',
+      '/dashboard/apps': '/dashboard/apps" aria-current="page',
+      '/dashboard/apps/:clientId/delete': '/dashboard/apps" aria-current="true',
+      '/dashboard/account': '/dashboard/account" aria-current="page',
+      '/dashboard/grants/:grantId/revoke': '/dashboard/account" aria-current="true',
+      '/dashboard/*': undefined,
+    }
+    expect(Object.keys(current)).toEqual(pathsOf('GET'))
+    for (const { name, page } of looked.filter((one) => one.name in current)) {
+      expect(page.html, name).toMatch(/<body><a class="skip" href="#content">/)
+      expect(page.html, name).toMatch(/<main id="content" tabindex="-1"/)
+      const banner = page.html.slice(0, page.html.indexOf('<main'))
+      expect(banner.match(/href="([^"]*" aria-current="\w+)"/)?.[1], name).toBe(current[name])
+    }
+  })
+
+  test('has a label for every field, and one id for each thing', ({ looked }) => {
+    for (const { name, page } of looked) {
+      const { html } = page
+      const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id)
+      expect(ids, name).toEqual([...new Set(ids)])
+      for (const tag of tags(html, 'input', 'textarea', 'select')) {
+        if (/type="(hidden|checkbox|radio)"/.test(tag)) continue
+        expect(html, `${name}: ${tag}`).toContain(`<label for="${attribute(tag, 'id')}">`)
+      }
+      for (const [label] of html.matchAll(/<label class="choice">.*?<\/label>/g)) {
+        expect(tags(label, 'input'), name).toHaveLength(1)
+      }
+      for (const reference of ['aria-describedby', 'aria-labelledby', 'href="#']) {
+        const pattern = reference.startsWith('href')
+          ? /href="#([^"]+)"/g
+          : new RegExp(`${reference}="([^"]+)"`, 'g')
+        for (const [, targets = ''] of html.matchAll(pattern)) {
+          for (const target of targets.split(' ')) expect(ids, `${name}: ${target}`).toContain(target)
+        }
+      }
+    }
+  })
+
+  test('names its tables, their columns and their rows', ({ looked }) => {
+    const tables = looked.flatMap(({ page }) =>
+      [...page.html.matchAll(/<table\b.*?<\/table>/g)].map(([one]) => one),
+    )
+    expect(tables.length).toBeGreaterThan(5)
+    for (const table of tables) {
+      expect(table).toMatch(/^<table[^>]*><caption>[^<]+<\/caption><thead/)
+      for (const tag of tags(table, 'th')) expect(attribute(tag, 'scope')).toMatch(/^(col|row)$/)
+      const columns = tags(table, 'th').filter((tag) => attribute(tag, 'scope') === 'col').length
+      const rows = tags(table, 'tr').length - 1
+      expect(tags(table, 'td')).toHaveLength((columns - 1) * rows)
+    }
+  })
+
+  test('says in words what its pictures show', ({ looked }) => {
+    const pictures = looked.flatMap(({ page }) =>
+      [...page.html.matchAll(/<svg[^>]*role="img"[^>]*>(<title[^>]*>[^<]+<\/title>)?/g)].map(
+        ([, title]) => title,
+      ),
+    )
+    expect(pictures.length).toBeGreaterThan(2)
+    expect(pictures).not.toContain(undefined)
+    for (const { page, name } of looked) {
+      for (const tag of tags(page.html, 'svg')) {
+        const inner = /^<svg x=/.test(tag)
+        expect(inner || /role="img"|aria-hidden="true"/.test(tag), `${name}: ${tag}`).toBe(true)
+      }
+    }
+  })
+})
+
+test('HEAD answers like GET, without a body', async ({ academy, admin, signIn }) => {
+  const things = await thingsOf(academy, admin, admin)
+  const browser = await signIn(admin)
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  for (const path of pathsOf('GET')) {
+    const address = filled(path, things)
+    const [get, head] = await Promise.all(
+      ['GET', 'HEAD'].map((method) => academy.bearer(undefined).send(method, address, undefined, { cookie })),
+    )
+    expect({ path, status: head?.status, text: head?.text }).toEqual({ path, status: get?.status, text: '' })
+  }
+})
+
+test('other methods are refused with those that there are', async ({ academy, admin }) => {
+  const things = await thingsOf(academy, admin, admin)
+  for (const path of [...new Set([...pathsOf('GET'), ...pathsOf('POST')])]) {
+    const answer = await academy.bearer(undefined).send('DELETE', filled(path, things))
+    const allow = [
+      ...(pathsOf('GET').includes(path) ? ['HEAD', 'GET'] : []),
+      ...(pathsOf('POST').includes(path) ? ['POST'] : []),
+    ].join(', ')
+    expect({ path, status: answer.status, allow: answer.headers.get('allow') }).toEqual({
+      path,
+      status: 405,
+      allow,
+    })
+  }
+})
