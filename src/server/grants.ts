@@ -33,7 +33,8 @@ export const grantRoutes = routesOf(grants, {
 
   revoke({ database, params, principal, now }) {
     // The scope is that of an admin's credential alone: nobody else can be granted it.
-    revokeGrant(database, params.grantId, now, principal.scopes.includes('admin') ? undefined : principal.userId)
+    const ownerId = principal.scopes.includes('admin') ? undefined : principal.userId
+    revokeGrant(database, params.grantId, now, ownerId)
     return undefined
   },
 })
