@@ -1,0 +1,222 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { InterruptedError } from '../../../src/cli/errors.ts'
+import { ConnectionError, TimeoutError } from '../../../src/client/errors.ts'
+import { type Desk, metadata, page, type SignIn, school, test, tokens, wellKnown } from '../../auth/school.ts'
+import { expectClearError } from '../../helpers/clear-error.ts'
+
+const endpoint = '/device_authorization'
+const target = { method: 'POST', url: `${school}/token` }
+const granted = { body: tokens }
+const pending = { status: 400, body: { error: 'authorization_pending' } }
+const slower = { status: 400, body: { error: 'slow_down' } }
+
+const begun = {
+  device_code: 'device-1',
+  user_code: 'BCDF-GHJK',
+  verification_uri: `${school}/device`,
+  verification_uri_complete: `${school}/device?user_code=BCDF-GHJK`,
+  expires_in: 600,
+  interval: 5,
+}
+
+async function login(desk: Desk, words = ''): Promise<SignIn> {
+  if (!desk.school.scripts.has(endpoint)) desk.school.scripts.set(endpoint, { body: begun })
+  return desk.login(`--device ${words}`, async () => {})
+}
+
+/** Expects a sign-in to have failed in one clear way, and to have left nothing behind. */
+function expectFailed(desk: Desk, ran: SignIn, exit: number, error: string | RegExp): void {
+  const stderr = ran.stderr.replace(/^To sign in[\s\S]*?minutes?:\n\n.*\n\n/m, '')
+  expectClearError({ ...ran, stderr }, exit, error)
+  expect(existsSync(join(desk.cli.config, 'profiles.json'))).toBe(false)
+}
+
+describe('auth login --device', () => {
+  test('shows where to type in which code, and signs in when that is done', async ({ desk }) => {
+    desk.school.scripts.set('/token', [pending, pending, granted])
+    const { code, stdout, stderr, shown } = await login(desk, '--scope read')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    expect(stderr).toBe(
+      `To sign in to ${school}, open this address in any browser:\n\n${school}/device\n\n` +
+        'and type in this code, within 10 minutes:\n\nBCDF-GHJK\n\n' +
+        `note: signed in to ${school} as ada@school.example; profile school-example is active now\n`,
+    )
+    expect(shown?.href).toBe(begun.verification_uri_complete)
+    expect(desk.school.forms(endpoint).map(Object.fromEntries)).toEqual([
+      { client_id: 'learnctl', scope: 'read' },
+    ])
+    const poll = {
+      grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+      device_code: 'device-1',
+      client_id: 'learnctl',
+    }
+    expect(desk.school.forms('/token').map(Object.fromEntries)).toEqual([poll, poll, poll])
+    expect(desk.waits).toEqual([5000, 5000, 5000])
+    expect(desk.stored()).toMatchObject({ kind: 'oauth', accessToken: 'at-1', refreshToken: 'rt-1' })
+  })
+
+  test('needs no input, no terminal and no browser', async ({ desk }) => {
+    desk.school.scripts.set(endpoint, { body: begun })
+    const ran = await desk.login('--device --no-input', undefined, { env: { DISPLAY: '', CI: 'true' } })
+    expect(ran).toMatchObject({ code: 0, shown: undefined })
+    expect(await login(desk, '--no-browser')).toMatchObject({ code: 0, shown: undefined })
+  })
+
+  test('opens the plain address where there is none with the code in it', async ({ desk }) => {
+    const { verification_uri_complete: _, ...others } = begun
+    desk.school.scripts.set(endpoint, { body: others })
+    expect((await login(desk)).shown?.href).toBe(begun.verification_uri)
+  })
+
+  test.for<[what: string, interval: unknown, waits: number[]]>([
+    ['no interval', undefined, [5000]],
+    ['an interval of its own', 7, [7000]],
+    ['an interval that is none', 0, [5000]],
+    ['an interval longer than the code lives', 1e12, [60_000]],
+  ])('asks every 5 seconds unless told otherwise: %s', async ([, interval, waits], { desk }) => {
+    desk.school.scripts.set(endpoint, { body: { ...begun, expires_in: 60, interval } })
+    expect((await login(desk)).code).toBe(0)
+    expect(desk.waits).toEqual(waits)
+  })
+
+  test('asks 5 seconds later, for good, each time that it is too fast', async ({ desk }) => {
+    desk.school.scripts.set('/token', [slower, pending, slower, pending, granted])
+    expect((await login(desk)).code).toBe(0)
+    expect(desk.waits).toEqual([5000, 10_000, 10_000, 15_000, 15_000])
+  })
+
+  test('takes slow_down from a server that sends it with 429', async ({ desk }) => {
+    desk.school.scripts.set('/token', [{ ...slower, status: 429 }, granted])
+    expect((await login(desk)).code).toBe(0)
+    expect(desk.waits).toEqual([5000, 10_000])
+  })
+
+  test('asks half as often, for good, after each fault of the network', async ({ desk }) => {
+    const late = new TimeoutError(target, 'connect_timeout', 5000)
+    const reset = new ConnectionError(target, 'reset', 'school.example dropped the connection')
+    desk.school.scripts.set('/token', [late, reset, { status: 503 }, pending, granted])
+    const { code, stderr } = await login(desk)
+    expect(code).toBe(0)
+    expect(desk.waits).toEqual([5000, 10_000, 20_000, 40_000, 40_000])
+    expect(stderr).toMatch(/note: school\.example took no connection for 5 s .*; asking again in 10 s\n/)
+    expect(stderr).toContain('note: school.example dropped the connection; asking again in 20 s\n')
+  })
+
+  test('gives up when the code has expired by the clock', async ({ desk }) => {
+    desk.school.scripts.set(endpoint, { body: { ...begun, expires_in: 12 } })
+    desk.school.scripts.set('/token', pending)
+    const ran = await login(desk)
+    expectFailed(
+      desk,
+      ran,
+      4,
+      /the code has expired .*\n {2}hint: begin again: learnctl auth login --device\n$/,
+    )
+    expect(ran.stderr).toContain('within 1 minute:')
+    expect(desk.waits).toEqual([5000, 5000, 2000])
+  })
+
+  test('says what the network did where that lasted until the code expired', async ({ desk }) => {
+    desk.school.scripts.set('/token', new ConnectionError(target, 'reset', 'school.example dropped it'))
+    const ran = await login(desk)
+    expectFailed(desk, ran, 7, 'error: school.example dropped it')
+  })
+
+  const answers: readonly [what: string, answer: object, exit: number, error: string | RegExp][] = [
+    [
+      'denial',
+      { status: 400, body: { error: 'access_denied' } },
+      4,
+      'the sign-in to school.example was denied',
+    ],
+    [
+      'an expired code',
+      { status: 400, body: { error: 'expired_token' } },
+      4,
+      /the code has expired before anybody signed in with it\n {2}hint: begin again: learnctl auth login --device\n$/,
+    ],
+    [
+      'any other refusal',
+      { status: 400, body: { error: 'invalid_grant' } },
+      4,
+      'refused the sign-in: invalid_grant',
+    ],
+    ['a page', page, 4, 'answered a web page instead of JSON (/token)'],
+    ['500', { status: 500 }, 4, 'answered 500 (/token)'],
+    ['2 MiB', { body: ' '.repeat(2 * 1024 * 1024) }, 4, 'longer than 1 MiB'],
+    ['tokens without a token', { body: {} }, 4, 'tokens that cannot be used'],
+  ]
+
+  test.for(answers)('ends with %s', async ([, answer, exit, error], { desk }) => {
+    desk.school.scripts.set('/token', [pending, answer])
+    expectFailed(desk, await login(desk), exit, error)
+    expect(desk.school.forms('/token')).toHaveLength(2)
+  })
+
+  const starts: readonly [what: string, answer: object, error: string | RegExp][] = [
+    [
+      'refuses the application',
+      { status: 401, body: { error: 'invalid_client' } },
+      /invalid_client\n {2}hint: .*--client-id/,
+    ],
+    [
+      'refuses the rights',
+      { status: 400, body: { error: 'invalid_scope' } },
+      /invalid_scope\n {2}hint: .*--scope/,
+    ],
+    ['answers with a page', page, 'a web page instead of JSON (/device_authorization)'],
+    ['gives no code', { body: { ...begun, user_code: undefined } }, 'gave no code: "user_code"'],
+    [
+      'does not say how long the code lives',
+      { body: { ...begun, expires_in: undefined } },
+      'gave no code: "expires_in"',
+    ],
+    ['names a program', { body: { ...begun, verification_uri: 'file:///bin/sh' } }, 'gave no web address'],
+    [
+      'names a program with the code in it',
+      { body: { ...begun, verification_uri_complete: 'javascript:alert(1)' } },
+      'gave no web address',
+    ],
+  ]
+
+  test.for(starts)('is ended by a server that %s', async ([, answer, error], { desk }) => {
+    desk.school.scripts.set(endpoint, answer)
+    const ran = await login(desk)
+    expectFailed(desk, ran, 4, error)
+    expect(ran.shown).toBeUndefined()
+    expect(desk.school.forms('/token')).toEqual([])
+  })
+
+  test('shows a code with control characters as they are', async ({ desk }) => {
+    desk.school.scripts.set(endpoint, { body: { ...begun, user_code: '\u001b[2JAB' } })
+    expect((await login(desk)).stderr).toContain('\n\\x1b[2JAB\n')
+  })
+
+  test('is refused where the metadata names no such endpoint, and where a guess is wrong', async ({
+    desk,
+  }) => {
+    const { device_authorization_endpoint: _, ...others } = metadata
+    for (const answer of [{ body: others }, { status: 404 }]) {
+      desk.school.scripts.set(wellKnown, answer)
+      const ran = await login(desk)
+      expectFailed(desk, ran, 4, /offers no sign-in with a code\n {2}hint: .*--no-browser, or --with-key\n$/)
+    }
+  })
+
+  test('is interrupted at any moment and leaves nothing behind', async ({ desk }) => {
+    for (const path of [endpoint, '/token', '/v1/user/profile']) {
+      const controller = new AbortController()
+      desk.school.scripts.set(endpoint, { body: begun })
+      desk.school.scripts.set('/token', granted)
+      desk.school.scripts.set(path, async () => {
+        controller.abort(new InterruptedError('SIGINT'))
+        return pending
+      })
+      const ran = await desk.login('--device', async () => {}, { signal: controller.signal })
+      expect(ran).toMatchObject({ code: 130, stdout: '' })
+      expect(existsSync(join(desk.cli.config, 'profiles.json'))).toBe(false)
+    }
+  })
+})
