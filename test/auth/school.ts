@@ -6,7 +6,7 @@ import type { StoredTokens } from '../../src/config/profiles.ts'
 import { test as base, stoppedClock } from '../helpers/academy.ts'
 import { type Ran, type RunOptions, type TestCli, type TestCliOptions, testCli } from '../helpers/cli.ts'
 
-/** Where the platform of these tests is; the network leads nowhere else. */
+/** Where the platform of these tests is, also over plain http; the network leads nowhere else. */
 export const school = 'https://school.example'
 
 /** An answer of the platform. */
@@ -86,8 +86,8 @@ export function openSchool(): School {
         .map(({ body }) => new URLSearchParams(body)),
     transport: async (request) => {
       requests.push(request)
-      const { origin, pathname } = new URL(request.url)
-      if (origin !== school) throw new Error(`nobody is at ${origin}`)
+      const { origin, host, pathname } = new URL(request.url)
+      if (host !== new URL(school).host) throw new Error(`nobody is at ${origin}`)
       const step = next(pathname)
       if (step instanceof Error) throw step
       const given = typeof step === 'function' ? await step() : step
@@ -140,6 +140,8 @@ export interface Desk {
   letTimePass(): void
   /** Runs `auth login` with these words; the person does what they do as soon as the browser is opened. */
   login(words?: string, person?: Person, options?: RunOptions): Promise<SignIn>
+  /** The same without an address: the profile knows it. */
+  loginAgain(words?: string): Promise<SignIn>
   /** The tokens that are stored under the profile. */
   stored(profile?: string): StoredTokens | undefined
 }
@@ -175,6 +177,16 @@ export const test = base
       ...options,
     })
     onCleanup(() => cli.remove())
+
+    async function run(line: string, next: Person, given: RunOptions): Promise<SignIn> {
+      shown = undefined
+      person = next
+      visiting = Promise.resolve()
+      const ran = await cli.run(line, given)
+      await visiting
+      return { ...ran, shown }
+    }
+
     return {
       school: place,
       cli,
@@ -183,14 +195,9 @@ export const test = base
       letTimePass: () => {
         patient = false
       },
-      login: async (words = '', next = approve, given = {}) => {
-        shown = undefined
-        person = next
-        visiting = Promise.resolve()
-        const ran = await cli.run(`auth login --url ${school} ${words}`, given)
-        await visiting
-        return { ...ran, shown }
-      },
+      login: (words = '', next = approve, given = {}) =>
+        run(`auth login --url ${school} ${words}`, next, given),
+      loginAgain: (words = '') => run(`auth login ${words}`, approve, {}),
       stored: (profile = 'school-example') => {
         const { profiles } = JSON.parse(readFileSync(join(cli.config, 'profiles.json'), 'utf8'))
         return profiles[profile]?.credential

@@ -1,0 +1,272 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect } from 'vitest'
+import { newCredential } from '../../../src/server/secret.ts'
+import { approve, metadata, redirect, school, test, tokens, visit, wellKnown } from '../../auth/school.ts'
+import { expectClearError } from '../../helpers/clear-error.ts'
+import type { RunOptions } from '../../helpers/cli.ts'
+
+/** A port of the loopback that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // A server that listens has an address with a port.
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`
+
+describe('auth login refuses', () => {
+  const wrong: readonly (readonly [words: string, error: string | RegExp, options?: RunOptions])[] = [
+    ['--with-key --device', '--with-key and --device exclude each other'],
+    ['--with-key --scope read', '--with-key and --scope exclude each other'],
+    ['--with-key --no-browser', '--with-key and --browser exclude each other'],
+    ['--with-key --client-id app', '--with-key and --client-id exclude each other'],
+    ['--device --redirect-uri http://127.0.0.1/cb', '--device and --redirect-uri exclude each other'],
+    ['--scope ""', /--scope names no scope\n {2}hint: --scope "read write"\n$/],
+    ['--scope ré', '"ré" cannot be a scope'],
+    ['--client-id ""', '--client-id is not the id of an application'],
+    ['--token-url /oauth/token', '--token-url must be an address'],
+    [
+      '--token-url http://school.example/token',
+      /unencrypted, over plain http\n {2}hint: .*--insecure-http\n$/,
+    ],
+    ['--client-secret-stdin', '--client-secret-stdin goes with --client-id', { stdin: 's' }],
+    ['', 'LEARNCTL_CLIENT_SECRET goes with --client-id', { env: { LEARNCTL_CLIENT_SECRET: 's' } }],
+    ['--client-id app --client-secret-stdin', 'there is no client secret on standard input', { stdin: '\n' }],
+    ['--client-id app --client-secret-stdin', 'is no client secret', { stdin: 'two\nlines' }],
+    ['--client-secret s', /unknown option '--client-secret'\n {2}hint: did you mean --client-secret-stdin/],
+    ...[
+      'https://127.0.0.1/callback',
+      'http://127.0.0.2/callback',
+      'http://127.0.0.1.evil.example/callback',
+      'http://localhost.evil.example/callback',
+      'http://user@localhost/callback',
+      'http://localhost/callback?next=1',
+      'http://localhost/callback#here',
+      'http://0.0.0.0/callback',
+      'http://[::]/callback',
+      'learnctl://callback',
+      'callback',
+    ].map((uri) => [`--redirect-uri ${uri}`, /--redirect-uri cannot be .*\n {2}.*\n {2}hint: /] as const),
+  ]
+
+  test.for(wrong)('%s', async ([words, error, options = {}], { desk }) => {
+    const ran = await desk.login(words, approve, options)
+    expectClearError(ran, 2, error)
+    expect(desk.school.requests).toEqual([])
+  })
+
+  test.for<[what: string, words: string, options: RunOptions, why: string]>([
+    ['--no-input', '--no-input', { tty: 80 }, 'nothing may be asked: --no-input'],
+    ['in CI', '', { tty: 80, env: { CI: 'true' } }, 'nothing may be asked: CI'],
+    ['without terminal and browser', '', { env: { DISPLAY: '' } }, 'there is no terminal, and no browser'],
+  ])('to wait for somebody %s', async ([, words, options, why], { desk }) => {
+    const ran = await desk.login(`${words} --color never`, approve, options)
+    expectClearError(
+      ran,
+      2,
+      `${why}\n  hint: set LEARNCTL_API_KEY, or use: learnctl auth login --with-key, or --device\n`,
+    )
+    expect(desk.school.requests).toEqual([])
+  })
+
+  test('a platform over plain http, but on this machine', async ({ desk }) => {
+    expectClearError(await desk.cli.run('auth login --url http://school.example'), 2, '--insecure-http')
+    expect(desk.school.requests).toEqual([])
+  })
+
+  test('to guess where', async ({ desk }) => {
+    expectClearError(
+      await desk.cli.run('auth login'),
+      2,
+      /say where to sign in\n.*\n {2}hint: learnctl auth login --url/,
+    )
+  })
+})
+
+describe('auth login', () => {
+  test.for([['"read admin"'], ['read,admin'], ['read --scope admin'], ['"read, admin  read"']])(
+    'asks for the rights in --scope %s',
+    async ([words], { desk }) => {
+      desk.school.scripts.set('/token', { body: { ...tokens, scope: 'read admin' } })
+      const { code, stderr, shown } = await desk.login(`--scope ${words}`)
+      expect(code).toBe(0)
+      expect(shown?.searchParams.get('scope')).toBe('read admin')
+      expect(stderr).not.toContain('granted')
+    },
+  )
+
+  test('keeps the rights that were asked for where the answer does not say', async ({ desk }) => {
+    const { scope: _, ...others } = tokens
+    desk.school.scripts.set('/token', { body: others })
+    await desk.login('--scope read')
+    expect(desk.stored()).toMatchObject({ scopes: ['read'] })
+  })
+
+  test('signs in as an application with its secret from standard input', async ({ desk }) => {
+    const { code } = await desk.login('--client-id app_1 --client-secret-stdin', approve, {
+      stdin: 'se:cret +1_\n',
+      env: { LEARNCTL_CLIENT_SECRET: 'another' },
+    })
+    expect(code).toBe(0)
+    const [asked] = desk.school.requests.filter(({ url }) => url.endsWith('/token'))
+    // RFC 6749 §2.3.1: each part as a form encodes it.
+    expect(asked?.headers).toMatchObject({ authorization: basic('app_1:se%3Acret+%2B1_') })
+    expect(desk.school.forms('/token')[0]?.has('client_id')).toBe(false)
+    expect(desk.stored()).toMatchObject({
+      clientId: 'app_1',
+      clientSecret: 'se:cret +1_',
+      secretPlace: 'header',
+    })
+  })
+
+  test('takes the secret from a variable, and sends it in the form where the server wants it there', async ({
+    desk,
+  }) => {
+    const methods = { token_endpoint_auth_methods_supported: ['client_secret_post'] }
+    desk.school.scripts.set(wellKnown, { body: { ...metadata, ...methods } })
+    const env = { LEARNCTL_CLIENT_SECRET: 'from-env' }
+    expect((await desk.login('--client-id app_1', approve, { env })).code).toBe(0)
+    const [asked] = desk.school.requests.filter(({ url }) => url.endsWith('/token'))
+    expect(asked?.headers).not.toHaveProperty('authorization')
+    expect(Object.fromEntries(desk.school.forms('/token')[0] ?? [])).toMatchObject({
+      client_id: 'app_1',
+      client_secret: 'from-env',
+    })
+    expect(desk.stored()).toMatchObject({ secretPlace: 'form' })
+  })
+
+  test('asks for the secret on a terminal, and does not show it', async ({ desk }) => {
+    const options = { tty: 80, typed: ['typed-secret\r'] }
+    const { code, stderr } = await desk.login('--client-id app_1 --client-secret-stdin', approve, options)
+    expect(code).toBe(0)
+    expect(stderr).toContain('Client secret:')
+    expect(stderr).not.toContain('typed-secret')
+    expect(desk.stored()).toMatchObject({ clientSecret: 'typed-secret' })
+  })
+
+  test.for([['127.0.0.1'], ['[::1]'], ['localhost']])(
+    'listens at a redirect URI of %s, exactly as it is registered',
+    async ([host], { desk }) => {
+      const port = await freePort()
+      const uri = `http://${host}:${port}/oauth/back`
+      const { code, shown } = await desk.login(`--client-id app --redirect-uri ${uri}`, async (address) => {
+        const target = redirect(address, { code: 'c' })
+        expect((await visit(new URL('/callback', target))).status).toBe(404)
+        if (host === 'localhost') {
+          expect((await visit(`http://127.0.0.1:${port}/oauth/back${target.search}`)).status).toBe(400)
+        }
+        expect((await visit(target)).status).toBe(200)
+      })
+      expect(code).toBe(0)
+      expect(shown?.searchParams.get('redirect_uri')).toBe(uri)
+      expect(desk.school.forms('/token')[0]?.get('redirect_uri')).toBe(uri)
+    },
+  )
+
+  test('sends a redirect URI without a path as it was written', async ({ desk }) => {
+    const uri = `http://127.0.0.1:${await freePort()}`
+    const { code, shown } = await desk.login(`--client-id app --redirect-uri ${uri}`)
+    expect(code).toBe(0)
+    expect(shown?.searchParams.get('redirect_uri')).toBe(uri)
+  })
+
+  test('exchanges the code where --token-url says, whatever the metadata says', async ({ desk }) => {
+    desk.school.scripts.set('/elsewhere', { body: tokens })
+    expect((await desk.login(`--token-url ${school}/elsewhere`)).code).toBe(0)
+    expect(desk.school.forms('/token')).toEqual([])
+    expect(desk.stored()).toMatchObject({ tokenEndpoint: `${school}/elsewhere` })
+  })
+
+  test('allows endpoints over plain http where that is asked for', async ({ desk }) => {
+    const plain = 'http://school.example/token'
+    desk.school.scripts.set(wellKnown, { body: { ...metadata, token_endpoint: plain } })
+    expect((await desk.login('--insecure-http')).code).toBe(0)
+    expect(desk.stored()).toMatchObject({ tokenEndpoint: plain })
+  })
+
+  test('keeps the session under the profile that is named, which is active from then on', async ({
+    desk,
+  }) => {
+    await desk.login('--profile first')
+    await desk.login('--profile second')
+    expect((await desk.cli.run('profiles list --columns name,active')).stdout).toBe(
+      'first\tfalse\nsecond\ttrue\n',
+    )
+  })
+
+  test('signs in again where the profile already says where', async ({ desk }) => {
+    await desk.login('--profile first')
+    desk.school.scripts.set('/token', { body: { ...tokens, access_token: 'at-2' } })
+    const person = await desk.loginAgain('--profile first')
+    expect(person.code).toBe(0)
+    expect(desk.stored('first')).toMatchObject({ accessToken: 'at-2' })
+  })
+
+  test('says which variable is used instead of what was signed in to', async ({ desk }) => {
+    const { stderr } = await desk.login('', approve, { env: { LEARNCTL_API_KEY: 'key' } })
+    expect(stderr).toMatch(/\nnote: LEARNCTL_API_KEY is still set, and is used instead\n$/)
+    const [lookedUp] = desk.school.requests.filter(({ url }) => url.endsWith('/profile'))
+    expect(lookedUp?.headers).toMatchObject({ authorization: 'Bearer at-1' })
+  })
+})
+
+describe('the session that was there before', () => {
+  const refreshToken = newCredential('refreshToken')
+
+  test('is revoked at an academy, once the new one is kept', async ({ desk }) => {
+    desk.school.scripts.set('/token', { body: { ...tokens, refresh_token: refreshToken } })
+    desk.school.scripts.set('/revoke', { status: 200 })
+    await desk.login()
+    expect(desk.school.forms('/revoke')).toEqual([])
+    await desk.login()
+    expect(desk.school.forms('/revoke').map((form) => form.get('token'))).toEqual([refreshToken])
+  })
+
+  test('does not keep anybody from signing in where it cannot be revoked', async ({ desk }) => {
+    desk.school.scripts.set('/token', { body: { ...tokens, refresh_token: refreshToken } })
+    desk.school.scripts.set('/revoke', { status: 503 })
+    await desk.login()
+    const { code, stderr } = await desk.login()
+    expect(code).toBe(0)
+    expect(stderr).toMatch(
+      /\nnote: the session before this one could not be ended: school\.example cannot answer now/,
+    )
+  })
+
+  test('is left alone elsewhere: it may be the very session that goes on', async ({ desk }) => {
+    await desk.login()
+    await desk.login()
+    expect(desk.school.forms('/revoke')).toEqual([])
+  })
+})
+
+describe('auth login --dry-run', () => {
+  test('shows the authorization request and sends nothing', async ({ desk }) => {
+    const { code, stdout, stderr, shown } = await desk.login('--dry-run --scope read', approve, {
+      env: { CI: '1' },
+    })
+    expect({ code, shown }).toEqual({ code: 0, shown: undefined })
+    expect(stdout).toBe(
+      `GET ${school}/oauth/authorize?response_type=code&client_id=learnctl` +
+        '&redirect_uri=http%3A%2F%2F127.0.0.1%3A0%2Fcallback&scope=read&state=***' +
+        '&code_challenge=***&code_challenge_method=S256\n\n',
+    )
+    expect(stderr).toBe(`note: the address may be another one: ${school}${wellKnown} is asked first\n`)
+    expect(desk.school.requests).toEqual([])
+  })
+
+  test('shows the request for a code with --device, as JSON where that is asked for', async ({ desk }) => {
+    const { stdout } = await desk.login('--dry-run --device -o json')
+    expect(JSON.parse(stdout)).toEqual({
+      method: 'POST',
+      url: `${school}/oauth/device_authorization`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: 'client_id=learnctl&scope=read+write',
+    })
+    expect(desk.school.requests).toEqual([])
+  })
+})
