@@ -1,0 +1,228 @@
+import sql from 'sql-template-tag'
+import { expect } from 'vitest'
+import {
+  hour,
+  minute,
+  type Person,
+  second,
+  test as standard,
+  type TestAcademy,
+} from '../../helpers/academy.ts'
+import { type PlainBrowser, plainBrowser, type Shown } from '../../helpers/browser.ts'
+import { authorizePath, givePassword, issuer, password, test } from '../oauth/flow.ts'
+
+const wrong = 'incorrect horse battery'
+
+async function attempt(browser: PlainBrowser, account: string, typed = password): Promise<Shown> {
+  return browser.signIn(await browser.open(authorizePath()), account, typed)
+}
+
+/** People who have a password, which is cheap to check. */
+async function crowd(academy: TestAcademy, size: number): Promise<Person[]> {
+  const people = await Promise.all(Array.from({ length: size }, () => academy.person('learner')))
+  for (const { id } of people) givePassword(academy, id)
+  return people
+}
+
+function isIn({ text }: Shown): boolean {
+  return text.includes('to act for you?')
+}
+
+test('a person signs in with e-mail address, in any case, or username, and comes back to where they were', async ({
+  academy,
+  learner,
+  flow,
+}) => {
+  givePassword(academy, learner.id)
+  await learner.put('/v1/user/profile', { username: 'ada' })
+  for (const account of [learner.email, learner.email.toUpperCase(), ` ${learner.email} `, 'ada']) {
+    flow.browser.forget()
+    const page = await attempt(flow.browser, account)
+    expect(isIn(page), account).toBe(true)
+    expect(page.url).toBe(issuer + authorizePath())
+  }
+})
+
+test('the page has labels, one heading, and fields that a password manager knows', async ({ flow }) => {
+  const { html, headers } = await flow.authorize()
+  expect(html).toMatch(/^<!DOCTYPE html><html lang="en">/)
+  expect(html.match(/<h1>/g)).toHaveLength(1)
+  expect(html).toContain('<label for="account">')
+  expect(html).toMatch(/<input id="account"[^>]* autocomplete="username"/)
+  expect(html).toContain('<label for="password">')
+  expect(html).toMatch(/<input id="password"[^>]* type="password" autocomplete="current-password"/)
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
+})
+
+test('a wrong password, an account that is not there, one without a password or not active: one answer', async ({
+  academy,
+  admin,
+  analyst,
+  flow,
+  instructor,
+  learner,
+}) => {
+  for (const { id } of [admin, analyst, learner]) givePassword(academy, id)
+  await admin.put(`/v1/users/${learner.id}`, { status: 'suspended' })
+  await admin.delete(`/v1/users/${analyst.id}`)
+  for (const account of [admin.email, 'nobody@school.example', '']) {
+    const page = await attempt(flow.browser, account, wrong)
+    expect(page.status).toBe(403)
+    expect(page.html).toContain('<p class="fault" role="alert">The account or the password is wrong.</p>')
+    expect(page.html).toContain('<title>Fault: Sign in')
+  }
+  for (const { email } of [instructor, learner, analyst]) {
+    const page = await attempt(flow.browser, email)
+    expect(page.status).toBe(403)
+    expect(page.text).toContain('The account or the password is wrong.')
+    expect(page.forms[0]?.fields).toMatchObject({ account: email, password: '' })
+  }
+  expect((await attempt(flow.browser, instructor.email, '')).status).toBe(403)
+  expect(academy.database.all(sql`select * from browser_sessions`)).toEqual([])
+})
+
+test('ten wrong passwords a minute for one account, however it is named, then 429 even for the right one', async ({
+  academy,
+  clock,
+  flow,
+  learner,
+  instructor,
+}) => {
+  for (const { id } of [learner, instructor]) givePassword(academy, id)
+  await learner.put('/v1/user/profile', { username: 'ada' })
+  for (let count = 0; count < 10; count += 1) {
+    const account = [learner.email, 'ada', learner.email.toUpperCase()][count % 3] ?? ''
+    expect((await attempt(flow.browser, account, wrong)).status).toBe(403)
+  }
+  const refused = await attempt(flow.browser, 'ada')
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('retry-after')).toBe('6')
+  expect(refused.text).toContain('Too many attempts to sign in; try again in 6 s.')
+  expect(isIn(await attempt(flow.browser, instructor.email))).toBe(true)
+  flow.browser.forget()
+  clock.advance(minute)
+  expect(isIn(await attempt(flow.browser, 'ada'))).toBe(true)
+})
+
+test('twenty wrong passwords a minute from one address, over any accounts, then 429', async ({
+  academy,
+  clock,
+  flow,
+  learner,
+}) => {
+  givePassword(academy, learner.id)
+  for (const { email } of await crowd(academy, 20)) {
+    expect((await attempt(flow.browser, email, wrong)).status).toBe(403)
+  }
+  // What the address has spent is not taken from the account as well.
+  for (let count = 0; count < 12; count += 1) {
+    expect((await attempt(flow.browser, learner.email)).status).toBe(429)
+  }
+  clock.advance(3 * second)
+  expect(isIn(await attempt(flow.browser, learner.email))).toBe(true)
+})
+
+test('attempts that come at once are counted like those that come in turn', async ({ academy, flow }) => {
+  const people = await crowd(academy, 30)
+  const page = await flow.authorize()
+  const attempts = people.map(({ email }) => flow.browser.signIn(page, email, wrong))
+  const statuses = (await Promise.all(attempts)).map(({ status }) => status)
+  expect(statuses.filter((status) => status === 403)).toHaveLength(20)
+  expect(statuses.filter((status) => status === 429)).toHaveLength(10)
+})
+
+test('who gets it right is not counted', async ({ academy, flow, learner }) => {
+  givePassword(academy, learner.id)
+  for (let count = 0; count < 25; count += 1) {
+    flow.browser.forget()
+    expect(isIn(await attempt(flow.browser, learner.email))).toBe(true)
+  }
+})
+
+test('an e-mail address is its owner alone, even when it is the username of somebody else', async ({
+  academy,
+  flow,
+  instructor,
+  learner,
+}) => {
+  for (const { id } of [learner, instructor]) givePassword(academy, id)
+  academy.database.run(sql`update users set username = ${instructor.email} where id = ${learner.id}`)
+  const page = await attempt(flow.browser, instructor.email)
+  expect(page.text).toContain(`${instructor.email} instructor`)
+})
+
+test('the cookie is HttpOnly, SameSite=Lax, for this host alone, lasts twelve hours, and is named by the port', async ({
+  academy,
+}) => {
+  const lines: string[] = []
+  const send = async (request: Request) => {
+    const response = await academy.fetch(request)
+    lines.push(...response.headers.getSetCookie())
+    return response
+  }
+  await plainBrowser(send, 'http://localhost:4700').open(authorizePath())
+  await plainBrowser(send, 'http://localhost').open(authorizePath())
+  const attributes = 'Max-Age=43200; Path=/; HttpOnly; SameSite=Lax'
+  expect(lines).toEqual([
+    expect.stringMatching(new RegExp(`^learnctl_session_4700=lpb_\\w{36}; ${attributes}$`)),
+    expect.stringMatching(new RegExp(`^learnctl_session=lpb_\\w{36}; ${attributes}$`)),
+  ])
+})
+
+test('behind https the cookie is Secure, and bound to the host by its name', async ({ academy }) => {
+  const response = await academy.fetch(new Request(`https://localhost${authorizePath()}`))
+  expect(response.headers.get('set-cookie')).toMatch(
+    /^__Host-learnctl_session=lpb_\w{36}; Max-Age=43200; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+  )
+})
+
+test('signing in changes the cookie, so that nobody can prepare one for somebody else', async ({
+  academy,
+  flow,
+  learner,
+}) => {
+  givePassword(academy, learner.id)
+  await flow.authorize()
+  const [before] = [...flow.browser.cookies.values()]
+  await attempt(flow.browser, learner.email)
+  const [after] = [...flow.browser.cookies.values()]
+  expect(after).not.toBe(before)
+  const headers = { cookie: `learnctl_session=${before}` }
+  const page = await academy.bearer(undefined).get(authorizePath(), headers)
+  expect(page.text).toContain('E-mail address or username')
+})
+
+test('a session lasts twelve hours, and is cleared away when the next one begins', async ({
+  academy,
+  clock,
+  flow,
+  learner,
+}) => {
+  givePassword(academy, learner.id)
+  await attempt(flow.browser, learner.email)
+  clock.advance(12 * hour - 1)
+  expect(isIn(await flow.authorize())).toBe(true)
+  clock.advance(1)
+  expect(isIn(await flow.authorize())).toBe(false)
+  await attempt(flow.browser, learner.email)
+  expect(academy.database.all(sql`select hash from browser_sessions`)).toHaveLength(1)
+})
+
+test.for(['', 'lpb_', 'lpb_guess', 'a; b', '"'])('a cookie of %j is none', async (value, { academy }) => {
+  const headers = { cookie: `learnctl_session=${value}` }
+  const page = await academy.bearer(undefined).get(authorizePath(), headers)
+  expect(page.status).toBe(200)
+  expect(page.text).toContain('E-mail address or username')
+  expect(page.headers.get('set-cookie')).toMatch(/^learnctl_session=lpb_/)
+})
+
+standard(
+  'signing in over the API with a cookie of the pages is not possible',
+  async ({ academy, learner }) => {
+    givePassword(academy, learner.id)
+    const browser = plainBrowser(academy.fetch, issuer)
+    await attempt(browser, learner.email)
+    const cookie = [...browser.cookies].map((pair) => pair.join('=')).join('; ')
+    expect((await academy.bearer(undefined).get('/v1/courses', { cookie })).status).toBe(401)
+  },
+)
