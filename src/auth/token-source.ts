@@ -45,13 +45,13 @@ export function createTokenSource({ tokens, now, renew, onRenewed }: TokenSource
 
   async function current(): Promise<string> {
     if (isFresh(held, now()) || held.refreshToken === null) return held.accessToken
-    const lasts = remainingMs(held, now()) > 0
+    const lasts = () => remainingMs(held, now()) > 0
     // One that lasts a little longer is used up in peace, instead of asking in vain at every request.
-    if (lasts && postponed) return held.accessToken
+    if (postponed && lasts()) return held.accessToken
     try {
       await renewal((stored) => isFresh(stored, now()))
     } catch (error) {
-      if (!lasts || !isPassing(error)) throw error
+      if (!isPassing(error) || !lasts()) throw error
       postponed = true
     }
     return held.accessToken
