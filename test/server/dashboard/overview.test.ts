@@ -1,0 +1,182 @@
+import { expect } from 'vitest'
+import type { Person } from '../../helpers/academy.ts'
+import { test as base, roles } from './signed-in.ts'
+
+/** Courses with learners at 0, 5, 40, 99.97 and 100 %, one of them twice. */
+const test = base.extend('courses', async ({ academy, admin, learner }) => {
+  const course = async (title: string, status: string) =>
+    (await admin.post('/v1/courses', { title, status })).body.id as string
+  const [logic, music, draft] = [
+    await course('Logic', 'published'),
+    await course('Music', 'published'),
+    await course('Zoology', 'draft'),
+  ]
+  const set = (id: string, courseId: string, completionPercentage: number) =>
+    admin.put(`/v1/learners/${id}/progress`, { courseId, completionPercentage })
+  const others: Person[] = []
+  for (const percentage of [5, 40, 99.97]) {
+    const person = await academy.person('learner')
+    others.push(person)
+    await set(person.id, logic, percentage)
+  }
+  await set(learner.id, logic, 100)
+  await set(learner.id, draft, 70)
+  await admin.post('/v1/enrollments', { courseId: music, userId: learner.id })
+  academy.grade({ learnerId: learner.id, courseId: logic, scoreGiven: 88 })
+  return { logic, music, draft, others }
+})
+
+/** The figures of a page, by their names. */
+function tiles(html: string): Record<string, string> {
+  return Object.fromEntries(
+    [...html.matchAll(/<dt>([^<]+)<\/dt><dd>([^<]+)<\/dd>/g)].map(([, name = '', figure = '']) => [
+      name,
+      figure,
+    ]),
+  )
+}
+
+/** The cells of a page's tables, row by row. */
+function rows(html: string): string[][] {
+  return [...html.matchAll(/<tr role="row">(.*?)<\/tr>/g)].map(([, row = '']) =>
+    [...row.matchAll(/<t[hd]\b[^>]*>(.*?)<\/t[hd]>/g)].map(([, cell = '']) =>
+      cell.replace(/<[^>]+>/g, ' ').trim(),
+    ),
+  )
+}
+
+test.for(roles.filter((role) => role !== 'learner'))(
+  'who is %s sees the figures that analytics has',
+  async (role, { academy, admin, courses, signIn }) => {
+    const browser = await signIn(await academy.person(role))
+    const { html } = await browser.open('/dashboard')
+    const { summary } = (await admin.get('/v1/analytics/learners')).body
+    expect(summary).toMatchObject({ learners: 4, enrollments: 6, completed: 1 })
+    expect(tiles(html)).toEqual({
+      Courses: '3',
+      'Learners enrolled': '4',
+      Enrolments: '6',
+      Completed: '1',
+      'Average completion': '52.4\u00a0%',
+      'Average grade': '88\u00a0%',
+    })
+    expect(summary.averageCompletionPercentage).toBeCloseTo(52.495)
+    expect(html).toContain(`href="/dashboard/courses/${courses.logic}">Logic</a>`)
+  },
+)
+
+test('completion is a picture, the same in words, and the same as a table', async ({
+  admin,
+  courses,
+  signIn,
+}) => {
+  expect(courses.others).toHaveLength(3)
+  const { html } = await (await signIn(admin)).open('/dashboard')
+  const told = /<desc id="columns-told">([^<]+)<\/desc>/.exec(html)?.[1]
+  expect(told).toBe(
+    '6 enrolments. 0–9 %: 2; 10–19 %: 0; 20–29 %: 0; 30–39 %: 0; 40–49 %: 1; 50–59 %: 0; 60–69 %: 0; 70–79 %: 1; 80–89 %: 0; 90–100 %: 2.',
+  )
+  expect(rows(html)).toEqual([
+    ['Completion', 'Enrolments'],
+    ...['0–9', '10–19', '20–29', '30–39', '40–49', '50–59', '60–69', '70–79', '80–89', '90–100'].map(
+      (range, index) => [`${range} %`, String([2, 0, 0, 0, 1, 0, 0, 1, 0, 2][index])],
+    ),
+    ['Course', 'Learners', 'Completed', 'In progress', 'Not started', 'Average'],
+    [
+      expect.stringMatching(/^Logic\s+beginner · 4 enrolled$/),
+      '1 completed, 3 in progress, 0 not started',
+      '1',
+      '3',
+      '0',
+      '61.2\u00a0%',
+    ],
+    [
+      expect.stringMatching(/^Music\s+beginner · 1 enrolled$/),
+      '0 completed, 0 in progress, 1 not started',
+      '0',
+      '0',
+      '1',
+      '0\u00a0%',
+    ],
+    [
+      expect.stringMatching(/^Zoology\s+beginner · 1 enrolled\s+draft$/),
+      '0 completed, 1 in progress, 0 not started',
+      '0',
+      '1',
+      '0',
+      '70\u00a0%',
+    ],
+  ])
+})
+
+test('a bar is as long as its part of the enrolments', async ({ admin, courses, signIn }) => {
+  expect(courses.logic).toBeTruthy()
+  const { html } = await (await signIn(admin)).open('/dashboard')
+  const [, bar] = /<title>1 completed, 3 in progress, 0 not started<\/title>(.*?)<\/svg>/.exec(html) ?? []
+  expect([...(bar ?? '').matchAll(/class="(\w+)" width="([^"]+)"/g)].map(([, ...part]) => part)).toEqual([
+    ['doing', '100%'],
+    ['done', '25%'],
+  ])
+})
+
+test('a learner sees their own courses that are published, and nothing of anybody else', async ({
+  courses,
+  learner,
+  signIn,
+}) => {
+  const { html, text } = await (await signIn(learner)).open('/dashboard')
+  expect(rows(html)).toEqual([
+    ['Course', 'Status', 'Completion', 'Last accessed', 'Grade'],
+    ['Logic', 'Completed', '100\u00a0%', '1 Mar 2026', expect.stringMatching(/^88\u00a0%\s+passed$/)],
+    ['Music', 'Not started', '0\u00a0%', '–', '–'],
+  ])
+  expect(tiles(html)).toMatchObject({ Courses: '2', Completed: '1', 'Not started': '1' })
+  expect(text).toContain('1 more enrolment is in a course that is not published now.')
+  expect(html).not.toContain('Zoology')
+  for (const { id, email } of courses.others) {
+    expect(html).not.toContain(id)
+    expect(html).not.toContain(email)
+  }
+})
+
+test('an enrolment that was deleted is not one of theirs any more', async ({
+  admin,
+  courses,
+  learner,
+  signIn,
+}) => {
+  const { data } = (await admin.get(`/v1/enrollments?user_id=${learner.id}&course_id=${courses.music}`)).body
+  await admin.delete(`/v1/enrollments/${data[0].id}`)
+  expect((await (await signIn(learner)).open('/dashboard')).text).not.toContain('Music')
+})
+
+test('an academy with nothing in it says how to begin', async ({ admin, learner, signIn }) => {
+  const { html, text } = await (await signIn(admin)).open('/dashboard')
+  expect(text).toContain('No course is here yet. Make one with learnctl courses create')
+  expect(html).not.toContain('<svg')
+  expect((await (await signIn(learner)).open('/dashboard')).text).toContain(
+    'You are not enrolled in a course yet.',
+  )
+})
+
+test('a course that nobody takes has an empty bar', async ({ admin, signIn }) => {
+  await admin.post('/v1/courses', { title: 'Alone' })
+  const { html } = await (await signIn(admin)).open('/dashboard')
+  expect(html).toContain('<title>nobody is enrolled</title>')
+  expect(html).not.toContain('NaN')
+})
+
+test('many courses come page by page, each of them once', async ({ admin, signIn }) => {
+  const titles = Array.from({ length: 60 }, (_, index) => `Course ${String(index).padStart(2, '0')}`)
+  for (const title of titles) await admin.post('/v1/courses', { title })
+  const browser = await signIn(admin)
+  const seen: string[] = []
+  for (let path: string | undefined = '/dashboard'; path; ) {
+    const { html }: { html: string } = await browser.open(path)
+    seen.push(...[...html.matchAll(/>(Course \d\d)<\/a>/g)].map(([, title = '']) => title))
+    path = /<a rel="next" href="([^"]+)"/.exec(html)?.[1]
+    if (!path) expect(html).toContain('<a href="/dashboard">First page</a>')
+  }
+  expect(seen).toEqual(titles)
+  expect((await browser.open('/dashboard?cursor=nonsense')).status).toBe(400)
+})
