@@ -10,6 +10,7 @@ import type { StoredTokens } from '../config/profiles.ts'
 import { type Io, say } from './io.ts'
 import { signInCommand } from './sign-in-command.ts'
 import { visible } from './visible.ts'
+import { watched } from './web-fetch.ts'
 
 /** What renewing the tokens of a profile takes. */
 export interface Renewal {
@@ -32,8 +33,8 @@ export async function renewed(
   serves: (stored: StoredTokens) => boolean,
   renewal: Renewal,
 ): Promise<StoredTokens> {
-  const { io, profile, store, insecureHttp, academy } = renewal
-  const fetch = watched(renewal)
+  const { io, profile, store, insecureHttp, debug, academy } = renewal
+  const fetch = debug ? watched(renewal.fetch, io) : renewal.fetch
   try {
     return await refreshInTurn(held, serves, {
       profile,
@@ -57,16 +58,5 @@ export async function renewed(
       why,
       hint: `sign in again: ${signInCommand(academy, { whole: true })}`,
     })
-  }
-}
-
-/** The fetch, with the line of `--debug` that every other exchange has. */
-function watched({ io, fetch, debug }: Renewal): Fetch {
-  if (!debug) return fetch
-  return async (url, request) => {
-    const startMs = io.now()
-    const response = await fetch(url, request)
-    await say(io, `debug: ${request.method} ${url} → ${response.status} (${io.now() - startMs} ms)\n`)
-    return response
   }
 }

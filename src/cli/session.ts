@@ -99,8 +99,9 @@ export function createSession(
   }
 
   const fetch: Fetch = async (url, request) => {
-    const { webFetch } = await import('./web-fetch.ts')
-    return webFetch(viaNetwork, settings.timeout.value)(url, request)
+    const { watched, webFetch } = await import('./web-fetch.ts')
+    const plain = webFetch(viaNetwork, settings.timeout.value)
+    return (settings.debug.value ? watched(plain, io) : plain)(url, request)
   }
 
   /** Where the access token of a profile comes from; null for a credential that is sent as it is. */

@@ -4,6 +4,8 @@ import { readBytes } from '../client/decode.ts'
 import { hostOf, ProtocolError, TimeoutError } from '../client/errors.ts'
 import { exchangeWithin } from '../client/timeout.ts'
 import type { Exchange, Reply, Transport } from '../client/transport.ts'
+import { type Io, say } from './io.ts'
+import { visible } from './visible.ts'
 
 /** The most that is read of an authorization server's answer: 1 MiB. */
 const maximumAnswerBytes = 1024 * 1024
@@ -51,4 +53,21 @@ async function responseOf(request: Exchange, reply: Reply): Promise<Response> {
   // These may have no body (Fetch §2.2.3), nor does anybody look for one in them.
   const empty = [204, 205, 304].includes(reply.status)
   return new Response(empty ? null : new Uint8Array(bytes), { status: reply.status, headers })
+}
+
+/** A fetch that tells of each exchange on standard error, as `--debug` does of all others. */
+export function watched(fetch: Fetch, io: Io): Fetch {
+  return async (url, request) => {
+    const startMs = io.now()
+    const tell = (outcome: string) =>
+      say(io, `debug: ${request.method} ${url} → ${outcome} (${io.now() - startMs} ms)\n`)
+    try {
+      const response = await fetch(url, request)
+      await tell(String(response.status))
+      return response
+    } catch (error) {
+      await tell(visible(error instanceof Error ? error.message : 'no answer'))
+      throw error
+    }
+  }
 }

@@ -487,6 +487,7 @@ test('a fault is JSON where JSON was asked for', async ({ desk }) => {
 
 test('no secret is told, not even under --debug', async ({ desk }) => {
   const { stdout, stderr } = await desk.login('--debug')
+  expect(stderr).toMatch(/^debug: POST https:\/\/school\.example\/token → 200 \(0 ms\)$/m)
   const [form] = desk.school.forms('/token')
   for (const secret of ['at-1', 'rt-1', 'code-1', form?.get('code_verifier') ?? '']) {
     expect(stdout + stderr).not.toContain(secret)
