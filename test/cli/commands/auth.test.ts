@@ -1,10 +1,18 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { ConnectionError } from '../../../src/client/errors.ts'
+import type { Exchange } from '../../../src/client/transport.ts'
+import type { StoredTokens } from '../../../src/config/profiles.ts'
 import { newCredential } from '../../../src/server/secret.ts'
-import { test } from '../../helpers/cli.ts'
+import { hour, minute } from '../../helpers/academy.ts'
+import { expectClearError } from '../../helpers/clear-error.ts'
+import { elsewhere, test, testCli } from '../../helpers/cli.ts'
+import { readProfiles, signedIn, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
 
-const login = 'auth login --with-key --url https://school.example'
+const url = 'https://school.example'
+const login = `auth login --with-key --url ${url}`
 
 describe('a stored key', () => {
   test('goes to no other origin', async ({ remote, admin, academy }) => {
@@ -105,4 +113,215 @@ test('a refused key is answered with where it came from and what it shadows', as
 test('a key and a token together are refused', async ({ remote }) => {
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'a', LEARNCTL_ACCESS_TOKEN: 'b' }
   expect(await remote.run('courses list', { env })).toMatchObject({ code: 2, stdout: '' })
+})
+
+/** The program, signed in to the academy of the test as an admin. */
+const signedInTest = test.extend('user', async ({ academy, admin, clock }, { onCleanup }) => {
+  const sent: Exchange[] = []
+  const transport = elsewhere(academy)
+  const state = { offline: false, date: '' }
+  const cli = testCli({
+    now: () => clock.now().getTime(),
+    transport: async (request) => {
+      sent.push(request)
+      if (state.offline)
+        throw new ConnectionError(request, 'refused', 'school.example refused the connection')
+      const { status, headers, body } = await transport(request)
+      const get = (name: string) => (name === 'date' && state.date ? state.date : headers.get(name))
+      return { status, headers: { get }, body }
+    },
+  })
+  onCleanup(() => cli.remove())
+  const tokens = signedIn(academy.database, { userId: admin.id, url, now: clock.now })
+  storeProfile(cli.config, url, tokens)
+  const paths = () => sent.map(({ method, url }) => `${method} ${new URL(url).pathname}`)
+  return { ...cli, tokens, sent, paths, state }
+})
+
+describe('auth status of a session', () => {
+  signedInTest('tells the account, the scopes, the end, the source and what it shadows', async ({ user }) => {
+    const env = { LEARNCTL_API_KEY: 'shadowed' }
+    const { code, stdout, stderr } = await user.run('auth status -o json --profile school', { env })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toMatchObject({
+      profile: 'school',
+      academy: url,
+      chosenBy: '--profile',
+      credential: {
+        kind: 'oauth',
+        value: `lpa_***${user.tokens.accessToken.slice(-4)}`,
+        scopes: ['read', 'write'],
+        expiresAt: '2026-03-01T13:00:00.000Z',
+        renewable: true,
+        from: 'profile school',
+        insteadOf: ['LEARNCTL_API_KEY'],
+      },
+      user: { email: 'admin-1@school.example', role: 'admin', authMethod: 'oauth' },
+    })
+  })
+
+  signedInTest('tells the end of the token that it has renewed', async ({ user, clock }) => {
+    clock.advance(2 * hour)
+    const { stdout } = await user.run('auth status --columns credential.expiresAt')
+    expect(stdout).toBe('2026-03-01T15:00:00.000Z\n')
+  })
+
+  signedInTest('says when the clocks differ by more than a minute', async ({ user }) => {
+    user.state.date = 'Sun, 01 Mar 2026 14:00:00 GMT'
+    const { code, stderr } = await user.run('auth status')
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: 'note: this machine is 7200 s behind the server: set its clock\n',
+    })
+    user.state.date = 'Sun, 01 Mar 2026 12:00:59 GMT'
+    expect(await user.run('auth status')).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  signedInTest('is exit 4 once it has ended', async ({ user }) => {
+    await user.run('auth logout')
+    const { code, stdout, stderr } = await user.run('auth status')
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
+    expect(stderr).toContain(`learnctl auth login --profile school --url ${url}`)
+  })
+})
+
+describe('auth token', () => {
+  signedInTest('prints a token that can be used, and nothing else', async ({ user, academy }) => {
+    for (const line of ['auth token', 'auth token -o json', 'auth token -q --columns x']) {
+      expect(await user.run(line)).toEqual({ code: 0, stdout: `${user.tokens.accessToken}\n`, stderr: '' })
+    }
+    expect(user.sent).toEqual([])
+    expect(await academy.bearer(`Bearer ${user.tokens.accessToken}`).get('/v1/courses')).toMatchObject({
+      status: 200,
+    })
+  })
+
+  signedInTest('renews one that is about to end, and stores it', async ({ user, academy, clock }) => {
+    clock.advance(59.5 * minute)
+    const { code, stdout, stderr } = await user.run('auth token')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    const token = stdout.trimEnd()
+    expect(token).not.toBe(user.tokens.accessToken)
+    expect(tokensIn(user.config)?.accessToken).toBe(token)
+    clock.advance(10 * minute)
+    expect(await academy.bearer(`Bearer ${token}`).get('/v1/courses')).toMatchObject({ status: 200 })
+  })
+
+  test('prints an API key as it is, and what a variable holds', async ({ remote, admin }) => {
+    await remote.run(login, { stdin: admin.key })
+    expect(await remote.run('auth token')).toEqual({ code: 0, stdout: `${admin.key}\n`, stderr: '' })
+    const env = { LEARNCTL_ACCESS_TOKEN: 'of-a-variable' }
+    expect(await remote.run('auth token', { env })).toEqual({
+      code: 0,
+      stdout: 'of-a-variable\n',
+      stderr: '',
+    })
+  })
+
+  test('of a local academy is exit 2, with what to do', async ({ local }) => {
+    expectClearError(await local.run('auth token'), 2, 'learnctl keys create')
+  })
+
+  test('is exit 4 for whoever is not signed in', async ({ cli }) => {
+    expectClearError(await cli.run('auth token'), 4, 'no academy is chosen')
+    storeProfile(cli.config, url)
+    expectClearError(await cli.run('auth token'), 4, `learnctl auth login --profile school --url ${url}`)
+  })
+})
+
+describe('auth logout of a session', () => {
+  signedInTest('ends it at the platform, then forgets it', async ({ user, academy }) => {
+    expect(await user.run('auth logout')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'note: profile school holds no credential any more\n',
+    })
+    expect(user.paths()).toEqual(['POST /oauth/revoke'])
+    const form = new URLSearchParams(user.sent[0]?.body)
+    expect(Object.fromEntries(form)).toEqual({
+      client_id: 'learnctl',
+      token: user.tokens.refreshToken,
+      token_type_hint: 'refresh_token',
+    })
+    expect(await academy.bearer(`Bearer ${user.tokens.accessToken}`).get('/v1/courses')).toMatchObject({
+      status: 401,
+    })
+    expect(readProfiles(user.config)).toEqual({ school: { url } })
+    expect(readdirSync(user.config)).toEqual(['profiles.json'])
+  })
+
+  signedInTest('forgets it offline as well, and says so', async ({ user }) => {
+    user.state.offline = true
+    expect(await user.run('auth logout')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `note: the session could not be ended at the platform: school.example refused the connection
+note: profile school holds no credential any more
+`,
+    })
+    expect(readFileSync(join(user.config, 'profiles.json'), 'utf8')).not.toContain(user.tokens.accessToken)
+    expect(readdirSync(user.config)).toEqual(['profiles.json'])
+  })
+
+  signedInTest.for<[string, Partial<StoredTokens>, string]>([
+    ['there is no way to', { revocationEndpoint: null }, 'school.example has no way to end it'],
+    ['it is not offered', { revocationEndpoint: `${url}/nowhere` }, 'school.example answered 404'],
+    ['the client is not known', { clientId: 'app_gone' }, 'school.example says invalid_client'],
+    ['it would go in the clear', { revocationEndpoint: 'http://school.example/revoke' }, 'over plain http'],
+  ])('forgets it where %s', async ([, given, told], { user }) => {
+    storeProfile(user.config, url, { ...user.tokens, ...given })
+    const { code, stderr } = await user.run('auth logout')
+    expect(code).toBe(0)
+    expect(stderr).toMatch(
+      /^note: the session could not be ended at the platform: .*\nnote: profile school holds no/,
+    )
+    expect(stderr).toContain(told)
+    expect(readProfiles(user.config)).toEqual({ school: { url } })
+  })
+
+  signedInTest('ends the access token where there is nothing to renew it', async ({ user }) => {
+    storeProfile(user.config, url, { ...user.tokens, refreshToken: null })
+    expect(await user.run('auth logout')).toMatchObject({ code: 0 })
+    const form = new URLSearchParams(user.sent[0]?.body)
+    expect(form.get('token')).toBe(user.tokens.accessToken)
+    expect(form.get('token_type_hint')).toBe('access_token')
+  })
+
+  signedInTest(
+    'is of the profile that is named, and no other',
+    async ({ user, academy, instructor, clock }) => {
+      const other = signedIn(academy.database, { userId: instructor.id, url, now: clock.now })
+      storeProfile(user.config, url, other, 'other')
+      await user.run('auth logout --profile school')
+      expect(tokensIn(user.config, 'school')).toBeUndefined()
+      expect(tokensIn(user.config, 'other')).toEqual(other)
+      expect(await user.run('courses list --profile other')).toMatchObject({ code: 0 })
+      expect(await user.run('courses list --profile school')).toMatchObject({ code: 4 })
+    },
+  )
+
+  signedInTest('takes away what a killed process left of it', async ({ user }) => {
+    writeFileSync(join(user.config, 'profiles.json.tmp-1234567890abcdef'), user.tokens.accessToken)
+    const dead = { pid: 2 ** 30, host: hostname(), time: 0, id: 'x' }
+    writeFileSync(join(user.config, 'school.credential.lock'), JSON.stringify(dead))
+    expect(await user.run('auth logout')).toMatchObject({ code: 0 })
+    expect(readdirSync(user.config)).toEqual(['profiles.json'])
+  })
+
+  signedInTest('can be tried out', async ({ user }) => {
+    expect(await user.run('auth logout --dry-run')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `note: would end the session at ${url} and forget the credential of profile school\n`,
+    })
+    expect(user.sent).toEqual([])
+    expect(tokensIn(user.config)).toEqual(user.tokens)
+  })
+
+  signedInTest('comes with the profile being removed', async ({ user }) => {
+    expect(await user.run('profiles remove school --yes')).toMatchObject({ code: 0, stderr: '' })
+    expect(user.paths()).toEqual(['POST /oauth/revoke'])
+    expect(readdirSync(user.config)).toEqual(['profiles.json'])
+    expect(readProfiles(user.config)).toEqual({})
+  })
 })
