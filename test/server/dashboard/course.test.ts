@@ -23,9 +23,7 @@ test('its learners have name, address, status, completion, day and grade', async
   await admin.put(`/v1/learners/${body.id}/progress`, progress)
   academy.grade({ learnerId: body.id, courseId, scoreGiven: 61.5 })
   const { html, text } = await (await signIn(admin)).open(`/dashboard/courses/${courseId}`)
-  expect(text).toMatch(
-    /Ada Lovelace ada@b\.example In progress 43\.2 % 20 Feb 2026 61\.5 % not passed/,
-  )
+  expect(text).toMatch(/Ada Lovelace ada@b\.example In progress 43\.2 % 20 Feb 2026 61\.5 % not passed/)
   expect(html).toContain('<rect class="doing" width="43.21%" height="100%">')
   expect(html).toContain('<time datetime="2026-02-20T23:30:00.000Z" title="20 Feb 2026, 23:30 UTC">')
   expect(html).toContain('<p class="text">One.\n\nTwo.</p>')

@@ -1,0 +1,105 @@
+import sql from 'sql-template-tag'
+import { expect } from 'vitest'
+import { isCredential } from '../../../src/contract/credential-text.ts'
+import type { PlainBrowser, Shown } from '../../helpers/browser.ts'
+import { send, test, thingsOf } from './signed-in.ts'
+
+const button = 'Register it'
+const filledIn = { name: 'Gradebook', redirectUris: 'https://g.example/cb\r\n\r\n  http://127.0.0.1/cb ' }
+
+async function register(browser: PlainBrowser, fields: Record<string, string> = {}): Promise<Shown> {
+  return browser.submit(await browser.open('/dashboard/apps'), { ...filledIn, ...fields }, button)
+}
+
+test('a confidential application is registered, its secret shown this once', async ({
+  academy,
+  admin,
+  signIn,
+}) => {
+  const browser = await signIn(admin)
+  const page = await register(browser)
+  const [secret = '', clientId = ''] = [...page.html.matchAll(/<code class="code[^"]*">([^<]+)</g)].map(
+    ([, code]) => code,
+  )
+  expect(isCredential('clientSecret', secret)).toBe(true)
+  expect((await admin.get('/v1/apps')).body.data).toContainEqual({
+    clientId,
+    name: 'Gradebook',
+    redirectUris: ['https://g.example/cb', 'http://127.0.0.1/cb'],
+    public: false,
+    createdAt: '2026-03-01T12:00:00.000Z',
+  })
+  const listed = await browser.open('/dashboard/apps')
+  expect(listed.text).toContain(
+    `Gradebook ${clientId} confidential https://g.example/cb http://127.0.0.1/cb 1 Mar 2026 Delete`,
+  )
+  expect(listed.html).not.toContain(secret)
+  expect(
+    JSON.stringify([academy.logged, academy.database.all(sql`select * from idempotency`)]),
+  ).not.toContain(secret)
+})
+
+test('a public one has no secret: its page may be loaded again', async ({ admin, signIn }) => {
+  const page = await register(await signIn(admin), { kind: 'public' })
+  expect(page.url).toBe('http://localhost/dashboard/apps?done=app_made')
+  expect(page.text).toMatch(/The application is registered\. .* Gradebook app_\w+ public/)
+  expect(page.html).not.toContain('lps_')
+})
+
+test.for(['public', 'confidential'])(
+  'the form of a %s one sent again registers no second one',
+  async (kind, { academy, admin, signIn }) => {
+    const browser = await signIn(admin)
+    const form = await browser.open('/dashboard/apps')
+    for (const _ of [1, 2, 3]) await browser.submit(form, { ...filledIn, kind }, button)
+    const again = await browser.submit(form, { ...filledIn, kind }, button)
+    expect(again.url).toBe('http://localhost/dashboard/apps?done=app_made_before')
+    expect(again.html).not.toMatch(/lps_\w{36}/)
+    expect(academy.database.all(sql`select id from oauth_clients where name = 'Gradebook'`)).toHaveLength(1)
+  },
+)
+
+test('a redirect URI that cannot be one is told with its line, and what was filled in stays', async ({
+  admin,
+  signIn,
+}) => {
+  const browser = await signIn(admin)
+  const redirectUris = 'https://g.example/cb\nhttp://g.example/cb'
+  const page = await register(browser, { redirectUris, kind: 'public' })
+  expect(page.status).toBe(422)
+  expect(page.text).toContain('Redirect URIs, line 2, must be https')
+  expect(page.html).toMatch(
+    /aria-invalid="true">https:\/\/g\.example\/cb\nhttp:\/\/g\.example\/cb<\/textarea>/,
+  )
+  expect(page.html).toContain('value="public" checked')
+  const done = await browser.submit(page, { redirectUris: 'https://g.example/cb' }, button)
+  expect(done.url).toBe('http://localhost/dashboard/apps?done=app_made')
+})
+
+test('an application is deleted after a question, with what it was allowed', async ({
+  academy,
+  admin,
+  signIn,
+}) => {
+  const { clientId, grantId } = await thingsOf(academy, admin, admin)
+  const browser = await signIn(admin)
+  const asked = await browser.open(`/dashboard/apps/${clientId}/delete`)
+  expect(asked.text).toContain(clientId)
+  const done = await browser.submit(asked, {}, 'Delete the application')
+  expect(done.url).toBe('http://localhost/dashboard/apps?done=app_deleted')
+  expect(done.html).not.toContain(clientId)
+  expect(academy.database.all(sql`select id from grants where id = ${grantId}`)).toEqual([])
+})
+
+test('the one that is built in has no way to delete it, and is not deleted', async ({ admin, signIn }) => {
+  const browser = await signIn(admin)
+  expect((await browser.open('/dashboard/apps')).text).toContain('built in')
+  const refused = await send(browser, '/dashboard/apps/learnctl/delete', {})
+  expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('learnctl is built in') })
+  expect((await admin.get('/v1/apps')).body.data).toMatchObject([{ clientId: 'learnctl' }])
+})
+
+test('who is no admin has no way there', async ({ instructor, signIn }) => {
+  const page = await (await signIn(instructor)).open('/dashboard')
+  expect(page.html).not.toContain('/dashboard/apps')
+})
