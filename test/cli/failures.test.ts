@@ -1,8 +1,12 @@
 import { describe, expect, test as plain } from 'vitest'
+import { type SignInCode, SignInError } from '../../src/auth/errors.ts'
 import { InterruptedError } from '../../src/cli/errors.ts'
+import { failureOf } from '../../src/cli/failures.ts'
 import type { Transport } from '../../src/client/transport.ts'
+import type { StoredCredential } from '../../src/config/profiles.ts'
 import { statusOf } from '../../src/contract/errors.ts'
-import { test, testCli } from '../helpers/cli.ts'
+import { type RunOptions, test, testCli } from '../helpers/cli.ts'
+import { signedIn, storedTokens, storeProfile } from '../helpers/signed-in.ts'
 
 const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'key-of-the-environment' }
 
@@ -229,5 +233,167 @@ describe('--debug', () => {
       /^debug: GET https:\/\/school\.example\/v1\/courses\/crs_1 → 200 \(attempt 1, \d+ ms, req_9\)\n$/,
     )
     expect(stderr).not.toContain(env.LEARNCTL_API_KEY)
+  })
+})
+
+const url = 'https://school.example'
+const storedKey = { kind: 'api_key', value: 'key-of-a-profile', origin: url, storedAt: '' } as const
+
+/** Runs a command line with this credential in the active profile, against a platform that always answers the same. */
+async function answeredWith(
+  credential: StoredCredential | undefined,
+  answer: () => Response,
+  line = 'courses get crs_1',
+  more: RunOptions = {},
+) {
+  const cli = testCli({ transport: async () => answer() })
+  try {
+    storeProfile(cli.config, url, credential, 'other')
+    storeProfile(cli.config, url, credential)
+    return await cli.run(line, more)
+  } finally {
+    cli.remove()
+  }
+}
+
+const hintOf = ({ stderr }: { stderr: string }) => /^ {2}hint: (.*)$/m.exec(stderr)?.[1]
+
+describe('a refusal for want of a scope', () => {
+  const tokens = storedTokens(url)
+  const short = (scope?: string) =>
+    new Response('{"message": "not for you"}', {
+      status: 403,
+      headers: {
+        'www-authenticate': `Bearer error="insufficient_scope"${scope === undefined ? '' : `, scope="${scope}"`}`,
+      },
+    })
+
+  plain.each<[string, StoredCredential, string | undefined, string, string]>([
+    ['a session', tokens, 'admin', '', 'learnctl auth login --scope "read write admin"'],
+    ['a session', tokens, undefined, '', 'learnctl auth login --scope "read write admin"'],
+    ['a session', tokens, 'x:y', '', 'learnctl auth login --scope "read write x:y"'],
+    [
+      'a narrower session',
+      { ...tokens, scopes: ['read'] },
+      'write',
+      '',
+      'learnctl auth login --scope "read write"',
+    ],
+    [
+      'a session of another profile',
+      tokens,
+      'admin',
+      '--profile other',
+      'learnctl auth login --scope "read write admin" --profile other',
+    ],
+    [
+      'an API key',
+      storedKey,
+      'write',
+      '',
+      'use a key that may do it: learnctl keys create --name <what for> --scopes read,write',
+    ],
+  ])('of %s, which takes %s, names the command', async (_, credential, scope, words, hint) => {
+    const ran = await answeredWith(credential, () => short(scope), `courses get crs_1 ${words}`)
+    expect({ code: ran.code, hint: hintOf(ran) }).toEqual({ code: 5, hint })
+  })
+
+  plain('of a variable’s token names the variable, too', async () => {
+    const run = { env: { LEARNCTL_ACCESS_TOKEN: 'x' } }
+    const ran = await answeredWith(undefined, () => short('admin'), 'courses get crs_1', run)
+    expect(hintOf(ran)).toBe(
+      'put a token that may do it into LEARNCTL_ACCESS_TOKEN, or unset it and use: learnctl auth login --scope "read write admin"',
+    )
+  })
+
+  test('is the academy’s own as well', async ({ remote, academy, admin, clock }) => {
+    const scopes = ['read'] as const
+    storeProfile(
+      remote.config,
+      url,
+      signedIn(academy.database, { userId: admin.id, url, now: clock.now, scopes }),
+    )
+    const ran = await remote.run('courses create --title Sea')
+    expect(ran).toMatchObject({ code: 5, stdout: '' })
+    expect(hintOf(ran)).toBe('learnctl auth login --scope "read write"')
+  })
+
+  plain('is told from any other', async () => {
+    const ran = await answeredWith(tokens, () => problem(403, 'forbidden'))
+    expect(ran.code).toBe(5)
+    expect(hintOf(ran)).toBeUndefined()
+  })
+})
+
+describe('a refused credential', () => {
+  const refused = () => problem(401, 'invalid_token')
+  const withoutRenewal = storedTokens(url, { refreshToken: null })
+
+  plain.each<[string, StoredCredential | undefined, string, Record<string, string>, string]>([
+    ['a session', withoutRenewal, '', {}, 'sign in again: learnctl auth login'],
+    [
+      'a session of another profile',
+      withoutRenewal,
+      '--profile other',
+      {},
+      'sign in again: learnctl auth login --profile other',
+    ],
+    ['a key', storedKey, '', {}, 'sign in again: learnctl auth login --with-key'],
+    [
+      'a variable beside a session',
+      withoutRenewal,
+      '',
+      { LEARNCTL_API_KEY: 'k' },
+      'put a valid one into LEARNCTL_API_KEY, or unset it and use that of profile school',
+    ],
+    [
+      'a variable alone',
+      undefined,
+      '',
+      { LEARNCTL_ACCESS_TOKEN: 't' },
+      'put a valid one into LEARNCTL_ACCESS_TOKEN, or unset it and use: learnctl auth login',
+    ],
+    [
+      'a variable at another place',
+      undefined,
+      '',
+      { LEARNCTL_ACCESS_TOKEN: 't', LEARNCTL_URL: 'https://b.example' },
+      'put a valid one into LEARNCTL_ACCESS_TOKEN, or unset it and use: learnctl auth login --url https://b.example',
+    ],
+  ])('of %s is answered with what to do', async (_, credential, words, env, hint) => {
+    const ran = await answeredWith(credential, refused, `courses get crs_1 ${words}`, { env })
+    expect({ code: ran.code, hint: hintOf(ran) }).toEqual({ code: 4, hint })
+  })
+
+  plain('of a session is said to be one, and what it shadows', async () => {
+    const env = { LEARNCTL_API_KEY: 'k' }
+    const { stderr } = await answeredWith(withoutRenewal, refused, 'courses get crs_1 --profile school', {
+      env,
+    })
+    expect(stderr).toContain(`the access token from profile school was sent to ${url}`)
+    expect(stderr).toContain('it keeps the one from LEARNCTL_API_KEY from being used')
+  })
+})
+
+describe('a fault of signing in', () => {
+  plain.each<[SignInCode, string, boolean]>([
+    ['signed_out', 'auth', false],
+    ['token_refused', 'auth', false],
+    ['answer_unusable', 'auth', false],
+    ['access_denied', 'auth', false],
+    ['wrong_issuer', 'auth', false],
+    ['port_unavailable', 'auth', false],
+    ['server_unavailable', 'unavailable', true],
+  ])('%s is one of %s for the exit code', (code, exit, retryable) => {
+    const error = new SignInError(code, 'what', { why: ['why'], hint: 'do this' })
+    expect(failureOf(error, null)).toMatchObject({
+      code,
+      exit,
+      retryable,
+      message: 'what',
+      why: ['why'],
+      hint: 'do this',
+      status: null,
+    })
   })
 })

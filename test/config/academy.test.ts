@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { chooseAcademy } from '../../src/config/academy.ts'
 import type { Profiles } from '../../src/config/profiles.ts'
 import { resolveSettings } from '../../src/config/settings.ts'
+import { storedTokens } from '../helpers/signed-in.ts'
 
 const prodKey = {
   kind: 'api_key',
@@ -122,6 +123,18 @@ describe('the credential', () => {
 
   it('is refused where a key and a token are both set', () => {
     expect(() => choose({ env: { LEARNCTL_API_KEY: 'a', LEARNCTL_ACCESS_TOKEN: 'b' } })).toThrow('both set')
+  })
+
+  it('of a profile says what it is kept with: tokens can be renewed, a key and a variable’s cannot', () => {
+    const tokens = storedTokens('https://prod.example')
+    const stored = { ...profiles, profiles: { prod: { url: 'https://prod.example', credential: tokens } } }
+    expect(choose({ stored })).toMatchObject({
+      credential: { kind: 'access_token', value: tokens.accessToken, kept: { profile: 'prod', tokens } },
+    })
+    expect(choose()).toMatchObject({ credential: { kept: { profile: 'prod', tokens: null } } })
+    const variable = choose({ stored, env: { LEARNCTL_ACCESS_TOKEN: 't' } })
+    expect(variable).toMatchObject({ credential: { value: 't', shadows: [{ name: 'profile prod' }] } })
+    expect(variable).not.toHaveProperty('credential.kept')
   })
 
   it('may be an access token', () => {

@@ -2,9 +2,11 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import type { Reply } from '../../../src/client/transport.ts'
-import { day } from '../../helpers/academy.ts'
+import type { StoredTokens } from '../../../src/config/profiles.ts'
+import { day, hour } from '../../helpers/academy.ts'
 import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
 import { resultOf } from '../../helpers/result.ts'
+import { signedIn, storeProfile } from '../../helpers/signed-in.ts'
 
 const url = 'https://school.example'
 const withKey = (key: string) => ({ env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: key } })
@@ -94,6 +96,29 @@ describe('of a platform elsewhere', () => {
     expect(stderr).toMatch(/^error: 1 of 5 checks failed\n {2}connection: .*expired/)
     expect(stderr).toContain(`the API key from LEARNCTL_API_KEY was sent to ${url}`)
     expect(stdout + stderr).not.toContain(key)
+  })
+
+  test('tells how long a session lasts, and how it goes on', async ({ academy, admin, clock }) => {
+    const cli = testCli({ transport: elsewhere(academy), now: () => clock.now().getTime() })
+    const tokens = signedIn(academy.database, { userId: admin.id, url, now: clock.now })
+    const again = 'and cannot be renewed; sign in again then: learnctl auth login'
+    const kinds: [Partial<StoredTokens>, string, string][] = [
+      [{}, 'ok', 'ends at 2026-03-01T13:00:00.000Z, in 60 min, and is renewed by itself'],
+      [{ refreshToken: null }, 'warning', `ends at 2026-03-01T13:00:00.000Z, in 60 min, ${again}`],
+      [{ expiresAt: null, refreshToken: null }, 'warning', `does not say when it ends, ${again}`],
+      // By a clock two hours behind the server's.
+      [
+        { expiresAt: '2026-03-01T15:00:00.000Z', skewMs: 2 * hour },
+        'ok',
+        'ends at 2026-03-01T15:00:00.000Z, in 60 min, and is renewed by itself',
+      ],
+    ]
+    for (const [given, status, detail] of kinds) {
+      storeProfile(cli.config, url, { ...tokens, ...given })
+      const finding = { check: 'session', status, detail: `the access token ${detail}` }
+      expect(await resultOf(cli, 'doctor')).toContainEqual(finding)
+    }
+    cli.remove()
   })
 
   test('warns of a clock that is wrong', async ({ academy, admin }) => {
