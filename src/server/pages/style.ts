@@ -96,6 +96,7 @@ th, td { text-align: left; vertical-align: top; padding: .625rem 1rem .625rem 0;
 th:last-child, td:last-child { padding-right: 0; }
 thead th { font-size: .875rem; font-weight: 600; color: var(--soft); vertical-align: bottom; }
 tbody th { font-weight: 600; overflow-wrap: anywhere; }
+tbody th a, .take { display: inline-block; }
 tbody tr:last-child > * { border-bottom: 0; }
 .figures { text-align: right; white-space: nowrap; }
 .drawn { width: 30%; min-width: 10rem; }
@@ -151,17 +152,17 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
   .columns text { font-size: 12px; }
   .wide { display: none; }
   .slim { display: inline; }
-  table, tbody { display: block; }
-  table:not(details table) thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(6rem, 1fr)); gap: .5rem .75rem; padding: .875rem 0;
+  section table, section tbody { display: block; }
+  section thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  section tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(6rem, 1fr)); gap: .5rem .75rem; padding: .875rem 0;
     border-bottom: 1px solid var(--line); }
-  tbody tr:has(.figures ~ .figures ~ .figures) { grid-template-columns: repeat(auto-fit, minmax(4.5rem, 1fr)); }
-  tbody tr:last-child { border-bottom: 0; padding-bottom: 0; }
-  tbody th, td, .figures { display: block; padding: 0; border: 0; min-width: 0; text-align: left; }
-  tbody th, .drawn, .broad { grid-column: 1 / -1; width: auto; min-width: 0; }
-  tbody th { order: -2; }
-  .drawn { order: -1; }
-  td[data-column]::before { content: attr(data-column); content: attr(data-column) / ""; display: block; font-size: .8125rem;
+  section tbody tr:has(.figures ~ .figures ~ .figures) { grid-template-columns: repeat(auto-fit, minmax(4.5rem, 1fr)); }
+  section tbody tr:last-child { border-bottom: 0; padding-bottom: 0; }
+  section tbody :is(th, td) { display: block; padding: 0; border: 0; min-width: 0; text-align: left; }
+  section tbody :is(th, .drawn, .broad) { grid-column: 1 / -1; width: auto; }
+  section tbody th { order: -2; }
+  section tbody .drawn { order: -1; }
+  section td[data-column]::before { content: attr(data-column); content: attr(data-column) / ""; display: block; font-size: .8125rem;
     color: var(--soft); }
   .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd { margin: 0 0 .625rem; }
