@@ -58,6 +58,9 @@ small { display: block; font-size: .875rem; font-weight: 400; color: var(--soft)
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: .375rem 1.5rem; margin: 0 0 1rem; }
 .facts dt { color: var(--soft); }
 .facts dd { margin: 0; overflow-wrap: anywhere; }
+.scopes { list-style: none; margin: 0 0 1.25rem; padding: 0; border-top: 1px solid var(--line); }
+.scopes li { display: grid; grid-template-columns: 1fr auto; align-items: baseline; gap: 1rem; padding: .5rem 0; border-bottom: 1px solid var(--line); }
+.scopes small { font-family: ui-monospace, monospace; }
 .fault, .note-bar { border-left: 4px solid var(--bad); background: var(--bad-tint); border-radius: 0 6px 6px 0;
   padding: .75rem 1rem; margin: 0 0 1.25rem; max-width: none; }
 .note-bar { border-color: var(--good); background: var(--good-tint); }
@@ -71,6 +74,9 @@ p.fault { font-weight: 600; }
 label, legend { display: block; font-weight: 600; margin: 0 0 .25rem; padding: 0; }
 input:not([type=checkbox], [type=radio]), select, textarea { display: block; width: 100%; min-height: 2.75rem; padding: .5rem .75rem;
   margin: 0 0 1rem; font: inherit; color: inherit; background: var(--card); border: 1px solid var(--edge); border-radius: 6px; }
+::placeholder { color: var(--soft); opacity: 1; }
+.user-code { font: 600 1.375rem/1.5 ui-monospace, monospace !important; letter-spacing: .1em; text-transform: uppercase; }
+.user-code::placeholder { font-weight: 400; }
 input[type=date] { width: auto; min-width: 12rem; }
 input[type=hidden] { display: none; }
 [aria-invalid=true] { border: 2px solid var(--bad) !important; }
