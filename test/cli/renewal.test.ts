@@ -3,8 +3,13 @@ import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { test as base, describe, expect } from 'vitest'
 import { InterruptedError } from '../../src/cli/errors.ts'
+import type { Io } from '../../src/cli/io.ts'
+import { createSession, ways } from '../../src/cli/session.ts'
 import { ConnectionError } from '../../src/client/errors.ts'
+import { chooseAcademy } from '../../src/config/academy.ts'
+import { createProfileStore } from '../../src/config/profile-store.ts'
 import type { StoredTokens } from '../../src/config/profiles.ts'
+import { resolveSettings } from '../../src/config/settings.ts'
 import { newCredential } from '../../src/server/secret.ts'
 import { tokens as granted, openSchool, page, school } from '../auth/school.ts'
 import { test as academyTest, hour, minute, stoppedClock } from '../helpers/academy.ts'
@@ -330,4 +335,35 @@ scripted('Ctrl-C during a renewal keeps what it brings', async ({ user }) => {
   })
   expect(user.sent()).toEqual(['POST /token'])
   expect(tokensIn(user.config)).toMatchObject({ accessToken: 'at-1', refreshToken: 'rt-1' })
+})
+
+scripted('the network is left only when a renewal that is under way has been stored', async ({ user }) => {
+  const stored: (string | undefined)[] = []
+  const close = async () => {
+    stored.push(tokensIn(user.config)?.accessToken)
+  }
+  const settings = resolveSettings({ flags: {}, env: {}, project: null })
+  const signal = new AbortController().signal
+  // What a session takes of the world beside its streams, which it writes nothing to.
+  const io = {
+    now: () => user.clock.now().getTime(),
+    sleep: async () => {},
+    random: () => 0,
+    signal,
+  } as unknown as Io
+  const store = createProfileStore(user.config, io)
+  const choose = () => chooseAcademy({ settings, env: {}, profiles: store.read(), cwd: '/' })
+  const remote = async () => Object.assign(user.platform.transport.bind(null), { close })
+  const session = createSession(io, settings, store, choose, { ...ways, remote })
+  const asked = new Promise<void>((resolve) => {
+    user.platform.scripts.set('/token', async () => {
+      resolve()
+      return { body: granted }
+    })
+  })
+  const bearer = session.bearer()
+  await asked
+  await session.close()
+  expect(stored).toEqual(['at-1'])
+  expect(await bearer).toBe('at-1')
 })
