@@ -1,7 +1,7 @@
-import { revoke } from '../auth/revoke.ts'
 import type { StoredCredential, StoredTokens } from '../config/profiles.ts'
 import { isCredential } from '../contract/credential-text.ts'
 import type { Context } from './context.ts'
+import { endSession } from './end-session.ts'
 import type { SignedIn, SignInPlan } from './oauth-sign-in.ts'
 import { announce } from './sign-in-place.ts'
 
@@ -29,18 +29,13 @@ export async function tellSignedIn(
  * for each sign-in, elsewhere several may share one session, which would end as a whole.
  */
 async function endReplaced(
-  { session, output }: Context,
+  context: Context,
   tokens: StoredTokens,
   replaced: StoredCredential | undefined,
 ): Promise<void> {
   if (replaced?.kind !== 'oauth' || replaced.issuer !== tokens.issuer) return
-  const { revocationEndpoint, refreshToken } = replaced
-  if (revocationEndpoint === null || refreshToken === null || !isCredential('refreshToken', refreshToken))
-    return
-  try {
-    await revoke({ ...replaced, revocationEndpoint }, session.fetch)
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    await output.note(`the session before this one could not be ended: ${reason}`)
-  }
+  const { refreshToken } = replaced
+  if (refreshToken === null || !isCredential('refreshToken', refreshToken)) return
+  const reason = await endSession(context, replaced)
+  if (reason !== null) await context.output.note(`the session before this one could not be ended: ${reason}`)
 }

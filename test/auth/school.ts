@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { Exchange, Transport } from '../../src/client/transport.ts'
@@ -107,6 +109,16 @@ export interface Page {
   readonly status: number
   readonly headers: Headers
   readonly html: string
+}
+
+/** A port of the loopback that was free a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // A server that listens has an address with a port.
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
 }
 
 /** Fetches an address of the loopback as a browser does. */

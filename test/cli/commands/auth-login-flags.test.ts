@@ -1,20 +1,18 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { describe, expect } from 'vitest'
 import { newCredential } from '../../../src/server/secret.ts'
-import { approve, metadata, redirect, school, test, tokens, visit, wellKnown } from '../../auth/school.ts'
+import {
+  approve,
+  freePort,
+  metadata,
+  redirect,
+  school,
+  test,
+  tokens,
+  visit,
+  wellKnown,
+} from '../../auth/school.ts'
 import { expectClearError } from '../../helpers/clear-error.ts'
 import type { RunOptions } from '../../helpers/cli.ts'
-
-/** A port of the loopback that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens has an address with a port.
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`
 

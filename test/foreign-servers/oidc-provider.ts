@@ -1,0 +1,137 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import Provider, { type Configuration } from 'oidc-provider'
+import MemoryAdapter from 'oidc-provider/lib/adapters/memory_adapter.js'
+import { deviceGrantType } from '../../src/contract/oauth.ts'
+
+/** An authorization server on a loopback port, and an API of which nothing is there but who somebody is. */
+export interface ForeignServer {
+  readonly url: string
+  /** True while whoever is asked for consent gives it. */
+  willing: boolean
+  close(): void
+}
+
+const secret = 'a-secret-of-the-tests'
+
+/** The one that it has by itself, under another name: by its own it warns of it. */
+class Memory extends MemoryAdapter {}
+
+const hourSeconds = 3600
+
+/** oidc-provider as an academy would have it set up for this program. */
+export async function startOidcProvider(): Promise<ForeignServer> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // A server that listens has an address with a port.
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  const foreign = {
+    url,
+    willing: true,
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+  const provider = new Provider(url, configuration())
+  const handle = provider.callback()
+  server.on('request', async (request, response) => {
+    const path = request.url ?? ''
+    if (path.startsWith('/interaction/')) await decide(provider, foreign, request, response)
+    else if (path === '/v1/user/profile') await showProfile(provider, request, response)
+    else await handle(request, response)
+  })
+  return foreign
+}
+
+function configuration(): Configuration {
+  const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' })
+  const grants = ['authorization_code', 'refresh_token', deviceGrantType]
+  const registered = { grant_types: grants, response_types: ['code'] as const }
+  const showForm = (context: { body?: unknown }, form: string) => {
+    context.body = form
+  }
+  return {
+    adapter: Memory,
+    clients: [
+      {
+        ...registered,
+        client_id: 'learnctl',
+        application_type: 'native',
+        token_endpoint_auth_method: 'none',
+        redirect_uris: ['http://127.0.0.1/callback', 'http://[::1]/callback'],
+      },
+      {
+        ...registered,
+        client_id: 'confidential',
+        client_secret: secret,
+        application_type: 'native',
+        redirect_uris: ['http://127.0.0.1/back'],
+      },
+    ],
+    scopes: ['read', 'write'],
+    ttl: {
+      AccessToken: hourSeconds,
+      RefreshToken: 24 * hourSeconds,
+      Session: 24 * hourSeconds,
+      Grant: 24 * hourSeconds,
+      Interaction: hourSeconds,
+      DeviceCode: 600,
+    },
+    jwks: { keys: [key] },
+    cookies: { keys: ['of-the-tests'] },
+    features: {
+      devInteractions: { enabled: false },
+      revocation: { enabled: true, allowedPolicy: async () => true },
+      deviceFlow: {
+        enabled: true,
+        userCodeInputSource: async (context, form) => showForm(context, form),
+        userCodeConfirmSource: async (context, form) => showForm(context, form),
+        successSource: async (context) => showForm(context, 'done'),
+      },
+    },
+    issueRefreshToken: async (_, client) => client.grantTypeAllowed('refresh_token'),
+    findAccount: async (_, id) => ({ accountId: id, claims: async () => ({ sub: id }) }),
+    interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+  }
+}
+
+/** What somebody does on the pages that ask who they are and whether they agree. */
+async function decide(
+  provider: Provider,
+  { willing }: ForeignServer,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { prompt, params, session, grantId } = await provider.interactionDetails(request, response)
+  if (prompt.name === 'login') {
+    await provider.interactionFinished(request, response, { login: { accountId: 'ada' } })
+    return
+  }
+  if (!willing) {
+    const error = { error: 'access_denied', error_description: 'Not today.' }
+    await provider.interactionFinished(request, response, error)
+    return
+  }
+  const clientId = String(params['client_id'])
+  // What was granted before is added to, as the server's own example does: one grant for each browser session.
+  const before = grantId === undefined ? undefined : await provider.Grant.find(grantId)
+  const grant = before ?? new provider.Grant({ clientId, ...(session && { accountId: session.accountId }) })
+  grant.addOIDCScope(String(params['scope']))
+  await provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } })
+}
+
+async function showProfile(
+  provider: Provider,
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const token = await provider.AccessToken.find(headers.authorization?.replace('Bearer ', '') ?? '')
+  response.writeHead(token ? 200 : 401, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(token ? { id: token.accountId } : { message: 'Invalid token' }))
+}
+
+/** The secret of the client `confidential`. */
+export { secret as clientSecret }
