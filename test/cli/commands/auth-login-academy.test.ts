@@ -1,0 +1,129 @@
+import { describe, expect } from 'vitest'
+import { freePort, visit } from '../../auth/school.ts'
+import type { Person, TestAcademy } from '../../helpers/academy.ts'
+import { plainBrowser, type Shown } from '../../helpers/browser.ts'
+import {
+  elsewhere,
+  type Ran,
+  type RunOptions,
+  type TestCli,
+  testCli,
+  test as withCli,
+} from '../../helpers/cli.ts'
+import { givePassword, password, register } from '../../server/oauth/flow.ts'
+
+const url = 'https://school.example'
+
+/** The program, an academy elsewhere, and somebody in front of a browser. */
+interface Place {
+  readonly academy: TestAcademy
+  readonly cli: TestCli
+  /** Signs in as this person, who answers the consent page by this button. */
+  login(person: Person, words?: string, button?: string, options?: RunOptions): Promise<Ran>
+}
+
+const test = withCli.extend('place', async ({ academy }, { onCleanup }): Promise<Place> => {
+  const browser = plainBrowser(academy.fetch, url)
+  let open: (address: string) => Promise<void> = async () => {}
+  let answerCode: () => Promise<void> = async () => {}
+  let polls = 0
+  const cli = testCli({
+    transport: elsewhere(academy),
+    now: () => academy.clock.now().getTime(),
+    sleep: async (ms, signal) => {
+      if (ms >= 300_000) await new Promise((_, reject) => signal?.addEventListener('abort', reject))
+      academy.clock.advance(ms)
+      polls += 1
+      // Once it is asked for in vain.
+      if (polls === 2) await answerCode()
+    },
+    openBrowser: (address) => open(address),
+    env: { DISPLAY: ':0' },
+  })
+  onCleanup(() => cli.remove())
+
+  async function signedIn(person: Person, address: string): Promise<Shown> {
+    givePassword(academy, person.id)
+    const page = await browser.open(address)
+    return page.forms.some(({ fields }) => 'password' in fields)
+      ? browser.signIn(page, person.email, password)
+      : page
+  }
+
+  return {
+    academy,
+    cli,
+    login: async (person, words = '', button = 'Allow', options = {}) => {
+      let end: Promise<unknown> = Promise.resolve()
+      polls = 0
+      open = async (address) => {
+        const page = await signedIn(person, address)
+        if (words.includes('--device')) {
+          answerCode = async () => {
+            const consent = await browser.submit(page, page.forms[0]?.fields ?? {})
+            await browser.submit(consent, {}, button)
+          }
+          return
+        }
+        const { leadsTo } = await browser.submit(page, {}, button)
+        end = visit(leadsTo ?? '')
+      }
+      const ran = await cli.run(`auth login --url ${url} ${words}`, options)
+      await end
+      return ran
+    },
+  }
+})
+
+describe('auth login at an academy', () => {
+  test('signs in, with all that was asked for', async ({ place, admin }) => {
+    const { code, stdout, stderr } = await place.login(admin, '--scope "read write admin"')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    expect(stderr).toMatch(
+      new RegExp(`\nnote: signed in to ${url} as ${admin.email}; profile school-example is active now\n$`),
+    )
+    expect(await place.cli.run('keys list -q')).toMatchObject({ code: 0 })
+  })
+
+  test('says which rights a role does not have', async ({ place, analyst }) => {
+    const { code, stderr } = await place.login(analyst)
+    expect(code).toBe(0)
+    expect(stderr).toContain('note: granted: read; not granted: write\n')
+  })
+
+  test('is denied', async ({ place, admin }) => {
+    const ran = await place.login(admin, '', 'Deny')
+    expect(ran).toMatchObject({ code: 4, stdout: '' })
+    expect(ran.stderr).toContain('error: the sign-in to school.example was denied\n')
+  })
+
+  test('ends the session that it replaces, and no other', async ({ place, admin }) => {
+    await place.login(admin)
+    await place.login(admin)
+    const grants = JSON.parse((await place.cli.run('auth grants list -o json')).stdout)
+    expect(grants).toHaveLength(1)
+    expect(await place.cli.run('courses list')).toMatchObject({ code: 0 })
+  })
+
+  test('signs in with a code that is answered on another page', async ({ place, instructor }) => {
+    const { code, stderr } = await place.login(instructor, '--device')
+    expect(code).toBe(0)
+    expect(stderr).toMatch(/\n\n[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}\n\n/)
+    expect(stderr).toContain(`note: signed in to ${url} as ${instructor.email}`)
+  })
+
+  test('is denied with a code', async ({ place, admin }) => {
+    const ran = await place.login(admin, '--device', 'Deny')
+    expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('was denied\n') })
+  })
+
+  test('signs in as an application that is registered there', async ({ place, admin }) => {
+    const redirectUri = `http://127.0.0.1:${await freePort()}/back`
+    const app = register(place.academy, { redirectUris: [redirectUri] })
+    const words = `--client-id ${app.clientId} --client-secret-stdin --redirect-uri ${redirectUri}`
+    const ran = await place.login(admin, words, 'Allow', { stdin: app.clientSecret ?? '' })
+    expect(ran.code).toBe(0)
+    place.academy.clock.advance(2 * 3_600_000)
+    expect(await place.cli.run('courses list')).toMatchObject({ code: 0 })
+  })
+})
