@@ -7,7 +7,7 @@ import { localPrincipal } from '../../src/server/identify.ts'
 import { freshDirectory } from '../helpers/academy.ts'
 import { type Ended, run } from '../helpers/process.ts'
 import { startRotatingServer } from '../helpers/rotating-server.ts'
-import { readProfiles, signedIn, storeProfile, tokensIn } from '../helpers/signed-in.ts'
+import { readProfiles, signedIn, storedTokens, storeProfile, tokensIn } from '../helpers/signed-in.ts'
 import { startServer } from '../server/served.ts'
 
 // Whole processes take their time on a busy machine.
@@ -35,6 +35,23 @@ const remote = async (io) => {
 }
 process.exitCode = await main(process.argv.slice(2), processIo(), { ...ways, remote })`
 
+/** The program over a network where every list is empty, and the names of all modules that it has loaded. */
+const watched = `import { registerHooks } from 'node:module'
+const loaded = []
+registerHooks({
+  resolve(name, context, next) {
+    const found = next(name, context)
+    loaded.push(found.url)
+    return found
+  },
+})
+const { main } = await import(${source('main')})
+const { processIo } = await import(${source('io')})
+const { ways } = await import(${source('session')})
+const remote = async () => Object.assign(async () => Response.json([]), { close: async () => {} })
+process.exitCode = await main(process.argv.slice(2), processIo(), { ...ways, remote })
+console.log(JSON.stringify(loaded))`
+
 /** A home for processes that share one profile. */
 const test = base
   .extend('home', async ({ task: _ }, { onCleanup }) => {
@@ -43,6 +60,7 @@ const test = base
     const config = join(directory.path, 'config')
     writeFileSync(join(directory.path, 'plain.mjs'), plain)
     writeFileSync(join(directory.path, 'deadly.mjs'), deadly)
+    writeFileSync(join(directory.path, 'watched.mjs'), watched)
     const learnctl = (words: string, program = 'plain'): Promise<Ended> =>
       run(process.execPath, [join(directory.path, `${program}.mjs`), ...words.split(' ')], {
         cwd: directory.path,
@@ -129,4 +147,17 @@ describe('a process that is killed between the answer to its renewal and the wri
     expect(wholeFile(home.config)).toBeUndefined()
     expect(readProfiles(home.config)).toEqual({ school: { url: academy.url } })
   })
+})
+
+test('a fresh token is sent without anything being loaded that renews or stores one', async ({ home }) => {
+  const url = 'https://school.example'
+  storeProfile(home.config, url, storedTokens(url, { expiresAt: null, lifetimeSeconds: null }))
+  const { code, stdout } = await home.learnctl('courses list', 'watched')
+  expect(code).toBe(0)
+  const loaded: string[] = JSON.parse(stdout)
+  const parts = loaded.map((address) => address.replace(/.*\/(src|node_modules)\//, ''))
+  expect(parts).toContain('auth/token-source.ts')
+  expect(
+    parts.filter((part) => /^(oauth4webapi|conf)\/|^(auth\/refresh|cli\/renewal)/.test(part)),
+  ).toEqual([])
 })
