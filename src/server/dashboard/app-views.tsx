@@ -63,13 +63,13 @@ export function AppForm({
   fault: ProblemError | undefined
 }) {
   const kinds = [
-    ['confidential', 'it runs on a server that can keep a secret'],
-    ['public', 'it runs on people’s own machines or in their browsers, and gets no secret'],
+    ['confidential', 'It runs on a server that can keep a secret'],
+    ['public', 'It runs on people’s own machines or in their browsers, and gets no secret'],
   ] as const
   return (
     <Form guest={guest} label="Register an application">
       <Faults fault={fault} labels={labels} />
-      <OnceField {...guest} />
+      <OnceField guest={guest} />
       <label for="name">{labels.name}</label>
       <input
         id="name"
@@ -105,7 +105,8 @@ export function AppForm({
           <label class="choice">
             <input type="radio" name="kind" value={kind} checked={fields.kind === kind} />
             <span>
-              <strong>{kind}</strong>: {meaning}
+              <strong>{kind}</strong>
+              <small>{meaning}</small>
             </span>
           </label>
         ))}

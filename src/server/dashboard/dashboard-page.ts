@@ -68,13 +68,16 @@ export const signOut: Endpoint = {
   },
 }
 
-/** What answers below the dashboard where there is no page. */
+/** What answers below the dashboard where there is no page; a slash too many leads to the page without it. */
 export const noPage: Endpoint = {
   method: 'GET',
   path: '/dashboard/*',
   refuse: refusalPage,
   handle(visit) {
-    const fault = new ProblemError('not_found', `There is nothing at ${visit.request.path}.`)
+    const { base, request } = visit
+    const trimmed = request.path.replace(/\/+$/, '')
+    if (trimmed !== request.path) return seeOther(base + trimmed)
+    const fault = new ProblemError('not_found', `There is nothing at ${request.path}.`)
     const visitor = visitorOf(visit)
     if (!visitor.user) throw fault
     return refused(guestOf(visit, visitor, visitor.user), fault)

@@ -16,8 +16,8 @@ export function Form({ guest, label, children }: { guest: Guest; label: string; 
 }
 
 /** What marks a form as one of its own, so that sending it again does nothing again. */
-export function OnceField({ academy }: Guest) {
-  return <input type="hidden" name="once" value={academy.newId('req')} />
+export function OnceField({ guest }: { guest: Guest }) {
+  return <input type="hidden" name="once" value={guest.academy.newId('req')} />
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Key } from '../../contract/keys.ts'
-import type { Scope } from '../../contract/operation.ts'
+import { scopeInWords } from '../oauth/scope-text.ts'
 import type { ProblemError } from '../problem-error.ts'
 import { Faults, Form, isFaulty, OnceField } from './form.tsx'
 import type { Guest } from './guest.ts'
@@ -12,12 +12,6 @@ export interface KeyFields {
   readonly scopes: readonly string[]
   /** The last day on which it is good, `YYYY-MM-DD`, or nothing. */
   readonly day: string
-}
-
-const scopeWords: Readonly<Record<Scope, string>> = {
-  read: 'see what you may see',
-  write: 'change what you may change',
-  admin: 'keys, applications, and everything that only admins do',
 }
 
 const labels = { name: 'Name', scopes: 'Scopes', expiresAt: 'Last day' }
@@ -34,7 +28,7 @@ export function KeyTable({ guest, keys }: { guest: Guest; keys: readonly Key[] }
         { name: 'Scopes' },
         { name: 'Made' },
         { name: 'Last used' },
-        { name: 'Last day' },
+        { name: 'Ends' },
         { name: 'State' },
         { name: 'Revoke', unseen: true },
       ]}
@@ -76,7 +70,7 @@ export function KeyForm({
   return (
     <Form guest={guest} label="A new key">
       <Faults fault={fault} labels={labels} />
-      <OnceField {...guest} />
+      <OnceField guest={guest} />
       <label for="name">{labels.name}</label>
       <input
         id="name"
@@ -97,7 +91,8 @@ export function KeyForm({
           <label class="choice">
             <input type="checkbox" name="scopes" value={scope} checked={fields.scopes.includes(scope)} />
             <span>
-              <strong>{scope}</strong>: {scopeWords[scope]}
+              <strong>{scope}</strong>
+              <small>{scopeInWords[scope]}</small>
             </span>
           </label>
         ))}

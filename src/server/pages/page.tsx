@@ -1,6 +1,6 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
-import { phraseOf } from '../../contract/errors.ts'
+import { type ErrorStatus, phraseOf } from '../../contract/errors.ts'
 import type { Visit } from '../endpoint.ts'
 import type { Exchange } from '../exchange.ts'
 import type { ProblemError } from '../problem-error.ts'
@@ -37,7 +37,7 @@ export function page(options: PageOptions, content: Child): Reply {
       </head>
       <body>
         {banner ?? <Mark />}
-        <main id="content" tabindex={-1} class={narrow ? 'narrow' : ''}>
+        <main id="content" tabindex={-1} class={narrow ? 'narrow' : undefined}>
           {content}
         </main>
       </body>
@@ -85,9 +85,15 @@ export function hereOf({ base, request }: Visit): string {
   return base + request.path + (request.search === '' ? '' : `?${request.search}`)
 }
 
+/** What a person makes little of in the words of HTTP. */
+const titles: Partial<Record<ErrorStatus, string>> = {
+  400: 'This link does not work',
+  403: 'Nothing was done',
+}
+
 /** A refusal as a page. */
 export function refusalPage(fault: ProblemError, { requestId }: Pick<Exchange, 'requestId'>): Reply {
-  const title = phraseOf[fault.status]
+  const title = titles[fault.status] ?? phraseOf[fault.status]
   return page(
     { title, status: fault.status, headers: fault.headers, narrow: true, code: fault.code },
     <div class="card">

@@ -196,6 +196,14 @@ test('HEAD answers like GET, without a body', async ({ academy, admin, signIn })
   }
 })
 
+test('a slash too many leads to the page without it', async ({ admin, signIn }) => {
+  const browser = await signIn(admin)
+  for (const path of ['/dashboard', '/dashboard/keys']) {
+    expect(await browser.open(`${path}/`)).toMatchObject({ status: 200, url: `http://localhost${path}` })
+  }
+  expect(await browser.open('/dashboard//')).toMatchObject({ status: 200, url: 'http://localhost/dashboard' })
+})
+
 test('other methods are refused with those that there are', async ({ academy, admin }) => {
   const things = await thingsOf(academy, admin, admin)
   for (const path of [...new Set([...pathsOf('GET'), ...pathsOf('POST')])]) {
