@@ -59,9 +59,9 @@ export function successPage(place: string, account: string | null): CallbackPage
 }
 
 /** The page for a browser whose sign-in came to nothing: why. */
-export function failurePage(place: string, reason: string): CallbackPage {
+export function failurePage(reason: string): CallbackPage {
   return page(400, 'You are not signed in', cross, [
-    `Signing in to <strong>${escaped(place)}</strong> did not work: ${escaped(reason)}.`,
+    `Why: ${escaped(reason)}.`,
     'Go back to the terminal to see what can be done. You can close this page.',
   ])
 }

@@ -84,8 +84,7 @@ export async function signInByCode<Result extends Kept>(signIn: CodeSignIn<Resul
   const state = generateRandomState()
   const verifier = generateRandomCodeVerifier()
   const loopback = await openLoopback(state, redirectUri)
-  const place = new URL(signIn.origin).host
-  let page = failurePage(place, 'the terminal says why')
+  let page = failurePage('learnctl met a fault, which the terminal shows')
   try {
     const url = authorizationUrl({
       endpoint: server.authorizationEndpoint,
@@ -99,10 +98,10 @@ export async function signInByCode<Result extends Kept>(signIn: CodeSignIn<Resul
     const parameters = await firstResponse(signIn, loopback, state)
     const tokens = await exchange(signIn, parameters, loopback.redirectUri, verifier)
     const kept = await signIn.keep(tokens)
-    page = successPage(place, kept.account)
+    page = successPage(new URL(signIn.origin).host, kept.account)
     return kept
   } catch (error) {
-    if (error instanceof SignInError) page = failurePage(place, error.message)
+    if (error instanceof SignInError) page = failurePage(error.message)
     throw error
   } finally {
     await loopback.close(page)

@@ -39,9 +39,9 @@ export async function signInWithBrowser(context: Context, plan: SignInPlan): Pro
     show: async (address) => {
       const opening = plan.browser && (await opened(context, address))
       const lead = opening
-        ? `A browser is being opened to sign in to ${url}. Should it not, open this address:`
-        : `To sign in to ${url}, open this address in a browser:`
-      await say(context.io, `${visible(lead)}\n\n${address}\n\n`)
+        ? `A browser is being opened to sign in to ${url}\nIf none comes up, open this address:`
+        : `To sign in to ${url}\nopen this address in a browser:`
+      await say(context.io, `${lead}\n\n${address}\n\n`)
     },
     paste:
       prompts.refusal === null
@@ -76,7 +76,8 @@ async function showCode(
 ): Promise<void> {
   const { code, address, completeAddress, minutes } = prompt
   const lines = [
-    `To sign in to ${place.url}, open this address in any browser:`,
+    `To sign in to ${place.url}`,
+    'open this address in any browser:',
     '',
     address,
     '',

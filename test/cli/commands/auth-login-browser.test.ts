@@ -45,7 +45,7 @@ describe('auth login with a browser', () => {
     const { code, stdout, stderr, shown } = await desk.login()
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toBe(
-      `A browser is being opened to sign in to ${school}. Should it not, open this address:\n\n${shown}\n\n` +
+      `A browser is being opened to sign in to ${school}\nIf none comes up, open this address:\n\n${shown}\n\n` +
         `note: signed in to ${school} as ada@school.example; profile school-example is active now\n`,
     )
     expect(desk.stored()).toEqual({
@@ -217,7 +217,7 @@ describe('auth login with a browser', () => {
       })
       expect({ code, shown }).toEqual({ code: 0, shown: undefined })
       expect(stderr).toContain(
-        `To sign in to ${school}, open this address in a browser:\n\n${school}/authorize?`,
+        `To sign in to ${school}\nopen this address in a browser:\n\n${school}/authorize?`,
       )
     }
   })

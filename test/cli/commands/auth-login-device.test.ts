@@ -39,7 +39,7 @@ describe('auth login --device', () => {
     const { code, stdout, stderr, shown } = await login(desk, '--scope read')
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toBe(
-      `To sign in to ${school}, open this address in any browser:\n\n${school}/device\n\n` +
+      `To sign in to ${school}\nopen this address in any browser:\n\n${school}/device\n\n` +
         'and type in this code, within 10 minutes:\n\nBCDF-GHJK\n\n' +
         `note: signed in to ${school} as ada@school.example; profile school-example is active now\n`,
     )
