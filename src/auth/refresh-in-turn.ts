@@ -32,6 +32,8 @@ export async function refreshInTurn(
       if (stored === null) throw gone(turn, held)
       const { refreshToken } = stored
       if (serves(stored) || refreshToken === null) return stored
+      // A rehearsal: a disk that is full has to show before the old refresh token is used up.
+      await store.change((profiles) => profiles)
       try {
         const renewed = await refreshed({ ...stored, refreshToken })
         await keep(turn, stored, renewed)

@@ -6,8 +6,8 @@ import type { StoredTokens } from '../config/profiles.ts'
 import type { Settings } from '../config/settings.ts'
 import type { Io } from './io.ts'
 
-/** While tokens are renewed, other processes wait. */
-const longestMs = 10_000
+/** Whatever is waited for an answer of the API: here other processes wait, and what comes too late is lost. */
+const timeoutMs = 10_000
 
 /** What the tokens of a profile are renewed by. */
 export interface TokenSourceParts {
@@ -38,7 +38,7 @@ export function openTokenSource(parts: TokenSourceParts): TokenSource {
         academy,
         store,
         profile,
-        fetch: webFetch(transport, Math.min(settings.timeout.value, longestMs)),
+        fetch: webFetch(transport, timeoutMs),
         insecureHttp: settings.insecureHttp.value,
         debug: settings.debug.value,
       })

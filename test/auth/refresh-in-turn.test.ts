@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
 import { SignInError } from '../../src/auth/errors.ts'
 import { refreshInTurn, type Turn } from '../../src/auth/refresh-in-turn.ts'
+import { ConfigError } from '../../src/config/errors.ts'
 import { createProfileStore, type ProfileStore } from '../../src/config/profile-store.ts'
 import { type StoredCredential, type StoredTokens, withCredential } from '../../src/config/profiles.ts'
 import { freshDirectory } from '../helpers/academy.ts'
@@ -94,6 +95,13 @@ describe('whose turn it is', () => {
     expect(shared.sent).toEqual([])
   })
 
+  test('asks for nothing where a lock could be made, but the file not be written', async ({ shared }) => {
+    const full = new ConfigError('config_unwritable', 'cannot write: ENOSPC')
+    const store = { ...shared.store, change: () => Promise.reject(full) }
+    await expect(shared.renew(undefined, { store })).rejects.toBe(full)
+    expect(shared.sent).toEqual([])
+  })
+
   test('asks for nothing any more once the run is interrupted', async ({ shared }) => {
     const reason = new Error('interrupted')
     await expect(shared.renew(undefined, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
@@ -182,15 +190,10 @@ describe('a session that has ended', () => {
   test('is what it is, also where it cannot be forgotten', async ({ shared }) => {
     const answer = async () => {
       rmSync(shared.config, { recursive: true })
+      writeFileSync(shared.config, 'a file where the directory should be')
       throw gone
     }
-    const fresh = () => Promise.reject(new Error('full'))
-    const store = {
-      ...shared.store,
-      change: fresh,
-      read: () => ({ active: null, profiles: { school: { url, credential: old } } }),
-    }
-    await expect(shared.renew(answer, { store })).rejects.toBe(gone)
+    await expect(shared.renew(answer)).rejects.toBe(gone)
   })
 })
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { test as base, describe, expect } from 'vitest'
@@ -50,6 +50,8 @@ describe('an access token', () => {
   })
 
   test('is renewed before its end, and stored', async ({ user, clock }) => {
+    const file = join(user.config, 'profiles.json')
+    chmodSync(file, 0o644)
     for (const _ of [1, 2]) {
       clock.advance(59 * minute + 30_000)
       expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
@@ -62,6 +64,7 @@ describe('an access token', () => {
       tokenEndpoint: `${school}/oauth/token`,
     })
     expect(readdirSync(user.config)).toEqual(['profiles.json'])
+    expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
   test('that was refused is renewed, and the request sent again', async ({ user }) => {
