@@ -34,7 +34,7 @@ export function recipientOf({ academy, query }: Visit): Recipient {
   const redirectUri = readOrRefuse(query, 'redirect_uri')
   if (!isRegistered(redirectUri, client.redirectUris)) {
     throw unanswerable(
-      `It wants to be answered at an address that is not registered for ${client.name} (redirect_uri).`,
+      `It leads back to an address that is not registered for ${client.name} (redirect_uri), so you are not sent there.`,
     )
   }
   const [state, ...others] = query.getAll('state')
@@ -73,5 +73,5 @@ function readOrRefuse(query: URLSearchParams, name: string): string {
 }
 
 function unanswerable(why: string): ProblemError {
-  return new ProblemError('invalid_parameter', why)
+  return new ProblemError('invalid_parameter', `${why} Tell those who run the application that led you here.`)
 }

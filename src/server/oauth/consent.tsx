@@ -52,7 +52,7 @@ export function deviceConsentPage(
     clientName,
     next: (
       <>
-        <dt>Code on the device</dt>
+        <dt>Code shown</dt>
         <dd>
           <code>{userCode}</code>
         </dd>
@@ -100,11 +100,16 @@ function consentPage(visit: Visit, { visitor, user, asked }: Question, options: 
         <dt>Your account</dt>
         <dd>
           {user.email} <small>{user.role}</small>
+          <button type="submit" name="action" value="other_account" class="quiet small">
+            Use another account
+          </button>
         </dd>
-        <dt>For how long</dt>
+        <dt>Until</dt>
         <dd>
-          Until you end it on your account page or it is not used for {grantDays.unused} days, at the latest{' '}
           {lastDay(visit.request.now)}
+          <small>
+            or sooner: when you end it on your account page, or after {grantDays.unused} days without use
+          </small>
         </dd>
         {next}
       </dl>
@@ -118,9 +123,6 @@ function consentPage(visit: Visit, { visitor, user, asked }: Question, options: 
         </button>
         <button type="submit" name="action" value="deny" class="quiet">
           Deny
-        </button>
-        <button type="submit" name="action" value="other_account" class="quiet">
-          Use another account
         </button>
       </div>
     </form>,

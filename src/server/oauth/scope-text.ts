@@ -5,9 +5,9 @@ import { OAuthError } from './oauth-error.ts'
 
 /** What each scope lets an application do, in words for the person who is asked. */
 export const scopeInWords: Readonly<Record<Scope, string>> = {
-  read: 'See what you can see: courses, lessons, people, progress and reports',
-  write: 'Change what you can change: courses, lessons, people, enrolments and progress',
-  admin: 'Administer the academy as you can: API keys, applications, roles and passwords, erasing for good',
+  read: 'See the courses, lessons, people, progress and reports that you can see',
+  write: 'Change the courses, lessons, people, enrolments and progress that you can change',
+  admin: 'Administer the academy: API keys, applications, roles, passwords, erasing for good',
 }
 
 /**

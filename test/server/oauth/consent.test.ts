@@ -22,11 +22,12 @@ test('consent names the client, the account, each scope in words, how long, and 
 }) => {
   const { text, html } = await flow.consent(admin, { scope: 'read write admin' })
   expect(text).toContain('Allow learnctl to act for you?')
-  expect(text).toContain(`${admin.email} admin`)
+  expect(text).toContain(`Your account ${admin.email} admin`)
   expect(text).toMatch(
-    /See what you can see:.* read .*Change what you can change:.* write .*Administer .* admin/,
+    /See the courses, .* read Change the courses, .* write Administer the academy: .* admin /,
   )
-  expect(text).toContain('it is not used for 30 days, at the latest 30 May 2026')
+  expect(text).toContain('Until 30 May 2026 or sooner: when you end it')
+  expect(text).toContain('after 30 days without use')
   expect(text).toContain('a program on this computer (127.0.0.1:50123)')
   expect(text).toContain('only if you have just started this yourself')
   expect(html).toContain('<title>Allow learnctl? · learnctl academy</title>')

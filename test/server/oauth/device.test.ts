@@ -99,10 +99,10 @@ test('the page names the client, the account, the scopes, the code, and warns of
   const { user_code } = (await device.start('read admin')).body
   const { text } = await device.type(admin, user_code)
   expect(text).toContain(`${admin.email} admin`)
-  expect(text).toMatch(/See what you can see: .* Administer the academy/)
-  expect(text).toContain(`Code on the device ${user_code}`)
+  expect(text).toMatch(/See the courses, .* Administer the academy/)
+  expect(text).toContain(`Code shown ${user_code}`)
   expect(text).toContain('only if you started this yourself')
-  expect(text).toContain('at the latest 30 May 2026')
+  expect(text).toContain('Until 30 May 2026')
 })
 
 test('a link with the code fills it in and decides nothing', async ({ academy, admin, device, flow }) => {
@@ -114,7 +114,7 @@ test('a link with the code fills it in and decides nothing', async ({ academy, a
   expect(page.forms[0]?.fields).toMatchObject({ user_code })
   expect(page.text).not.toContain('Allow')
   expect((await device.poll(device_code)).body.error).toBe('authorization_pending')
-  expect((await flow.browser.submit(page, {}, 'Continue')).text).toContain(`Code on the device ${user_code}`)
+  expect((await flow.browser.submit(page, {}, 'Continue')).text).toContain(`Code shown ${user_code}`)
 })
 
 test('a code may be typed in small letters, with spaces or without the hyphen', async ({ admin, device }) => {
