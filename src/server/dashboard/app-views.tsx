@@ -41,7 +41,7 @@ export function AppTable({ guest, apps, builtIn }: { guest: Guest; apps: readonl
         </ul>,
         <Day time={app.createdAt} />,
         app.clientId === builtIn ? (
-          <span class="note">built in</span>
+          <span class="note word">built in</span>
         ) : (
           <a class="take" href={`${guest.base}/dashboard/apps/${encodeURIComponent(app.clientId)}/delete`}>
             Delete<span class="unseen"> {app.name}</span>

@@ -113,6 +113,7 @@ small .state { margin-left: .5rem; }
 .state.active { color: var(--good); border-color: var(--good); font-weight: 600; }
 .take { color: var(--bad); }
 
+table + .note { margin: 1rem 0 0; }
 .pages { display: flex; gap: 1.5rem; padding: 1rem 0 0; }
 .filter { margin: 0 0 1rem; }
 .filter a { display: block; padding: .25rem .75rem; border: 1px solid var(--edge); border-radius: 1rem; color: var(--ink); text-decoration: none; }
@@ -164,7 +165,7 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
     border-bottom: 1px solid var(--line); }
   section tbody tr:has(.figures ~ .figures ~ .figures) { grid-template-columns: repeat(auto-fit, minmax(4.5rem, 1fr)); }
   section tbody tr:last-child { border-bottom: 0; padding-bottom: 0; }
-  section tbody :is(th, td) { display: block; padding: 0; border: 0; min-width: 0; text-align: left; }
+  section tbody :is(th, td, .figures) { display: block; padding: 0; border: 0; min-width: 0; text-align: left; }
   section tbody :is(th, .drawn, .broad) { grid-column: 1 / -1; width: auto; }
   section tbody th { order: -2; }
   section tbody .drawn { order: -1; }
