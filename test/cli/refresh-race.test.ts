@@ -4,7 +4,11 @@ import { test as base, describe, expect, vi } from 'vitest'
 import type { StoredTokens } from '../../src/config/profiles.ts'
 import { openDatabase } from '../../src/server/academy.ts'
 import { localPrincipal } from '../../src/server/identify.ts'
+import { visit } from '../auth/school.ts'
+import { startOidcProvider } from '../foreign-servers/oidc-provider.ts'
 import { freshDirectory } from '../helpers/academy.ts'
+import { plainBrowser } from '../helpers/browser.ts'
+import { testCli } from '../helpers/cli.ts'
 import { type Ended, run } from '../helpers/process.ts'
 import { startRotatingServer } from '../helpers/rotating-server.ts'
 import { readProfiles, signedIn, storedTokens, storeProfile, tokensIn } from '../helpers/signed-in.ts'
@@ -126,6 +130,37 @@ describe('eight processes with one profile', () => {
   })
 })
 
+test('eight processes leave a session of oidc-provider alive, which two renewals at once would end', async ({
+  home,
+  onTestFinished,
+}) => {
+  const server = await startOidcProvider()
+  onTestFinished(() => server.close())
+  const browser = plainBrowser(fetch, server.url)
+  const approve = async (address: string) => {
+    const { leadsTo } = await browser.open(address)
+    if (leadsTo !== null) await visit(leadsTo)
+  }
+  const person = testCli({
+    now: Date.now,
+    // The five minutes for a sign-in, which is there at once.
+    sleep: (_, signal) => new Promise((_resolve, reject) => signal?.addEventListener('abort', reject)),
+    openBrowser: async (address) => {
+      // The last page comes only after the program has gone on.
+      void approve(address)
+    },
+    env: { DISPLAY: ':0' },
+  })
+  onTestFinished(() => person.remove())
+  expect(await person.run(`auth login --url ${server.url} --profile school`)).toMatchObject({ code: 0 })
+  const tokens = tokensIn(person.config)
+  storeProfile(home.config, server.url, tokens && { ...tokens, expiresAt: past })
+  const printed = (await eight(() => home.learnctl('auth token'))).map(({ stdout }) => stdout)
+  expect(printed).toEqual(Array.from({ length: 8 }, () => `${wholeFile(home.config)?.accessToken}\n`))
+  expect(printed[0]).not.toContain(tokens?.accessToken)
+  expect(await home.learnctl('users me')).toMatchObject(good)
+})
+
 describe('a process that is killed between the answer to its renewal and the write', () => {
   test('leaves a whole file, and the next command says plainly to sign in again', async ({
     home,
@@ -157,7 +192,7 @@ test('a fresh token is sent without anything being loaded that renews or stores 
   const loaded: string[] = JSON.parse(stdout)
   const parts = loaded.map((address) => address.replace(/.*\/(src|node_modules)\//, ''))
   expect(parts).toContain('auth/token-source.ts')
-  expect(
-    parts.filter((part) => /^(oauth4webapi|conf)\/|^(auth\/refresh|cli\/renewal)/.test(part)),
-  ).toEqual([])
+  expect(parts.filter((part) => /^(oauth4webapi|conf)\/|^(auth\/refresh|cli\/renewal)/.test(part))).toEqual(
+    [],
+  )
 })
