@@ -7,6 +7,8 @@ import { type CallbackPage, plainAnswer } from './callback-page.ts'
 import { SignInError } from './errors.ts'
 
 const defaultPath = '/callback'
+/** Where a free port is looked for, in this order (RFC 8252 §7.3). */
+const loopbackHosts = ['127.0.0.1', '::1']
 /** How long a browser may take to fetch its page once everything is over. */
 const graceMs = 1000
 
@@ -21,11 +23,15 @@ export interface Loopback {
 
 /**
  * Listens for the redirect that carries this state, whatever else may come in: at `redirectUri`, or on a free port of
- * 127.0.0.1, or of [::1] where that fails. Throws SignInError `port_unavailable`.
+ * the first of `hosts` that there is. Throws SignInError `port_unavailable`.
  */
-export async function openLoopback(state: string, redirectUri: string | null): Promise<Loopback> {
+export async function openLoopback(
+  state: string,
+  redirectUri: string | null,
+  hosts: readonly string[] = loopbackHosts,
+): Promise<Loopback> {
   const fixed = redirectUri === null ? null : new URL(redirectUri)
-  const servers = fixed ? await listenAt(fixed) : await listenAnywhere()
+  const servers = fixed ? await listenAt(fixed) : await listenAnywhere(hosts)
   const [first] = servers
   const address = first?.address()
   // A server that listens on TCP has an address with a port.
@@ -97,23 +103,20 @@ async function answerAll(
   grace.abort()
 }
 
-async function listenAnywhere(): Promise<Server[]> {
-  try {
-    return [await listen('127.0.0.1', 0)]
-  } catch (fault) {
+async function listenAnywhere(hosts: readonly string[]): Promise<Server[]> {
+  const faults: unknown[] = []
+  for (const host of hosts) {
     try {
-      return [await listen('::1', 0)]
-    } catch {
-      throw new SignInError(
-        'port_unavailable',
-        `cannot listen on this machine: ${systemCode(fault) ?? fault}`,
-        {
-          hint: 'sign in without a listener: learnctl auth login --device',
-          cause: fault,
-        },
-      )
+      return [await listen(host, 0)]
+    } catch (fault) {
+      faults.push(fault)
     }
   }
+  const codes = faults.map((fault) => systemCode(fault) ?? String(fault))
+  throw new SignInError('port_unavailable', `cannot listen on this machine: ${codes.join(', ')}`, {
+    hint: 'sign in without a listener: learnctl auth login --device',
+    cause: faults[0],
+  })
 }
 
 /** `localhost` is both loopback addresses, as far as there are both: nobody else is to get what goes to the other. */

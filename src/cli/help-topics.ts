@@ -22,6 +22,7 @@ export const topics: Readonly<Record<string, Topic>> = {
 export const otherVariables: Readonly<Record<string, string>> = {
   LEARNCTL_API_KEY: 'Sign in with this API key',
   LEARNCTL_ACCESS_TOKEN: 'Sign in with this OAuth access token; not together with a key',
+  LEARNCTL_CLIENT_SECRET: 'The secret of the application that --client-id names',
   LEARNCTL_CONFIG_DIR: 'Keep profiles in this directory',
   CI: 'Never ask anything, as --no-input',
   NO_COLOR: 'No colour, whatever the terminal can',

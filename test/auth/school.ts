@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { Exchange, Transport } from '../../src/client/transport.ts'
@@ -110,6 +111,11 @@ export interface Page {
   readonly headers: Headers
   readonly html: string
 }
+
+/** Whether this machine has the loopback of IPv6. */
+export const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
+  all?.some(({ address }) => address === '::1'),
+)
 
 /** A port of the loopback that was free a moment ago. */
 export async function freePort(): Promise<number> {

@@ -3,6 +3,7 @@ import { newCredential } from '../../../src/server/secret.ts'
 import {
   approve,
   freePort,
+  hasIpv6,
   metadata,
   redirect,
   school,
@@ -146,7 +147,7 @@ describe('auth login', () => {
     expect(desk.stored()).toMatchObject({ clientSecret: 'typed-secret' })
   })
 
-  test.for([['127.0.0.1'], ['[::1]'], ['localhost']])(
+  test.for([['127.0.0.1'], ...(hasIpv6 ? [['[::1]']] : []), ['localhost']])(
     'listens at a redirect URI of %s, exactly as it is registered',
     async ([host], { desk }) => {
       const port = await freePort()

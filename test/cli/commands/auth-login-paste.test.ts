@@ -60,7 +60,9 @@ describe('auth login at a terminal', () => {
   test('takes a denial that is pasted', async ({ desk }) => {
     const ran = await paste(desk, (address) => [`${redirect(address, { error: 'access_denied' })}\r`])
     expect(ran).toMatchObject({ code: 4, stdout: '' })
-    expect(ran.stderr.replaceAll(ansiCodes, '')).toContain('error: the sign-in to school.example was denied\n')
+    expect(ran.stderr.replaceAll(ansiCodes, '')).toContain(
+      'error: the sign-in to school.example was denied\n',
+    )
   })
 
   test('refuses what another server gave', async ({ desk }) => {
