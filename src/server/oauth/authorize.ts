@@ -1,7 +1,6 @@
 import { oauthPaths } from '../../contract/oauth.ts'
-import type { Scope } from '../../contract/operation.ts'
 import type { Endpoint, Visit } from '../endpoint.ts'
-import { endSession, formOf, type SignedIn, visitorOf } from '../pages/browser-session.ts'
+import { endSession, formOf, stillSignedIn, type Visitor, visitorOf } from '../pages/browser-session.ts'
 import { hereOf, refusalPage, seeOther } from '../pages/page.tsx'
 import { type SignInReason, signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem-error.ts'
@@ -53,8 +52,7 @@ export const authorizationEndpoints: readonly Endpoint[] = [
         }
         if (action === 'deny') throw new OAuthError('access_denied', 'The person denied the request.')
         if (action !== 'allow') throw new ProblemError('invalid_parameter', 'The form has no such button.')
-        const scopes = shownScopes(form, request.scopes, visitor.user)
-        return allow(visit, visitor.user, recipient, { ...request, scopes })
+        return allow(visit, visitor, recipient, request, form.get('shown')?.split(' ') ?? [])
       })
     },
   },
@@ -82,24 +80,24 @@ function reasonOf({ client, redirectUri }: Recipient): SignInReason {
   }
 }
 
-/** Nothing is given that was not on the page, even if the role has grown meanwhile. */
-function shownScopes(form: URLSearchParams, asked: readonly Scope[], user: SignedIn): readonly Scope[] {
-  const shown = form.get('shown')?.split(' ') ?? []
-  return givableScopes(
-    asked.filter((scope) => shown.includes(scope)),
-    user.role,
-  )
-}
-
+/** Gives a code; nothing is in it that was not on the page, even if the role has grown meanwhile. */
 async function allow(
   visit: Visit,
-  user: SignedIn,
+  visitor: Visitor,
   recipient: Recipient,
   { scopes, codeChallenge }: AuthorizationRequest,
+  shown: readonly string[],
 ): Promise<Reply> {
   const { client, redirectUri } = recipient
   const { database } = visit.academy
-  const allowed = { clientId: client.id, userId: user.id, redirectUri, scopes, codeChallenge }
-  const code = await database.write(() => newCode(database, visit.request.now, allowed))
+  const code = await database.write(() => {
+    const { id: userId, role } = stillSignedIn(visit, visitor)
+    const given = givableScopes(
+      scopes.filter((scope) => shown.includes(scope)),
+      role,
+    )
+    const allowed = { clientId: client.id, userId, redirectUri, scopes: given, codeChallenge }
+    return newCode(database, visit.request.now, allowed)
+  })
   return answerClient(visit, recipient, { code })
 }

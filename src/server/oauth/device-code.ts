@@ -11,7 +11,7 @@ import { givableScopes } from './scope-text.ts'
 // No vowel, so that no word comes up, and nothing that looks like something else (RFC 8628 §6.1).
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 const userCodeLength = 8
-const keptMs = 24 * 60 * 60 * 1000
+const keptMs = 60 * 60 * 1000
 
 /** How long the codes of a device are good, and how long it waits between two questions, in seconds. */
 export const deviceTiming = { lifetimeSeconds: 600, intervalSeconds: 5 } as const
@@ -42,7 +42,7 @@ export function newDevice(
 ): { deviceCode: string; userCode: string } {
   const deviceCode = newCredential('deviceCode')
   const expiresAt = new Date(now.getTime() + deviceTiming.lifetimeSeconds * 1000).toISOString()
-  // For a day, a code that has expired is told apart from one that never was.
+  // For an hour, a code that has expired is told apart from one that never was.
   database.run(
     sql`delete from device_codes where expires_at <= ${new Date(now.getTime() - keptMs).toISOString()}`,
   )

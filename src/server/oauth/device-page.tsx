@@ -1,6 +1,13 @@
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Endpoint, Visit } from '../endpoint.ts'
-import { endSession, formOf, type SignedIn, type Visitor, visitorOf } from '../pages/browser-session.ts'
+import {
+  endSession,
+  formOf,
+  type SignedIn,
+  stillSignedIn,
+  type Visitor,
+  visitorOf,
+} from '../pages/browser-session.ts'
 import { hereOf, page, refusalPage, seeOther } from '../pages/page.tsx'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem-error.ts'
@@ -90,10 +97,11 @@ async function ask(guest: Guest, userCode: string): Promise<Reply> {
 
 /** Allows what was shown, or denies where nothing was; inside one transaction, so that one answer counts. */
 async function decide(guest: Guest, userCode: string, shown: readonly string[] | null): Promise<Reply> {
-  const { academy, request, user } = guest
+  const { academy, request, visitor } = guest
   const { database, newId } = academy
   requireTriesLeft(guest)
   const decided = await database.write(() => {
+    const user = stillSignedIn(guest, visitor)
     const device = waitingDevice(database, request.now, userCode)
     if (!device) return false
     const left = device.scopes.filter((scope) => shown?.includes(scope))

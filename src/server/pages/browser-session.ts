@@ -4,6 +4,7 @@ import { isCredential } from '../../contract/credential-text.ts'
 import type { RoleName } from '../../contract/operation.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { Visit } from '../endpoint.ts'
+import { grantable } from '../principal.ts'
 import { ProblemError } from '../problem-error.ts'
 import { readForm } from '../request-body.ts'
 import { digest, fingerprint, hmacKeyOf, isSame, newCredential } from '../secret.ts'
@@ -33,15 +34,29 @@ export function visitorOf(visit: Visit): Visitor {
   const name = cookieName(visit)
   const sent = parse(raw.headers.get('cookie') ?? '', name)[name]
   const token = sent && isCredential('browserSession', sent) ? sent : newCredential('browserSession')
-  const user = academy.database.one<SignedIn>(sql`
-    select u.id, u.email, u.role from browser_sessions s join users u on u.id = s.user_id
-    where s.hash = ${digest(token)} and s.expires_at > ${request.now.toISOString()} and u.status = 'active'`)
+  const user = userBehind(academy.database, token, request.now)
+  if (user) nameInLog(visit, user)
   return {
     token,
     csrf: csrfOf(academy.database, token),
     user: user ?? null,
     headers: token === sent ? {} : { 'set-cookie': cookieOf(visit, token) },
   }
+}
+
+/**
+ * Who is signed in at this moment, for the transaction that does something in their name: since the page was asked for
+ * their access may have ended. Throws 403.
+ */
+export function stillSignedIn({ academy, request }: Visit, { token }: Visitor): SignedIn {
+  const user = userBehind(academy.database, token, request.now)
+  if (user) return user
+  throw new ProblemError('forbidden', 'You have been signed out meanwhile. Load the page again.')
+}
+
+/** Names somebody who is signed in to the log. */
+export function nameInLog({ request }: Visit, { id: userId, role }: Pick<SignedIn, 'id' | 'role'>): void {
+  request.principal = { userId, role, scopes: grantable[role], method: 'local', credential: 'browser' }
 }
 
 /**
@@ -81,6 +96,12 @@ export function beginSession(visit: Visit, userId: string): Readonly<Record<stri
 export function endSession(visit: Visit, { token }: Visitor): Readonly<Record<string, string>> {
   visit.academy.database.run(sql`delete from browser_sessions where hash = ${digest(token)}`)
   return { 'set-cookie': cookieOf(visit, '', 0) }
+}
+
+function userBehind(database: Database, token: string, now: Date): SignedIn | undefined {
+  return database.one<SignedIn>(sql`
+    select u.id, u.email, u.role from browser_sessions s join users u on u.id = s.user_id
+    where s.hash = ${digest(token)} and s.expires_at > ${now.toISOString()} and u.status = 'active'`)
 }
 
 function csrfOf(database: Database, token: string): string {

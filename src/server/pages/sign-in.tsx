@@ -1,12 +1,13 @@
 import sql from 'sql-template-tag'
-import type { Row } from '../database/database.ts'
+import type { RoleName } from '../../contract/operation.ts'
+import type { Database, Row } from '../database/database.ts'
 import type { Visit } from '../endpoint.ts'
 import { tooMany } from '../exchange.ts'
 import { nobodysPassword, verifyPassword } from '../password.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Reply } from '../reply.ts'
 import { digest } from '../secret.ts'
-import { beginSession, type Visitor } from './browser-session.ts'
+import { beginSession, nameInLog, type Visitor } from './browser-session.ts'
 import { hereOf, page, seeOther } from './page.tsx'
 
 /** The page that asks who somebody is; its form comes back to the same address. */
@@ -74,8 +75,13 @@ export async function signIn(
 ): Promise<Reply> {
   const account = (form.get('account') ?? '').trim()
   try {
-    const userId = await userBy(visit, account, form.get('password') ?? '')
-    const headers = await visit.academy.database.write(() => beginSession(visit, userId))
+    const found = await accountBy(visit, account, form.get('password') ?? '')
+    const { database } = visit.academy
+    const headers = await database.write(() => {
+      requireUnchanged(database, found)
+      return beginSession(visit, found.id)
+    })
+    nameInLog(visit, found)
     return seeOther(hereOf(visit), headers)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
@@ -86,16 +92,17 @@ export async function signIn(
 
 interface Account extends Row {
   readonly id: string
+  readonly role: RoleName
   readonly password_hash: string | null
 }
 
-async function userBy(
+async function accountBy(
   { academy, gates, request }: Visit,
   account: string,
   password: string,
-): Promise<string> {
+): Promise<Account> {
   const user = academy.database.one<Account>(sql`
-    select id, password_hash from users
+    select id, role, password_hash from users
     where (email_key = ${account.toLowerCase()} or username = ${account}) and status = 'active'
     order by email_key = ${account.toLowerCase()} desc limit 1`)
   // One account has one count, however it is named. Both are taken first: attempts that come at once count, too.
@@ -109,9 +116,19 @@ async function userBy(
   }
   // An account that is not there takes as long to refuse as one that is.
   const right = await verifyPassword(password, user?.password_hash ?? nobodysPassword)
-  if (!user?.password_hash || !right) {
-    throw new ProblemError('forbidden', 'The account or the password is wrong.')
-  }
+  if (!user?.password_hash || !right) throw wrong()
   for (const [gate, name] of counts) gate.giveBack(name)
-  return user.id
+  return user
+}
+
+/** Checking a password takes a tenth of a second, in which it may have become the old one. */
+function requireUnchanged(database: Database, { id, password_hash: hash }: Account): void {
+  const same = database.one(
+    sql`select 1 from users where id = ${id} and password_hash = ${hash} and status = 'active'`,
+  )
+  if (!same) throw wrong()
+}
+
+function wrong(): ProblemError {
+  return new ProblemError('forbidden', 'The account or the password is wrong.')
 }
