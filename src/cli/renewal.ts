@@ -26,7 +26,7 @@ export interface Renewal {
 
 /**
  * Tokens in place of `held` that serve (auth/refresh-in-turn.ts). A network that fails is a server that cannot answer
- * now: what it is thrown at is another request, which was never sent.
+ * now, whatever it did: the request that the token is for was not sent yet, and nothing may be guessed of its effect.
  */
 export async function renewed(
   held: StoredTokens,

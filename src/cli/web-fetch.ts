@@ -40,6 +40,9 @@ export function webFetch(transport: Transport, timeoutMs: number): Fetch {
 }
 
 async function responseOf(request: Exchange, reply: Reply): Promise<Response> {
+  if (reply.status < 200 || reply.status > 599) {
+    throw new SignInError('answer_unusable', `${hostOf(request)} answered with the status ${reply.status}`)
+  }
   const bytes = await readBytes(reply, maximumAnswerBytes)
   if (bytes === null) {
     const message = `the answer of ${hostOf(request)} is longer than 1 MiB; no answer of OAuth is`

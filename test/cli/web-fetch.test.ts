@@ -48,6 +48,11 @@ describe('a fetch over the transport of the program', () => {
     expect(await response.text()).toBe('')
   })
 
+  test('takes no status that HTTP does not know', async () => {
+    const fetched = webFetch(answering({ status: 999 }).transport, 1000)(url, request)
+    await expect(fetched).rejects.toMatchObject({ name: 'SignInError', code: 'answer_unusable' })
+  })
+
   test('reads no more than 1 MiB of an answer', async () => {
     const { body, taken } = endless()
     const fetched = webFetch(answering({ body }).transport, 1000)(url, request)
