@@ -1,11 +1,11 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { vi } from 'vitest'
 import { test as base } from '../server/served.ts'
 
-// A browser takes its time on a busy machine.
-vi.setConfig({ testTimeout: 30_000, hookTimeout: 30_000 })
+/** A browser takes its time on a busy machine, in milliseconds. */
+export const timeout = 30_000
 
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 
@@ -50,6 +50,19 @@ export async function picture(page: Page, name: string): Promise<void> {
   if (!directory) return
   mkdirSync(directory, { recursive: true })
   await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true })
+}
+
+/** What axe finds wrong with the page for those who do not see it as it is drawn (WCAG 2.2, levels A and AA). */
+export async function barriers(page: Page): Promise<string[]> {
+  // Handed over as text, because the page lets no script in.
+  await page.evaluate(axe.source)
+  const { violations } = await page.evaluate(() =>
+    // The text above has put it there.
+    (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    }),
+  )
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
 }
 
 /** Fails the test on anything that a page complains about: what its policy blocks, what it cannot load. */

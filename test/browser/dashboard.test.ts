@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
-import { test as base, chromiumPath, picture } from './chromium.ts'
+import { barriers, test as base, chromiumPath, picture, timeout } from './chromium.ts'
 
 const title = 'Logic <b>& "rhetoric"</b>'
 
@@ -41,7 +41,7 @@ const test = base
 const section = (page: Page, name: string) =>
   page.getByRole('navigation', { name: 'Dashboard' }).getByRole('link', { name })
 
-describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', () => {
+describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', { timeout }, () => {
   test('shows courses and the learners of one', async ({ dashboard, complaints }) => {
     await picture(dashboard, 'overview')
     expect(await dashboard.getByRole('img', { name: /completion/i }).count()).toBe(1)
@@ -123,6 +123,20 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', (
     await dashboard.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     expect(complaints).toEqual([])
   })
+
+  test.for(['light', 'dark'] as const)(
+    'has no barrier on any page, %s',
+    async (colorScheme, { served, dashboard, courseId }) => {
+      await dashboard.emulateMedia({ colorScheme })
+      for (const path of ['', `/courses/${courseId}`, '/keys', '/apps', '/account', '/nothing']) {
+        await dashboard.goto(`${served.url}/dashboard${path}`)
+        expect({ path, found: await barriers(dashboard) }).toEqual({ path, found: [] })
+      }
+      await dashboard.getByRole('button', { name: 'Sign out' }).click()
+      await dashboard.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+      expect(await barriers(dashboard)).toEqual([])
+    },
+  )
 
   test('fits a telephone, on every page', async ({ served, dashboard, courseId }) => {
     await dashboard.setViewportSize({ width: 390, height: 844 })

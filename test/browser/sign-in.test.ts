@@ -1,21 +1,29 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
+import { minute, stoppedClock } from '../helpers/academy.ts'
 import { type TestCli, testCli } from '../helpers/cli.ts'
-import { test as base, chromiumPath, picture } from './chromium.ts'
+import { barriers, test as base, chromiumPath, picture, timeout } from './chromium.ts'
 
-const test = base.override('options', { firstPassword: true }).extend('cli', ({ page }, { onCleanup }) => {
-  const cli = testCli({
-    env: { BROWSER: 'the one of this test' },
-    openBrowser: async (url) => {
-      await page.goto(url)
-    },
-    // The program waits for a person here, and for as long as one takes.
-    sleep: (ms, signal) => setTimeout(ms, undefined, signal ? { signal } : {}),
+const test = base
+  .extend('clock', () => stoppedClock())
+  .override('options', ({ clock }) => ({ firstPassword: true, now: clock.now }))
+  .extend('cli', ({ page, clock }, { onCleanup }) => {
+    const cli = testCli({
+      env: { BROWSER: 'the one of this test' },
+      openBrowser: async (url) => {
+        await page.goto(url)
+      },
+      sleep: async (ms, signal) => {
+        // It waits for a person for as long as one takes; between two questions to the server time flies.
+        const patient = ms > minute
+        if (!patient) clock.advance(ms)
+        await setTimeout(patient ? ms : 250, undefined, signal ? { signal } : {})
+      },
+    })
+    onCleanup(() => cli.remove())
+    return cli
   })
-  onCleanup(() => cli.remove())
-  return cli
-})
 
 interface Person {
   readonly email: string
@@ -41,7 +49,7 @@ async function login(cli: TestCli, url: string, person: () => Promise<void>, fla
   return running
 }
 
-describe.skipIf(chromiumPath === undefined)('signing in with a real browser', () => {
+describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { timeout }, () => {
   test('leads from the terminal through sign-in and consent back to it', async ({
     served,
     cli,
@@ -57,10 +65,12 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', ()
       await page.getByText('Allow learnctl to act for you?').waitFor()
       expect(await page.locator('main').innerText()).toContain(admin.email)
       await picture(page, 'consent')
+      expect(await barriers(page)).toEqual([])
       await page.getByRole('button', { name: 'Allow', ...wholeName }).click()
       await page.waitForURL(/^http:\/\/127\.0\.0\.1:\d+\/callback/)
       await page.getByRole('heading', { level: 1 }).waitFor()
       await picture(page, 'signed-in')
+      expect(await barriers(page)).toEqual([])
     })
     expect(ran).toMatchObject({ code: 0, stdout: '' })
     expect(ran.stderr).toContain(`signed in to ${served.url} as ${admin.email}`)
@@ -143,6 +153,7 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', ()
     await page.getByRole('button', { name: 'Allow', ...wholeName }).waitFor()
     expect(await page.locator('main').innerText()).toContain(code)
     await picture(page, 'device-consent')
+    expect(await barriers(page)).toEqual([])
     await page.getByRole('button', { name: 'Allow', ...wholeName }).click()
     await page.getByText('You can close this page').waitFor()
     await picture(page, 'device-connected')
