@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { webFetch } from '../../src/cli/web-fetch.ts'
+import { ProtocolError } from '../../src/client/errors.ts'
 import type { Exchange, Reply, Transport } from '../../src/client/transport.ts'
 
 const url = 'https://school.example/oauth/token'
@@ -74,6 +75,16 @@ describe('a fetch over the transport of the program', () => {
       })(),
     })
     await expect(webFetch(dripping, 5)(url, request)).rejects.toMatchObject({ name: 'TimeoutError' })
+  })
+
+  test('calls what is no HTTP an answer that cannot be used', async () => {
+    const fault = new ProtocolError({ method: 'POST', url }, 'not_http', 'school.example speaks no HTTP')
+    const transport: Transport = () => Promise.reject(fault)
+    await expect(webFetch(transport, 1000)(url, request)).rejects.toMatchObject({
+      name: 'SignInError',
+      code: 'answer_unusable',
+      message: fault.message,
+    })
   })
 
   test('ends with the reason of its signal', async () => {

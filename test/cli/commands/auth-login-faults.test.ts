@@ -98,6 +98,12 @@ describe('a sign-in with a browser that', () => {
     },
   )
 
+  test('is denied shows why in the browser, too', async ({ desk }) => {
+    const { person, page } = sentBack({ error: 'access_denied' })
+    await desk.login('', person)
+    expect(page()?.html).toContain('<p>Why: the sign-in to school.example was denied.</p>')
+  })
+
   test('says nothing of its issuer where that is promised is refused', async ({ desk }) => {
     const ran = await desk.login('', async (address) => {
       const target = redirect(address, { code: 'c' })

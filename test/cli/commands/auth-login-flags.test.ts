@@ -258,6 +258,12 @@ describe('auth login --dry-run', () => {
     expect(desk.school.requests).toEqual([])
   })
 
+  test('names the metadata of a platform below a path', async ({ desk }) => {
+    const { stdout, stderr } = await desk.cli.run(`auth login --dry-run --url ${school}/lms`)
+    expect(stdout).toMatch(/^GET https:\/\/school\.example\/lms\/oauth\/authorize\?/)
+    expect(stderr).toContain(`: ${school}${wellKnown}/lms is asked first\n`)
+  })
+
   test('shows the request for a code with --device, as JSON where that is asked for', async ({ desk }) => {
     const { stdout } = await desk.login('--dry-run --device -o json')
     expect(JSON.parse(stdout)).toEqual({
