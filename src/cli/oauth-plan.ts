@@ -10,7 +10,7 @@ import type { Io } from './io.ts'
 import { masked } from './mask.ts'
 import { type OAuthClient, oauthClient } from './oauth-client.ts'
 import type { SignInPlan } from './oauth-sign-in.ts'
-import { type SignInPlace, signInPlace, useCredential } from './sign-in-place.ts'
+import { assertStorable, type SignInPlace, signInPlace, useCredential } from './sign-in-place.ts'
 
 /**
  * What a sign-in by OAuth 2.0 needs to know before it begins; null where it is only shown (`--dry-run`). Throws a
@@ -30,6 +30,7 @@ export async function planSignIn(context: Context, given: Given): Promise<SignIn
     await (device ? showDevice(context, place, client) : showBrowser(context, place, client))
     return null
   }
+  await assertStorable(context, place)
   const server = await discover({
     issuer: place.url,
     fetch: session.fetch,

@@ -1,5 +1,5 @@
 import { assertAddress } from '../config/academy.ts'
-import { isLocal, type Profiles, type StoredCredential } from '../config/profiles.ts'
+import { credentialOf, isLocal, type Profiles, type StoredCredential } from '../config/profiles.ts'
 import type { Context } from './context.ts'
 import { UsageError } from './errors.ts'
 
@@ -69,18 +69,25 @@ export function useCredential(
   })
 }
 
+/** Throws a ConfigError where a credential could not be stored: whoever signs in should hear it before. */
+export async function assertStorable({ profiles, io }: Context, { profile }: SignInPlace): Promise<void> {
+  await profiles.exclusively(profile, async () => {}, io.signal)
+}
+
 /** Stores a credential under the profile, which is the active one from then on; gives what it held before. */
 export async function storeCredential(
-  { profiles }: Context,
+  { profiles, io }: Context,
   { profile, url }: SignInPlace,
   credential: StoredCredential,
 ): Promise<StoredCredential | undefined> {
   let before: StoredCredential | undefined
-  await profiles.change((stored) => {
-    const known = Object.hasOwn(stored.profiles, profile) ? stored.profiles[profile] : undefined
-    before = known && !isLocal(known) ? known.credential : undefined
-    return { active: profile, profiles: { ...stored.profiles, [profile]: { url, credential } } }
-  })
+  const store = () =>
+    profiles.change((stored) => {
+      before = credentialOf(stored, profile)
+      return { active: profile, profiles: { ...stored.profiles, [profile]: { url, credential } } }
+    })
+  // A session that is being renewed or ended by another process is replaced when that is over.
+  await profiles.exclusively(profile, store, io.signal)
   return before
 }
 

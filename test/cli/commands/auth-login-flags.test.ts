@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { newCredential } from '../../../src/server/secret.ts'
 import {
@@ -74,6 +76,17 @@ describe('auth login refuses', () => {
 
   test('a platform over plain http, but on this machine', async ({ desk }) => {
     expectClearError(await desk.cli.run('auth login --url http://school.example'), 2, '--insecure-http')
+    expect(desk.school.requests).toEqual([])
+  })
+
+  test('to sign anybody in whose session could not be stored', async ({ desk }) => {
+    writeFileSync(join(desk.cli.home, 'file'), '')
+    const env = { LEARNCTL_CONFIG_DIR: join(desk.cli.home, 'file') }
+    expectClearError(
+      await desk.login('', approve, { env }),
+      1,
+      /cannot write .*\/file.*\n {2}hint: set LEARNCTL_CONFIG_DIR/,
+    )
     expect(desk.school.requests).toEqual([])
   })
 
