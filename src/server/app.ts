@@ -40,16 +40,13 @@ export function createApp(
   }
   const operations = routes.map(({ operation }) => ({ ...operation, path: pattern(operation.path) }))
   for (const [path, methods] of methodsByPath([...operations, ...endpoints])) {
-    app.all(path, (context) =>
-      answered(context, () => {
-        const allow = (methods.includes('GET') ? ['HEAD', ...methods] : methods).join(', ')
-        throw new ProblemError(
-          'method_not_allowed',
-          `${context.req.method} is not an operation of this path; it takes ${allow}.`,
-          { headers: { allow } },
-        )
-      }),
-    )
+    const allow = (methods.includes('GET') ? ['HEAD', ...methods] : methods).join(', ')
+    const refuse = endpoints.find((endpoint) => endpoint.path === path)?.refuse
+    const refused = ({ raw: { method } }: Exchange) => {
+      const detail = `${method} is not an operation of this path; it takes ${allow}.`
+      throw new ProblemError('method_not_allowed', detail, { headers: { allow } })
+    }
+    app.all(path, (context) => answered(context, refused, refuse))
   }
   app.notFound((context) =>
     answered(context, () => {

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../endpoint.ts'
+import { refusalPage, seeOther } from '../pages/page.tsx'
 import { accountPage } from './account.tsx'
 import { appDeletion, appsPage } from './apps.tsx'
 import { coursePage } from './course.tsx'
@@ -20,3 +21,11 @@ const pages = [
 
 /** Everything at /dashboard. What answers where nothing else does comes last. */
 export const dashboardEndpoints: readonly Endpoint[] = [...pages.flatMap(endpointsOf), signOut, noPage]
+
+/** Where the bare address of a server leads. */
+export const entrance: Endpoint = {
+  method: 'GET',
+  path: '/',
+  refuse: refusalPage,
+  handle: ({ base }) => seeOther(`${base}/dashboard`),
+}

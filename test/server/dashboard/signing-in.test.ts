@@ -16,6 +16,12 @@ test('after signing in one is at the page that one asked for, with its query', a
   expect(there.text).toContain('My keys')
 })
 
+test('the bare address of a server leads to the dashboard', async ({ academy }) => {
+  const answer = await academy.bearer(undefined).get('/')
+  expect(answer).toMatchObject({ status: 303, text: '' })
+  expect(answer.headers.get('location')).toBe('/dashboard')
+})
+
 test('a wrong password leads nowhere', async ({ academy, admin }) => {
   givePassword(academy, admin.id)
   const browser = plainBrowser(academy.fetch, issuer)
@@ -109,7 +115,7 @@ test('behind a public address with a path, every link and form stays below it', 
     })
   }
   const browser = plainBrowser(proxy, 'https://school.example')
-  const overview = await browser.signIn(await browser.open('/academy/dashboard'), email, password)
+  const overview = await browser.signIn(await browser.open('/academy/'), email, password)
   expect(overview).toMatchObject({ status: 200, url: 'https://school.example/academy/dashboard' })
   const page = await browser.submit(
     await browser.open('/academy/dashboard/keys'),

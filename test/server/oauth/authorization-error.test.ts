@@ -90,17 +90,18 @@ test('a request that is too long is a page of 414', async ({ flow }) => {
   expect(await flow.authorize({ state: 'a'.repeat(9000) })).toMatchObject({ status: 414, leadsTo: null })
 })
 
-test('other methods are 405', async ({ academy }) => {
+test('other methods are 405, in the form in which each place refuses', async ({ academy }) => {
   const anybody = academy.bearer(undefined)
-  for (const [method, path] of [
-    ['PUT', authorizePath()],
-    ['DELETE', '/oauth/token'],
-    ['GET', '/oauth/token'],
-    ['GET', '/oauth/revoke'],
-    ['GET', '/oauth/device_authorization'],
-    ['POST', '/.well-known/oauth-authorization-server'],
+  for (const [method, path, type] of [
+    ['PUT', authorizePath(), 'text/html; charset=utf-8'],
+    ['DELETE', '/oauth/token', 'application/json'],
+    ['GET', '/oauth/token', 'application/json'],
+    ['GET', '/oauth/revoke', 'application/json'],
+    ['GET', '/oauth/device_authorization', 'application/json'],
+    ['POST', '/.well-known/oauth-authorization-server', 'application/problem+json'],
   ] as const) {
-    expect((await anybody.send(method, path)).status, path).toBe(405)
+    const { status, headers } = await anybody.send(method, path)
+    expect({ path, status, type: headers.get('content-type') }).toEqual({ path, status: 405, type })
   }
 })
 
