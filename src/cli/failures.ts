@@ -13,7 +13,7 @@ import { ConfigError, SettingError } from '../config/errors.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { CommandError } from './errors.ts'
 import type { ExitName } from './exit-codes.ts'
-import { signInCommand } from './sign-in-command.ts'
+import { signInCommand } from './sign-in/command.ts'
 
 /** A fault as its user sees it. */
 export interface Failure {

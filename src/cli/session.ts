@@ -112,7 +112,7 @@ export function createSession(
   }
 
   async function openSource(profile: string, tokens: StoredTokens): Promise<TokenSource> {
-    const { openTokenSource } = await import('./token-source.ts')
+    const { openTokenSource } = await import('./sign-in/token-source.ts')
     return openTokenSource({
       io,
       settings,
@@ -229,7 +229,7 @@ export function databaseFault(error: unknown): unknown {
 }
 
 async function missing(academy: RemoteAcademy): Promise<never> {
-  const { signInCommand } = await import('./sign-in-command.ts')
+  const { signInCommand } = await import('./sign-in/command.ts')
   const { url, withheld } = academy
   const { origin } = new URL(url)
   throw new AuthRequiredError(`no credential for ${origin}`, {

@@ -2,7 +2,7 @@ import type { Command, Given } from '../command.ts'
 import type { Context } from '../context.ts'
 import { UsageError } from '../errors.ts'
 import type { Flag } from '../flag.ts'
-import type { SignInPlan } from '../oauth-sign-in.ts'
+import type { SignInPlan } from '../sign-in/by-oauth.ts'
 
 /** What only a sign-in by OAuth 2.0 takes. */
 const oauthFlags: readonly Flag[] = [
@@ -76,7 +76,7 @@ async function run(context: Context, given: Given): Promise<void> {
   const device = flags['device'] === true
   if (flags['with-key'] === true) {
     exclude('--with-key', given, oauthFlags)
-    return (await import('../key-sign-in.ts')).signInWithKey(context)
+    return (await import('../sign-in/by-key.ts')).signInWithKey(context)
   }
   if (device) {
     exclude(
@@ -85,7 +85,7 @@ async function run(context: Context, given: Given): Promise<void> {
       oauthFlags.filter(({ name }) => name === 'redirect-uri'),
     )
   }
-  const plan = await (await import('../oauth-plan.ts')).planSignIn(context, given)
+  const plan = await (await import('../sign-in/plan.ts')).planSignIn(context, given)
   if (plan !== null) await signIn(context, plan, device)
 }
 
@@ -95,8 +95,8 @@ function exclude(way: string, { flags }: Given, others: readonly Flag[]): void {
 }
 
 async function signIn(context: Context, plan: SignInPlan, device: boolean): Promise<void> {
-  const { signInWithBrowser, signInWithCode } = await import('../oauth-sign-in.ts')
-  const { tellSignedIn } = await import('../oauth-outcome.ts')
+  const { signInWithBrowser, signInWithCode } = await import('../sign-in/by-oauth.ts')
+  const { tellSignedIn } = await import('../sign-in/outcome.ts')
   await tellSignedIn(
     context,
     plan,

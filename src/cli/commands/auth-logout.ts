@@ -25,7 +25,7 @@ async function run(context: Context): Promise<void> {
     name,
     async () => {
       const credential = credentialOf(profiles.read(), name)
-      const { endSession } = await import('../end-session.ts')
+      const { endSession } = await import('../sign-in/end-session.ts')
       const reason = credential?.kind === 'oauth' ? await endSession(context, credential) : null
       await profiles.change((stored) => withCredential(stored, name, undefined))
       if (reason !== null) await output.note(`the session could not be ended at the platform: ${reason}`)

@@ -9,7 +9,7 @@ import { CommandError } from '../errors.ts'
 import { credentialLines, failureOf } from '../failures.ts'
 import { onePage } from '../one-page.ts'
 import { runningServers } from '../running-servers.ts'
-import { signInCommand } from '../sign-in-command.ts'
+import { signInCommand } from '../sign-in/command.ts'
 import { twoColumns } from '../two-columns.ts'
 import { visible } from '../visible.ts'
 

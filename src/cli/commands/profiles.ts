@@ -127,7 +127,7 @@ async function remove(context: Context, given: Given): Promise<void> {
   if (context.settings.dryRun.value) return removal()
   await context.profiles.exclusively(name, async () => {
     const credential = credentialOf(context.profiles.read(), name)
-    const { endSession } = await import('../end-session.ts')
+    const { endSession } = await import('../sign-in/end-session.ts')
     const reason = credential?.kind === 'oauth' ? await endSession(context, credential) : null
     await removal()
     if (reason !== null)

@@ -1,4 +1,4 @@
-import type { Academy } from '../config/academy.ts'
+import type { Academy } from '../../config/academy.ts'
 
 /** Which command to sign in by. */
 export interface SignInWay {

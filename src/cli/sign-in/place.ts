@@ -1,7 +1,7 @@
-import { assertAddress } from '../config/academy.ts'
-import { credentialOf, isLocal, type Profiles, type StoredCredential } from '../config/profiles.ts'
-import type { Context } from './context.ts'
-import { UsageError } from './errors.ts'
+import { assertAddress } from '../../config/academy.ts'
+import { credentialOf, isLocal, type Profiles, type StoredCredential } from '../../config/profiles.ts'
+import type { Context } from '../context.ts'
+import { UsageError } from '../errors.ts'
 
 /** Where somebody signs in, and under which profile that is kept. */
 export interface SignInPlace {
@@ -30,9 +30,9 @@ export async function signInPlace({ settings, profiles, prompts }: Context): Pro
   }
   const address = text ?? (await prompts.text('Address of the platform:'))
   assertAddress(address, given.value === null ? 'the address' : given.origin.name)
-  const { normaliseBaseUrl } = await import('../client/base-url.ts')
+  const { normaliseBaseUrl } = await import('../../client/base-url.ts')
   const url = normaliseBaseUrl(address)
-  const { checkedName } = await import('./commands/profiles.ts')
+  const { checkedName } = await import('../commands/profiles.ts')
   return { profile: named === null ? nameFor(url, stored) : checkedName(named), url }
 }
 

@@ -1,10 +1,10 @@
-import { createTokenSource, type TokenSource } from '../auth/token-source.ts'
-import type { Transport } from '../client/transport.ts'
-import type { Academy } from '../config/academy.ts'
-import type { ProfileStore } from '../config/profile-store.ts'
-import type { StoredTokens } from '../config/profiles.ts'
-import type { Settings } from '../config/settings.ts'
-import type { Io } from './io.ts'
+import { createTokenSource, type TokenSource } from '../../auth/token-source.ts'
+import type { Transport } from '../../client/transport.ts'
+import type { Academy } from '../../config/academy.ts'
+import type { ProfileStore } from '../../config/profile-store.ts'
+import type { StoredTokens } from '../../config/profiles.ts'
+import type { Settings } from '../../config/settings.ts'
+import type { Io } from '../io.ts'
 
 /** Whatever is waited for an answer of the API: here other processes wait, and what comes too late is lost. */
 const timeoutMs = 10_000
@@ -31,7 +31,7 @@ export function openTokenSource(parts: TokenSourceParts): TokenSource {
     renew: async (held, serves) => {
       const [{ renewed }, { webFetch }] = await Promise.all([
         import('./renewal.ts'),
-        import('./web-fetch.ts'),
+        import('../web-fetch.ts'),
       ])
       return renewed(held, serves, {
         io,

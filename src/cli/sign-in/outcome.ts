@@ -1,9 +1,9 @@
-import type { StoredCredential, StoredTokens } from '../config/profiles.ts'
-import { isCredential } from '../contract/credential-text.ts'
-import type { Context } from './context.ts'
+import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
+import { isCredential } from '../../contract/credential-text.ts'
+import type { Context } from '../context.ts'
+import type { SignedIn, SignInPlan } from './by-oauth.ts'
 import { endSession } from './end-session.ts'
-import type { SignedIn, SignInPlan } from './oauth-sign-in.ts'
-import { announce } from './sign-in-place.ts'
+import { announce } from './place.ts'
 
 /** Tells that it worked, and what differs from what was asked for; then ends the session that was there before. */
 export async function tellSignedIn(

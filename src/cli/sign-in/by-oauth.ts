@@ -1,15 +1,21 @@
-import type { AuthorizationServer } from '../auth/authorization-server.ts'
-import { type SignIn, signInByCode } from '../auth/code-sign-in.ts'
-import { type DevicePrompt, signInByDevice } from '../auth/device-sign-in.ts'
-import { SignInError } from '../auth/errors.ts'
-import { ApiError, ConnectionError, NotOfferedError, ProtocolError, TimeoutError } from '../client/errors.ts'
-import type { StoredCredential, StoredTokens } from '../config/profiles.ts'
-import { users } from '../contract/users.ts'
-import type { Context } from './context.ts'
-import { say } from './io.ts'
-import type { OAuthClient } from './oauth-client.ts'
-import { personIn, type SignInPlace, storeCredential, useCredential } from './sign-in-place.ts'
-import { visible } from './visible.ts'
+import type { AuthorizationServer } from '../../auth/authorization-server.ts'
+import { type SignIn, signInByCode } from '../../auth/code-sign-in.ts'
+import { type DevicePrompt, signInByDevice } from '../../auth/device-sign-in.ts'
+import { SignInError } from '../../auth/errors.ts'
+import {
+  ApiError,
+  ConnectionError,
+  NotOfferedError,
+  ProtocolError,
+  TimeoutError,
+} from '../../client/errors.ts'
+import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
+import { users } from '../../contract/users.ts'
+import type { Context } from '../context.ts'
+import { say } from '../io.ts'
+import { visible } from '../visible.ts'
+import type { OAuthClient } from './client.ts'
+import { personIn, type SignInPlace, storeCredential, useCredential } from './place.ts'
 
 /** What a sign-in has led to. */
 export interface SignedIn {
