@@ -9,7 +9,7 @@ import type { Reply } from '../reply.ts'
 import { findUser, toUser } from '../user-row.ts'
 import { userRoutes } from '../users.ts'
 import type { DashboardPage } from './dashboard-page.ts'
-import { Faults, Form, faultOfForm, isFaulty } from './form.tsx'
+import { Faults, Field, Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { GrantTable } from './grant-table.tsx'
 import { askOwn, callOf, type Guest, routeOf } from './guest.ts'
@@ -27,14 +27,8 @@ const labels = {
 export const accountPage: DashboardPage = {
   path: section,
   show: (guest) => account(guest),
-
-  async act(guest, form) {
-    try {
-      return await changePassword(guest, form)
-    } catch (error) {
-      return account(guest, faultOfForm(error))
-    }
-  },
+  act: changePassword,
+  again: account,
 }
 
 /** Changes one's own password as the API does; every session and grant ends with the old one (api.md §2). */
@@ -79,11 +73,7 @@ function account(guest: Guest, fault?: ProblemError): Reply {
   ] as const
   return framed(
     guest,
-    {
-      title: fault ? 'Fault: Account' : 'Account',
-      section,
-      ...(fault && { status: fault.status, code: fault.code, headers: fault.headers }),
-    },
+    { title: fault ? 'Fault: Account' : 'Account', section, fault },
     <>
       <h1>Account</h1>
       <section class="card" aria-labelledby="who">
@@ -112,27 +102,13 @@ function account(guest: Guest, fault?: ProblemError): Reply {
 
 function PasswordForm({ guest, fault }: { guest: Guest; fault: ProblemError | undefined }) {
   const field = (name: keyof typeof labels, autocomplete: string, hint?: string) => (
-    <>
-      <label for={name}>{labels[name]}</label>
-      <input
-        id={name}
-        name={name}
-        type="password"
-        autocomplete={autocomplete}
-        required
-        aria-describedby={hint}
-        aria-invalid={isFaulty(fault, name)}
-      />
-    </>
+    <Field type="password" label={labels[name]} required {...{ name, autocomplete, hint, fault }} />
   )
   return (
     <Form guest={guest} label="Change the password">
       <Faults fault={fault} labels={labels} />
       {field('currentPassword', 'current-password')}
-      {field('password', 'new-password', 'password-hint')}
-      <p class="hint" id="password-hint">
-        12 to 256 characters.
-      </p>
+      {field('password', 'new-password', '12 to 256 characters.')}
       {field('repeated', 'new-password')}
       <p class="note">
         You will be signed out everywhere, and no application can act as you any more. Your API keys stay as

@@ -1,6 +1,7 @@
 import type { App } from '../../contract/apps.ts'
+import { ownClientId } from '../../contract/oauth.ts'
 import type { ProblemError } from '../problem-error.ts'
-import { Faults, Form, isFaulty, OnceField } from './form.tsx'
+import { Faults, Field, Form, isFaulty, OnceField } from './form.tsx'
 import type { Guest } from './guest.ts'
 import { Table } from './table.tsx'
 import { Day } from './words.tsx'
@@ -16,7 +17,7 @@ export interface AppFields {
 const labels = { name: 'Name', redirectUris: 'Redirect URIs', public: 'Kind' }
 
 /** Applications, each with the way to delete it but for the one that is built in. */
-export function AppTable({ guest, apps, builtIn }: { guest: Guest; apps: readonly App[]; builtIn: string }) {
+export function AppTable({ guest, apps }: { guest: Guest; apps: readonly App[] }) {
   return (
     <Table
       caption="Applications, the newest first"
@@ -40,7 +41,7 @@ export function AppTable({ guest, apps, builtIn }: { guest: Guest; apps: readonl
           ))}
         </ul>,
         <Day time={app.createdAt} />,
-        app.clientId === builtIn ? (
+        app.clientId === ownClientId ? (
           <span class="note word">built in</span>
         ) : (
           <a class="take" href={`${guest.base}/dashboard/apps/${encodeURIComponent(app.clientId)}/delete`}>
@@ -70,20 +71,16 @@ export function AppForm({
     <Form guest={guest} label="Register an application">
       <Faults fault={fault} labels={labels} />
       <OnceField guest={guest} />
-      <label for="name">{labels.name}</label>
-      <input
-        id="name"
+      <Field
         name="name"
+        label={labels.name}
+        hint="People see it when they are asked for their consent."
+        fault={fault}
         value={fields.name}
         maxlength={255}
         required
         autocomplete="off"
-        aria-describedby="name-hint"
-        aria-invalid={isFaulty(fault, 'name')}
       />
-      <p class="hint" id="name-hint">
-        People see it when they are asked for their consent.
-      </p>
       <label for="redirectUris">{labels.redirectUris}</label>
       <textarea
         id="redirectUris"

@@ -1,5 +1,4 @@
 import { apps, type NewApp } from '../../contract/apps.ts'
-import { ownClientId } from '../../contract/oauth.ts'
 import { appRoutes, findApp } from '../apps.ts'
 import { requireRight } from '../call.ts'
 import { seeOther } from '../pages/page.tsx'
@@ -8,7 +7,7 @@ import type { Reply } from '../reply.ts'
 import { type AppFields, AppForm, AppTable } from './app-views.tsx'
 import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { doneOnce, faultOfForm } from './form.tsx'
+import { doneOnce } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { ask, type Guest } from './guest.ts'
 import { nextPage, pageSize } from './paging.tsx'
@@ -20,17 +19,14 @@ export const appsPage: DashboardPage = {
   path: section,
   show: (guest) => appList(guest),
 
-  async act(guest, form) {
-    try {
-      return await doneOnce(guest, form, addressOf(guest, section, 'app_made_before'), () => {
-        const app = ask(guest, appRoutes, apps.create, { body: inputOf(fieldsOf(form)) })
-        // What shows no secret may be loaded again.
-        return app.public ? seeOther(addressOf(guest, section, 'app_made')) : newAppPage(guest, app)
-      })
-    } catch (error) {
-      return appList(guest, { fault: faultOfForm(error), fields: fieldsOf(form) })
-    }
-  },
+  act: (guest, form) =>
+    doneOnce(guest, form, addressOf(guest, section, 'app_made_before'), () => {
+      const app = ask(guest, appRoutes, apps.create, { body: inputOf(fieldsOf(form)) })
+      // What shows no secret may be loaded again.
+      return app.public ? seeOther(addressOf(guest, section, 'app_made')) : newAppPage(guest, app)
+    }),
+
+  again: appList,
 }
 
 /** Asks whether an application is to be deleted, and deletes it. */
@@ -71,17 +67,13 @@ function inputOf({ name, redirectUris, kind }: AppFields) {
   return { name, redirectUris: lines.filter((line) => line !== ''), public: kind === 'public' }
 }
 
-function appList(guest: Guest, sent?: { fault: ProblemError; fields: AppFields }): Reply {
+function appList(guest: Guest, fault?: ProblemError, form = new URLSearchParams()): Reply {
   const { data, nextCursor } = ask(guest, appRoutes, apps.list, {
     query: { limit: String(pageSize), cursor: guest.query.get('cursor') ?? undefined },
   })
   return framed(
     guest,
-    {
-      title: sent ? 'Fault: Applications' : 'Applications',
-      section,
-      ...(sent && { status: sent.fault.status, code: sent.fault.code, headers: sent.fault.headers }),
-    },
+    { title: fault ? 'Fault: Applications' : 'Applications', section, fault },
     <>
       <h1>OAuth applications</h1>
       <p>
@@ -90,16 +82,12 @@ function appList(guest: Guest, sent?: { fault: ProblemError; fields: AppFields }
       </p>
       <section class="card" aria-labelledby="apps">
         <h2 id="apps">Registered</h2>
-        <AppTable guest={guest} apps={data} builtIn={ownClientId} />
+        <AppTable guest={guest} apps={data} />
         {nextPage(guest, nextCursor)}
       </section>
       <section class="card short" aria-labelledby="new">
         <h2 id="new">Register an application</h2>
-        <AppForm
-          guest={guest}
-          fault={sent?.fault}
-          fields={sent?.fields ?? { name: '', redirectUris: '', kind: 'confidential' }}
-        />
+        <AppForm guest={guest} fault={fault} fields={fieldsOf(form)} />
       </section>
     </>,
   )

@@ -1,6 +1,6 @@
-import type { Endpoint, Visit } from '../endpoint.ts'
+import type { Endpoint } from '../endpoint.ts'
 import { endSession, formOf, visitorOf } from '../pages/browser-session.ts'
-import { refusalPage, seeOther } from '../pages/page.tsx'
+import { hereOf, refusalPage, seeOther } from '../pages/page.tsx'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem-error.ts'
 import type { Reply } from '../reply.ts'
@@ -15,13 +15,16 @@ export interface DashboardPage {
   readonly show: (guest: Guest) => Reply
   /** Takes a form of the page, its CSRF token checked; absent where the page has none of its own. */
   readonly act?: (guest: Guest, form: URLSearchParams) => Reply | Promise<Reply>
+  /** The page once more, with the form as it was filled in and what was wrong with it (409, 422, 429). */
+  readonly again?: (guest: Guest, fault: ProblemError, form: URLSearchParams) => Reply
 }
 
 const why = 'The dashboard shows what your account may see.'
 const signedOut = 'You are signed out. Sign in to go on; what you sent was not done.'
 
 /** GET and POST of a page. Whoever is not signed in is asked to, and comes back to it. */
-export function endpointsOf({ path, show, act = noForm }: DashboardPage): Endpoint[] {
+export function endpointsOf(page: DashboardPage): Endpoint[] {
+  const { path, show } = page
   return [
     {
       method: 'GET',
@@ -49,7 +52,7 @@ export function endpointsOf({ path, show, act = noForm }: DashboardPage): Endpoi
         }
         if (asksToSignIn) return seeOther(hereOf(visit))
         const guest = guestOf(visit, visitor, visitor.user)
-        return held(guest, () => act(guest, form))
+        return held(guest, () => acted(page, guest, form))
       },
     },
   ]
@@ -84,8 +87,15 @@ export const noPage: Endpoint = {
   },
 }
 
-function noForm(): never {
-  throw new ProblemError('invalid_parameter', 'This page has no form that could be sent to it.')
+async function acted({ act, again }: DashboardPage, guest: Guest, form: URLSearchParams): Promise<Reply> {
+  if (!act) throw new ProblemError('invalid_parameter', 'This page has no form that could be sent to it.')
+  try {
+    return await act(guest, form)
+  } catch (error) {
+    const isOfForm = error instanceof ProblemError && [409, 422, 429].includes(error.status)
+    if (again && isOfForm) return again(guest, error, form)
+    throw error
+  }
 }
 
 /** A refusal keeps the navigation; what nobody foresaw does without. */
@@ -96,8 +106,4 @@ async function held(guest: Guest, work: () => Reply | Promise<Reply>): Promise<R
     if (error instanceof ProblemError) return refused(guest, error)
     throw error
   }
-}
-
-function hereOf({ base, request }: Visit): string {
-  return base + request.path + (request.search === '' ? '' : `?${request.search}`)
 }

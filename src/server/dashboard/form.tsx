@@ -1,4 +1,4 @@
-import type { Child } from 'hono/jsx'
+import type { Child, JSX } from 'hono/jsx'
 import { once } from '../idempotency.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem-error.ts'
@@ -74,13 +74,37 @@ export function Faults({
   )
 }
 
+/** How a field of a form differs from a plain input: what else is given goes to the input. */
+type FieldProps = JSX.IntrinsicElements['input'] & {
+  readonly name: string
+  readonly label: string
+  readonly hint?: string | undefined
+  readonly fault: ProblemError | undefined
+}
+
+/** An input with its label, and a hint where there is one. */
+export function Field({ name, label, hint, fault, ...others }: FieldProps) {
+  const hintId = hint && `${name}-hint`
+  return (
+    <>
+      <label for={name}>{label}</label>
+      <input
+        id={name}
+        name={name}
+        {...others}
+        aria-describedby={hintId}
+        aria-invalid={isFaulty(fault, name)}
+      />
+      {hint ? (
+        <p class="hint" id={hintId}>
+          {hint}
+        </p>
+      ) : null}
+    </>
+  )
+}
+
 /** True where a fault is about this field: for `aria-invalid`. */
 export function isFaulty(fault: ProblemError | undefined, name: string): true | undefined {
   return fault?.errors?.some(({ pointer }) => pointer?.split('/')[1] === name) || undefined
-}
-
-/** The refusal that a form is shown again with; rethrows what is no fault of what was filled in. */
-export function faultOfForm(error: unknown): ProblemError {
-  if (error instanceof ProblemError && [409, 422, 429].includes(error.status)) return error
-  throw error
 }

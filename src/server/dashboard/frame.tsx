@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { phraseOf } from '../../contract/errors.ts'
-import { page } from '../pages/page.tsx'
+import { type PageOptions, page } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
 import type { Reply } from '../reply.ts'
 import type { Guest } from './guest.ts'
@@ -18,25 +18,16 @@ const sections = {
 export type Section = keyof typeof sections
 
 /** How a page of the dashboard differs from others. */
-export interface FrameOptions {
-  readonly title: string
+export interface FrameOptions extends Pick<PageOptions, 'title' | 'fault'> {
   /** Which part it belongs to; none for a refusal. */
   readonly section?: Section
-  readonly status?: number
-  readonly headers?: Readonly<Record<string, string>>
-  readonly code?: string
 }
 
 /** A page of the dashboard: its content below the navigation. */
-export function framed(guest: Guest, options: FrameOptions, content: Child): Reply {
-  const { section, headers, ...others } = options
+export function framed(guest: Guest, { title, fault, section }: FrameOptions, content: Child): Reply {
   const note = noteIn(guest.query)
   return page(
-    {
-      ...others,
-      headers: { ...guest.visitor.headers, ...headers },
-      banner: <Banner guest={guest} section={section} />,
-    },
+    { title, fault, headers: guest.visitor.headers, banner: <Banner guest={guest} section={section} /> },
     <>
       {note && guest.raw.method !== 'POST' ? (
         <p class="note-bar" role="status">
@@ -51,10 +42,9 @@ export function framed(guest: Guest, options: FrameOptions, content: Child): Rep
 /** A refusal below the navigation. */
 export function refused(guest: Guest, fault: ProblemError): Reply {
   const title = fault.status === 404 ? 'Not found' : phraseOf[fault.status]
-  const { status, code, headers } = fault
   return framed(
     guest,
-    { title, status, code, headers },
+    { title, fault },
     <div class="card">
       <h1>{title}</h1>
       <p role="alert">{fault.message}</p>

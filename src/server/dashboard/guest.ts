@@ -1,8 +1,8 @@
 import type { Answer, Operation } from '../../contract/operation.ts'
 import { type Call, type Route, requireRight } from '../call.ts'
 import type { Visit } from '../endpoint.ts'
-import type { SignedIn, Visitor } from '../pages/browser-session.ts'
-import { grantable, type Principal } from '../principal.ts'
+import { principalOf, type SignedIn, type Visitor } from '../pages/browser-session.ts'
+import type { Principal } from '../principal.ts'
 import { Streamed } from '../reply.ts'
 import { parseQuery } from '../validation.ts'
 
@@ -22,14 +22,9 @@ export interface Question {
   readonly body?: unknown
 }
 
-/** The visit of somebody who is signed in; the log names them from here on. */
+/** The visit of somebody who is signed in. */
 export function guestOf(visit: Visit, visitor: Visitor, user: SignedIn): Guest {
-  const { id: userId, role } = user
-  const scopes = grantable[role]
-  // Nothing tells a session of this machine's program from one of its browser: neither has a bearer.
-  const principal: Principal = { userId, role, scopes, method: 'local', credential: 'browser' }
-  visit.request.principal = principal
-  return { ...visit, visitor, user, principal }
+  return { ...visit, visitor, user, principal: principalOf(user) }
 }
 
 /**

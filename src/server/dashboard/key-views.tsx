@@ -1,7 +1,7 @@
 import type { Key } from '../../contract/keys.ts'
 import { scopeInWords } from '../oauth/scope-text.ts'
 import type { ProblemError } from '../problem-error.ts'
-import { Faults, Form, isFaulty, OnceField } from './form.tsx'
+import { Faults, Field, Form, OnceField } from './form.tsx'
 import type { Guest } from './guest.ts'
 import { Table } from './table.tsx'
 import { Day } from './words.tsx'
@@ -71,20 +71,16 @@ export function KeyForm({
     <Form guest={guest} label="A new key">
       <Faults fault={fault} labels={labels} />
       <OnceField guest={guest} />
-      <label for="name">{labels.name}</label>
-      <input
-        id="name"
+      <Field
         name="name"
+        label={labels.name}
+        hint="What it is for, such as: nightly export."
+        fault={fault}
         value={fields.name}
         maxlength={255}
         required
         autocomplete="off"
-        aria-describedby="name-hint"
-        aria-invalid={isFaulty(fault, 'name')}
       />
-      <p class="hint" id="name-hint">
-        What it is for, such as: nightly export.
-      </p>
       <fieldset id="scopes" tabindex={-1}>
         <legend>{labels.scopes}</legend>
         {guest.principal.scopes.map((scope) => (
@@ -97,18 +93,14 @@ export function KeyForm({
           </label>
         ))}
       </fieldset>
-      <label for="expiresAt">{labels.expiresAt}</label>
-      <input
-        id="expiresAt"
+      <Field
         name="expiresAt"
+        label={labels.expiresAt}
+        hint="In UTC. Without one it works until you revoke it."
+        fault={fault}
         type="date"
         value={fields.day}
-        aria-describedby="day-hint"
-        aria-invalid={isFaulty(fault, 'expiresAt')}
       />
-      <p class="hint" id="day-hint">
-        In UTC. Without one it works until you revoke it.
-      </p>
       <div class="actions">
         <button type="submit">Create the key</button>
       </div>

@@ -6,7 +6,7 @@ import { invalid, type ProblemError } from '../problem-error.ts'
 import type { Reply } from '../reply.ts'
 import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { doneOnce, faultOfForm } from './form.tsx'
+import { doneOnce } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { askOwn, type Guest } from './guest.ts'
 import { type KeyFields, KeyForm, KeyTable } from './key-views.tsx'
@@ -19,14 +19,12 @@ export const keysPage: DashboardPage = {
   path: section,
   show: (guest) => keyList(guest),
 
-  async act(guest, form) {
-    try {
-      const again = addressOf(guest, section, 'key_made_before')
-      return await doneOnce(guest, form, again, () => newKeyPage(guest, createOwn(guest, form)))
-    } catch (error) {
-      return keyList(guest, { fault: faultOfForm(error), fields: fieldsOf(form) })
-    }
-  },
+  act: (guest, form) =>
+    doneOnce(guest, form, addressOf(guest, section, 'key_made_before'), () =>
+      newKeyPage(guest, createOwn(guest, form)),
+    ),
+
+  again: keyList,
 }
 
 /** Asks whether a key is to be revoked, and revokes it. */
@@ -74,7 +72,7 @@ function fieldsOf(form: URLSearchParams): KeyFields {
   }
 }
 
-function keyList(guest: Guest, sent?: { fault: ProblemError; fields: KeyFields }): Reply {
+function keyList(guest: Guest, fault?: ProblemError, form = new URLSearchParams('scopes=read')): Reply {
   const query = {
     user_id: guest.user.id,
     limit: String(pageSize),
@@ -83,11 +81,7 @@ function keyList(guest: Guest, sent?: { fault: ProblemError; fields: KeyFields }
   const { data, nextCursor } = askOwn(guest, keyRoutes, keys.list, { query })
   return framed(
     guest,
-    {
-      title: sent ? 'Fault: API keys' : 'API keys',
-      section,
-      ...(sent && { status: sent.fault.status, code: sent.fault.code, headers: sent.fault.headers }),
-    },
+    { title: fault ? 'Fault: API keys' : 'API keys', section, fault },
     <>
       <h1>API keys</h1>
       <p>
@@ -101,11 +95,7 @@ function keyList(guest: Guest, sent?: { fault: ProblemError; fields: KeyFields }
       </section>
       <section class="card short" aria-labelledby="new">
         <h2 id="new">A new key</h2>
-        <KeyForm
-          guest={guest}
-          fault={sent?.fault}
-          fields={sent?.fields ?? { name: '', scopes: ['read'], day: '' }}
-        />
+        <KeyForm guest={guest} fault={fault} fields={fieldsOf(form)} />
       </section>
     </>,
   )

@@ -77,12 +77,7 @@ function consentPage(visit: Visit, { visitor, user, asked }: Question, options: 
   const scopes = givableScopes(asked, user.role)
   const beyond = asked.filter((scope) => !scopes.includes(scope))
   return page(
-    {
-      title: `Allow ${clientName}?`,
-      narrow: true,
-      headers: visitor.headers,
-      ...(formTarget !== undefined && { formTarget }),
-    },
+    { title: `Allow ${clientName}?`, narrow: true, headers: visitor.headers, formTarget },
     <form method="post" class="card">
       <h1>Allow {clientName} to act for you?</h1>
       <h2 id="scopes">It will be able to</h2>

@@ -123,7 +123,7 @@ function codePage(visitor: Visitor, userCode: string, fault?: ProblemError): Rep
       title: fault ? 'Fault: Connect a device' : 'Connect a device',
       narrow: true,
       headers: visitor.headers,
-      ...(fault && { status: fault.status, code: fault.code }),
+      fault,
     },
     <form method="post" class="card">
       <h1>Connect a device</h1>

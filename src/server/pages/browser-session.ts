@@ -4,7 +4,7 @@ import { isCredential } from '../../contract/credential-text.ts'
 import type { RoleName } from '../../contract/operation.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { Visit } from '../endpoint.ts'
-import { grantable } from '../principal.ts'
+import { grantable, type Principal } from '../principal.ts'
 import { ProblemError } from '../problem-error.ts'
 import { readForm } from '../request-body.ts'
 import { digest, fingerprint, hmacKeyOf, isSame, newCredential } from '../secret.ts'
@@ -35,7 +35,7 @@ export function visitorOf(visit: Visit): Visitor {
   const sent = parse(raw.headers.get('cookie') ?? '', name)[name]
   const token = sent && isCredential('browserSession', sent) ? sent : newCredential('browserSession')
   const user = userBehind(academy.database, token, request.now)
-  if (user) nameInLog(visit, user)
+  if (user) request.principal = principalOf(user)
   return {
     token,
     csrf: csrfOf(academy.database, token),
@@ -54,9 +54,10 @@ export function stillSignedIn({ academy, request }: Visit, { token }: Visitor): 
   throw new ProblemError('forbidden', 'You have been signed out meanwhile. Load the page again.')
 }
 
-/** Names somebody who is signed in to the log. */
-export function nameInLog({ request }: Visit, { id: userId, role }: Pick<SignedIn, 'id' | 'role'>): void {
-  request.principal = { userId, role, scopes: grantable[role], method: 'local', credential: 'browser' }
+/** What somebody may do who is signed in with a browser: all that their role can have. */
+export function principalOf({ id: userId, role }: Pick<SignedIn, 'id' | 'role'>): Principal {
+  // Nothing tells a session of this machine's program from one of its browser: neither has a bearer.
+  return { userId, role, scopes: grantable[role], method: 'local', credential: 'browser' }
 }
 
 /**

@@ -10,23 +10,21 @@ import { style, styleSource } from './style.ts'
 /** How a page differs from the plain one. */
 export interface PageOptions {
   readonly title: string
-  /** 200 unless told otherwise. */
-  readonly status?: number
+  /** What is refused, or was wrong with the form that the page shows again: it gives the status, headers and code. */
+  readonly fault?: ProblemError | undefined
   /** Names in lower case. */
   readonly headers?: Readonly<Record<string, string>>
   /** Where its forms may lead to besides this site, as a CSP source: browsers hold redirects to it, too. */
-  readonly formTarget?: string
+  readonly formTarget?: string | undefined
   /** What stands above the content, such as the navigation of the dashboard. */
   readonly banner?: Child
   /** One column in the middle, for a question to one person. */
   readonly narrow?: boolean
-  /** The error code, for the log. */
-  readonly code?: string
 }
 
 /** A page: HTML that needs nothing else, no script, no other file, and may be shown in no frame. */
 export function page(options: PageOptions, content: Child): Reply {
-  const { title, status = 200, headers, formTarget, banner, narrow, code } = options
+  const { title, fault, headers, formTarget, banner, narrow } = options
   const html = (
     <html lang="en">
       <head>
@@ -44,7 +42,7 @@ export function page(options: PageOptions, content: Child): Reply {
     </html>
   )
   return {
-    status,
+    status: fault?.status ?? 200,
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': [
@@ -59,9 +57,10 @@ export function page(options: PageOptions, content: Child): Reply {
       'cross-origin-opener-policy': 'same-origin',
       'x-frame-options': 'DENY',
       ...headers,
+      ...fault?.headers,
     },
     body: `<!DOCTYPE html>${html}`,
-    ...(code !== undefined && { code }),
+    ...(fault && { code: fault.code }),
   }
 }
 
@@ -95,7 +94,7 @@ const titles: Partial<Record<ErrorStatus, string>> = {
 export function refusalPage(fault: ProblemError, { requestId }: Pick<Exchange, 'requestId'>): Reply {
   const title = titles[fault.status] ?? phraseOf[fault.status]
   return page(
-    { title, status: fault.status, headers: fault.headers, narrow: true, code: fault.code },
+    { title, fault, narrow: true },
     <div class="card">
       <h1>{title}</h1>
       <p>{fault.message}</p>

@@ -7,7 +7,7 @@ import { nobodysPassword, verifyPassword } from '../password.ts'
 import { ProblemError } from '../problem-error.ts'
 import type { Reply } from '../reply.ts'
 import { digest } from '../secret.ts'
-import { beginSession, nameInLog, type Visitor } from './browser-session.ts'
+import { beginSession, principalOf, type Visitor } from './browser-session.ts'
 import { hereOf, page, seeOther } from './page.tsx'
 
 /** The page that asks who somebody is; its form comes back to the same address. */
@@ -18,8 +18,8 @@ export function signInPage(visitor: Visitor, options: SignInOptions): Reply {
       title: fault ? 'Fault: Sign in' : 'Sign in',
       narrow: true,
       headers: visitor.headers,
-      ...(formTarget !== undefined && { formTarget }),
-      ...(fault && { status: fault.status, code: fault.code }),
+      formTarget,
+      fault,
     },
     <form method="post" class="card">
       <h1>Sign in</h1>
@@ -81,12 +81,11 @@ export async function signIn(
       requireUnchanged(database, found)
       return beginSession(visit, found.id)
     })
-    nameInLog(visit, found)
+    visit.request.principal = principalOf(found)
     return seeOther(hereOf(visit), headers)
   } catch (error) {
-    if (!(error instanceof ProblemError)) throw error
-    const again = signInPage(visitor, { ...reason, fault: error, account })
-    return { ...again, headers: { ...again.headers, ...error.headers } }
+    if (error instanceof ProblemError) return signInPage(visitor, { ...reason, fault: error, account })
+    throw error
   }
 }
 

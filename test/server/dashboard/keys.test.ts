@@ -95,7 +95,7 @@ test('every fault of a form is told at its field, and what was filled in stays',
   expect(page.html).toContain('role="alert"')
   const again = await browser.submit(page, { scopes: ['read'] }, button)
   expect(again.text).toContain('Last day must be in the future')
-  expect(again.html).toContain('value="2020-01-01" aria-describedby="day-hint" aria-invalid="true"')
+  expect(again.html).toContain('value="2020-01-01" aria-describedby="expiresAt-hint" aria-invalid="true"')
   expect(await browser.submit(again, { expiresAt: '2026-02-30' }, button)).toMatchObject({
     status: 422,
     text: expect.stringContaining('Last day must be a day such as 2027-01-31'),
