@@ -13,8 +13,8 @@ import { Faults, Field, Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { GrantTable } from './grant-table.tsx'
 import { askOwn, callOf, type Guest, routeOf } from './guest.ts'
-import { nextPage, pageSize } from './paging.tsx'
-import { Day } from './words.tsx'
+import { nextPage, pageAsked } from './paging.tsx'
+import { Day } from './value-text.tsx'
 
 const section = '/dashboard/account'
 const labels = {
@@ -59,9 +59,7 @@ function account(guest: Guest, fault?: ProblemError): Reply {
     findUser(guest.academy.database, guest.user.id),
   )
   const name = profile.displayName ?? [profile.firstName, profile.lastName].filter(Boolean).join(' ')
-  const { data, nextCursor } = askOwn(guest, grantRoutes, grants.list, {
-    query: { limit: String(pageSize), cursor: guest.query.get('cursor') ?? undefined },
-  })
+  const { data, nextCursor } = askOwn(guest, grantRoutes, grants.list, { query: pageAsked(guest) })
   const facts = [
     ['Name', name || '–'],
     ['E-mail address', email],

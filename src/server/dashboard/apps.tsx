@@ -4,13 +4,14 @@ import { requireRight } from '../call.ts'
 import { seeOther } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
 import type { Reply } from '../reply.ts'
-import { type AppFields, AppForm, AppTable } from './app-views.tsx'
+import { AppForm, appInputOf } from './app-form.tsx'
+import { AppTable } from './app-table.tsx'
 import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { doneOnce } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { ask, type Guest } from './guest.ts'
-import { nextPage, pageSize } from './paging.tsx'
+import { nextPage, pageAsked } from './paging.tsx'
 
 const section = '/dashboard/apps'
 
@@ -21,7 +22,7 @@ export const appsPage: DashboardPage = {
 
   act: (guest, form) =>
     doneOnce(guest, form, addressOf(guest, section, 'app_made_before'), () => {
-      const app = ask(guest, appRoutes, apps.create, { body: inputOf(fieldsOf(form)) })
+      const app = ask(guest, appRoutes, apps.create, { body: appInputOf(form) })
       // What shows no secret may be loaded again.
       return app.public ? seeOther(addressOf(guest, section, 'app_made')) : newAppPage(guest, app)
     }),
@@ -54,23 +55,8 @@ export const appDeletion: DashboardPage = {
   },
 }
 
-function fieldsOf(form: URLSearchParams): AppFields {
-  return {
-    name: form.get('name') ?? '',
-    redirectUris: form.get('redirectUris') ?? '',
-    kind: form.get('kind') === 'public' ? 'public' : 'confidential',
-  }
-}
-
-function inputOf({ name, redirectUris, kind }: AppFields) {
-  const lines = redirectUris.split(/\r?\n/).map((line) => line.trim())
-  return { name, redirectUris: lines.filter((line) => line !== ''), public: kind === 'public' }
-}
-
 function appList(guest: Guest, fault?: ProblemError, form = new URLSearchParams()): Reply {
-  const { data, nextCursor } = ask(guest, appRoutes, apps.list, {
-    query: { limit: String(pageSize), cursor: guest.query.get('cursor') ?? undefined },
-  })
+  const { data, nextCursor } = ask(guest, appRoutes, apps.list, { query: pageAsked(guest) })
   return framed(
     guest,
     { title: fault ? 'Fault: Applications' : 'Applications', section, fault },
@@ -87,7 +73,7 @@ function appList(guest: Guest, fault?: ProblemError, form = new URLSearchParams(
       </section>
       <section class="card short" aria-labelledby="new">
         <h2 id="new">Register an application</h2>
-        <AppForm guest={guest} fault={fault} fields={fieldsOf(form)} />
+        <AppForm guest={guest} form={form} fault={fault} />
       </section>
     </>,
   )

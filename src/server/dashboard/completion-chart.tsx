@@ -1,6 +1,6 @@
 import type { Summary } from '../../contract/analytics.ts'
 import { Table } from './table.tsx'
-import { counted, many, percent } from './words.tsx'
+import { counted, many, percent } from './value-text.tsx'
 
 /** How many are how far. */
 export type Standing = Pick<Summary, 'enrollments' | 'notStarted' | 'inProgress' | 'completed'>

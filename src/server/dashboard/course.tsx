@@ -4,6 +4,7 @@ import { type Course, courses } from '../../contract/courses.ts'
 import { progressStatuses } from '../../contract/progress.ts'
 import { analyticsRoutes } from '../analytics.ts'
 import { rowsPage } from '../analytics-rows.ts'
+import { isRole } from '../call.ts'
 import { courseRoutes } from '../courses.ts'
 import { Distribution } from './completion-chart.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
@@ -12,20 +13,15 @@ import { framed } from './frame.tsx'
 import { ask, type Guest } from './guest.ts'
 import { LearnerTable, OwnTable } from './learner-table.tsx'
 import { ownRows } from './own-courses.tsx'
-import { nextPage, pageSize } from './paging.tsx'
-import { counted, percent, statusWords } from './words.tsx'
+import { nextPage, pageAsked } from './paging.tsx'
+import { counted, percent, statusWords } from './value-text.tsx'
 
 /** A course: for those who work for the academy its learners, for a learner how far they are in it themselves. */
 export const coursePage: DashboardPage = {
   path: '/dashboard/courses/:courseId',
   show(guest) {
     const course = ask(guest, courseRoutes, courses.get, { params: guest.params })
-    const content =
-      guest.user.role === 'learner' ? (
-        <OwnProgress {...{ guest, course }} />
-      ) : (
-        <Learners {...{ guest, course }} />
-      )
+    const Content = isRole(guest, ...analytics.learners.roles) ? Learners : OwnProgress
     return framed(
       guest,
       { title: course.title, section: '/dashboard' },
@@ -44,7 +40,7 @@ export const coursePage: DashboardPage = {
           )}
         </p>
         {course.description === '' ? null : <p class="text">{course.description}</p>}
-        {content}
+        <Content {...{ guest, course }} />
       </>,
     )
   },
@@ -53,9 +49,8 @@ export const coursePage: DashboardPage = {
 function Learners({ guest, course }: { guest: Guest; course: Course }) {
   const only = { course_id: course.id }
   const status = guest.query.get('status') ?? undefined
-  const cursor = guest.query.get('cursor') ?? undefined
   const { data, nextCursor } = ask(guest, analyticsRoutes, analytics.learners, {
-    query: { ...only, status, cursor, limit: String(pageSize), summary: 'false' },
+    query: { ...only, status, ...pageAsked(guest), summary: 'false' },
   })
   const { summary } = ask(guest, analyticsRoutes, analytics.learners, { query: { ...only, limit: '1' } })
   if (!summary) throw new TypeError('the first page of analytics has a summary')
@@ -69,7 +64,7 @@ function Learners({ guest, course }: { guest: Guest; course: Course }) {
           ['Average grade', percent(summary.averageGradePercent)],
         ]}
       />
-      {summary.enrollments > 0 && cursor === undefined ? <Distribution {...summary} /> : null}
+      {summary.enrollments > 0 && !guest.query.has('cursor') ? <Distribution {...summary} /> : null}
       <section class="card" aria-labelledby="learners">
         <h2 id="learners">Learners</h2>
         <StatusFilter {...{ guest, summary, status }} />

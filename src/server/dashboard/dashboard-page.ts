@@ -4,9 +4,9 @@ import { hereOf, refusalPage, seeOther } from '../pages/page.tsx'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem-error.ts'
 import type { Reply } from '../reply.ts'
+import { noteIn } from './form-note.ts'
 import { refused } from './frame.tsx'
 import { type Guest, guestOf } from './guest.ts'
-import { noteIn } from './notes.ts'
 
 /** A page of the dashboard: what it shows, and what its forms do. */
 export interface DashboardPage {

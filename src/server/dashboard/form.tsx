@@ -5,6 +5,13 @@ import { ProblemError } from '../problem-error.ts'
 import type { Reply } from '../reply.ts'
 import type { Guest } from './guest.ts'
 
+/** A form as somebody filled it in, or as it is before anybody has, and what was wrong with it. */
+export interface FilledIn {
+  readonly guest: Guest
+  readonly form: URLSearchParams
+  readonly fault: ProblemError | undefined
+}
+
 /** A form of the dashboard: it goes back to the page that it stands on. */
 export function Form({ guest, label, children }: { guest: Guest; label: string; children: Child }) {
   return (

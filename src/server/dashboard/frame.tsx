@@ -1,10 +1,12 @@
 import type { Child } from 'hono/jsx'
+import { apps } from '../../contract/apps.ts'
 import { phraseOf } from '../../contract/errors.ts'
+import { isRole } from '../call.ts'
 import { type PageOptions, page } from '../pages/page.tsx'
 import type { ProblemError } from '../problem-error.ts'
 import type { Reply } from '../reply.ts'
+import { type NoteName, noteIn } from './form-note.ts'
 import type { Guest } from './guest.ts'
-import { type NoteName, noteIn } from './notes.ts'
 
 /** The parts of the dashboard, and the words of its navigation. */
 const sections = {
@@ -66,7 +68,7 @@ export function addressOf({ base }: Guest, path: Section, note?: NoteName): stri
 function Banner({ guest, section }: { guest: Guest; section: Section | undefined }) {
   const { base, user, request, visitor } = guest
   const shown = (Object.keys(sections) as Section[]).filter(
-    (path) => path !== '/dashboard/apps' || user.role === 'admin',
+    (path) => path !== '/dashboard/apps' || isRole(guest, ...apps.list.roles),
   )
   return (
     <>

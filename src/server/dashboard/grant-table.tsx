@@ -1,7 +1,7 @@
 import type { Grant } from '../../contract/grants.ts'
 import type { Guest } from './guest.ts'
 import { Table } from './table.tsx'
-import { Day } from './words.tsx'
+import { Day } from './value-text.tsx'
 
 /** What somebody has allowed applications to do, each with the way to take it back. */
 export function GrantTable({ guest, grants }: { guest: Guest; grants: readonly Grant[] }) {

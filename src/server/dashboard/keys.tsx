@@ -1,16 +1,16 @@
-import { isDay } from '../../contract/field.ts'
 import { keys, type NewKey } from '../../contract/keys.ts'
 import { findKey, keyRoutes, revokeKey } from '../keys.ts'
 import { seeOther } from '../pages/page.tsx'
-import { invalid, type ProblemError } from '../problem-error.ts'
+import type { ProblemError } from '../problem-error.ts'
 import type { Reply } from '../reply.ts'
 import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { doneOnce } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { askOwn, type Guest } from './guest.ts'
-import { type KeyFields, KeyForm, KeyTable } from './key-views.tsx'
-import { nextPage, pageSize } from './paging.tsx'
+import { KeyForm, keyInputOf } from './key-form.tsx'
+import { KeyTable } from './key-table.tsx'
+import { nextPage, pageAsked } from './paging.tsx'
 
 const section = '/dashboard/keys'
 
@@ -21,7 +21,7 @@ export const keysPage: DashboardPage = {
 
   act: (guest, form) =>
     doneOnce(guest, form, addressOf(guest, section, 'key_made_before'), () =>
-      newKeyPage(guest, createOwn(guest, form)),
+      newKeyPage(guest, askOwn(guest, keyRoutes, keys.create, { body: keyInputOf(form) })),
     ),
 
   again: keyList,
@@ -52,32 +52,8 @@ export const keyRevocation: DashboardPage = {
   },
 }
 
-function createOwn(guest: Guest, form: URLSearchParams): NewKey {
-  const { name, scopes, day } = fieldsOf(form)
-  if (day !== '' && !isDay(day)) {
-    throw invalid([
-      { pointer: '#/expiresAt', code: 'invalid_time', detail: 'must be a day such as 2027-01-31' },
-    ])
-  }
-  // A key that ends on a day is good until that day is over.
-  const expiresAt = day === '' ? null : `${day}T23:59:59.999Z`
-  return askOwn(guest, keyRoutes, keys.create, { body: { name, scopes, expiresAt } })
-}
-
-function fieldsOf(form: URLSearchParams): KeyFields {
-  return {
-    name: form.get('name') ?? '',
-    scopes: form.getAll('scopes'),
-    day: form.get('expiresAt')?.trim() ?? '',
-  }
-}
-
 function keyList(guest: Guest, fault?: ProblemError, form = new URLSearchParams('scopes=read')): Reply {
-  const query = {
-    user_id: guest.user.id,
-    limit: String(pageSize),
-    cursor: guest.query.get('cursor') ?? undefined,
-  }
+  const query = { user_id: guest.user.id, ...pageAsked(guest) }
   const { data, nextCursor } = askOwn(guest, keyRoutes, keys.list, { query })
   return framed(
     guest,
@@ -95,7 +71,7 @@ function keyList(guest: Guest, fault?: ProblemError, form = new URLSearchParams(
       </section>
       <section class="card short" aria-labelledby="new">
         <h2 id="new">A new key</h2>
-        <KeyForm guest={guest} fault={fault} fields={fieldsOf(form)} />
+        <KeyForm guest={guest} form={form} fault={fault} />
       </section>
     </>,
   )

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { LearnerRow } from '../../contract/analytics.ts'
 import { Completion, Hatching } from './completion-chart.tsx'
 import { type Column, Table } from './table.tsx'
-import { Day, percent, statusWords } from './words.tsx'
+import { Day, percent, statusWords } from './value-text.tsx'
 
 const standing: readonly Column[] = [
   { name: 'Status' },

@@ -1,7 +1,7 @@
 import { analytics } from '../../contract/analytics.ts'
-import type { Course } from '../../contract/courses.ts'
-import { courses } from '../../contract/courses.ts'
+import { type Course, courses } from '../../contract/courses.ts'
 import { analyticsRoutes } from '../analytics.ts'
+import { isRole } from '../call.ts'
 import { courseRoutes } from '../courses.ts'
 import type { Reply } from '../reply.ts'
 import { Distribution, Hatching, Key, type Standing, StandingBar } from './completion-chart.tsx'
@@ -10,14 +10,14 @@ import { Figures } from './figures.tsx'
 import { framed } from './frame.tsx'
 import { ask, type Guest } from './guest.ts'
 import { ownCourses } from './own-courses.tsx'
-import { nextPage, pageSize } from './paging.tsx'
+import { nextPage, pageAsked } from './paging.tsx'
 import { Table } from './table.tsx'
-import { counted, percent } from './words.tsx'
+import { counted, percent } from './value-text.tsx'
 
 /** What there is at a glance: an academy for those who work for it, their own courses for learners. */
 export const overview: DashboardPage = {
   path: '/dashboard',
-  show: (guest) => (guest.user.role === 'learner' ? ownCourses(guest) : wholeAcademy(guest)),
+  show: (guest) => (isRole(guest, ...analytics.learners.roles) ? wholeAcademy(guest) : ownCourses(guest)),
 }
 
 const nobody: Standing & { averageCompletionPercentage: null; averageGradePercent: null } = {
@@ -30,9 +30,8 @@ const nobody: Standing & { averageCompletionPercentage: null; averageGradePercen
 }
 
 function wholeAcademy(guest: Guest): Reply {
-  const cursor = guest.query.get('cursor') ?? undefined
   const listed = ask(guest, courseRoutes, courses.list, {
-    query: { sort: 'title', limit: String(pageSize), cursor, include_total: 'true' },
+    query: { ...pageAsked(guest), sort: 'title', include_total: 'true' },
   })
   const { summary } = ask(guest, analyticsRoutes, analytics.learners, { query: { limit: '1' } })
   if (!summary) throw new TypeError('the first page of analytics has a summary')

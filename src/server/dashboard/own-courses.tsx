@@ -6,7 +6,7 @@ import { framed } from './frame.tsx'
 import type { Guest } from './guest.ts'
 import { OwnTable } from './learner-table.tsx'
 import { nextPage, pageSize } from './paging.tsx'
-import { counted, many, percent } from './words.tsx'
+import { counted, many, percent } from './value-text.tsx'
 
 /** The conditions that leave a learner's own enrolments. */
 export function ownRows({ user }: Guest): Sql[] {
@@ -40,8 +40,9 @@ export function ownCourses(guest: Guest): Reply {
       />
       <section class="card" aria-labelledby="courses">
         <h2 id="courses">Courses</h2>
-        {data.length === 0 ? <p>You are not enrolled in a course yet.</p> : null}
-        {data.length === 0 ? null : (
+        {data.length === 0 ? (
+          <p>You are not enrolled in a course yet.</p>
+        ) : (
           <>
             <OwnTable
               rows={data}

@@ -3,6 +3,11 @@ import type { Guest } from './guest.ts'
 /** How many rows a page of a list shows. */
 export const pageSize = 25
 
+/** The page of a list that an address asks for, as the API takes it. */
+export function pageAsked({ query }: Guest) {
+  return { limit: String(pageSize), cursor: query.get('cursor') ?? undefined }
+}
+
 /**
  * The links between the pages of a list, or nothing where one page holds it all. What comes after is found by where
  * this page ends, so there is a way on and a way back to the start.

@@ -16,7 +16,7 @@ import { deviceConsentPage } from './consent.tsx'
 import { decideDevice, shownUserCode, waitingDevice } from './device-code.ts'
 import { OAuthError } from './oauth-error.ts'
 import { givableScopes } from './scope-text.ts'
-import { countWrongCode, requireTriesLeft } from './wrong-code.ts'
+import { countWrongCode, requireTriesLeft } from './user-code-guess.ts'
 
 const reason = { why: 'A device wants to act for you. Sign in to answer it.' }
 

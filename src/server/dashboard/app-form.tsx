@@ -1,0 +1,71 @@
+import { Faults, Field, type FilledIn, Form, isFaulty, OnceField } from './form.tsx'
+
+const labels = { name: 'Name', redirectUris: 'Redirect URIs', public: 'Kind' }
+
+/** The form that registers an application. */
+export function AppForm({ guest, form, fault }: FilledIn) {
+  const kinds = [
+    ['confidential', 'It runs on a server that can keep a secret'],
+    ['public', 'It runs on people’s own machines or in their browsers, and gets no secret'],
+  ] as const
+  return (
+    <Form guest={guest} label="Register an application">
+      <Faults fault={fault} labels={labels} />
+      <OnceField guest={guest} />
+      <Field
+        name="name"
+        label={labels.name}
+        hint="People see it when they are asked for their consent."
+        fault={fault}
+        value={form.get('name') ?? ''}
+        maxlength={255}
+        required
+        autocomplete="off"
+      />
+      <label for="redirectUris">{labels.redirectUris}</label>
+      <textarea
+        id="redirectUris"
+        name="redirectUris"
+        rows={3}
+        required
+        spellcheck={false}
+        aria-describedby="uris-hint"
+        aria-invalid={isFaulty(fault, 'redirectUris')}
+      >
+        {form.get('redirectUris') ?? ''}
+      </textarea>
+      <p class="hint" id="uris-hint">
+        One to a line: https, or http on 127.0.0.1, [::1] or localhost.
+      </p>
+      <fieldset id="public" tabindex={-1}>
+        <legend>{labels.public}</legend>
+        {kinds.map(([kind, meaning]) => (
+          <label class="choice">
+            <input type="radio" name="kind" value={kind} checked={kindIn(form) === kind} />
+            <span>
+              <strong>{kind}</strong>
+              <small>{meaning}</small>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <div class="actions">
+        <button type="submit">Register it</button>
+      </div>
+    </Form>
+  )
+}
+
+/** What the form asks for, as the API takes it. */
+export function appInputOf(form: URLSearchParams) {
+  const lines = (form.get('redirectUris') ?? '').split(/\r?\n/).map((line) => line.trim())
+  return {
+    name: form.get('name') ?? '',
+    redirectUris: lines.filter((line) => line !== ''),
+    public: kindIn(form) === 'public',
+  }
+}
+
+function kindIn(form: URLSearchParams): 'public' | 'confidential' {
+  return form.get('kind') === 'public' ? 'public' : 'confidential'
+}

@@ -1,0 +1,42 @@
+import type { App } from '../../contract/apps.ts'
+import { ownClientId } from '../../contract/oauth.ts'
+import type { Guest } from './guest.ts'
+import { Table } from './table.tsx'
+import { Day } from './value-text.tsx'
+
+/** Applications, each with the way to delete it but for the one that is built in. */
+export function AppTable({ guest, apps }: { guest: Guest; apps: readonly App[] }) {
+  return (
+    <Table
+      caption="Applications, the newest first"
+      columns={[
+        { name: 'Name' },
+        { name: 'Client id', look: 'broad' },
+        { name: 'Kind' },
+        { name: 'Redirect URIs', look: 'broad' },
+        { name: 'Registered' },
+        { name: 'Delete', unseen: true },
+      ]}
+      rows={apps.map((app) => [
+        app.name,
+        <code>{app.clientId}</code>,
+        app.public ? 'public' : 'confidential',
+        <ul class="plain">
+          {app.redirectUris.map((uri) => (
+            <li>
+              <code>{uri}</code>
+            </li>
+          ))}
+        </ul>,
+        <Day time={app.createdAt} />,
+        app.clientId === ownClientId ? (
+          <span class="note word">built in</span>
+        ) : (
+          <a class="take" href={`${guest.base}/dashboard/apps/${encodeURIComponent(app.clientId)}/delete`}>
+            Delete<span class="unseen"> {app.name}</span>
+          </a>
+        ),
+      ])}
+    />
+  )
+}

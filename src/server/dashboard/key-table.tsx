@@ -1,0 +1,45 @@
+import type { Key } from '../../contract/keys.ts'
+import type { Guest } from './guest.ts'
+import { Table } from './table.tsx'
+import { Day } from './value-text.tsx'
+
+/** Keys without their texts, each with the way to revoke it while it works. */
+export function KeyTable({ guest, keys }: { guest: Guest; keys: readonly Key[] }) {
+  const now = guest.request.now.toISOString()
+  return (
+    <Table
+      caption="My keys, the newest first"
+      columns={[
+        { name: 'Name' },
+        { name: 'Key' },
+        { name: 'Scopes' },
+        { name: 'Made' },
+        { name: 'Last used' },
+        { name: 'Ends' },
+        { name: 'State' },
+        { name: 'Revoke', unseen: true },
+      ]}
+      rows={keys.map((key) => {
+        const state = key.revokedAt ? 'revoked' : key.expiresAt && key.expiresAt <= now ? 'expired' : 'active'
+        return [
+          key.name,
+          <code>
+            {key.prefix}…{key.last4}
+          </code>,
+          key.scopes.join(' '),
+          <Day time={key.createdAt} />,
+          <Day time={key.lastUsedAt} />,
+          <Day time={key.expiresAt} />,
+          <span class={`state ${state}`}>{state}</span>,
+          state === 'revoked' ? (
+            ''
+          ) : (
+            <a class="take" href={`${guest.base}/dashboard/keys/${encodeURIComponent(key.id)}/revoke`}>
+              Revoke<span class="unseen"> {key.name}</span>
+            </a>
+          ),
+        ]
+      })}
+    />
+  )
+}
