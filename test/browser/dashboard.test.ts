@@ -1,15 +1,33 @@
+import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
+import { freshDirectory } from '../helpers/academy.ts'
+import { startServer } from '../server/served.ts'
 import { barriers, test as base, chromiumPath, picture, timeout } from './chromium.ts'
 
 const title = 'Logic <b>& "rhetoric"</b>'
 
-/** An academy with a course, a learner in it, and its admin signed in at the dashboard. */
+/** Signs in where the sign-in page is shown. */
+async function signIn(page: Page, email: string, password: string): Promise<void> {
+  await page.getByLabel('E-mail address or username').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/**
+ * One academy for all: a course, learners in it, and its admin, who is signed in at the dashboard. Each test changes
+ * only what it has made.
+ */
 const test = base
-  .override('options', { firstPassword: true })
-  .extend('courseId', async ({ served }): Promise<string> => {
-    const post = async (path: string, method: string, body: object) => {
-      const answer = await served.fetch(path, {
+  .extend('school', { scope: 'file' }, async ({ executablePath: _ }, { onCleanup }) => {
+    const { path, remove } = freshDirectory()
+    const served = await startServer(join(path, 'academy.db'), { firstPassword: true })
+    onCleanup(async () => {
+      await served.stop()
+      remove()
+    })
+    const send = async (target: string, method: string, body: object) => {
+      const answer = await served.fetch(target, {
         method,
         headers: { authorization: `Bearer ${served.key}`, 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -17,23 +35,31 @@ const test = base
       expect(answer.ok).toBe(true)
       return answer.json()
     }
-    const { id } = await post('/v1/courses', 'POST', { title, status: 'published' })
-    for (const [name, completionPercentage] of [
+    const { id: courseId } = await send('/v1/courses', 'POST', { title, status: 'published' })
+    for (const [firstName, completionPercentage] of [
       ['Ada', 100],
       ['Grace', 40],
     ] as const) {
-      const email = `${name.toLowerCase()}@school.example`
-      const learner = await post('/v1/users', 'POST', { email, profile: { firstName: name } })
-      await post(`/v1/learners/${learner.id}/progress`, 'PUT', { courseId: id, completionPercentage })
+      const email = `${firstName.toLowerCase()}@school.example`
+      const learner = await send('/v1/users', 'POST', { email, profile: { firstName } })
+      await send(`/v1/learners/${learner.id}/progress`, 'PUT', { courseId, completionPercentage })
     }
-    return id
-  })
-  .extend('dashboard', async ({ served, page, courseId: _ }): Promise<Page> => {
     const { email, password } = served.firstPassword!
-    await page.goto(`${served.url}/dashboard`)
-    await page.getByLabel('E-mail address or username').fill(email)
-    await page.getByLabel('Password').fill(password)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    return { url: served.url, email, password, courseId, send }
+  })
+  .extend('signedIn', { scope: 'file' }, async ({ browser, school: { url, email, password } }) => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    await page.goto(`${url}/dashboard`)
+    await signIn(page, email, password)
+    await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
+    const state = await context.storageState()
+    await context.close()
+    return state
+  })
+  .extend('dashboard', async ({ context, page, school, signedIn }): Promise<Page> => {
+    await context.addCookies(signedIn.cookies)
+    await page.goto(`${school.url}/dashboard`)
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()
     return page
   })
@@ -55,7 +81,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
   })
 
   test('makes a key that works until it is revoked, and shows it once', async ({
-    served,
+    school,
     dashboard,
     complaints,
   }) => {
@@ -65,7 +91,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     const key = await dashboard.locator('code').filter({ hasText: 'lpk_' }).innerText()
     await picture(dashboard, 'new-key')
     const status = async () =>
-      (await fetch(`${served.url}/v1/courses`, { headers: { authorization: `Bearer ${key}` } })).status
+      (await fetch(`${school.url}/v1/courses`, { headers: { authorization: `Bearer ${key}` } })).status
     expect(await status()).toBe(200)
     expect(dashboard.url()).not.toContain(key)
 
@@ -105,43 +131,41 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     expect(complaints).toEqual([])
   })
 
-  test('changes a password, which signs out everywhere', async ({ served, dashboard, complaints }) => {
-    const { password } = served.firstPassword!
-    await section(dashboard, 'Account').click()
-    await picture(dashboard, 'account')
+  test('changes a password, which signs out everywhere', async ({ school, page, complaints }) => {
+    const email = 'instructor@school.example'
+    const password = 'a password to be changed'
+    await school.send('/v1/users', 'POST', { email, password, role: 'instructor' })
+    await page.goto(`${school.url}/dashboard/account`)
+    await signIn(page, email, password)
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
+    await picture(page, 'account')
     const wanted = 'another password, longer'
     for (const [index, text] of [password, wanted, wanted].entries()) {
-      await dashboard.locator('input[type=password]').nth(index).fill(text)
+      await page.locator('input[type=password]').nth(index).fill(text)
     }
-    await dashboard.getByRole('button', { name: 'Change the password' }).click()
-    await dashboard.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
-    await dashboard.getByLabel('E-mail address or username').fill(served.firstPassword!.email)
-    await dashboard.getByLabel('Password').fill(wanted)
-    await dashboard.getByRole('button', { name: 'Sign in' }).click()
-    await dashboard.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
-    await dashboard.getByRole('button', { name: 'Sign out' }).click()
-    await dashboard.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    await signIn(page, email, wanted)
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     expect(complaints).toEqual([])
   })
 
-  test.for(['light', 'dark'] as const)(
-    'has no barrier on any page, %s',
-    async (colorScheme, { served, dashboard, courseId }) => {
-      await dashboard.emulateMedia({ colorScheme })
-      for (const path of ['', `/courses/${courseId}`, '/keys', '/apps', '/account', '/nothing']) {
-        await dashboard.goto(`${served.url}/dashboard${path}`)
-        expect({ path, found: await barriers(dashboard) }).toEqual({ path, found: [] })
+  test('has no barrier on any page, light or dark', async ({ school, dashboard }) => {
+    for (const path of ['', `/courses/${school.courseId}`, '/keys', '/apps', '/account', '/nothing']) {
+      await dashboard.goto(`${school.url}/dashboard${path}`)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await dashboard.emulateMedia({ colorScheme })
+        expect({ path, colorScheme, found: await barriers(dashboard) }).toMatchObject({ found: [] })
       }
-      await dashboard.getByRole('button', { name: 'Sign out' }).click()
-      await dashboard.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
-      expect(await barriers(dashboard)).toEqual([])
-    },
-  )
+    }
+  })
 
-  test('fits a telephone, on every page', async ({ served, dashboard, courseId }) => {
+  test('fits a telephone, on every page', async ({ school: { url, courseId }, dashboard }) => {
     await dashboard.setViewportSize({ width: 390, height: 844 })
     for (const path of ['', `/courses/${courseId}`, '/keys', '/apps', '/account']) {
-      await dashboard.goto(`${served.url}/dashboard${path}`)
+      await dashboard.goto(`${url}/dashboard${path}`)
       const { wide, seen } = await dashboard.evaluate(() => ({
         wide: document.documentElement.scrollWidth,
         seen: document.documentElement.clientWidth,
@@ -160,14 +184,11 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     expect(await dashboard.locator('main :focus').count()).toBe(1)
   })
 
-  test('needs no script', async ({ browser, served }) => {
+  test('needs no script', async ({ browser, school }) => {
     const context = await browser.newContext({ javaScriptEnabled: false })
     const page = await context.newPage()
-    const { email, password } = served.firstPassword!
-    await page.goto(`${served.url}/dashboard/keys`)
-    await page.getByLabel('E-mail address or username').fill(email)
-    await page.getByLabel('Password').fill(password)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.goto(`${school.url}/dashboard/keys`)
+    await signIn(page, school.email, school.password)
     await page.getByLabel('Name').fill('without script')
     await page.getByRole('button', { name: 'Create the key' }).click()
     expect(await page.locator('code').filter({ hasText: 'lpk_' }).count()).toBe(1)

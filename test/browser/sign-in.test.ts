@@ -61,6 +61,7 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { 
       await page.getByRole('heading', { name: 'Sign in' }).waitFor()
       expect(new URL(page.url()).pathname).toBe('/oauth/authorize')
       await picture(page, 'sign-in')
+      expect(await barriers(page)).toEqual([])
       await signIn(page, admin)
       await page.getByText('Allow learnctl to act for you?').waitFor()
       expect(await page.locator('main').innerText()).toContain(admin.email)

@@ -9,7 +9,7 @@ import { startOidcProvider } from '../foreign-servers/oidc-provider.ts'
 import { freshDirectory } from '../helpers/academy.ts'
 import { plainBrowser } from '../helpers/browser.ts'
 import { testCli } from '../helpers/cli.ts'
-import { type Ended, run } from '../helpers/process.ts'
+import { bin, type Ended, run } from '../helpers/process.ts'
 import { startRotatingServer } from '../helpers/rotating-server.ts'
 import { readProfiles, signedIn, storedTokens, storeProfile, tokensIn } from '../helpers/signed-in.ts'
 import { startServer } from '../server/served.ts'
@@ -18,9 +18,6 @@ import { startServer } from '../server/served.ts'
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const source = (name: string) => JSON.stringify(new URL(`../../src/cli/${name}.ts`, import.meta.url).href)
-
-const plain = `import { start } from ${source('main')}
-await start()`
 
 /** The program, killed as soon as the whole answer to a renewal is there. */
 const deadly = `import { main } from ${source('main')}
@@ -62,11 +59,10 @@ const test = base
     const directory = freshDirectory()
     onCleanup(directory.remove)
     const config = join(directory.path, 'config')
-    writeFileSync(join(directory.path, 'plain.mjs'), plain)
     writeFileSync(join(directory.path, 'deadly.mjs'), deadly)
     writeFileSync(join(directory.path, 'watched.mjs'), watched)
-    const learnctl = (words: string, program = 'plain'): Promise<Ended> =>
-      run(process.execPath, [join(directory.path, `${program}.mjs`), ...words.split(' ')], {
+    const learnctl = (words: string, script?: 'deadly' | 'watched'): Promise<Ended> =>
+      run(process.execPath, [script ? join(directory.path, `${script}.mjs`) : bin, ...words.split(' ')], {
         cwd: directory.path,
         env: { HOME: directory.path, LEARNCTL_CONFIG_DIR: config },
       })
@@ -192,7 +188,7 @@ test('a fresh token is sent without anything being loaded that renews or stores 
   const loaded: string[] = JSON.parse(stdout)
   const parts = loaded.map((address) => address.replace(/.*\/(src|node_modules)\//, ''))
   expect(parts).toContain('auth/token-source.ts')
-  expect(parts.filter((part) => /^(oauth4webapi|conf)\/|^(auth\/refresh|cli\/renewal)/.test(part))).toEqual(
-    [],
-  )
+  expect(
+    parts.filter((part) => /^(oauth4webapi|conf)\/|^(auth\/refresh|cli\/sign-in\/renewal)/.test(part)),
+  ).toEqual([])
 })
