@@ -10,7 +10,10 @@ export const exitCodes = {
     when: 'a wrong flag, argument, choice or input file; 400, 413, 414, 415, 422; a question was needed but may not be asked',
   },
   notFound: { code: 3, when: '404 on something named' },
-  auth: { code: 4, when: 'no credential, 401, an expired key' },
+  auth: {
+    code: 4,
+    when: 'no credential, 401, an expired key, a sign-in that failed, a session that has ended',
+  },
   forbidden: { code: 5, when: 'any other 403' },
   conflict: { code: 6, when: '409, 412, a used Idempotency-Key, a stale plan, a guard that was hit' },
   unavailable: {
