@@ -30,6 +30,8 @@ export interface Academy {
   /** Where a request came from, by what the socket adapter says of it. */
   readonly addressOf: (env: unknown) => string
   readonly log: (entry: LogEntry) => void
+  /** True while nothing new is to be begun. */
+  readonly isClosing?: () => boolean
 }
 
 /** What counts requests: per credential, failed credentials per address, attempts to sign in per account. */
@@ -95,6 +97,9 @@ export async function exchange(
   let reply: Reply
   let cause: unknown
   try {
+    if (academy.isClosing?.()) {
+      throw new ProblemError('unavailable', 'The server is stopping.', { headers: { 'retry-after': '5' } })
+    }
     if (target.length > maximumUrlBytes) {
       throw new ProblemError('uri_too_long', `The path and query have more than ${maximumUrlBytes} bytes.`)
     }

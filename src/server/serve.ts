@@ -14,7 +14,6 @@ import { localPrincipal } from './identify.ts'
 import { createKey } from './keys.ts'
 import { type LogEntry, logLine } from './log.ts'
 import { addressOf, webResponse } from './node-adapter.ts'
-import { ProblemError } from './problem-error.ts'
 import { allowedHosts, refusalOf, sendRaw, sendRefusal } from './raw-request.ts'
 import { allRoutes } from './routes.ts'
 
@@ -77,7 +76,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   let stopped: Promise<void> | undefined
   // Node would answer a missing Host by itself, without problem details.
   const server = createServer({ ...timeouts, requireHostHeader: false }, (incoming, outgoing) => {
-    const refusal = stopped ? closing() : refusalOf(incoming, allowed)
+    const refusal = refusalOf(incoming, allowed)
     if (stopped) outgoing.setHeader('connection', 'close')
     if (refusal) sendRefusal(incoming, outgoing, refusal, newId('req'), now(), log)
     else void listener?.(incoming, outgoing)
@@ -100,6 +99,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       respond: webResponse(log),
       addressOf,
       log,
+      isClosing: () => stopped !== undefined,
     },
     routes,
     endpoints,
@@ -156,10 +156,6 @@ function openOrClose(server: Server, path: string, now: () => Date): OpenAcademy
     server.close()
     throw error
   }
-}
-
-function closing(): ProblemError {
-  return new ProblemError('unavailable', 'The server is stopping.', { headers: { 'retry-after': '5' } })
 }
 
 function makeFirstKey(

@@ -49,6 +49,24 @@ test('a request that comes while the server is stopping is 503, and the connecti
   expect(refused.head).toContain('connection: close')
 })
 
+test('a client of OAuth is told in its own form that the server is stopping', async ({ served }) => {
+  const busy = await open(served.port)
+  busy.socket.write(`${post(served.key)}{"title"`)
+  await served.fetch('/health')
+  const stopped = served.stop()
+  const head =
+    'Host: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 0\r\n\r\n'
+  busy.socket.write(`:"Logic"}POST /oauth/token HTTP/1.1\r\n${head}`)
+  await busy.closed
+  await stopped
+  const [, , refused = ''] = busy.received().split('HTTP/1.1 ')
+  expect(refused).toMatch(/^503 /)
+  expect(refused).toMatch(/connection: close/i)
+  expect(refused).toContain(
+    '{"error":"temporarily_unavailable","error_description":"The server is stopping."}',
+  )
+})
+
 test('stopping finishes an open export, to its last row and its clean end', async ({ served }) => {
   fill(served.path, 10_000)
   const reader = await open(served.port)
