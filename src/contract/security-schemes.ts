@@ -1,11 +1,11 @@
 import { oauthPaths } from './oauth.ts'
 import type { Scope } from './operation.ts'
 
-/** What each scope is for, in words. */
-const meaningOfScope: Readonly<Record<Scope, string>> = {
-  read: 'See what the account may see',
-  write: 'Change what the account may change',
-  admin: 'Do what only admins may: keys, applications, roles, passwords of others',
+/** What each scope lets an application do, in words for the person who is asked. */
+export const scopeInWords: Readonly<Record<Scope, string>> = {
+  read: 'See the courses, lessons, people, progress and reports that you can see',
+  write: 'Change the courses, lessons, people, enrolments and progress that you can change',
+  admin: 'Administer the academy: API keys, applications, roles, passwords, erasing for good',
 }
 
 /** How a caller is known, as OpenAPI's Security Scheme Objects (OpenAPI 3.1.0 §4.8.27). */
@@ -24,7 +24,7 @@ export const securitySchemes = {
         authorizationUrl: oauthPaths.authorize,
         tokenUrl: oauthPaths.token,
         refreshUrl: oauthPaths.token,
-        scopes: meaningOfScope,
+        scopes: scopeInWords,
       },
     },
   },

@@ -1,5 +1,5 @@
 import { isDay } from '../../contract/field.ts'
-import { scopeInWords } from '../oauth/scope-text.ts'
+import { scopeInWords } from '../../contract/security-schemes.ts'
 import { invalid } from '../problem-error.ts'
 import { Faults, Field, type FilledIn, Form, OnceField } from './form.tsx'
 

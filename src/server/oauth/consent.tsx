@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../../contract/operation.ts'
+import { scopeInWords } from '../../contract/security-schemes.ts'
 import type { Visit } from '../endpoint.ts'
 import type { SignedIn, Visitor } from '../pages/browser-session.ts'
 import { page } from '../pages/page.tsx'
@@ -7,7 +8,7 @@ import type { Reply } from '../reply.ts'
 import type { Recipient } from './authorization-request.ts'
 import { grantDays } from './grant-tokens.ts'
 import { formTargetOf, placeOf } from './redirect-uri.ts'
-import { givableScopes, scopeInWords } from './scope-text.ts'
+import { givableScopes } from './scope-text.ts'
 
 /** Who is asked what. */
 interface Question {

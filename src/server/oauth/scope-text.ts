@@ -3,13 +3,6 @@ import type { RoleName, Scope } from '../../contract/operation.ts'
 import { grantable } from '../principal.ts'
 import { OAuthError } from './oauth-error.ts'
 
-/** What each scope lets an application do, in words for the person who is asked. */
-export const scopeInWords: Readonly<Record<Scope, string>> = {
-  read: 'See the courses, lessons, people, progress and reports that you can see',
-  write: 'Change the courses, lessons, people, enrolments and progress that you can change',
-  admin: 'Administer the academy: API keys, applications, roles, passwords, erasing for good',
-}
-
 /**
  * The scopes that a text asks for, `read` where there is none (api.md §2); those that are not ours are left out. Throws
  * `invalid_scope` where nothing is left, or where the text is none (RFC 6749 §3.3).
