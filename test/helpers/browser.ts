@@ -34,6 +34,8 @@ export interface PlainBrowser {
   /** Sends the form that has all these fields, or a button so called, with these values filled in or ticked. */
   submit(page: Shown, fields: Filled, button?: string): Promise<Shown>
   readonly cookies: ReadonlyMap<string, string>
+  /** The header Cookie with which its requests are sent. */
+  cookie(): string
   /** Drops all cookies. */
   forget(): void
   /** Fills in the sign-in page that is shown. */
@@ -50,12 +52,12 @@ export function decoded(html: string): string {
 /** A browser over this way to send requests, to `origin` alone. */
 export function plainBrowser(send: (request: Request) => Promise<Response>, origin: string): PlainBrowser {
   const cookies = new Map<string, string>()
+  const cookie = () => [...cookies].map((pair) => pair.join('=')).join('; ')
 
   async function request(address: string, init: RequestInit = {}): Promise<Shown> {
     const url = new URL(address, origin).href
     const headers = new Headers(init.headers)
-    if (cookies.size > 0)
-      headers.set('cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '))
+    if (cookies.size > 0) headers.set('cookie', cookie())
     const response = await send(new Request(url, { ...init, headers, redirect: 'manual' }))
     for (const line of response.headers.getSetCookie()) keep(line)
     const location = response.headers.get('location')
@@ -97,6 +99,7 @@ export function plainBrowser(send: (request: Request) => Promise<Response>, orig
 
   return {
     cookies,
+    cookie,
     forget: () => cookies.clear(),
     open: (url) => request(url),
     submit,

@@ -5,7 +5,7 @@ import { authenticatedClient, type OAuthClient } from './oauth-client.ts'
 import { OAuthError, refusalReply, refuseAsOAuth } from './oauth-error.ts'
 
 /** A request of a client that has said who it is. */
-export interface ClientRequest {
+interface ClientRequest {
   readonly visit: Visit
   readonly client: OAuthClient
   readonly form: URLSearchParams

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { oauthPaths } from '../../contract/oauth.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Row } from '../database/database.ts'
 import { revokeGrant } from '../grants.ts'
 import { digest } from '../secret.ts'
 import { clientEndpoint } from './client-endpoint.ts'
@@ -18,16 +18,16 @@ export const revocationEndpoint = clientEndpoint(oauthPaths.revoke, async ({ vis
   return clientReply(200, {})
 })
 
-interface Owner {
+interface Owner extends Row {
   readonly grant_id: string
   readonly client_id: string
 }
 
 /** Throws `invalid_grant` for the token of another client, which stays (RFC 7009 §2.1). */
 function revoke(database: Database, hash: string, clientId: string, now: string): void {
-  const refresh = database.one<Owner & Record<string, string>>(sql`
+  const refresh = database.one<Owner>(sql`
     select t.grant_id, g.client_id from refresh_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)
-  const access = database.one<Owner & Record<string, string>>(sql`
+  const access = database.one<Owner>(sql`
     select t.grant_id, g.client_id from access_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)
   const owner = refresh ?? access
   if (owner && owner.client_id !== clientId) {

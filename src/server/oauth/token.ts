@@ -1,6 +1,6 @@
 import { deviceGrantType, oauthPaths } from '../../contract/oauth.ts'
 import { exchangeCode } from './authorization-code.ts'
-import { type ClientRequest, clientEndpoint } from './client-endpoint.ts'
+import { clientEndpoint } from './client-endpoint.ts'
 import { pollDevice } from './device-code.ts'
 import { type IssuedTokens, type Issuing, rotate } from './grant-tokens.ts'
 import type { OAuthClient } from './oauth-client.ts'
@@ -50,7 +50,7 @@ export const tokenEndpoint = clientEndpoint(oauthPaths.token, async ({ visit, fo
   })
 })
 
-function giveOf(form: ClientRequest['form']): Give {
+function giveOf(form: URLSearchParams): Give {
   const name = requiredParameter(form, 'grant_type')
   const read = Object.hasOwn(grantTypes, name) ? grantTypes[name] : undefined
   if (read) return read(form)

@@ -28,7 +28,6 @@ p { margin: 0 0 1rem; max-width: 42rem; }
 .text { white-space: pre-line; overflow-wrap: anywhere; }
 small { display: block; font-size: .875rem; font-weight: 400; color: var(--soft); }
 .note, .hint { color: var(--soft); }
-.good { color: var(--good); font-weight: 600; }
 .none { color: var(--soft); }
 .unseen, caption, .skip:not(:focus) { position: absolute; width: 1px; height: 1px; margin: -1px; overflow: hidden; clip-path: inset(50%);
   white-space: nowrap; }
@@ -72,7 +71,7 @@ p.fault { font-weight: 600; }
 .back::before { content: "\\2190\\a0"; color: var(--soft); }
 
 label, legend { display: block; font-weight: 600; margin: 0 0 .25rem; padding: 0; }
-input:not([type=checkbox], [type=radio]), select, textarea { display: block; width: 100%; min-height: 2.75rem; padding: .5rem .75rem;
+input:not([type=checkbox], [type=radio]), textarea { display: block; width: 100%; min-height: 2.75rem; padding: .5rem .75rem;
   margin: 0 0 1rem; font: inherit; color: inherit; background: var(--card); border: 1px solid var(--edge); border-radius: 6px; }
 ::placeholder { color: var(--soft); opacity: 1; }
 .user-code { font: 600 1.375rem/1.5 ui-monospace, monospace !important; letter-spacing: .1em; text-transform: uppercase; }

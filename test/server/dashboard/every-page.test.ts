@@ -186,7 +186,7 @@ describe('every page', () => {
 test('HEAD answers like GET, without a body', async ({ academy, admin, signIn }) => {
   const things = await thingsOf(academy, admin, admin)
   const browser = await signIn(admin)
-  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const cookie = browser.cookie()
   for (const path of pathsOf('GET')) {
     const address = filled(path, things)
     const [get, head] = await Promise.all(

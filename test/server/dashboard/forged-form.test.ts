@@ -26,7 +26,7 @@ test.for(forgeries)(
     const things = await thingsOf(academy, admin, admin)
     const browser = await signIn(admin)
     const csrf = await csrfOf(browser)
-    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = browser.cookie()
     const before = changeable(academy)
     for (const path of pathsOf('POST')) {
       const body = new URLSearchParams({ csrf, ...complete[path], ...fields }).toString()
@@ -43,7 +43,7 @@ test('the token of another browser is none', async ({ academy, admin, analyst, s
   const things = await thingsOf(academy, admin, admin)
   const [own, others] = [await signIn(admin), await signIn(analyst)]
   const csrf = await csrfOf(others)
-  const cookie = [...own.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const cookie = own.cookie()
   const before = changeable(academy)
   for (const path of pathsOf('POST')) {
     const body = new URLSearchParams({ csrf, ...complete[path] }).toString()

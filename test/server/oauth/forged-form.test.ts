@@ -23,7 +23,7 @@ for (const path of [authorizePath(), '/oauth/device']) {
       const page = await flow.consent(admin)
       const csrf = token === 'right' ? page.forms[0]?.fields['csrf'] : token
       const fields = { action: 'allow', shown: 'read', ...(csrf && { csrf }) }
-      const cookie = [...flow.browser.cookies].map((pair) => pair.join('=')).join('; ')
+      const cookie = flow.browser.cookie()
       const type = { 'content-type': 'application/x-www-form-urlencoded', cookie }
       const answered = await academy
         .bearer(undefined)
@@ -38,7 +38,7 @@ for (const path of [authorizePath(), '/oauth/device']) {
 
 test('a form without Origin but with the token of the page is taken', async ({ academy, admin, flow }) => {
   const page = await flow.consent(admin)
-  const cookie = [...flow.browser.cookies].map((pair) => pair.join('=')).join('; ')
+  const cookie = flow.browser.cookie()
   const fields = new URLSearchParams({ ...page.forms[0]?.fields, action: 'allow' })
   const headers = {
     'content-type': 'application/x-www-form-urlencoded',
@@ -64,7 +64,7 @@ test('nor is the token from before signing in one of after', async ({ admin, flo
 
 test('a form that is none is 415, one that is too long 413', async ({ academy, admin, flow }) => {
   await flow.consent(admin)
-  const cookie = [...flow.browser.cookies].map((pair) => pair.join('=')).join('; ')
+  const cookie = flow.browser.cookie()
   const send = (type: string, body: string) =>
     academy.bearer(undefined).send('POST', authorizePath(), body, { cookie, 'content-type': type })
   expect((await send('application/json', '{"action":"allow"}')).status).toBe(415)

@@ -26,7 +26,7 @@ function slowly(
   })
   const headers = {
     'content-type': 'application/x-www-form-urlencoded',
-    cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; '),
+    cookie: browser.cookie(),
     origin: issuer,
   }
   // The types of the web leave out what a body that streams has to say (Fetch §5.4).

@@ -222,7 +222,7 @@ standard(
     givePassword(academy, learner.id)
     const browser = plainBrowser(academy.fetch, issuer)
     await attempt(browser, learner.email)
-    const cookie = [...browser.cookies].map((pair) => pair.join('=')).join('; ')
+    const cookie = browser.cookie()
     expect((await academy.bearer(undefined).get('/v1/courses', { cookie })).status).toBe(401)
   },
 )
