@@ -10,7 +10,7 @@ type RedirectKind = 'https' | 'loopback' | 'private_use'
  * user (RFC 6749 §3.1.2, RFC 8252 §7). It is compared character by character: what a browser would have to mend
  * first is refused (RFC 9700 §4.1.3).
  */
-export function redirectKindOf(uri: string): RedirectKind | null {
+function redirectKindOf(uri: string): RedirectKind | null {
   if (!/^[\w.~:/?[\]@!$&'()*+,;=%-]+$/.test(uri) || !URL.canParse(uri)) return null
   const { username, password } = new URL(uri)
   if (username !== '' || password !== '') return null

@@ -5,7 +5,7 @@ import { Figures } from './figures.tsx'
 import { framed } from './frame.tsx'
 import type { Guest } from './guest.ts'
 import { OwnTable } from './learner-table.tsx'
-import { nextPage, pageSize } from './paging.tsx'
+import { nextPage, pageAsked, pageSize } from './paging.tsx'
 import { counted, many, percent } from './value-text.tsx'
 
 /** The conditions that leave a learner's own enrolments. */
@@ -19,7 +19,7 @@ export function ownCourses(guest: Guest): Reply {
   const own = ownRows(guest)
   // What is not published, learners do not see (api.md §2).
   const conditions = [...own, sql`c.status = 'published'`]
-  const query = { limit: pageSize, cursor: guest.query.get('cursor') ?? undefined, include_total: false }
+  const query = { ...pageAsked(guest), limit: pageSize, include_total: false }
   const { data, nextCursor } = rowsPage(database, query, conditions)
   const summary = rowsSummary(database, conditions)
   const hidden = rowsSummary(database, own).enrollments - summary.enrollments
