@@ -33,7 +33,10 @@ export async function answer(
   const body = await (operation.body ? readJsonBody(raw, operation.merge === true) : readNoBody(raw))
   const given = { ...admitted, rawBody: body.value }
   const call = prepare ? { ...given, prepared: await prepare(given) } : given
-  return database.write(() => repeatable(academy, operation, request, body, () => succeed(call)))
+  return database.write(() => {
+    const allowed = stillAllowed(academy, call, request)
+    return repeatable(academy, operation, request, body, () => succeed(allowed))
+  })
 }
 
 /** The call that a request is, once it is known who may make it. */
@@ -81,6 +84,16 @@ function authorise(academy: Academy, gates: Gates, operation: Operation, request
   requireRight(principal, operation)
 }
 
+/** The call by whoever makes it at this moment: while its body was on its way, their access may have ended. */
+function stillAllowed(academy: Academy, call: Call, { raw, now }: Exchange): Call {
+  const { operation, query } = call
+  if (academy.principal || operation.scope === null) return call
+  const { principal } = identify(academy.database, raw.headers.get('authorization'), now)
+  requireRight(principal, operation)
+  requireElevation(operation, { principal }, query)
+  return { ...call, principal }
+}
+
 function credentialOf({ database }: Academy, gates: Gates, request: Exchange): Principal {
   try {
     const identity = identify(database, request.raw.headers.get('authorization'), request.now)
@@ -95,8 +108,13 @@ function credentialOf({ database }: Academy, gates: Gates, request: Exchange): P
   }
 }
 
-function requireElevation({ elevatedBy }: Operation, { principal }: Exchange, query: object): void {
-  if (!principal || !elevatedBy || (query as Record<string, unknown>)[elevatedBy] !== true) return
+function requireElevation(
+  { elevatedBy }: Operation,
+  { principal }: Pick<Exchange, 'principal'>,
+  query: object | undefined,
+): void {
+  if (!principal || !elevatedBy || (query as Record<string, unknown> | undefined)?.[elevatedBy] !== true)
+    return
   requireAdmin({ principal }, `${elevatedBy}=true`)
 }
 
