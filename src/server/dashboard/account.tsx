@@ -12,7 +12,7 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { Faults, Field, Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { GrantTable } from './grant-table.tsx'
-import { askOwn, callOf, type Guest, routeOf } from './guest.ts'
+import { askOwn, callOf, type Guest, routeOf, writeFor } from './guest.ts'
 import { nextPage, pageAsked } from './paging.tsx'
 import { Day } from './value-text.tsx'
 
@@ -33,7 +33,7 @@ export const accountPage: DashboardPage = {
 
 /** Changes one's own password as the API does; every session and grant ends with the old one (api.md §2). */
 async function changePassword(guest: Guest, form: URLSearchParams): Promise<Reply> {
-  const { academy, gates, visitor, user } = guest
+  const { gates, visitor, user } = guest
   const attempts = gates.signIns.take(user.id)
   if (!attempts.allowed) throw tooMany('attempts to change the password', attempts.resetSeconds)
   const password = form.get('password') ?? ''
@@ -46,7 +46,7 @@ async function changePassword(guest: Guest, form: URLSearchParams): Promise<Repl
   const call = callOf(guest, users.updateProfile, { body })
   const { prepare, handle } = routeOf(userRoutes, users.updateProfile)
   const prepared = await prepare?.(call)
-  const headers = await academy.database.write(() => {
+  const headers = await writeFor(guest, () => {
     handle({ ...call, prepared })
     return endSession(guest, visitor)
   })

@@ -10,7 +10,7 @@ import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { doneOnce } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
-import { ask, type Guest } from './guest.ts'
+import { ask, type Guest, writeFor } from './guest.ts'
 import { nextPage, pageAsked } from './paging.tsx'
 
 const section = '/dashboard/apps'
@@ -48,7 +48,7 @@ export const appDeletion: DashboardPage = {
   },
 
   async act(guest) {
-    await guest.academy.database.write(() =>
+    await writeFor(guest, () =>
       ask(guest, appRoutes, apps.delete, { params: { clientId: guest.params['clientId'] ?? '' } }),
     )
     return seeOther(addressOf(guest, section, 'app_deleted'))

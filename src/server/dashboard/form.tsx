@@ -3,7 +3,7 @@ import { once } from '../idempotency.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem-error.ts'
 import type { Reply } from '../reply.ts'
-import type { Guest } from './guest.ts'
+import { type Guest, writeFor } from './guest.ts'
 
 /** A form as somebody filled it in, or as it is before anybody has, and what was wrong with it. */
 export interface FilledIn {
@@ -32,7 +32,7 @@ export function OnceField({ guest }: { guest: Guest }) {
  * anew, it leads to `again` instead.
  */
 export function doneOnce(
-  { academy, request, user }: Guest,
+  guest: Guest,
   form: URLSearchParams,
   again: string,
   work: () => Reply,
@@ -44,10 +44,10 @@ export function doneOnce(
       'The form is not whole. Load the page again, and send it anew.',
     )
   }
-  const { database } = academy
+  const { academy, request, user } = guest
   const { path, now } = request
   const sent = { userId: user.id, method: 'POST', path, key, bytes: new Uint8Array(), now }
-  return database.write(() => once(database, sent, work, () => seeOther(again)))
+  return writeFor(guest, () => once(academy.database, sent, work, () => seeOther(again)))
 }
 
 /** What was wrong with a form, each fault with the label of its field and a link to it. */

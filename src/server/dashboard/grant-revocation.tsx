@@ -4,6 +4,7 @@ import { notFound } from '../problem-error.ts'
 import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { addressOf } from './frame.tsx'
+import { writeFor } from './guest.ts'
 
 const section = '/dashboard/account'
 
@@ -30,7 +31,7 @@ export const grantRevocation: DashboardPage = {
 
   async act(guest) {
     const { academy, request, params, user } = guest
-    await academy.database.write(() =>
+    await writeFor(guest, () =>
       revokeGrant(academy.database, params['grantId'] ?? '', request.now.toISOString(), user.id),
     )
     return seeOther(addressOf(guest, section, 'grant_revoked'))

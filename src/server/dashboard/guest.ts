@@ -1,8 +1,9 @@
 import type { Answer, Operation } from '../../contract/operation.ts'
 import { type Call, type Route, requireRight } from '../call.ts'
 import type { Visit } from '../endpoint.ts'
-import { principalOf, type SignedIn, type Visitor } from '../pages/browser-session.ts'
+import { principalOf, type SignedIn, stillSignedIn, type Visitor } from '../pages/browser-session.ts'
 import type { Principal } from '../principal.ts'
+import { ProblemError } from '../problem-error.ts'
 import { Streamed } from '../reply.ts'
 import { parseQuery } from '../validation.ts'
 
@@ -25,6 +26,18 @@ export interface Question {
 /** The visit of somebody who is signed in. */
 export function guestOf(visit: Visit, visitor: Visitor, user: SignedIn): Guest {
   return { ...visit, visitor, user, principal: principalOf(user) }
+}
+
+/**
+ * Does what a guest asks for, in one transaction. Throws 403 where their access has ended, or their role is another,
+ * since they sent the form: it may have been on its way for long.
+ */
+export function writeFor<Result>(guest: Guest, work: () => Result): Promise<Result> {
+  return guest.academy.database.write(() => {
+    const { role } = stillSignedIn(guest, guest.visitor)
+    if (role === guest.user.role) return work()
+    throw new ProblemError('forbidden', 'Your role has changed meanwhile. Load the page again.')
+  })
 }
 
 /**

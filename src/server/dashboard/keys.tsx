@@ -7,7 +7,7 @@ import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { doneOnce } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
-import { askOwn, type Guest } from './guest.ts'
+import { askOwn, type Guest, writeFor } from './guest.ts'
 import { KeyForm, keyInputOf } from './key-form.tsx'
 import { KeyTable } from './key-table.tsx'
 import { nextPage, pageAsked } from './paging.tsx'
@@ -45,7 +45,7 @@ export const keyRevocation: DashboardPage = {
 
   async act(guest) {
     const { academy, request, params, user } = guest
-    await academy.database.write(() =>
+    await writeFor(guest, () =>
       revokeKey(academy.database, params['keyId'] ?? '', request.now.toISOString(), user.id),
     )
     return seeOther(addressOf(guest, section, 'key_revoked'))

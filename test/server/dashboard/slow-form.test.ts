@@ -1,0 +1,60 @@
+import { expect } from 'vitest'
+import type { Person, TestAcademy } from '../../helpers/academy.ts'
+import type { PlainBrowser } from '../../helpers/browser.ts'
+import { slowBody, slowRequest } from '../../helpers/slow-body.ts'
+import { issuer } from '../oauth/flow.ts'
+import { changeable, complete, csrfOf, filled, pathsOf, test, thingsOf } from './signed-in.ts'
+
+/** Sends a form of the dashboard, of which the last part comes only when `end` is called. */
+async function slowly(
+  { fetch }: TestAcademy,
+  browser: PlainBrowser,
+  path: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<{ answer: Promise<Response>; end: () => void }> {
+  const body = slowBody(`${new URLSearchParams({ csrf: await csrfOf(browser), ...fields })}`)
+  const headers = {
+    'content-type': 'application/x-www-form-urlencoded',
+    cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; '),
+    origin: issuer,
+  }
+  return { answer: fetch(slowRequest(issuer + path, 'POST', headers, body)), end: body.end }
+}
+
+/** What a person may lose while their form is on its way. */
+const losses: readonly [string, (admin: Person, owner: Person) => Promise<unknown>][] = [
+  ['is signed out', (admin, { id }) => admin.put(`/v1/users/${id}`, { password: 'the last one of all' })],
+  ['changes role', (admin, { id }) => admin.put(`/v1/users/${id}`, { role: 'instructor' })],
+]
+/** What has a form: a course's page is there to look at, and to sign in at. */
+const paths = pathsOf('POST').filter(
+  (path) => path in complete || /^\/dashboard\/(keys|apps|grants)\/:/.test(path),
+)
+
+for (const [what, lose] of losses) {
+  test.for(paths)(
+    `who ${what} while a form is on its way to %s changes nothing by it`,
+    async (path, { academy, admin, signIn }) => {
+      const owner = await academy.person('admin')
+      const things = await thingsOf(academy, owner, admin)
+      const browser = await signIn(owner)
+      const { answer, end } = await slowly(academy, browser, filled(path, things), complete[path])
+      await lose(admin, owner)
+      const before = changeable(academy)
+      end()
+      expect((await answer).status).toBe(403)
+      expect(changeable(academy)).toEqual(before)
+    },
+  )
+}
+
+test('a form that comes slowly, and undisturbed, is taken', async ({ academy, admin, signIn }) => {
+  const { answer, end } = await slowly(
+    academy,
+    await signIn(admin),
+    '/dashboard/apps',
+    complete['/dashboard/apps'],
+  )
+  end()
+  expect((await answer).status).toBe(200)
+})
