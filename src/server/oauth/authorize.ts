@@ -31,7 +31,7 @@ export const authorizationEndpoints: readonly Endpoint[] = [
       answered(visit, (recipient, request) => {
         const visitor = visitorOf(visit)
         if (!visitor.user) return signInPage(visitor, reasonOf(recipient))
-        return codeConsentPage(visit, { visitor, user: visitor.user, recipient, asked: request.scopes })
+        return codeConsentPage({ ...visit, visitor, user: visitor.user }, recipient, request.scopes)
       }),
   },
   {

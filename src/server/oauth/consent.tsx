@@ -1,30 +1,24 @@
 import type { Child } from 'hono/jsx'
 import type { Scope } from '../../contract/operation.ts'
 import { scopeInWords } from '../../contract/security-schemes.ts'
-import type { Visit } from '../endpoint.ts'
-import type { SignedIn, Visitor } from '../pages/browser-session.ts'
+import type { SignedInVisit } from '../pages/browser-session.ts'
 import { page } from '../pages/page.tsx'
 import type { Reply } from '../reply.ts'
 import type { Recipient } from './authorization-request.ts'
+import type { WaitingDevice } from './device-code.ts'
 import { grantDays } from './grant-tokens.ts'
 import { formTargetOf, placeOf } from './redirect-uri.ts'
 import { givableScopes } from './scope-text.ts'
 
-/** Who is asked what. */
-interface Question {
-  readonly visitor: Visitor
-  readonly user: SignedIn
-  readonly asked: readonly Scope[]
-}
-
 /** Asks whether an application may act for somebody, before it gets a code. Throws OAuthError `invalid_scope`. */
 export function codeConsentPage(
-  visit: Visit,
-  { recipient, ...question }: Question & { readonly recipient: Recipient },
+  guest: SignedInVisit,
+  { client, redirectUri }: Recipient,
+  asked: readonly Scope[],
 ): Reply {
-  const { client, redirectUri } = recipient
-  return consentPage(visit, question, {
+  return consentPage(guest, {
     clientName: client.name,
+    asked,
     formTarget: formTargetOf(redirectUri),
     next: (
       <>
@@ -42,15 +36,13 @@ export function codeConsentPage(
 
 /** Asks whether a device that shows a code may act for somebody (RFC 8628 §5.4). Throws OAuthError `invalid_scope`. */
 export function deviceConsentPage(
-  visit: Visit,
-  {
-    clientName,
-    userCode,
-    ...question
-  }: Question & { readonly clientName: string; readonly userCode: string },
+  guest: SignedInVisit,
+  { clientName, scopes }: WaitingDevice,
+  userCode: string,
 ): Reply {
-  return consentPage(visit, question, {
+  return consentPage(guest, {
     clientName,
+    asked: scopes,
     next: (
       <>
         <dt>Code shown</dt>
@@ -67,14 +59,15 @@ export function deviceConsentPage(
 
 interface ConsentOptions {
   readonly clientName: string
+  readonly asked: readonly Scope[]
   readonly next: Child
   readonly caution: string | null
   readonly hidden: Child
   readonly formTarget?: string
 }
 
-function consentPage(visit: Visit, { visitor, user, asked }: Question, options: ConsentOptions): Reply {
-  const { clientName, next, caution, hidden, formTarget } = options
+function consentPage({ visitor, user, request }: SignedInVisit, options: ConsentOptions): Reply {
+  const { clientName, asked, next, caution, hidden, formTarget } = options
   const scopes = givableScopes(asked, user.role)
   const beyond = asked.filter((scope) => !scopes.includes(scope))
   return page(
@@ -102,7 +95,7 @@ function consentPage(visit: Visit, { visitor, user, asked }: Question, options: 
         </dd>
         <dt>Until</dt>
         <dd>
-          {lastDay(visit.request.now)}
+          {lastDay(request.now)}
           <small>
             or sooner: when you end it on your account page, or after {grantDays.unused} days without use
           </small>

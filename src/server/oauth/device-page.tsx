@@ -1,9 +1,9 @@
 import { oauthPaths } from '../../contract/oauth.ts'
-import type { Endpoint, Visit } from '../endpoint.ts'
+import type { Endpoint } from '../endpoint.ts'
 import {
   endSession,
   formOf,
-  type SignedIn,
+  type SignedInVisit,
   stillSignedIn,
   type Visitor,
   visitorOf,
@@ -25,12 +25,6 @@ const ends = {
   allowed: { title: 'The device is allowed', text: 'It goes on by itself within a few seconds.' },
   denied: { title: 'The device is denied', text: 'It gets nothing.' },
 } as const
-
-/** A person in front of the page, signed in. */
-interface Guest extends Visit {
-  readonly visitor: Visitor
-  readonly user: SignedIn
-}
 
 /** Where a person types in the code that a device shows, and answers it (RFC 8628 §3.3). */
 export const deviceEndpoints: readonly Endpoint[] = [
@@ -61,7 +55,7 @@ export const deviceEndpoints: readonly Endpoint[] = [
   },
 ]
 
-async function answered(guest: Guest, form: URLSearchParams): Promise<Reply> {
+async function answered(guest: SignedInVisit, form: URLSearchParams): Promise<Reply> {
   const { visitor, academy } = guest
   const userCode = shownUserCode(form.get('user_code') ?? '')
   try {
@@ -81,22 +75,18 @@ async function answered(guest: Guest, form: URLSearchParams): Promise<Reply> {
   }
 }
 
-async function ask(guest: Guest, userCode: string): Promise<Reply> {
-  const { academy, request, visitor, user } = guest
+async function ask(guest: SignedInVisit, userCode: string): Promise<Reply> {
   requireTriesLeft(guest)
-  const device = waitingDevice(academy.database, request.now, userCode)
-  if (!device) return wrong(guest)
-  return deviceConsentPage(guest, {
-    visitor,
-    user,
-    userCode,
-    clientName: device.clientName,
-    asked: device.scopes,
-  })
+  const device = waitingDevice(guest.academy.database, guest.request.now, userCode)
+  return device ? deviceConsentPage(guest, device, userCode) : wrong(guest)
 }
 
 /** Allows what was shown, or denies where nothing was; inside one transaction, so that one answer counts. */
-async function decide(guest: Guest, userCode: string, shown: readonly string[] | null): Promise<Reply> {
+async function decide(
+  guest: SignedInVisit,
+  userCode: string,
+  shown: readonly string[] | null,
+): Promise<Reply> {
   const { academy, request, visitor } = guest
   const { database, newId } = academy
   requireTriesLeft(guest)
@@ -112,7 +102,7 @@ async function decide(guest: Guest, userCode: string, shown: readonly string[] |
   return seeOther(`${guest.base}${oauthPaths.device}?done=${shown ? 'allowed' : 'denied'}`)
 }
 
-async function wrong(guest: Guest): Promise<Reply> {
+async function wrong(guest: SignedInVisit): Promise<Reply> {
   const { fault, signedOut } = await countWrongCode(guest)
   return signedOut ? signInPage(guest.visitor, { ...reason, fault }) : codePage(guest.visitor, '', fault)
 }

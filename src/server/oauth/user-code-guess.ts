@@ -1,16 +1,13 @@
 import sql from 'sql-template-tag'
-import type { Visit } from '../endpoint.ts'
 import { tooMany } from '../exchange.ts'
-import type { Visitor } from '../pages/browser-session.ts'
+import type { SignedInVisit } from '../pages/browser-session.ts'
 import { ProblemError } from '../problem-error.ts'
 import { digest } from '../secret.ts'
 
 const wrongCodesPerSession = 5
 
-type Guessing = Visit & { readonly visitor: Visitor }
-
 /** Throws 429 where too many guesses came from the address. */
-export function requireTriesLeft({ gates, request }: Guessing): void {
+export function requireTriesLeft({ gates, request }: SignedInVisit): void {
   const { allowed, resetSeconds } = gates.failures.peek(request.address)
   if (!allowed) throw tooMany('wrong codes', resetSeconds)
 }
@@ -24,7 +21,7 @@ export async function countWrongCode({
   gates,
   request,
   visitor,
-}: Guessing): Promise<{ fault: ProblemError; signedOut: boolean }> {
+}: SignedInVisit): Promise<{ fault: ProblemError; signedOut: boolean }> {
   const { database } = academy
   const hash = digest(visitor.token)
   gates.failures.take(request.address)

@@ -28,6 +28,12 @@ export interface Visitor {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** The visit of somebody who is signed in. */
+export interface SignedInVisit extends Visit {
+  readonly visitor: Visitor
+  readonly user: SignedIn
+}
+
 /** Whose browser it is. */
 export function visitorOf(visit: Visit): Visitor {
   const { academy, request, raw } = visit
