@@ -62,6 +62,7 @@ function admit(
     newId: academy.newId,
     ifMatch: raw.headers.get('if-match'),
     accept: raw.headers.get('accept'),
+    signIns: gates.signIns,
     rawBody: undefined,
     prepared: undefined,
     // A public operation has no principal, and never looks at it.

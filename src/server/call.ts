@@ -5,6 +5,7 @@ import type { IdPrefix } from './id.ts'
 import type { JsonObject } from './json.ts'
 import type { Principal } from './principal.ts'
 import { ProblemError } from './problem-error.ts'
+import type { RateLimit } from './rate-limit.ts'
 import type { Streamed } from './reply.ts'
 import { parseBody, parseResource } from './validation.ts'
 
@@ -22,6 +23,8 @@ export interface Call<O extends Operation = Operation> {
   readonly ifMatch: string | null
   /** The header Accept, or null. */
   readonly accept: string | null
+  /** Counts attempts at the password of each account, by its id. */
+  readonly signIns: RateLimit
   /** The body as it came, parsed but not judged: what is named in the path 404s before the body 422s. */
   readonly rawBody: unknown
   /** What `prepare` of this route made. */

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import { CurrentUser, OwnInput, Password, type users } from '../contract/users.ts'
 import { type Call, requireVersion, resourceOf } from './call.ts'
+import { tooMany } from './exchange.ts'
 import { isObject, sameJson } from './json.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { invalid } from './problem-error.ts'
@@ -14,11 +15,18 @@ export function getOwn({ database, principal }: Call): CurrentUser {
   return { ...toUser(findUser(database, userId)), scopes: [...scopes], authMethod }
 }
 
+/** A new password as it is stored, and the one that was proven to be the current one. */
+interface NewPassword {
+  readonly hash: string
+  readonly replaces: string
+}
+
 /**
- * The hash of a new password, once the current one is proven: before the transaction, because both take a tenth of
- * a second.
+ * A new password, once the current one is proven: before the transaction, because both take a tenth of a second.
+ * Attempts count as those to sign in do: whoever has found a token must not find out the password with it.
  */
-export async function prepareOwn({ database, principal, rawBody }: Call): Promise<string | undefined> {
+export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
+  const { database, principal, rawBody, signIns } = call
   if (!isObject(rawBody)) return undefined
   const [wanted, given] = [rawBody['password'], rawBody['currentPassword']].map((text) =>
     Password.safeParse(text),
@@ -27,7 +35,12 @@ export async function prepareOwn({ database, principal, rawBody }: Call): Promis
   const stored = database.one<{ password_hash: string | null }>(
     sql`select password_hash from users where id = ${principal.userId}`,
   )?.password_hash
-  return stored && (await verifyPassword(given.data, stored)) ? hashPassword(wanted.data) : undefined
+  if (!stored) return undefined
+  const { allowed, resetSeconds } = signIns.take(principal.userId)
+  if (!allowed) throw tooMany('attempts to change the password', resetSeconds)
+  if (!(await verifyPassword(given.data, stored))) return undefined
+  signIns.giveBack(principal.userId)
+  return { hash: await hashPassword(wanted.data), replaces: stored }
 }
 
 /** Changes what users may change about themselves; a new password takes the current one. */
@@ -36,7 +49,8 @@ export function updateOwn(call: Call<typeof users.updateProfile>): CurrentUser {
   const current = getOwn(call)
   const input = resourceOf(call, OwnInput, CurrentUser, current)
   requireVersion(call, current.version)
-  const hash = typeof call.prepared === 'string' ? call.prepared : null
+  // What `prepareOwn` made of this very call.
+  const hash = stillReplaces(call, call.prepared as NewPassword | undefined)
   if (input.password !== null && hash === null) {
     const detail = 'must be the current password; an admin can set one where there is none'
     throw invalid([{ pointer: '#/currentPassword', code: 'wrong_password', detail }])
@@ -52,4 +66,14 @@ export function updateOwn(call: Call<typeof users.updateProfile>): CurrentUser {
     where id = ${current.id} and version = ${current.version}`)
   if (hash !== null) endAccess(database, current.id, now)
   return getOwn(call)
+}
+
+/** The hash of a new password, as long as the one that was proven is the current one; else null. */
+function stillReplaces({ database, principal }: Call, prepared: NewPassword | undefined): string | null {
+  if (!prepared) return null
+  const { hash, replaces } = prepared
+  const same = database.one(
+    sql`select 1 from users where id = ${principal.userId} and password_hash = ${replaces}`,
+  )
+  return same ? hash : null
 }

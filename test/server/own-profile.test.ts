@@ -1,6 +1,7 @@
+import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { hashPassword, verifyPassword } from '../../src/server/password.ts'
-import { test } from '../helpers/academy.ts'
+import { type Anybody, minute, test } from '../helpers/academy.ts'
 
 const first = 'correct horse battery'
 const second = 'staple of the second'
@@ -59,6 +60,45 @@ test('a new password takes the current one', async ({ academy, admin, learner })
   expect(changed.text).not.toMatch(/password/i)
   expect(await change({ password: first, currentPassword: first })).toMatchObject(wrong)
   expect(academy.logged.every((entry) => !JSON.stringify(entry).includes('staple'))).toBe(true)
+})
+
+test('the current password can be guessed at ten times a minute, by all credentials together', async ({
+  academy,
+  admin,
+  learner,
+}) => {
+  await admin.put(`/v1/users/${learner.id}`, { password: first })
+  const other = await admin.post('/v1/keys', { name: 'other', userId: learner.id, scopes: ['write'] })
+  const change = (currentPassword: string, password: string, person: Anybody = learner) =>
+    person.put('/v1/user/profile', { password, currentPassword })
+  for (let tries = 0; tries < 9; tries += 1) {
+    expect((await change('not the right one', second)).status).toBe(422)
+  }
+  // What is right does not count.
+  expect((await change(first, second)).status).toBe(200)
+  expect((await change(second, first)).status).toBe(200)
+  expect((await change('not the right one', second)).status).toBe(422)
+  expect(await change(first, second)).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
+  expect((await change(first, second, academy.bearer(`Bearer ${other.body.key}`))).status).toBe(429)
+  academy.clock.advance(minute)
+  expect((await change(first, second)).status).toBe(200)
+})
+
+test('a password that was changed while it was being proven stays as it is', async ({
+  academy,
+  admin,
+  learner,
+}) => {
+  const meanwhile = await hashPassword('the one of meanwhile')
+  await admin.put(`/v1/users/${learner.id}`, { password: first })
+  const attempt = learner.put('/v1/user/profile', { password: second, currentPassword: first })
+  // By the time this is answered, the attempt is at its slow work.
+  await learner.get('/v1/user/profile')
+  academy.database.run(sql`update users set password_hash = ${meanwhile} where id = ${learner.id}`)
+  expect(await attempt).toMatchObject({ status: 422, body: { errors: [{ code: 'wrong_password' }] } })
+  expect(academy.database.one(sql`select password_hash from users where id = ${learner.id}`)).toEqual({
+    password_hash: meanwhile,
+  })
 })
 
 test('a username that is taken is 409', async ({ admin, learner }) => {

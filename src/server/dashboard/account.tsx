@@ -1,6 +1,5 @@
 import { grants } from '../../contract/grants.ts'
 import { users } from '../../contract/users.ts'
-import { tooMany } from '../exchange.ts'
 import { grantRoutes } from '../grants.ts'
 import { endSession } from '../pages/browser-session.ts'
 import { seeOther } from '../pages/page.tsx'
@@ -33,9 +32,6 @@ export const accountPage: DashboardPage = {
 
 /** Changes one's own password as the API does; every session and grant ends with the old one (api.md §2). */
 async function changePassword(guest: Guest, form: URLSearchParams): Promise<Reply> {
-  const { gates, visitor, user } = guest
-  const attempts = gates.signIns.take(user.id)
-  if (!attempts.allowed) throw tooMany('attempts to change the password', attempts.resetSeconds)
   const password = form.get('password') ?? ''
   if (password !== (form.get('repeated') ?? '')) {
     throw invalid([
@@ -48,9 +44,8 @@ async function changePassword(guest: Guest, form: URLSearchParams): Promise<Repl
   const prepared = await prepare?.(call)
   const headers = await writeFor(guest, () => {
     handle({ ...call, prepared })
-    return endSession(guest, visitor)
+    return endSession(guest, guest.visitor)
   })
-  gates.signIns.giveBack(user.id)
   return seeOther(addressOf(guest, section, 'password_changed'), headers)
 }
 

@@ -1,16 +1,20 @@
 import type { Answer, Operation } from '../../contract/operation.ts'
 import { type Call, type Route, requireRight } from '../call.ts'
 import type { Visit } from '../endpoint.ts'
-import { principalOf, type SignedIn, stillSignedIn, type Visitor } from '../pages/browser-session.ts'
+import {
+  principalOf,
+  type SignedIn,
+  type SignedInVisit,
+  stillSignedIn,
+  type Visitor,
+} from '../pages/browser-session.ts'
 import type { Principal } from '../principal.ts'
 import { ProblemError } from '../problem-error.ts'
 import { Streamed } from '../reply.ts'
 import { parseQuery } from '../validation.ts'
 
 /** Somebody who is signed in and looks at a page. */
-export interface Guest extends Visit {
-  readonly visitor: Visitor
-  readonly user: SignedIn
+export interface Guest extends SignedInVisit {
   /** What they may do: all that their role can have, because no scope narrows a browser session. */
   readonly principal: Principal
 }
@@ -23,7 +27,7 @@ export interface Question {
   readonly body?: unknown
 }
 
-/** The visit of somebody who is signed in. */
+/** Somebody who is signed in, with what they may do. */
 export function guestOf(visit: Visit, visitor: Visitor, user: SignedIn): Guest {
   return { ...visit, visitor, user, principal: principalOf(user) }
 }
@@ -72,7 +76,7 @@ export function askOwn<const O extends Operation>(
 
 /** The call that a question is: for what has slow work to do first. */
 export function callOf(guest: Guest, operation: Operation, question: Question): Call {
-  const { academy, request, principal } = guest
+  const { academy, gates, request, principal } = guest
   const given = Object.entries(question.query ?? {}).filter(([, value]) => value !== undefined)
   return {
     operation,
@@ -84,6 +88,7 @@ export function callOf(guest: Guest, operation: Operation, question: Question): 
     newId: academy.newId,
     ifMatch: null,
     accept: null,
+    signIns: gates.signIns,
     rawBody: question.body,
     prepared: undefined,
     // Like the call of a request: what each operation makes of its texts, its own handler knows.
