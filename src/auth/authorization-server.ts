@@ -87,7 +87,8 @@ async function readMetadata({ issuer, fetch, signal }: Discovery) {
   if (withoutSlash(metadata['issuer']) === issuer) return metadata
   throw new SignInError('metadata_unusable', `the metadata of ${issuer} is that of another issuer`, {
     why: [`it says ${metadata['issuer']}`],
-    ...(/^https?:\/\/[^\s?#]+$/.test(metadata['issuer']) && {
+    // Whatever a shell would obey stays out of a command that somebody copies.
+    ...(/^https?:\/\/[\w.:[\]/~%-]+$/.test(metadata['issuer']) && {
       hint: `if that is where you mean to sign in: learnctl auth login --url ${metadata['issuer']}`,
     }),
   })

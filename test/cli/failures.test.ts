@@ -280,6 +280,13 @@ describe('a refusal for want of a scope', () => {
       'learnctl auth login --scope "read write"',
     ],
     [
+      'a session with scopes that a shell would obey',
+      { ...tokens, scopes: ['read', '$(id)', '`id`', '";id;"', 'x/y.z:a-b'] },
+      'write',
+      '',
+      'learnctl auth login --scope "read write x/y.z:a-b"',
+    ],
+    [
       'a session of another profile',
       tokens,
       'admin',

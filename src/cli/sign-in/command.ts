@@ -14,7 +14,9 @@ export interface SignInWay {
 export function signInCommand(academy: Academy | null, { scopes, withKey, whole }: SignInWay = {}): string {
   const words = ['learnctl auth login']
   if (withKey) words.push('--with-key')
-  if (scopes) words.push(`--scope "${scopes.join(' ')}"`)
+  // Some of them a platform named. Whatever a shell would obey stays out of a command that somebody copies.
+  const plain = scopes?.filter((scope) => /^[\w.:/-]+$/.test(scope))
+  if (plain) words.push(`--scope "${plain.join(' ')}"`)
   if (academy?.kind !== 'remote') return words.join(' ')
   const profile = academy.profile ?? academy.credential?.kept?.profile ?? null
   const active = academy.origin.source === 'profile'

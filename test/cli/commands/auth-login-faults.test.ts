@@ -396,6 +396,11 @@ describe('metadata', () => {
       /is that of another issuer\n {2}it says https:\/\/evil\.example\n {2}hint: .*auth login --url https:\/\/evil\.example\n$/,
     ],
     ['of an issuer below', { ...metadata, issuer: `${school}/tenant` }, 'is that of another issuer'],
+    [
+      'of an issuer that a shell would obey',
+      { ...metadata, issuer: 'https://evil.example/$(id);id' },
+      /another issuer\n {2}it says https:\/\/evil\.example\/\$\(id\);id\n$/,
+    ],
     ['of an issuer that is no address', { ...metadata, issuer: 'x y' }, /another issuer\n {2}it says x y\n$/],
     [
       'without a token endpoint',
