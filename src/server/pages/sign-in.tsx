@@ -5,6 +5,7 @@ import type { Visit } from '../endpoint.ts'
 import { tooMany } from '../exchange.ts'
 import { nobodysPassword, verifyPassword } from '../password.ts'
 import { ProblemError } from '../problem-error.ts'
+import type { RateLimit } from '../rate-limit.ts'
 import type { Reply } from '../reply.ts'
 import { digest } from '../secret.ts'
 import { beginSession, principalOf, type Visitor } from './browser-session.ts'
@@ -104,11 +105,13 @@ async function accountBy(
     select id, role, password_hash from users
     where (email_key = ${account.toLowerCase()} or username = ${account}) and status = 'active'
     order by email_key = ${account.toLowerCase()} desc limit 1`)
-  // One account has one count, however it is named. Both are taken first: attempts that come at once count, too.
-  const counts = [
+  // One account has one count, however it is named; a name has one as well, so that those that are nobody's are not
+  // told apart by theirs. All are taken first: attempts that come at once count, too.
+  const counts: readonly (readonly [RateLimit, string])[] = [
     [gates.failures, request.address],
-    [gates.signIns, user?.id ?? digest(account.toLowerCase())],
-  ] as const
+    [gates.signIns, digest(account.toLowerCase())],
+    ...(user ? [[gates.signIns, user.id] as const] : []),
+  ]
   for (const [gate, name] of counts) {
     const { allowed, resetSeconds } = gate.take(name)
     if (!allowed) throw tooMany('attempts to sign in', resetSeconds)
