@@ -41,13 +41,19 @@ export function refusalOf(incoming: IncomingMessage, allowed: ReadonlySet<string
     hosts.push(absolute?.host ?? (target === '*' ? incoming.headers.host : ''))
     incoming.url = absolute ? absolute.pathname + absolute.search : '/*'
   }
-  // Most requests name the host as the address does, which needs no parsing.
+  // Most requests name the host as the address does, which needs no parsing: nor do most ports.
   const foreign = hosts.find(
-    (host) => !allowed.has(host.replace(/:\d+$/, '')) && !allowed.has(hostnameOf(host)),
+    (host) => !allowed.has(host.replace(/:[1-5]?\d{1,4}$/, '')) && !allowed.has(hostnameOf(host)),
   )
-  if (foreign === undefined) return undefined
+  if (foreign === undefined) return refusalOfPath(incoming.url ?? '/')
   const detail = `The host ${JSON.stringify(foreign)} is not one of this server's; start it with --allow-host to add one.`
   return new ProblemError('misdirected_request', detail)
+}
+
+/** Some take a backslash for a slash (URL Standard §4.4): a path that leads to two places leads nowhere. */
+function refusalOfPath(target: string): ProblemError | undefined {
+  if (!/^[^?]*\\/.test(target)) return undefined
+  return new ProblemError('invalid_parameter', 'The path has a backslash in it, which no path has.')
 }
 
 /** Names and values alternate in Node's raw headers. */

@@ -8,7 +8,7 @@ const close = 'Connection: close\r\n'
 const get = (target: string, lines: string, version = '1.1') =>
   `GET ${target} HTTP/${version}\r\n${lines}\r\n`
 
-test.for(['localhost', 'LOCALHOST:1234', '127.0.0.1', '[::1]', '127.1'])(
+test.for(['localhost', 'LOCALHOST:1234', '127.0.0.1:65535', '127.0.0.1', '[::1]', '127.1'])(
   'Host %s is this server’s',
   async (host, { served }) => {
     expect(await sendRaw(served.port, get('/health', `Host: ${host}\r\n${close}`))).toMatchObject({
@@ -26,6 +26,8 @@ test.for([
   'localhost/evil',
   'academy.local',
   '10.0.0.1',
+  'localhost:65536',
+  'localhost:99999999999',
   '',
 ])('Host %j is 421', async (host, { served }) => {
   const answer = await sendRaw(served.port, get('/health', `Host: ${host}\r\n${close}`))
@@ -45,6 +47,16 @@ test.for([
   ['//evil.test/health', 404],
 ] as const)('the target %s is %s', async ([target, status], { served }) => {
   expect(await sendRaw(served.port, get(target, `Host: localhost\r\n${close}`))).toMatchObject({ status })
+})
+
+test('a path with a backslash is 400, as every other refusal is', async ({ served }) => {
+  for (const target of ['/\\evil.test/health', '/dashboard\\']) {
+    const answer = await sendRaw(served.port, get(target, `Host: localhost\r\n${close}`))
+    expect(answer).toMatchObject({ status: 400, code: 'invalid_parameter' })
+    expect(answer.head).toContain('x-request-id: req_')
+  }
+  const query = await sendRaw(served.port, get('/health?a=\\', `Host: localhost\r\n${close}`))
+  expect(query).toMatchObject({ status: 400, code: 'unknown_parameter' })
 })
 
 test('two Host lines are 400, were they the same', async ({ served }) => {
