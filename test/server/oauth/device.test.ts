@@ -256,6 +256,22 @@ test('after twenty wrong codes a minute an address is 429, whoever is signed in'
   expect((await last?.device.type(last.person, user_code))?.status).toBe(200)
 })
 
+test('nor does an address that has guessed too often answer a device without looking first', async ({
+  academy,
+  device,
+  flow,
+}) => {
+  const { device_code, user_code } = (await device.start()).body
+  const asked = await device.type(await academy.person('learner'), user_code)
+  for (let guesser = 0; guesser < 5; guesser += 1) {
+    const other = deviceOf(flowIn(academy), academy)
+    const person = await academy.person('learner')
+    for (let count = 0; count < 4; count += 1) await other.type(person, 'BBBB-BBBB')
+  }
+  expect((await flow.browser.submit(asked, {}, 'Allow')).status).toBe(429)
+  expect((await device.poll(device_code)).body.error).toBe('authorization_pending')
+})
+
 test('what somebody allowed is void when their access ends before the device asks', async ({
   admin,
   device,
