@@ -2,8 +2,9 @@ import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { hashPassword, verifyPassword } from '../../src/server/password.ts'
 import { type Anybody, minute, test } from '../helpers/academy.ts'
+import { givePassword, password } from './oauth/flow.ts'
 
-const first = 'correct horse battery'
+const first = password
 const second = 'staple of the second'
 
 test('everybody is told who they are and what their credential may do', async ({ academy, learner }) => {
@@ -67,7 +68,7 @@ test('the current password can be guessed at ten times a minute, by all credenti
   admin,
   learner,
 }) => {
-  await admin.put(`/v1/users/${learner.id}`, { password: first })
+  givePassword(academy, learner.id)
   const other = await admin.post('/v1/keys', { name: 'other', userId: learner.id, scopes: ['write'] })
   const change = (currentPassword: string, password: string, person: Anybody = learner) =>
     person.put('/v1/user/profile', { password, currentPassword })
@@ -75,8 +76,10 @@ test('the current password can be guessed at ten times a minute, by all credenti
     expect((await change('not the right one', second)).status).toBe(422)
   }
   // What is right does not count.
-  expect((await change(first, second)).status).toBe(200)
-  expect((await change(second, first)).status).toBe(200)
+  for (let tries = 0; tries < 2; tries += 1) {
+    expect((await change(first, second)).status).toBe(200)
+    givePassword(academy, learner.id)
+  }
   expect((await change('not the right one', second)).status).toBe(422)
   expect(await change(first, second)).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
   expect((await change(first, second, academy.bearer(`Bearer ${other.body.key}`))).status).toBe(429)
