@@ -12,7 +12,7 @@ export interface SignInPlace {
 
 /**
  * The place that flags, variables or the active profile name, else the one that is typed. Throws a UsageError where it
- * is a local academy, and where nobody can be asked.
+ * is a local academy, where its profile would take the place of one, and where nobody can be asked.
  */
 export async function signInPlace({ settings, profiles, prompts }: Context): Promise<SignInPlace> {
   const stored = profiles.read()
@@ -29,11 +29,16 @@ export async function signInPlace({ settings, profiles, prompts }: Context): Pro
     })
   }
   const address = text ?? (await prompts.text('Address of the platform:'))
-  assertAddress(address, given.value === null ? 'the address' : given.origin.name)
+  assertAddress(address, given.value === null ? 'what was given' : given.origin.name)
   const { normaliseBaseUrl } = await import('../../client/base-url.ts')
   const url = normaliseBaseUrl(address)
   const { checkedName } = await import('../commands/profiles.ts')
-  return { profile: named === null ? nameFor(url, stored) : checkedName(named), url }
+  const name = named === null ? nameFor(url, stored) : checkedName(named)
+  const held = Object.hasOwn(stored.profiles, name) ? stored.profiles[name] : undefined
+  if (!held || !isLocal(held)) return { profile: name, url }
+  throw new UsageError(`profile ${name} is the academy in ${held.database}`, {
+    hint: `sign in under another name: learnctl auth login --profile <name> --url ${url}`,
+  })
 }
 
 function refuseLocal(database: string): never {

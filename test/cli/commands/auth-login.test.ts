@@ -2,6 +2,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { newCredential } from '../../../src/server/secret.ts'
+import { expectClearError } from '../../helpers/clear-error.ts'
 import { test } from '../../helpers/cli.ts'
 
 const login = 'auth login --with-key --url https://school.example'
@@ -72,6 +73,19 @@ describe('auth login', () => {
       code: 2,
       stderr: expect.stringContaining('learnctl auth login --with-key'),
     })
+  })
+
+  test('leaves the profile of a local academy what it is', async ({ remote, admin, academy }) => {
+    await remote.run('profiles add here --database here.db')
+    const ran = await remote.run(`${login} --profile here`, { stdin: admin.key })
+    expectClearError(ran, 2, 'profile here is the academy in ')
+    expect(ran.stderr).toMatch(
+      / {2}hint: .*learnctl auth login --profile <name> --url https:\/\/school\.example\n$/,
+    )
+    expect(JSON.parse((await remote.run('profiles show here -o json')).stdout)).toMatchObject({
+      academy: join(remote.cwd, 'here.db'),
+    })
+    expect(academy.logged.filter(({ path }) => path === '/v1/user/profile')).toEqual([])
   })
 
   test('sends no key over plain http to another machine', async ({ remote, admin, academy }) => {
