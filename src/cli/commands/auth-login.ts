@@ -15,7 +15,7 @@ const oauthFlags: readonly Flag[] = [
     name: 'scope',
     kind: 'words',
     placeholder: 'scopes',
-    summary: 'Ask for these rights ("read write")',
+    summary: 'Ask for these rights; "read write" unless given',
   },
   {
     name: 'browser',
@@ -27,7 +27,7 @@ const oauthFlags: readonly Flag[] = [
     name: 'client-id',
     kind: 'text',
     placeholder: 'id',
-    summary: 'Sign in as this application, registered with the platform (learnctl)',
+    summary: 'Sign in as this application, registered with the platform; learnctl unless given',
   },
   {
     name: 'client-secret-stdin',
@@ -91,7 +91,9 @@ async function run(context: Context, given: Given): Promise<void> {
 
 function exclude(way: string, { flags }: Given, others: readonly Flag[]): void {
   const other = others.find(({ name }) => flags[name] !== undefined)
-  if (other) throw new UsageError(`${way} and --${other.name} exclude each other`)
+  if (!other) return
+  const name = flags[other.name] === false ? `no-${other.name}` : other.name
+  throw new UsageError(`${way} and --${name} exclude each other`)
 }
 
 async function signIn(context: Context, plan: SignInPlan, device: boolean): Promise<void> {

@@ -17,20 +17,23 @@ export async function signInWithKey(context: Context): Promise<void> {
   }
   const { data: user } = await caller.call(profile, { signal: io.signal })
   const storedAt = new Date(io.now()).toISOString()
-  await storeCredential(context, place, {
+  const replaced = await storeCredential(context, place, {
     kind: 'api_key',
     value,
     origin: new URL(place.url).origin,
     storedAt,
   })
   await announce(context, place, personIn(user))
+  if (replaced?.kind === 'oauth') await (await import('./end-session.ts')).endSessionBefore(context, replaced)
 }
 
 async function readKey({ io, prompts }: Context): Promise<string> {
   const text = io.stdin.isTTY ? await prompts.secret('API key:') : await readInput(io)
   const key = text.trim()
   if (key === '')
-    throw new UsageError('there is no key on standard input', { hint: '… --with-key < key.txt' })
+    throw new UsageError('there is no key on standard input', {
+      hint: 'learnctl auth login --with-key < key.txt',
+    })
   if (!/^[\x21-\x7e]{1,4096}$/.test(key))
     throw new UsageError('what was given is not a key: it has spaces or lines')
   const { isCredential, credentialPrefixes } = await import('../../contract/credential-text.ts')

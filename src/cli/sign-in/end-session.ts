@@ -30,3 +30,9 @@ export async function endSession(
     return error instanceof Error ? error.message : String(error)
   }
 }
+
+/** Ends the session that a new credential has taken the place of; it keeps nobody from signing in. */
+export async function endSessionBefore(context: Context, tokens: StoredTokens): Promise<void> {
+  const reason = await endSession(context, tokens)
+  if (reason !== null) await context.output.note(`the session before this one could not be ended: ${reason}`)
+}

@@ -2,7 +2,7 @@ import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
 import { isCredential } from '../../contract/credential-text.ts'
 import type { Context } from '../context.ts'
 import type { SignedIn, SignInPlan } from './by-oauth.ts'
-import { endSession } from './end-session.ts'
+import { endSessionBefore } from './end-session.ts'
 import { announce } from './place.ts'
 
 /** Tells that it worked, and what differs from what was asked for; then ends the session that was there before. */
@@ -26,16 +26,16 @@ export async function tellSignedIn(
 
 /**
  * Revokes the tokens that were replaced, as far as that is sure to leave the new ones alone: an academy makes a grant
- * for each sign-in, elsewhere several may share one session, which would end as a whole.
+ * for each sign-in, elsewhere several with one issuer may share one session, which would end as a whole.
  */
 async function endReplaced(
   context: Context,
-  tokens: StoredTokens,
+  { issuer }: StoredTokens,
   replaced: StoredCredential | undefined,
 ): Promise<void> {
-  if (replaced?.kind !== 'oauth' || replaced.issuer !== tokens.issuer) return
+  if (replaced?.kind !== 'oauth') return
   const { refreshToken } = replaced
-  if (refreshToken === null || !isCredential('refreshToken', refreshToken)) return
-  const reason = await endSession(context, replaced)
-  if (reason !== null) await context.output.note(`the session before this one could not be ended: ${reason}`)
+  const own = refreshToken !== null && isCredential('refreshToken', refreshToken)
+  if (replaced.issuer === issuer && !own) return
+  await endSessionBefore(context, replaced)
 }

@@ -23,7 +23,7 @@ describe('auth login refuses', () => {
   const wrong: readonly (readonly [words: string, error: string | RegExp, options?: RunOptions])[] = [
     ['--with-key --device', '--with-key and --device exclude each other'],
     ['--with-key --scope read', '--with-key and --scope exclude each other'],
-    ['--with-key --no-browser', '--with-key and --browser exclude each other'],
+    ['--with-key --no-browser', '--with-key and --no-browser exclude each other'],
     ['--with-key --client-id app', '--with-key and --client-id exclude each other'],
     ['--device --redirect-uri http://127.0.0.1/cb', '--device and --redirect-uri exclude each other'],
     ['--scope ""', /--scope names no scope\n {2}hint: --scope "read write"\n$/],
@@ -247,6 +247,22 @@ describe('the session that was there before', () => {
     expect(stderr).toMatch(
       /\nnote: the session before this one could not be ended: school\.example cannot answer now/,
     )
+  })
+
+  test('is revoked elsewhere where another platform, or a key, takes its place', async ({ desk }) => {
+    const below = `${school}/lms`
+    desk.school.scripts.set('/revoke', { status: 200 })
+    desk.school.scripts.set(`${wellKnown}/lms`, { body: { ...metadata, issuer: below } })
+    desk.school.scripts.set('/lms/v1/user/profile', { body: { id: 'usr_2' } })
+    const revoked = () => desk.school.forms('/revoke').map((form) => form.get('token'))
+    await desk.login('--profile one')
+    const { code } = await desk.login(`--profile one --url ${below}`, async (address) => {
+      await visit(redirect(address, { code: 'code-2', iss: below }))
+    })
+    expect(code).toBe(0)
+    expect(revoked()).toEqual(['rt-1'])
+    expect((await desk.login('--profile one --with-key', approve, { stdin: 'key' })).code).toBe(0)
+    expect(revoked()).toEqual(['rt-1', 'rt-1'])
   })
 
   test('is left alone elsewhere: it may be the very session that goes on', async ({ desk }) => {
