@@ -1,12 +1,14 @@
+import { join } from 'node:path'
 import { chooseAcademy } from '../config/academy.ts'
 import { type Directories, directories } from '../config/directories.ts'
 import { createProfileStore, type ProfileStore } from '../config/profile-store.ts'
 import { readProjectFile } from '../config/project-file.ts'
 import { resolveSettings, type Settings } from '../config/settings.ts'
-import type { Io } from './io.ts'
+import { type Io, say } from './io.ts'
 import { createOutput, type Output } from './output.ts'
 import { createPrompts, type Prompts } from './prompts.ts'
 import { ways as bothWays, createSession, type Session, type Ways } from './session.ts'
+import { visible } from './visible.ts'
 
 /** What a command works with. */
 export interface Context {
@@ -27,7 +29,13 @@ export function createContext(
 ): Context {
   const settings = resolveSettings({ flags, env: io.env, project: readProjectFile(io.cwd) })
   const places = directories(io)
-  const profiles = createProfileStore(places.config, io)
+  const profiles = createProfileStore(places.config, io, (mode, closed) => {
+    const path = join(places.config, 'profiles.json')
+    const now = closed
+      ? 'and is closed now: whoever else uses this machine may have read it'
+      : `and cannot be closed: chmod 600 ${path}`
+    void say(io, `note: ${visible(`${path} was open to others (0${mode.toString(8)}) ${now}`)}\n`)
+  })
   const choose = () => chooseAcademy({ settings, env: io.env, profiles: profiles.read(), cwd: io.cwd })
   return {
     io,

@@ -19,9 +19,21 @@ export interface ProfileStore {
   exclusively<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
 }
 
-/** The profiles in `profiles.json` of `directory`: the directory 0700, the file 0600 after every write. */
-export function createProfileStore(directory: string, clock: LockClock): ProfileStore {
+/**
+ * The profiles in `profiles.json` of `directory`: the directory 0700, the file 0600 after every write. A file that
+ * others could read is closed when it is read, and `onOpen` is told the mode it had and whether it is closed now.
+ */
+export function createProfileStore(
+  directory: string,
+  clock: LockClock,
+  onOpen: (mode: number, closed: boolean) => void = () => {},
+): ProfileStore {
   const path = join(directory, 'profiles.json')
+  const read = () => {
+    const profiles = readProfiles(path)
+    closeToOthers(path, onOpen)
+    return profiles
+  }
 
   async function exclusively<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal) {
     makePrivate(directory)
@@ -41,7 +53,7 @@ export function createProfileStore(directory: string, clock: LockClock): Profile
 
   return {
     path,
-    read: () => readProfiles(path),
+    read,
     change: async (change) => {
       makePrivate(directory)
       try {
@@ -56,6 +68,20 @@ export function createProfileStore(directory: string, clock: LockClock): Profile
     },
     exclusively,
   }
+}
+
+/** Somebody else may have put the file there, or have changed its mode by hand. */
+function closeToOthers(path: string, onOpen: (mode: number, closed: boolean) => void): void {
+  const found = statSync(path, { throwIfNoEntry: false })
+  // Windows knows no such modes.
+  if (!found || process.platform === 'win32' || (found.mode & 0o077) === 0) return
+  let closed = true
+  try {
+    chmodSync(path, 0o600)
+  } catch {
+    closed = false // It belongs to somebody else; whoever reads the note can see to it.
+  }
+  onOpen(found.mode & 0o777, closed)
 }
 
 async function loadWriter() {

@@ -50,8 +50,6 @@ describe('an access token', () => {
   })
 
   test('is renewed before its end, and stored', async ({ user, clock }) => {
-    const file = join(user.config, 'profiles.json')
-    chmodSync(file, 0o644)
     for (const _ of [1, 2]) {
       clock.advance(59 * minute + 30_000)
       expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
@@ -64,7 +62,21 @@ describe('an access token', () => {
       tokenEndpoint: `${school}/oauth/token`,
     })
     expect(readdirSync(user.config)).toEqual(['profiles.json'])
+    expect(statSync(join(user.config, 'profiles.json')).mode & 0o777).toBe(0o600)
+  })
+
+  test('in a file that others could read is used, the file closed, and that is said once', async ({
+    user,
+  }) => {
+    const file = join(user.config, 'profiles.json')
+    chmodSync(file, 0o644)
+    expect(await user.run('courses list')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `note: ${file} was open to others (0644) and is closed now: whoever else uses this machine may have read it\n`,
+    })
     expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
   })
 
   test('that was refused is renewed, and the request sent again', async ({ user }) => {
