@@ -12,7 +12,7 @@ import type { StoredTokens } from '../config/profiles.ts'
 import { ownClientId } from '../contract/oauth.ts'
 import { type AuthorizationServer, metadataOf } from './authorization-server.ts'
 import { failurePage, successPage } from './callback-page.ts'
-import { clientAuthentication } from './client-identity.ts'
+import { type ClientIdentity, clientAuthentication } from './client-identity.ts'
 import { SignInError } from './errors.ts'
 import type { Fetch } from './fetch.ts'
 import { type Loopback, openLoopback } from './loopback.ts'
@@ -172,7 +172,7 @@ async function exchange(
   verifier: string,
 ): Promise<StoredTokens> {
   const { server, client, fetch, signal } = signIn
-  const answer = accepted(server, client.id, redirected)
+  const answer = accepted(server, client, redirected)
   const { tokens, refusal } = await requestTokens(signIn, () =>
     authorizationCodeGrantRequest(
       metadataOf(server),
@@ -185,25 +185,27 @@ async function exchange(
       { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
     ),
   )
-  if (refusal !== null) throw refusedBy(new URL(server.tokenEndpoint).host, refusal)
+  if (refusal !== null) throw refusedBy(new URL(server.tokenEndpoint).host, client, refusal)
   return tokens
 }
 
 /** The redirect, once it is known to come from this very server and to bring a code (RFC 9207 §2.4). */
 function accepted(
   server: AuthorizationServer,
-  clientId: string,
+  client: ClientIdentity,
   redirected: URLSearchParams,
 ): URLSearchParams {
   const issuer = redirected.get('iss')
   if (issuer === null ? server.namesItself : issuer !== server.issuer) throw wrongIssuer(server, issuer)
   const error = redirected.get('error')
   const host = new URL(server.issuer).host
-  if (error !== null) throw refusedBy(host, { error, description: redirected.get('error_description') })
+  if (error !== null) {
+    throw refusedBy(host, client, { error, description: redirected.get('error_description') })
+  }
   if (!redirected.get('code')) {
     throw new SignInError('answer_unusable', `the answer of ${host} holds no code`)
   }
-  return validateAuthResponse(metadataOf(server), { client_id: clientId }, redirected, skipStateCheck)
+  return validateAuthResponse(metadataOf(server), { client_id: client.id }, redirected, skipStateCheck)
 }
 
 function wrongIssuer({ issuer }: AuthorizationServer, given: string | null): SignInError {

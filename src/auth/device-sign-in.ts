@@ -69,7 +69,7 @@ async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignI
   if (!server.published && [404, 405, 501].includes(response.status)) throw notOffered(issuer)
   const startMs = now()
   const { body, refusal } = await readAnswer(endpoint, response)
-  if (refusal !== null) throw refusedBy(new URL(endpoint).host, refusal)
+  if (refusal !== null) throw refusedBy(new URL(endpoint).host, client, refusal)
   const { interval, ...others } = body
   const given = await processDeviceAuthorizationResponse(metadata, identity, Response.json(others)).catch(
     (error) => {
@@ -125,7 +125,7 @@ async function poll(signIn: DeviceSignIn, begun: Begun): Promise<StoredTokens> {
       if (refusal === null) return tokens
       if (refusal.error === 'slow_down') intervalMs += slowDownMs
       else if (refusal.error !== 'authorization_pending') {
-        throw refusedBy(new URL(signIn.server.tokenEndpoint).host, refusal)
+        throw refusedBy(new URL(signIn.server.tokenEndpoint).host, signIn.client, refusal)
       }
       lastFault = null
     } catch (fault) {

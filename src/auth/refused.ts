@@ -1,20 +1,26 @@
+import { ownClientId } from '../contract/oauth.ts'
 import { type Refusal, sayingOf } from './answer.ts'
+import type { ClientIdentity } from './client-identity.ts'
 import { SignInError } from './errors.ts'
+
+const registered = 'name an application that is registered there: --client-id <id> --redirect-uri <address>'
 
 const hints: Readonly<Record<string, string>> = {
   invalid_scope: 'ask for something else with --scope',
-  invalid_client: 'name an application that is registered there: --client-id <id> --redirect-uri <address>',
-  unauthorized_client:
-    'name an application that is registered there: --client-id <id> --redirect-uri <address>',
+  invalid_client: registered,
+  unauthorized_client: registered,
   invalid_grant: 'begin again: learnctl auth login',
   expired_token: 'begin again: learnctl auth login --device',
 }
 
-/** The fault that a refusal means to somebody who signs in at `host` (RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5). */
-export function refusedBy(host: string, refusal: Refusal): SignInError {
+/**
+ * The fault that a refusal means to somebody who signs in at `host` as this client (RFC 6749 §4.1.2.1 and §5.2, RFC
+ * 8628 §3.5).
+ */
+export function refusedBy(host: string, client: ClientIdentity, refusal: Refusal): SignInError {
   const { error, description } = refusal
   const said = description === null ? [] : [`${host} says: ${description}`]
-  const hint = hints[error]
+  const hint = error === 'invalid_client' && client.id !== ownClientId ? secretHint(client) : hints[error]
   const options = { why: said, ...(hint !== undefined && { hint }) }
   switch (error) {
     case 'access_denied':
@@ -32,4 +38,10 @@ export function refusedBy(host: string, refusal: Refusal): SignInError {
         ...(hint !== undefined && { hint }),
       })
   }
+}
+
+/** An application that somebody named is likely there: what is wrong is its secret. */
+function secretHint({ secret }: ClientIdentity): string {
+  const ways = '--client-secret-stdin < secret.txt, or LEARNCTL_CLIENT_SECRET'
+  return secret === null ? `if it has a secret: ${ways}` : `look at its id and its secret: ${ways}`
 }

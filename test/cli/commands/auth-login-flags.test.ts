@@ -7,6 +7,7 @@ import {
   freePort,
   hasIpv6,
   metadata,
+  type Person,
   redirect,
   school,
   test,
@@ -134,6 +135,24 @@ describe('auth login', () => {
       secretPlace: 'header',
     })
   })
+
+  test.for([
+    ['a wrong', { stdin: 'wrong' }, 'look at its id and its secret'],
+    ['no', { stdin: '' }, 'if it has a secret'],
+  ] as const)(
+    'says how to give the secret of an application, after %s one',
+    async ([_, options, hint], { desk }) => {
+      desk.school.scripts.set('/token', { status: 401, body: { error: 'invalid_client' } })
+      const secret = options.stdin === '' ? '' : '--client-secret-stdin'
+      const ended: Person = async (address) => {
+        await visit(redirect(address, { code: 'code-1' }))
+      }
+      const ran = await desk.login(`--client-id app_1 ${secret}`, ended, options)
+      expect(ran).toMatchObject({ code: 4, stdout: '' })
+      const ways = '--client-secret-stdin < secret.txt, or LEARNCTL_CLIENT_SECRET'
+      expect(ran.stderr).toContain(`\n  hint: ${hint}: ${ways}\n`)
+    },
+  )
 
   test('takes the secret from a variable, and sends it in the form where the server wants it there', async ({
     desk,
