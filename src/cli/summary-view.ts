@@ -122,8 +122,10 @@ function courseChart({ byCourse }: Summary, width: number, chalk: ChalkInstance)
   return [chalk.bold(head), ...lines].join('\n')
 }
 
+/** To one decimal; 99.97 is not all. */
 function percent(value: number | null): string {
-  return value === null ? '–' : `${value.toFixed(1)} %`
+  if (value === null) return '–'
+  return `${(value < 100 ? Math.min(value, 99.9) : value).toFixed(1)} %`
 }
 
 /** Cut with an ellipsis, or filled up, to `width` columns. */

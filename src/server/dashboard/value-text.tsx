@@ -32,7 +32,8 @@ export function many(count: number, one: string, several = `${one}s`): string {
   return `${counted(count)} ${count === 1 ? one : several}`
 }
 
-/** A percentage to one decimal, never rounded up: 99.97 is not all. A dash where there is none. */
+/** A percentage to one decimal, as in the terminal: 99.97 is not all. A dash where there is none. */
 export function percent(value: number | null): string {
-  return value === null ? '–' : `${Math.floor(value * 10) / 10}\u00a0%`
+  if (value === null) return '–'
+  return `${value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value}\u00a0%`
 }

@@ -61,6 +61,14 @@ Sea                                    3          1        –   50.0 % ██�
     for (const line of stdout.split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(tty)
   })
 
+  test('what is nearly all is not rounded up to all', async ({ local }) => {
+    for (const name of ['bob', 'eve']) {
+      await local.run(`progress set email:${name}@school.example --course ext:C-0 --completion 99.98`)
+    }
+    const { stdout } = await local.run('analytics summary --course ext:C-0', plain)
+    expect(stdout).toContain('average 99.9 %')
+  })
+
   test('of 200 columns titles are shown in full', async ({ local }) => {
     const { stdout } = await local.run('analytics summary', { ...plain, tty: 200 })
     expect(stdout).toContain('half of the line of a narrow terminal  ')
