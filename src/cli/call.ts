@@ -42,7 +42,7 @@ export interface Call<O extends Operation> {
   readonly rows?: string
   /** What is asked before it is done, such as `delete course crs_1`. */
   readonly destructive?: (names: Readonly<Record<string, string>>) => string
-  /** What is said when there is no answer to show. */
+  /** What is said when it is done and the answer, if there is one, does not show it. */
   readonly done?: (names: Readonly<Record<string, string>>) => string
   readonly examples?: readonly string[]
 }
@@ -108,12 +108,11 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
         `the ${secret} is lost with the answer that did not come; delete this and make another`,
       )
     }
-    if (any.response === null) {
-      if (spec.done && !settings.quiet.value) await output.note(spec.done(given.arguments))
-      return
+    if (any.response !== null) {
+      const rows = rowsShown(spec, context)
+      await (rows ? output.list(onePage(data, rows), shape) : output.one(data, shape))
     }
-    const rows = rowsShown(spec, context)
-    await (rows ? output.list(onePage(data, rows), shape) : output.one(data, shape))
+    if (spec.done && !settings.quiet.value) await output.note(spec.done(given.arguments))
   }
 
   return {

@@ -156,7 +156,7 @@ function scopeHint({ neededScopes }: ApiError, academy: Academy | null): string 
   const wanted = [...granted, ...needed]
   const scopes = [...new Set([...ownScopes.filter((scope) => wanted.includes(scope)), ...wanted])]
   if (kind === 'api_key') {
-    return `use a key that may do it: learnctl keys create --name <what for> --scopes ${scopes.join(',')}`
+    return `an admin makes a key that may do it: learnctl keys create --name <what for> --scopes ${scopes.join(',')}`
   }
   const variable = variableOf(academy.credential)
   const otherwise =

@@ -298,7 +298,7 @@ describe('a refusal for want of a scope', () => {
       storedKey,
       'write',
       '',
-      'use a key that may do it: learnctl keys create --name <what for> --scopes read,write',
+      'an admin makes a key that may do it: learnctl keys create --name <what for> --scopes read,write',
     ],
   ])('of %s, which takes %s, names the command', async (_, credential, scope, words, hint) => {
     const ran = await answeredWith(credential, () => short(scope), `courses get crs_1 ${words}`)

@@ -6,12 +6,12 @@ import type { FieldFlags } from '../flag.ts'
 const contract = async () => (await import('../../contract/apps.ts')).apps
 
 const fields = {
-  name: { summary: 'What people see when they are asked to allow it', required: true },
+  name: { summary: 'Name, which people see when they are asked to allow it', required: true },
   redirectUris: {
     name: 'redirect-uri',
     kind: 'texts',
     placeholder: 'address',
-    summary: 'Where people are sent back to; once for each',
+    summary: 'Redirect URI, where people are sent back to; once for each',
     required: true,
   },
   public: {

@@ -80,7 +80,7 @@ async function baseOf(context: Context): Promise<string> {
   }
   const which = academy.profile === localProfile ? '' : ` --database ${academy.database}`
   throw new CommandError('not_running', 'notFound', `no server of ${academy.database} runs`, {
-    hint: `start one, in another terminal or with --detach: learnctl server start${which}`,
+    hint: `start one: learnctl server start --detach${which}`,
   })
 }
 

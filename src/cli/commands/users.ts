@@ -125,6 +125,7 @@ export const commands: readonly Command[] = [
     arguments: { userId: user },
     password: 'always',
     columns,
+    done: ({ user }) => `user ${user} has a new password; their sessions and grants have ended`,
     examples: ['users set-password email:ada@example.org < password.txt'],
   }),
   call({

@@ -17,9 +17,10 @@ export async function tellSignedIn(
   if (missing.length > 0) {
     await output.note(`granted: ${tokens.scopes.join(' ') || 'nothing'}; not granted: ${missing.join(' ')}`)
   }
-  if (tokens.expiresAt === null) await output.note('the platform does not say how long this lasts')
+  if (tokens.expiresAt === null)
+    await output.note('the platform does not say how long the access token lasts')
   else if (tokens.refreshToken === null) {
-    await output.note(`it cannot be renewed; it lasts until ${tokens.expiresAt}`)
+    await output.note(`the access token cannot be renewed; it lasts until ${tokens.expiresAt}`)
   }
   await endReplaced(context, tokens, replaced)
 }

@@ -280,7 +280,7 @@ describe('a token endpoint that', () => {
       desk.school.scripts.set('/token', { body: { ...others, ...silence } })
       const { code, stderr } = await desk.login()
       expect(code).toBe(0)
-      expect(stderr).toMatch(/\nnote: the platform does not say how long this lasts\n$/)
+      expect(stderr).toMatch(/\nnote: the platform does not say how long the access token lasts\n$/)
       expect(desk.stored()).toMatchObject({ expiresAt: null, lifetimeSeconds: null })
     }
   })
@@ -295,7 +295,7 @@ describe('a token endpoint that', () => {
     const { refresh_token: _, ...others } = tokens
     desk.school.scripts.set('/token', { body: others })
     expect((await desk.login()).stderr).toMatch(
-      /\nnote: it cannot be renewed; it lasts until 2026-03-01T13:00:00\.000Z\n$/,
+      /\nnote: the access token cannot be renewed; it lasts until 2026-03-01T13:00:00\.000Z\n$/,
     )
     expect(desk.stored()).toMatchObject({ refreshToken: null })
   })

@@ -177,11 +177,11 @@ describe('of an academy of this machine', () => {
       code: 3,
       stdout: '',
       stderr: `error: no server of ${join(cli.cwd, 'a.db')} runs
-  hint: start one, in another terminal or with --detach: learnctl server start
+  hint: start one: learnctl server start --detach
 `,
     })
     const { stderr } = await cli.run('open --database b.db')
-    expect(stderr).toMatch(/ {2}hint: .*: learnctl server start --database .*b\.db\n$/)
+    expect(stderr).toMatch(/ {2}hint: .*: learnctl server start --detach --database .*b\.db\n$/)
   })
 })
 

@@ -230,7 +230,10 @@ describe('set-password', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^usr_\w+\n$/)
     expect(await opens(local, 'admin@academy.local', password)).toBe(true)
-    await local.run(set, { stdin: 'staple of the second' })
+    expect(await local.run(set, { stdin: 'staple of the second' })).toMatchObject({
+      stderr:
+        'note: user email:admin@academy.local has a new password; their sessions and grants have ended\n',
+    })
     expect(await opens(local, 'admin@academy.local', password)).toBe(false)
   })
 
