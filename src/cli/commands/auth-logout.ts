@@ -21,7 +21,7 @@ async function run(context: Context): Promise<void> {
     const first = held?.kind === 'oauth' ? `end the session at ${held.issuer} and ` : ''
     return output.note(`would ${first}forget the credential of profile ${name}`)
   }
-  await profiles.exclusively(
+  const ended = await profiles.exclusively(
     name,
     async () => {
       const credential = credentialOf(profiles.read(), name)
@@ -29,10 +29,11 @@ async function run(context: Context): Promise<void> {
       const reason = credential?.kind === 'oauth' ? await endSession(context, credential) : null
       await profiles.change((stored) => withCredential(stored, name, undefined))
       if (reason !== null) await output.note(`the session could not be ended at the platform: ${reason}`)
+      return credential?.kind === 'oauth' && reason === null
     },
     io.signal,
   )
-  await output.note(`profile ${name} holds no credential any more`)
+  await output.note(`${ended ? 'the session has ended; ' : ''}profile ${name} holds no credential any more`)
   const still = ['LEARNCTL_API_KEY', 'LEARNCTL_ACCESS_TOKEN'].find((variable) => io.env[variable])
   if (still) await output.note(`${still} is still set`)
 }

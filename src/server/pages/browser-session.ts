@@ -82,7 +82,7 @@ export async function formOf(visit: Visit, visitor: Visitor): Promise<URLSearchP
   if (isSame(form.get('csrf') ?? '', visitor.csrf)) return form
   throw new ProblemError(
     'forbidden',
-    'The form has expired. Go back, load the page again, and send it once more.',
+    'You have signed in or out since this page was shown, or it is too old. Go back, load it again, and send it once more.',
   )
 }
 

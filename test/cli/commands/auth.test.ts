@@ -234,7 +234,7 @@ describe('auth logout of a session', () => {
     expect(await user.run('auth logout')).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'note: profile school holds no credential any more\n',
+      stderr: 'note: the session has ended; profile school holds no credential any more\n',
     })
     expect(user.paths()).toEqual(['POST /oauth/revoke'])
     const form = new URLSearchParams(user.sent[0]?.body)
