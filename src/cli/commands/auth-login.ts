@@ -15,7 +15,7 @@ const oauthFlags: readonly Flag[] = [
     name: 'scope',
     kind: 'words',
     placeholder: 'scopes',
-    summary: 'Ask for these rights; "read write" unless given',
+    summary: 'Ask for these scopes; "read write" unless given',
   },
   {
     name: 'browser',
