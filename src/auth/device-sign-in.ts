@@ -92,7 +92,7 @@ async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignI
           : pageAt(endpoint, given.verification_uri_complete),
       minutes: Math.ceil(lifetimeSeconds / 60),
     },
-    intervalMs: 1000 * (typeof interval === 'number' && interval > 0 ? interval : defaultIntervalSeconds),
+    intervalMs: 1000 * (typeof interval === 'number' && interval >= 1 ? interval : defaultIntervalSeconds),
     endMs: startMs + lifetimeSeconds * 1000,
   }
 }

@@ -74,6 +74,7 @@ describe('auth login --device', () => {
     ['no interval', undefined, [5000]],
     ['an interval of its own', 7, [7000]],
     ['an interval that is none', 0, [5000]],
+    ['an interval that no server means', 0.001, [5000]],
     ['an interval longer than the code lives', 1e12, [60_000]],
   ])('asks every 5 seconds unless told otherwise: %s', async ([, interval, waits], { desk }) => {
     desk.school.scripts.set(endpoint, { body: { ...begun, expires_in: 60, interval } })
