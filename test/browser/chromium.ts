@@ -52,17 +52,29 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true })
 }
 
-/** What axe finds wrong with the page for those who do not see it as it is drawn (WCAG 2.2, levels A and AA). */
+/**
+ * What axe finds wrong with the page for those who do not see it as it is drawn (WCAG 2.2, levels A and AA): everything
+ * in light colours, and in dark ones what colours alone decide.
+ */
 export async function barriers(page: Page): Promise<string[]> {
   // Handed over as text, because the page lets no script in.
   await page.evaluate(axe.source)
-  const { violations } = await page.evaluate(() =>
-    // The text above has put it there.
-    (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-    }),
-  )
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+  const found: string[] = []
+  for (const [colorScheme, runOnly] of [
+    ['light', ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']],
+    ['dark', ['color-contrast']],
+  ] as const) {
+    await page.emulateMedia({ colorScheme })
+    const { violations } = await page.evaluate(
+      // The text above has put it there.
+      (only) => (globalThis as unknown as { axe: typeof axe }).axe.run(document, { runOnly: [...only] }),
+      runOnly,
+    )
+    found.push(
+      ...violations.map(({ id, nodes }) => `${colorScheme}: ${id}: ${nodes.map(({ html }) => html)}`),
+    )
+  }
+  return found
 }
 
 /** Fails the test on anything that a page complains about: what its policy blocks, what it cannot load. */
