@@ -13,5 +13,7 @@ export function secondsAhead(date: string | null, nowMs: number): number | null 
 export function clockWarning(seconds: number): string | null {
   if (Math.abs(seconds) * 1000 <= toleratedMs) return null
   const way = seconds > 0 ? 'ahead of' : 'behind'
-  return `this machine is ${Math.abs(seconds)} s ${way} the server: set its clock`
+  const minutes = Math.round(Math.abs(seconds) / 60)
+  const span = minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
+  return `this machine is ${span} ${way} the server: set its clock`
 }

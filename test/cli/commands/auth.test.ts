@@ -171,7 +171,7 @@ describe('auth status of a session', () => {
     const { code, stderr } = await user.run('auth status')
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'note: this machine is 7200 s behind the server: set its clock\n',
+      stderr: 'note: this machine is 2 h behind the server: set its clock\n',
     })
     user.state.date = 'Sun, 01 Mar 2026 12:00:59 GMT'
     expect(await user.run('auth status')).toMatchObject({ code: 0, stderr: '' })
