@@ -3,7 +3,7 @@ import type { Command } from './command.ts'
 import type { Flag } from './flag.ts'
 import { placeholders } from './flag-value.ts'
 import type { Noun } from './nouns.ts'
-import { twoColumns } from './two-columns.ts'
+import { twoColumns, wrap } from './two-columns.ts'
 
 type Row = readonly [term: string, meaning: string]
 
@@ -56,12 +56,18 @@ export function commandHelp(path: string, command: Command, width: number): stri
   const given = positions.map(({ name, summary }): Row => [name, summary])
   return page([
     `Usage: ${[path, ...positionsOf(command), '[flags]'].join(' ')}`,
-    `${summary}.${description ? `\n\n${description}` : ''}`,
+    `${summary}.`,
+    ...(description?.split('\n\n').map((paragraph) => wrapped(paragraph, width)) ?? []),
     ...(given.length > 0 ? [section('Arguments', given, width)] : []),
     section('Flags', [...flags.map(flagRow), helpFlag], width),
     ...(examples.length > 0 ? [`Examples:\n${examples.map((line) => `  learnctl ${line}`).join('\n')}`] : []),
     'Global flags: learnctl help flags',
   ])
+}
+
+/** A paragraph, wherever its lines end in the source. */
+function wrapped(paragraph: string, width: number): string {
+  return wrap(paragraph.replaceAll('\n', ' '), width).join('\n')
 }
 
 /** The name of a command with its arguments, `restore <course> <version>`. */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Command } from '../../src/cli/command.ts'
+import { commandHelp } from '../../src/cli/help-text.ts'
 import { nouns } from '../../src/cli/nouns.ts'
 import { shapeOf } from '../../src/cli/schema.ts'
 import { settings } from '../../src/config/setting.ts'
@@ -34,6 +35,11 @@ describe.each(commands)('$path', ({ path, command }) => {
 
   test('gives examples of itself', () => {
     for (const example of command.examples ?? []) expect(example).toMatch(new RegExp(`^${path}( |$)`))
+  })
+
+  test('explains itself in 80 columns, but for what is to be copied', () => {
+    const [told = ''] = commandHelp(`learnctl ${path}`, command, 80).split('\nExamples:\n')
+    expect(told.split('\n').filter((line) => line.length > 80)).toEqual([])
   })
 
   test('is described in one line', () => {
