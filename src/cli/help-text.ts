@@ -31,7 +31,7 @@ export function nounHelp(path: string, summary: string, commands: readonly Comma
   const rows = commands.map((command): Row => [usageOf(command), command.summary])
   return page([
     `Usage: learnctl ${path} <command> [flags]`,
-    `${summary}.`,
+    wrapped(`${summary}.`, width),
     section('Commands', rows, width),
     `More: learnctl ${path} <command> --help`,
   ])
@@ -56,7 +56,7 @@ export function commandHelp(path: string, command: Command, width: number): stri
   const given = positions.map(({ name, summary }): Row => [name, summary])
   return page([
     `Usage: ${[path, ...positionsOf(command), '[flags]'].join(' ')}`,
-    `${summary}.`,
+    wrapped(`${summary}.`, width),
     ...(description?.split('\n\n').map((paragraph) => wrapped(paragraph, width)) ?? []),
     ...(given.length > 0 ? [section('Arguments', given, width)] : []),
     section('Flags', [...flags.map(flagRow), helpFlag], width),
