@@ -1,6 +1,6 @@
 import type { Fetch } from '../auth/fetch.ts'
 import type { TokenSource } from '../auth/token-source.ts'
-import type { Caller, CallerOptions } from '../client/caller.ts'
+import type { Caller } from '../client/caller.ts'
 import type { Transport } from '../client/transport.ts'
 import type { ClosableTransport } from '../client/undici.ts'
 import type { Academy, Credential, RemoteAcademy } from '../config/academy.ts'
@@ -8,6 +8,7 @@ import type { ProfileStore } from '../config/profile-store.ts'
 import type { StoredTokens } from '../config/profiles.ts'
 import type { Settings } from '../config/settings.ts'
 import type { LocalAcademy as OpenAcademy } from '../server/local.ts'
+import type { CallerParts } from './caller.ts'
 import { AuthRequiredError, CommandError } from './errors.ts'
 import { type Io, say } from './io.ts'
 import { visible } from './visible.ts'
@@ -132,7 +133,7 @@ export function createSession(
   /** How requests with this credential are authorized; what is refused once is renewed once. */
   function authorizing(
     credential: Credential,
-  ): Pick<CallerOptions, 'credential' | 'authorization' | 'reauthorization'> {
+  ): Pick<CallerParts, 'credential' | 'authorization' | 'reauthorization'> {
     const { kind, value } = credential
     if (!credential.kept?.tokens) return { credential: kind, authorization: async () => `Bearer ${value}` }
     return {
@@ -145,34 +146,8 @@ export function createSession(
     }
   }
 
-  async function create(options: Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>) {
-    const { createCaller } = await import('../client/caller.ts')
-    const debug = settings.debug.value
-    return createCaller({
-      attempts: settings.retries.value + 1,
-      timeoutMs: settings.timeout.value,
-      maxRetryWaitMs: settings.maxRetryWait.value,
-      insecureHttp: settings.insecureHttp.value,
-      now: io.now,
-      sleep: io.sleep,
-      random: io.random,
-      onWait: ({ waitMs, attempt, attempts, error }) => {
-        if (waitMs <= 2000) return
-        const seconds = Math.ceil(waitMs / 1000)
-        void say(
-          io,
-          `note: ${visible(error.message)}; attempt ${attempt + 1} of ${attempts} in ${seconds} s\n`,
-        )
-      },
-      onExchange: debug
-        ? ({ method, url, attempt, status, requestId, error, durationMs }) => {
-            const outcome = status ?? visible(error?.message ?? 'no answer')
-            const id = requestId ? `, ${visible(requestId)}` : ''
-            void say(io, `debug: ${method} ${url} → ${outcome} (attempt ${attempt}, ${durationMs} ms${id})\n`)
-          }
-        : undefined,
-      ...options,
-    })
+  async function create(options: CallerParts): Promise<Caller> {
+    return (await import('./caller.ts')).openCaller(io, settings, options)
   }
 
   return {
