@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemCode } from '../config/errors.ts'
+import { isAlive } from '../config/lock.ts'
 
 /** A server that said it runs on this machine. */
 export interface RunningServer {
@@ -63,14 +64,5 @@ async function read(path: string): Promise<RunningServer | null> {
     return pid && url && address && database && startedAt ? { pid, url, address, database, startedAt } : null
   } catch {
     return null // Cut off by the end of the machine, or of its disk: nothing to keep.
-  }
-}
-
-/** True while a process with this id is there; signal 0 only asks. */
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return systemCode(error) === 'EPERM'
   }
 }

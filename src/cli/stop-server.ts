@@ -1,6 +1,7 @@
+import { isAlive } from '../config/lock.ts'
 import type { Context } from './context.ts'
 import { CommandError } from './errors.ts'
-import { isAlive, type RunningServer, type RunningServers } from './running-servers.ts'
+import type { RunningServer, RunningServers } from './running-servers.ts'
 
 const stopWithinMs = 40_000
 const pollMs = 50

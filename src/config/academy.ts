@@ -6,6 +6,7 @@ import {
   isLocal,
   type Profile,
   type Profiles,
+  profileOf,
   type RemoteProfile,
   type StoredTokens,
 } from './profiles.ts'
@@ -107,7 +108,7 @@ function chosenProfile({ settings, profiles }: AcademySources) {
 }
 
 function findProfile({ profiles }: AcademySources, name: string, origin: Origin): Profile {
-  const profile = Object.hasOwn(profiles.profiles, name) ? profiles.profiles[name] : undefined
+  const profile = profileOf(profiles, name)
   if (profile) return profile
   const valid = Object.keys(profiles.profiles)
   throw new SettingError(`there is no profile ${JSON.stringify(name)} (from ${origin.name})`, {
@@ -166,12 +167,18 @@ function remote(from: AcademySources, url: string, used: UsedProfile | null, cho
   }
 }
 
+const credentialVariables = [
+  { kind: 'api_key', name: 'LEARNCTL_API_KEY' },
+  { kind: 'access_token', name: 'LEARNCTL_ACCESS_TOKEN' },
+] as const
+
+/** The variable that holds a credential and so keeps a stored one from being used; undefined where none does. */
+export function overridingVariable(env: Environment): string | undefined {
+  return credentialVariables.find(({ name }) => env[name])?.name
+}
+
 function environmentCredentials(env: Environment): Omit<Credential, 'shadows'>[] {
-  const given = [
-    { kind: 'api_key', name: 'LEARNCTL_API_KEY' },
-    { kind: 'access_token', name: 'LEARNCTL_ACCESS_TOKEN' },
-  ] as const
-  const found = given.flatMap(({ kind, name }) => {
+  const found = credentialVariables.flatMap(({ kind, name }) => {
     const value = env[name]
     return value ? [{ kind, value, origin: { source: 'environment', name } as const }] : []
   })

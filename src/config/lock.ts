@@ -107,7 +107,8 @@ function isStale(path: string, now: number): boolean {
   return written !== undefined && now - written > staleAfterMs
 }
 
-function isAlive(pid: number): boolean {
+/** True while a process with this id is there; signal 0 only asks. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
     return true

@@ -65,9 +65,14 @@ export function isLocal(profile: Profile): profile is LocalProfile {
   return 'database' in profile
 }
 
+/** The profile of that name; undefined where there is none. */
+export function profileOf({ profiles }: Pick<Profiles, 'profiles'>, name: string): Profile | undefined {
+  return Object.hasOwn(profiles, name) ? profiles[name] : undefined
+}
+
 /** The credential of a profile; undefined where there is no such profile, or it holds none. */
-export function credentialOf({ profiles }: Profiles, name: string): StoredCredential | undefined {
-  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
+export function credentialOf(stored: Profiles, name: string): StoredCredential | undefined {
+  const profile = profileOf(stored, name)
   return profile && !isLocal(profile) ? profile.credential : undefined
 }
 
@@ -77,7 +82,7 @@ export function withCredential(
   name: string,
   credential: StoredCredential | undefined,
 ): Profiles {
-  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
+  const profile = profileOf({ profiles }, name)
   if (!profile || isLocal(profile)) return { active, profiles }
   const changed: RemoteProfile = { url: profile.url, ...(credential && { credential }) }
   return { active, profiles: { ...profiles, [name]: changed } }

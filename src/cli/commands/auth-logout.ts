@@ -1,4 +1,5 @@
-import { credentialOf, isLocal, withCredential } from '../../config/profiles.ts'
+import { overridingVariable } from '../../config/academy.ts'
+import { credentialOf, isLocal, profileOf, withCredential } from '../../config/profiles.ts'
 import type { Command } from '../command.ts'
 import type { Context } from '../context.ts'
 import { AuthRequiredError, UsageError } from '../errors.ts'
@@ -34,7 +35,7 @@ async function run(context: Context): Promise<void> {
     io.signal,
   )
   await output.note(`${ended ? 'the session has ended; ' : ''}profile ${name} holds no credential any more`)
-  const still = ['LEARNCTL_API_KEY', 'LEARNCTL_ACCESS_TOKEN'].find((variable) => io.env[variable])
+  const still = overridingVariable(io.env)
   if (still) await output.note(`${still} is still set`)
 }
 
@@ -42,7 +43,7 @@ function profileNamed({ settings, profiles }: Context): string {
   const stored = profiles.read()
   const name = settings.profile.value ?? stored.active
   if (name === null) throw new AuthRequiredError('no profile is active')
-  const profile = Object.hasOwn(stored.profiles, name) ? stored.profiles[name] : undefined
+  const profile = profileOf(stored, name)
   if (!profile) {
     const valid = Object.keys(stored.profiles)
     throw new AuthRequiredError(`there is no profile ${JSON.stringify(name)}`, {

@@ -7,6 +7,7 @@ import {
   type Profile,
   type Profiles,
   profileName,
+  profileOf,
 } from '../../config/profiles.ts'
 import { sources } from '../../config/settings.ts'
 import type { Command, Given } from '../command.ts'
@@ -162,7 +163,7 @@ function rowOf({ active, profiles }: Profiles, name: string) {
 }
 
 function find({ profiles }: Profiles, name: string): Profile {
-  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined
+  const profile = profileOf({ profiles }, name)
   if (profile) return profile
   const valid = Object.keys(profiles)
   throw new CommandError('profile_not_found', 'notFound', `there is no profile ${JSON.stringify(name)}`, {

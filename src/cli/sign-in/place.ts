@@ -1,5 +1,11 @@
-import { assertAddress } from '../../config/academy.ts'
-import { credentialOf, isLocal, type Profiles, type StoredCredential } from '../../config/profiles.ts'
+import { assertAddress, overridingVariable } from '../../config/academy.ts'
+import {
+  credentialOf,
+  isLocal,
+  type Profiles,
+  profileOf,
+  type StoredCredential,
+} from '../../config/profiles.ts'
 import type { Context } from '../context.ts'
 import { UsageError } from '../errors.ts'
 
@@ -19,7 +25,7 @@ export async function signInPlace({ settings, profiles, prompts }: Context): Pro
   const { database, url: given, profile } = settings
   if (database.value !== null && given.value === null) refuseLocal(database.value)
   const named = profile.value ?? (given.value === null ? stored.active : null)
-  const known = named === null ? undefined : stored.profiles[named]
+  const known = named === null ? undefined : profileOf(stored, named)
   if (known && isLocal(known) && given.value === null) refuseLocal(known.database)
   const text = given.value ?? (known && !isLocal(known) ? known.url : null)
   if (text === null && prompts.refusal !== null) {
@@ -34,7 +40,7 @@ export async function signInPlace({ settings, profiles, prompts }: Context): Pro
   const url = normaliseBaseUrl(address)
   const { checkedName } = await import('../commands/profiles.ts')
   const name = named === null ? nameFor(url, stored) : checkedName(named)
-  const held = Object.hasOwn(stored.profiles, name) ? stored.profiles[name] : undefined
+  const held = profileOf(stored, name)
   if (!held || !isLocal(held)) return { profile: name, url }
   throw new UsageError(`profile ${name} is the academy in ${held.database}`, {
     hint: `sign in under another name: learnctl auth login --profile <name> --url ${url}`,
@@ -104,7 +110,7 @@ export async function announce(
 ): Promise<void> {
   const who = account === null ? '' : ` as ${account}`
   await output.note(`signed in to ${url}${who}; profile ${profile} is active now`)
-  const overriding = ['LEARNCTL_API_KEY', 'LEARNCTL_ACCESS_TOKEN'].find((variable) => io.env[variable])
+  const overriding = overridingVariable(io.env)
   if (overriding) await output.note(`${overriding} is still set, and is used instead`)
 }
 
