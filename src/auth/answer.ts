@@ -38,10 +38,8 @@ function unusable(
   const { status, headers } = response
   const { host, pathname } = new URL(url)
   if (status === 429 || status === 503) {
-    const seconds = /^\d{1,5}$/.exec(headers.get('retry-after') ?? '')?.[0]
-    const when = seconds === undefined ? 'later' : `in ${seconds} s`
     return new SignInError('server_unavailable', `${host} cannot answer now (${status} from ${pathname})`, {
-      hint: `try again ${when}`,
+      hint: laterHint(headers),
     })
   }
   const location = headers.get('location')
@@ -58,6 +56,12 @@ function unusable(
     why: typeof detail === 'string' ? [`it says: ${detail.slice(0, 300)}`] : [],
     ...(status === 404 && { hint: 'if that endpoint is elsewhere, say where with --token-url' }),
   })
+}
+
+/** When to try again, as far as an answer says so in seconds (RFC 9110 §10.2.3). */
+export function laterHint(headers: Headers): string {
+  const seconds = /^\d{1,5}$/.exec(headers.get('retry-after') ?? '')?.[0]
+  return seconds === undefined ? 'try again later' : `try again in ${seconds} s`
 }
 
 function isPage(headers: Headers, text: string): boolean {

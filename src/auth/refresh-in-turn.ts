@@ -15,7 +15,7 @@ export interface Turn {
 
 /**
  * Tokens in place of `held` that serve: those that another process has stored meanwhile, else new ones, which are
- * stored. One process at a time asks, after it has looked again (standards.md §1.3). Throws as `refreshed` does, and
+ * stored. One process at a time asks, after it has looked again. Throws as `refreshed` does, and
  * ConfigErrors, before anything is asked for; a session that has ended is forgotten.
  */
 export async function refreshInTurn(

@@ -1,6 +1,6 @@
 import { allowInsecureRequests, customFetch, refreshTokenGrantRequest } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
-import { type Refusal, readAnswer, sayingOf } from './answer.ts'
+import { laterHint, type Refusal, readAnswer, sayingOf } from './answer.ts'
 import { clientAuthentication } from './client-identity.ts'
 import { SignInError } from './errors.ts'
 import type { Fetch } from './fetch.ts'
@@ -46,10 +46,9 @@ export async function refreshed(
 function assertAble(tokenEndpoint: string, { status, headers }: Response): void {
   if (status !== 429 && status < 500) return
   const { host, pathname } = new URL(tokenEndpoint)
-  const seconds = /^\d{1,5}$/.exec(headers.get('retry-after') ?? '')?.[0]
   throw new SignInError('server_unavailable', `${host} cannot renew the session now`, {
     why: [`it answered ${status} to POST ${pathname}`],
-    hint: seconds === undefined ? 'try again later' : `try again in ${seconds} s`,
+    hint: laterHint(headers),
   })
 }
 

@@ -32,12 +32,17 @@ export function isLoopback(url: string): boolean {
   )
 }
 
+/** True where nobody can read on its way what is sent to this address: https, or loopback. */
+export function isConfidential(url: string): boolean {
+  return url.startsWith('https:') || isLoopback(url)
+}
+
 /**
  * Throws RequestError when a credential would travel to this base address in the clear: plain http to anything but
  * loopback.
  */
 export function assertConfidential(baseUrl: string): void {
-  if (baseUrl.startsWith('https:') || isLoopback(baseUrl)) return
+  if (isConfidential(baseUrl)) return
   const { host } = new URL(baseUrl)
   throw new RequestError('insecure_http', `the credential would go to ${host} unencrypted, over plain http`)
 }

@@ -1,6 +1,6 @@
 import { discover, metadataUrl } from '../../auth/authorization-server.ts'
 import { authorizationUrl } from '../../auth/code-sign-in.ts'
-import { assertConfidential, isLoopback } from '../../client/base-url.ts'
+import { assertConfidential, isConfidential } from '../../client/base-url.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Given } from '../command.ts'
 import type { Context } from '../context.ts'
@@ -22,9 +22,8 @@ export async function planSignIn(context: Context, given: Given): Promise<SignIn
   if (!device && !settings.dryRun.value) assertSomebodyThere(context, given)
   const place = await signInPlace(context)
   const client = await oauthClient(context, given)
-  const isConfidential = (url: string) => settings.insecureHttp.value || isSafe(url)
-  for (const url of [place.url, client.tokenUrl ?? place.url])
-    if (!isConfidential(url)) assertConfidential(url)
+  const insecure = settings.insecureHttp.value
+  if (!insecure) for (const url of [place.url, client.tokenUrl ?? place.url]) assertConfidential(url)
   useCredential(context, place, null)
   if (settings.dryRun.value) {
     await (device ? showDevice(context, place, client) : showBrowser(context, place, client))
@@ -36,17 +35,13 @@ export async function planSignIn(context: Context, given: Given): Promise<SignIn
     fetch: session.fetch,
     signal: io.signal,
     tokenUrl: client.tokenUrl,
-    isConfidential,
+    isConfidential: (url) => insecure || isConfidential(url),
   })
   if (!server.published) {
     const where = device ? server.deviceAuthorizationEndpoint : server.authorizationEndpoint
     await output.note(`${place.url} does not say how to sign in; trying ${where} and ${server.tokenEndpoint}`)
   }
   return { place, client, server, browser: given.flags['browser'] !== false && canShowPages(io) }
-}
-
-function isSafe(url: string): boolean {
-  return url.startsWith('https:') || isLoopback(url)
 }
 
 /** Somebody has to open a page: nobody will where input is switched off, or where nobody sees what is printed. */
