@@ -60,6 +60,9 @@ export interface Profiles {
 /** The names a profile may have: letters, digits, `-` and `_`. */
 export const profileName = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
+/** The profile that `quickstart` makes, whose academy `server start` serves by itself. */
+export const localProfile = 'local'
+
 /** True for a profile that is a database in this process. */
 export function isLocal(profile: Profile): profile is LocalProfile {
   return 'database' in profile

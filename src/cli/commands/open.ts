@@ -1,13 +1,13 @@
 import { normaliseBaseUrl } from '../../client/base-url.ts'
 import { encodePath } from '../../client/encode.ts'
 import { NotOfferedError } from '../../client/errors.ts'
+import { localProfile } from '../../config/profiles.ts'
+import { openPage } from '../browser.ts'
 import type { Command, Given } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
 import { runningServers } from '../running-servers.ts'
 
-// The one that `server start` serves by itself.
-const localProfile = 'local'
 const fields = ['url']
 const shape = { table: fields, fields, paths: fields }
 const places = ['dashboard', 'course']
@@ -44,11 +44,7 @@ async function run(context: Context, given: Given): Promise<void> {
   await (settings.output.value === 'table' ? output.text(`${url}\n`) : output.one({ url }, shape))
   const { browser } = given.flags
   if (settings.dryRun.value || browser === false || !(io.stdout.isTTY || browser === true)) return
-  try {
-    await io.openBrowser(url)
-  } catch (error) {
-    await output.note(`no browser could be opened: ${error instanceof Error ? error.message : error}`)
-  }
+  await openPage(context, url)
 }
 
 /** The course that is named, undefined where it is the whole dashboard. Throws a UsageError. */

@@ -1,4 +1,4 @@
-import { isLocal } from '../../config/profiles.ts'
+import { isLocal, localProfile } from '../../config/profiles.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { Answer } from '../../contract/operation.ts'
 import type { Command } from '../command.ts'
@@ -7,14 +7,13 @@ import { UsageError } from '../errors.ts'
 import { wrap } from '../two-columns.ts'
 import { visible } from '../visible.ts'
 
-const profileName = 'local'
 const exportFile = 'learners.csv'
 
 /** `learnctl quickstart` */
 export const command: Command = {
   name: 'quickstart',
   summary: 'Make a local academy from real learners, export them, see what to try next',
-  description: `A SQLite file, no port, no account. It becomes the profile ${profileName}, and the active one when none is.\nThe learners are a part of the Open University Learning Analytics Dataset (CC BY 4.0). Run twice, it says what\nis there and changes nothing.`,
+  description: `A SQLite file, no port, no account. It becomes the profile ${localProfile}, and the active one when none is.\nThe learners are a part of the Open University Learning Analytics Dataset (CC BY 4.0). Run twice, it says what\nis there and changes nothing.`,
   examples: ['quickstart', 'quickstart --database ./trial.db'],
   run,
 }
@@ -92,9 +91,9 @@ async function chooseDatabase(context: Context) {
     return { database, prefix: `${program} --database ${settings.database.value}`, active: null }
   }
   const stored = profiles.read()
-  const known = stored.profiles[profileName]
+  const known = stored.profiles[localProfile]
   if (known && !isLocal(known)) {
-    throw new UsageError(`the profile ${profileName} is an academy elsewhere: ${known.url}`, {
+    throw new UsageError(`the profile ${localProfile} is an academy elsewhere: ${known.url}`, {
       hint: 'give the new academy a place of its own: learnctl quickstart --database ./academy.db',
     })
   }
@@ -102,21 +101,21 @@ async function chooseDatabase(context: Context) {
   const activate = stored.active === null
   if (!known || activate) {
     await profiles.change((now) => ({
-      active: now.active ?? profileName,
-      profiles: { ...now.profiles, [profileName]: known ?? { database } },
+      active: now.active ?? localProfile,
+      profiles: { ...now.profiles, [localProfile]: known ?? { database } },
     }))
   }
   const origin = { source: 'default', name: 'quickstart' } as const
-  session.use({ kind: 'local', database, profile: profileName, origin, shadows: [] })
-  const own = activate || stored.active === profileName
+  session.use({ kind: 'local', database, profile: localProfile, origin, shadows: [] })
+  const own = activate || stored.active === localProfile
   return {
     database,
-    prefix: own ? program : `${program} --profile ${profileName}`,
+    prefix: own ? program : `${program} --profile ${localProfile}`,
     active: activate
-      ? `It is the profile ${profileName}, which is active now`
+      ? `It is the profile ${localProfile}, which is active now`
       : own
         ? null
-        : `The profile ${stored.active} stays active; say --profile ${profileName} for this academy`,
+        : `The profile ${stored.active} stays active; say --profile ${localProfile} for this academy`,
   }
 }
 

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
-import { isLocal } from '../../config/profiles.ts'
+import { isLocal, localProfile } from '../../config/profiles.ts'
 import type { Command, Given } from '../command.ts'
 import type { Context } from '../context.ts'
 import { CommandError, UsageError } from '../errors.ts'
@@ -9,8 +9,6 @@ import { onePage } from '../one-page.ts'
 import { type RunningServer, runningServers } from '../running-servers.ts'
 import { databaseFault } from '../session.ts'
 
-/** The profile that quickstart makes. */
-const localProfile = 'local'
 const fields = ['url', 'pid', 'database', 'startedAt']
 const shape = { table: fields, fields, paths: fields }
 

@@ -11,6 +11,7 @@ import {
 } from '../../client/errors.ts'
 import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
 import { users } from '../../contract/users.ts'
+import { openPage } from '../browser.ts'
 import type { Context } from '../context.ts'
 import { say } from '../io.ts'
 import { visible } from '../visible.ts'
@@ -43,7 +44,7 @@ export async function signInWithBrowser(context: Context, plan: SignInPlan): Pro
     ...signInOf(context, plan),
     redirectUri: plan.client.redirectUri,
     show: async (address) => {
-      const opening = plan.browser && (await opened(context, address))
+      const opening = plan.browser && (await openPage(context, address))
       const lead = opening
         ? `A browser is being opened to sign in to ${url}\nIf none comes up, open this address:`
         : `To sign in to ${url}\nopen this address in a browser:`
@@ -94,18 +95,7 @@ async function showCode(
     '',
   ]
   await say(context.io, lines.map(visible).join('\n'))
-  if (browser) await opened(context, completeAddress ?? address)
-}
-
-/** False where it is known that no browser could be opened. */
-async function opened({ io, output }: Context, address: string): Promise<boolean> {
-  try {
-    await io.openBrowser(address)
-    return true
-  } catch (error) {
-    await output.note(`no browser could be opened: ${error instanceof Error ? error.message : error}`)
-    return false
-  }
+  if (browser) await openPage(context, completeAddress ?? address)
 }
 
 function isPassing(fault: unknown): boolean {

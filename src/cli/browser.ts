@@ -1,0 +1,12 @@
+import type { Context } from './context.ts'
+
+/** Shows a page in the user's browser; false, and a note, where it is known that none could be opened. */
+export async function openPage({ io, output }: Context, url: string): Promise<boolean> {
+  try {
+    await io.openBrowser(url)
+    return true
+  } catch (error) {
+    await output.note(`no browser could be opened: ${error instanceof Error ? error.message : error}`)
+    return false
+  }
+}
