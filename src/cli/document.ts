@@ -15,7 +15,9 @@ export async function readDocument(io: Io, source: string, flag: string): Promis
     return path === '-' ? readDocument(io, '-', flag) : parseDocument(await readText(io, path), path)
   }
   throw new UsageError(`${flag} takes @file.json, @file.yaml or - for standard input`, {
-    hint: `to read the file ${source}: ${flag} @${source}`,
+    hint: /^\s*[{[]/.test(source)
+      ? `pipe the document itself: … | learnctl … ${flag} -`
+      : `to read the file ${source}: ${flag} @${source}`,
   })
 }
 

@@ -66,6 +66,8 @@ describe('what cannot be right is refused in one line, and nothing is changed:',
       '{"courseId":"ext:sea","completionPercentage":"50"}',
     ],
     ['progress set ext:S-1 --body -', 2, 'standard input:1:13: not JSON', '{"courseId":}'],
+    ['progress set ext:S-1 --body course.yaml', 2, 'hint: to read the file course.yaml: --body @course.yaml'],
+    ["progress set ext:S-1 --body '{}'", 2, 'hint: pipe the document itself: … | learnctl … --body -'],
     [
       'progress set ext:S-1 --body -',
       2,
