@@ -1,21 +1,72 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
+import { chunks } from '../tsdown.config.ts'
 
 /** Which part of src may import which others: statically, as types, or when it needs them. */
-const mayImport: Readonly<Record<string, readonly string[]>> = {
-  contract: [],
-  client: ['contract'],
-  auth: ['contract', 'config'],
-  config: ['contract'],
-  server: ['contract'],
-  cli: ['contract', 'client', 'auth', 'config', 'server'],
+const parts: Readonly<Record<string, readonly string[]>> = {
+  codec: [],
+  contract: ['codec'],
+  client: ['contract', 'codec'],
+  auth: ['contract', 'codec', 'config'],
+  config: ['contract', 'codec'],
+  server: ['contract', 'codec'],
+  cli: ['contract', 'codec', 'client', 'auth', 'config', 'server'],
+}
+
+/** Which room of the server may import which others; what stands beside them puts them together. */
+const serverRooms: Readonly<Record<string, readonly string[]>> = {
+  problem: [],
+  database: ['problem'],
+  access: ['database', 'problem'],
+  http: ['access', 'database', 'problem'],
+  courses: ['http', 'database', 'problem'],
+  users: ['http', 'access', 'database', 'problem'],
+  progress: ['courses', 'users', 'http', 'database', 'problem'],
+  analytics: ['http', 'database', 'problem'],
+  credentials: ['users', 'http', 'access', 'database', 'problem'],
+  pages: ['http', 'access', 'database', 'problem'],
+  oauth: ['pages', 'credentials', 'http', 'access', 'database', 'problem'],
+  dashboard: [...['pages', 'courses', 'users', 'analytics', 'credentials', 'http', 'access', 'problem']],
+  socket: ['credentials', 'http', 'access', 'database', 'problem'],
+}
+
+/** Which room of the command line may import which others. */
+const cliRooms: Readonly<Record<string, readonly string[]>> = {
+  terminal: [],
+  output: ['terminal'],
+  session: ['terminal'],
+  command: ['output', 'session', 'terminal'],
+  operation: ['command', 'output', 'terminal'],
+  help: ['command', 'terminal'],
+  export: ['command', 'terminal'],
+  quickstart: ['session', 'terminal'],
+  'local-server': ['command', 'terminal'],
+  'sign-in': ['operation', 'command', 'session', 'output', 'terminal'],
+  commands: [
+    ...['operation', 'help', 'export', 'quickstart', 'local-server', 'sign-in'],
+    ...['command', 'session', 'output', 'terminal'],
+  ],
+  program: ['commands', 'help', 'command', 'terminal'],
+}
+
+/** What stands beside the rooms of each, above all of them, and may be imported from the rooms named. */
+const besideRooms: Readonly<Record<string, readonly string[]>> = {
+  'server/academy.ts': ['socket'],
+  'server/endpoints.ts': ['socket'],
+  'server/local.ts': [],
+  'server/routes.ts': ['socket'],
+  'server/service.ts': [],
+  'cli/did-you-mean.ts': [],
+  'cli/failures.ts': ['commands'],
+  'cli/main.ts': [],
+  'cli/report.ts': [],
 }
 
 /** Where the command line reaches the server. */
-const doorsToServer = ['cli/session.ts', 'cli/commands/server.ts']
+const doorsToServer = ['cli/session/session.ts', 'cli/commands/server.ts']
 /** Where it knows a type of the server, which leaves nothing behind when it runs. */
-const typesOfServer = ['cli/session.ts', 'cli/example-data.ts']
+const typesOfServer = ['cli/session/session.ts', 'cli/quickstart/example-data.ts']
 
 interface Import {
   readonly from: string
@@ -43,6 +94,9 @@ const sources: readonly Source[] = readdirSync(root, { recursive: true, encoding
 
 const imports: readonly Import[] = sources.flatMap(importsOf)
 const own = imports.filter(({ to }) => isOwn(to))
+const ownByFile = new Map(
+  [...Map.groupBy(own, ({ from }) => from)].map(([from, all]) => [from, all.map(({ to }) => to)]),
+)
 
 /** True for a file of ours: TypeScript, or pages in it. */
 function isOwn(path: string): boolean {
@@ -73,6 +127,26 @@ function partOf(path: string): string {
   return path.split('/')[0] ?? ''
 }
 
+/** The folder of a file inside its part; the file itself where it stands beside the folders. */
+function roomOf(path: string): string {
+  const [part, room, ...more] = path.split('/')
+  return more.length > 0 ? (room ?? '') : `${part}/${room}`
+}
+
+/** All that a file leads to, however it imports it. */
+function reachedFrom(path: string): ReadonlySet<string> {
+  const seen = new Set<string>()
+  const open = [path]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const to of ownByFile.get(next) ?? []) {
+      if (seen.has(to)) continue
+      seen.add(to)
+      open.push(to)
+    }
+  }
+  return seen
+}
+
 /** All that is loaded together with a file: what it imports statically, and what that imports. */
 function loadedWith(path: string, seen = new Set<string>()): Set<string> {
   for (const { to, kind } of imports.filter(({ from }) => from === path)) {
@@ -81,6 +155,11 @@ function loadedWith(path: string, seen = new Set<string>()): Set<string> {
     loadedWith(to, seen)
   }
   return seen
+}
+
+/** The chunk of the build that a file goes into, where it is named: the first that its name fits. */
+function chunkOf(path: string): string | undefined {
+  return chunks.find(({ test }) => test.test(`src/${path}`))?.name
 }
 
 function shown({ from, to, kind }: Import): string {
@@ -96,14 +175,46 @@ test('every import in src is one that this test can read', () => {
 })
 
 test('each part of src imports only the parts that it may', () => {
-  const parts = [...new Set(sources.map(({ path }) => partOf(path)))]
-  expect(parts.sort()).toEqual(Object.keys(mayImport).sort())
+  expect([...new Set(sources.map(({ path }) => partOf(path)))].sort()).toEqual(Object.keys(parts).sort())
   const wrong = own.filter(({ from, to }) => {
-    if (to === '../package.json') return from !== 'contract/version.ts'
     const [part, other] = [partOf(from), partOf(to)]
-    return part !== other && !mayImport[part]?.includes(other)
+    return part !== other && !parts[part]?.includes(other)
   })
   expect(wrong.map(shown)).toEqual([])
+})
+
+test.for([
+  ['server', serverRooms],
+  ['cli', cliRooms],
+] as const)('each room of %s imports only the rooms below it that it may', ([part, rooms]) => {
+  const inside = own.filter(({ from, to }) => partOf(from) === part && partOf(to) === part)
+  const found = new Set(inside.flatMap(({ from, to }) => [roomOf(from), roomOf(to)]))
+  const beside = Object.keys(besideRooms).filter((path) => partOf(path) === part)
+  expect([...found].sort()).toEqual([...Object.keys(rooms), ...beside].sort())
+  const wrong = inside.filter(({ from, to }) => {
+    const [room, other] = [roomOf(from), roomOf(to)]
+    if (room === other || room in besideRooms) return false
+    return !(rooms[room]?.includes(other) || besideRooms[other]?.includes(room))
+  })
+  expect(wrong.map(shown)).toEqual([])
+})
+
+test('the rooms of each part are floors: no circle leads back into one', () => {
+  for (const rooms of [parts, serverRooms, cliRooms]) {
+    const floors: string[] = []
+    while (floors.length < Object.keys(rooms).length) {
+      const next = Object.keys(rooms).filter(
+        (room) => !floors.includes(room) && rooms[room]?.every((below) => floors.includes(below)),
+      )
+      expect(next, `what stands on ${floors.join(', ')}`).not.toEqual([])
+      floors.push(...next)
+    }
+  }
+})
+
+test('no file of src is in a circle of imports', () => {
+  const circles = sources.filter(({ path }) => reachedFrom(path).has(path)).map(({ path }) => path)
+  expect(circles).toEqual([])
 })
 
 test('only the version leaves src', () => {
@@ -123,7 +234,7 @@ test('the command line reaches the server through two doors, and opens them when
 })
 
 test('nothing heavy is loaded before a command needs it', () => {
-  const starts = ['cli/main.ts', 'cli/context.ts', 'cli/report.ts'].concat(
+  const starts = ['cli/main.ts', 'cli/command/context.ts', 'cli/report.ts'].concat(
     sources.map(({ path }) => path).filter((path) => path.startsWith('cli/commands/')),
   )
   const light = /^commander$|^node:(?!https?$)/
@@ -131,6 +242,19 @@ test('nothing heavy is loaded before a command needs it', () => {
     [...loadedWith(path)].filter((to) => !isOwn(to) && !to.endsWith('.json') && !light.test(to)),
   )
   expect(heavy).toEqual([])
+})
+
+test('the chunk of the program holds what main.ts loads, and needs no other one to start', () => {
+  const missing = [...loadedWith('cli/main.ts')].filter((to) => isOwn(to) && chunkOf(to) !== 'program')
+  const leaving = own.filter(
+    ({ from, to, kind }) => kind === 'static' && chunkOf(from) === 'program' && chunkOf(to) !== 'program',
+  )
+  expect([...missing, ...leaving.map(shown)]).toEqual([])
+})
+
+test('every folder and file that the chunks name is there', () => {
+  const idle = chunks.filter(({ test }) => !sources.some(({ path }) => test.test(`src/${path}`)))
+  expect(idle.map(({ name }) => name)).toEqual([])
 })
 
 test('no file of src is longer than 250 lines', () => {

@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Command } from '../src/cli/command.ts'
-import { exitCodes } from '../src/cli/exit-codes.ts'
-import { flagRow, usageOf } from '../src/cli/help-text.ts'
-import { otherVariables } from '../src/cli/help-topics.ts'
-import { type Noun, nouns } from '../src/cli/nouns.ts'
+import type { Command } from '../src/cli/command/command.ts'
+import type { Noun } from '../src/cli/command/noun.ts'
+import { flagRow, usageOf } from '../src/cli/help/help-text.ts'
+import { otherVariables } from '../src/cli/help/help-topics.ts'
+import { nouns } from '../src/cli/program/nouns.ts'
+import { exitCodes } from '../src/cli/terminal/exit-codes.ts'
 import { type Setting, settings } from '../src/config/setting.ts'
+import { host } from './helpers/host.ts'
 import { root } from './helpers/process.ts'
 
 /** The file whose reference is generated. */
@@ -38,7 +40,7 @@ export async function withReference(readme: string): Promise<string> {
 }
 
 async function nounText(name: string, noun: Noun): Promise<string> {
-  const loaded = await noun.load(async () => null)
+  const loaded = await noun.load(host)
   const single = !('length' in loaded)
   const commands = single ? [loaded] : loaded
   const rows = commands.map((command) => [

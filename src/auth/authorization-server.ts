@@ -5,8 +5,8 @@ import {
   type AuthorizationServer as Metadata,
 } from 'oauth4webapi'
 import { oauthPaths } from '../contract/oauth.ts'
-import { objectIn, readAnswer } from './answer.ts'
 import type { SecretPlace } from './client-identity.ts'
+import { objectIn, readAnswer } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
 import type { Fetch } from './fetch.ts'
 

@@ -7,10 +7,10 @@ import {
   processDeviceAuthorizationResponse,
 } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
-import { readAnswer } from './answer.ts'
 import { metadataOf } from './authorization-server.ts'
 import { clientAuthentication } from './client-identity.ts'
 import type { Kept, SignIn } from './code-sign-in.ts'
+import { readAnswer } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
 import { refusedBy } from './refused.ts'
 import { requestTokens } from './token-response.ts'

@@ -1,7 +1,7 @@
 import { allowInsecureRequests, customFetch, refreshTokenGrantRequest } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
-import { laterHint, type Refusal, readAnswer, sayingOf } from './answer.ts'
 import { clientAuthentication } from './client-identity.ts'
+import { laterHint, type Refusal, readAnswer, sayingOf } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
 import type { Fetch } from './fetch.ts'
 import { checkedResponse } from './token-response.ts'

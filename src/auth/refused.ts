@@ -1,6 +1,6 @@
 import { ownClientId } from '../contract/oauth.ts'
-import { type Refusal, sayingOf } from './answer.ts'
 import type { ClientIdentity } from './client-identity.ts'
+import { type Refusal, sayingOf } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
 
 const registered = 'name an application that is registered there: --client-id <id> --redirect-uri <address>'

@@ -1,7 +1,7 @@
 import { allowInsecureRequests, customFetch, revocationRequest } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
-import { readAnswer, sayingOf } from './answer.ts'
 import { clientAuthentication } from './client-identity.ts'
+import { readAnswer, sayingOf } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
 import type { Fetch } from './fetch.ts'
 

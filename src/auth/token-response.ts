@@ -4,9 +4,9 @@ import {
   UnsupportedOperationError,
 } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
-import { type Refusal, readAnswer } from './answer.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
 import type { ClientIdentity } from './client-identity.ts'
+import { type Refusal, readAnswer } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
 import { grantedBy, type TokenResponse } from './tokens.ts'
 

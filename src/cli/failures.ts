@@ -11,9 +11,9 @@ import {
 import type { Academy, Credential } from '../config/academy.ts'
 import { ConfigError, SettingError } from '../config/errors.ts'
 import { didYouMean } from './did-you-mean.ts'
-import { CommandError } from './errors.ts'
-import type { ExitName } from './exit-codes.ts'
-import { signInCommand } from './sign-in/command.ts'
+import { signInCommand } from './session/sign-in-command.ts'
+import { CommandError } from './terminal/errors.ts'
+import type { ExitName } from './terminal/exit-codes.ts'
 
 /** A fault as its user sees it. */
 export interface Failure {

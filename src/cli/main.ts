@@ -1,9 +1,10 @@
-import type { Context } from './context.ts'
-import { InterruptedError, ReaderGoneError } from './errors.ts'
-import { exitCode } from './exit-codes.ts'
-import { type Io, processIo, write } from './io.ts'
-import { createProgram, HelpShown, type Invocation } from './program.ts'
-import type { Ways } from './session.ts'
+import type { Context } from './command/context.ts'
+import type { Invocation } from './command/invocation.ts'
+import { createProgram, HelpShown } from './program/program.ts'
+import type { Ways } from './session/session.ts'
+import { InterruptedError, ReaderGoneError } from './terminal/errors.ts'
+import { exitCode } from './terminal/exit-codes.ts'
+import { type Io, processIo, write } from './terminal/io.ts'
 
 /**
  * Runs one command line (without the names of node and the program) and gives its exit code. Every fault ends here,
@@ -13,13 +14,13 @@ export async function main(argv: readonly string[], io: Io, ways?: Ways): Promis
   let context: Context | null = null
 
   async function execute(invocation: Invocation): Promise<void> {
-    const [{ createContext }, { completed }] = await Promise.all([
-      import('./context.ts'),
-      import('./given.ts'),
+    const [{ createContext }, { resolveArguments }] = await Promise.all([
+      import('./command/context.ts'),
+      import('./command/arguments.ts'),
     ])
     context = createContext(io, invocation.globals, ways)
     try {
-      await invocation.command.run(context, await completed(context, invocation))
+      await invocation.command.run(context, await resolveArguments(context, invocation))
     } finally {
       await context.session.close()
     }

@@ -1,11 +1,11 @@
 import type { Academy } from '../config/academy.ts'
 import { colourModes } from '../config/setting.ts'
-import { colourLevel, painter } from './colour.ts'
-import type { Context } from './context.ts'
-import { type ExitName, exitCode } from './exit-codes.ts'
+import type { Context } from './command/context.ts'
 import { type Failure, failureOf } from './failures.ts'
-import { type Io, say } from './io.ts'
-import { visible } from './visible.ts'
+import { colourLevel, painter } from './terminal/colour.ts'
+import { type ExitName, exitCode } from './terminal/exit-codes.ts'
+import { type Io, say } from './terminal/io.ts'
+import { visible } from './terminal/visible.ts'
 
 /** A run that has failed; its context is null where the fault came before there was one. */
 export interface FailedRun {

@@ -9,7 +9,7 @@ import {
   type Item,
   type Page,
   type Result,
-} from './call.ts'
+} from './call-input.ts'
 import { assertMediaType, listOf, readBytes, readJson } from './decode.ts'
 import { encodeIdempotencyKey, encodeQuery, type QueryParameters } from './encode.ts'
 import { RequestError } from './errors.ts'

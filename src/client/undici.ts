@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici'
 import { isLoopback } from './base-url.ts'
-import { faultOf } from './fault.ts'
 import type { Exchange, Reply, Transport } from './transport.ts'
+import { faultOf } from './wire-fault.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 

@@ -1,8 +1,8 @@
+import { newHmacKey } from './access/secret.ts'
 import type { Database } from './database/database.ts'
+import { type IdPrefix, idMaker } from './database/id.ts'
 import { migrate } from './database/migrations.ts'
 import { databaseErrorOf, openSqlite } from './database/sqlite.ts'
-import { type IdPrefix, idMaker } from './id.ts'
-import { newHmacKey } from './secret.ts'
 
 /** An open academy: its database, and whether it was made just now. */
 export interface OpenAcademy {

@@ -1,4 +1,4 @@
-import type { Endpoint } from './endpoint.ts'
+import type { Endpoint } from './http/endpoint.ts'
 
 /** Everything that a server answers besides the API: OAuth 2.0 and the dashboard. */
 export async function allEndpoints(): Promise<Endpoint[]> {

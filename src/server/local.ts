@@ -1,11 +1,11 @@
 import type { Hono } from 'hono'
 import sql from 'sql-template-tag'
 import { openDatabase } from './academy.ts'
-import { createApp } from './app.ts'
-import type { FirstPassword } from './first-admin.ts'
-import type { Grade } from './gradebook.ts'
-import { localPrincipal } from './identify.ts'
-import type { Reply } from './reply.ts'
+import type { FirstPassword } from './access/first-admin.ts'
+import { localPrincipal } from './access/identify.ts'
+import { createApp } from './http/app.ts'
+import type { Reply } from './http/reply.ts'
+import type { Grade } from './progress/gradebook.ts'
 import { resourceIn, routesFor } from './routes.ts'
 
 /** A request of this process: what a web Request is to the app. */
@@ -85,13 +85,13 @@ export function openAcademy({
       return head ? { ...reply, body: null } : reply
     },
     async recordGrades(grades) {
-      const { recordGrade } = await import('./gradebook.ts')
+      const { recordGrade } = await import('./progress/gradebook.ts')
       const call = { database, now: now().toISOString() }
       database.transaction(() => {
         for (const grade of grades) recordGrade(call, grade)
       })
     },
-    makeFirstPassword: async () => (await import('./first-admin.ts')).makeFirstPassword(database),
+    makeFirstPassword: async () => (await import('./access/first-admin.ts')).makeFirstPassword(database),
     check: () => [
       ...database
         .all(sql`pragma quick_check`)

@@ -1,21 +1,21 @@
-import type { Route } from './call.ts'
+import type { Route } from './http/handler.ts'
 
 /**
  * The routes of each resource by the first step of its path, each loaded when it is first asked for. A new
  * resource is one line here.
  */
 const routes: Readonly<Record<string, () => Promise<readonly Route[]>>> = {
-  courses: async () => (await import('./courses.ts')).courseRoutes,
-  lessons: async () => (await import('./lessons.ts')).lessonRoutes,
-  users: async () => (await import('./users.ts')).userRoutes,
-  user: async () => (await import('./users.ts')).userRoutes,
-  enrollments: async () => (await import('./enrollments.ts')).enrollmentRoutes,
-  learners: async () => (await import('./progress.ts')).progressRoutes,
-  progress: async () => (await import('./progress.ts')).progressRoutes,
-  analytics: async () => (await import('./analytics.ts')).analyticsRoutes,
-  keys: async () => (await import('./keys.ts')).keyRoutes,
-  apps: async () => (await import('./apps.ts')).appRoutes,
-  grants: async () => (await import('./grants.ts')).grantRoutes,
+  courses: async () => (await import('./courses/courses.ts')).courseRoutes,
+  lessons: async () => (await import('./courses/lessons.ts')).lessonRoutes,
+  users: async () => (await import('./users/users.ts')).userRoutes,
+  user: async () => (await import('./users/users.ts')).userRoutes,
+  enrollments: async () => (await import('./progress/enrollments.ts')).enrollmentRoutes,
+  learners: async () => (await import('./progress/progress.ts')).progressRoutes,
+  progress: async () => (await import('./progress/progress.ts')).progressRoutes,
+  analytics: async () => (await import('./analytics/analytics.ts')).analyticsRoutes,
+  keys: async () => (await import('./credentials/keys.ts')).keyRoutes,
+  apps: async () => (await import('./credentials/apps.ts')).appRoutes,
+  grants: async () => (await import('./credentials/grants.ts')).grantRoutes,
   health: async () => (await import('./service.ts')).serviceRoutes,
   'openapi.json': async () => (await import('./service.ts')).serviceRoutes,
 }

@@ -1,7 +1,7 @@
 import { openapiOf } from '../contract/openapi.ts'
 import { service } from '../contract/service.ts'
 import { version } from '../contract/version.ts'
-import { routesOf } from './call.ts'
+import { routesOf } from './http/handler.ts'
 
 /** The service about itself. */
 export const serviceRoutes = routesOf(service, {

@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { test as base } from '../server/served.ts'
+import { test as base } from '../server/socket/served.ts'
 
 /** A browser takes its time on a busy machine, in milliseconds. */
 export const timeout = 30_000

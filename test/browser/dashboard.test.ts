@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
 import { freshDirectory } from '../helpers/academy.ts'
-import { startServer } from '../server/served.ts'
+import { startServer } from '../server/socket/served.ts'
 import { barriers, test as base, chromiumPath, picture, timeout } from './chromium.ts'
 
 const title = 'Logic <b>& "rhetoric"</b>'

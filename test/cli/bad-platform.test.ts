@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { InterruptedError } from '../../src/cli/errors.ts'
+import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { fillEnrollments } from '../bench/seed.ts'
 import { expectClearError } from '../helpers/clear-error.ts'
 import { type Ran, type RunOptions, type TestCli, test as withCli } from '../helpers/cli.ts'

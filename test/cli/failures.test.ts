@@ -1,7 +1,7 @@
 import { describe, expect, test as plain } from 'vitest'
 import { type SignInCode, SignInError } from '../../src/auth/errors.ts'
-import { InterruptedError } from '../../src/cli/errors.ts'
 import { failureOf } from '../../src/cli/failures.ts'
+import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import type { StoredCredential } from '../../src/config/profiles.ts'
 import { statusOf } from '../../src/contract/errors.ts'

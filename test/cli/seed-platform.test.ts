@@ -1,7 +1,8 @@
 import { describe, expect } from 'vitest'
-import { InterruptedError } from '../../src/cli/errors.ts'
-import { nouns } from '../../src/cli/nouns.ts'
+import { nouns } from '../../src/cli/program/nouns.ts'
+import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { test as base, type RunOptions } from '../helpers/cli.ts'
+import { host } from '../helpers/host.ts'
 import { resultOf, rowsOf } from '../helpers/result.ts'
 import { type SeedServer, startSeedServer } from '../helpers/seed-server.ts'
 
@@ -128,7 +129,7 @@ const others = ['auth login', 'analytics summary', 'doctor', 'users set-password
 test('every command is in one of these tables', async () => {
   const commands = await Promise.all(
     Object.entries(nouns).map(async ([name, noun]) => {
-      const loaded = await noun.load(async () => null)
+      const loaded = await noun.load(host)
       return 'length' in loaded ? loaded.map((command) => `${name} ${command.name}`) : [name]
     }),
   )

@@ -1,5 +1,5 @@
 import { expectTypeOf, test } from 'vitest'
-import type { Page } from '../../src/client/call.ts'
+import type { Page } from '../../src/client/call-input.ts'
 import { createCaller } from '../../src/client/caller.ts'
 import { createClient } from '../../src/client/client.ts'
 import type { Reply } from '../../src/client/transport.ts'

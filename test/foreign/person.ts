@@ -1,5 +1,5 @@
 import { type PlainBrowser, plainBrowser, type Shown } from '../helpers/browser.ts'
-import { test as base } from '../server/served.ts'
+import { test as base } from '../server/socket/served.ts'
 
 /** Where the foreign clients say that they listen; nobody has to, because the browser of the tests goes nowhere else. */
 export const callback = 'http://127.0.0.1:50123/callback'

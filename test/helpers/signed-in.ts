@@ -4,7 +4,7 @@ import type { StoredCredential, StoredTokens } from '../../src/config/profiles.t
 import { oauthPaths, ownClientId } from '../../src/contract/oauth.ts'
 import type { Scope } from '../../src/contract/operation.ts'
 import type { Database } from '../../src/server/database/database.ts'
-import { idMaker } from '../../src/server/id.ts'
+import { idMaker } from '../../src/server/database/id.ts'
 import { openGrant } from '../../src/server/oauth/grant-tokens.ts'
 import { findClient } from '../../src/server/oauth/oauth-client.ts'
 

@@ -1,13 +1,13 @@
 import type { Settings } from '../../config/settings.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
-import { checkChoices } from '../choices.ts'
-import type { Command, Given } from '../command.ts'
-import type { Context } from '../context.ts'
-import { showRequest } from '../dry-run.ts'
-import { CommandError, UsageError } from '../errors.ts'
-import { type FieldFlag, placed } from '../flag.ts'
-import { onePage } from '../one-page.ts'
+import { checkChoices } from '../command/choices.ts'
+import type { Command, Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { type FieldFlag, placed } from '../command/flag.ts'
+import { showRequest } from '../operation/dry-run.ts'
+import { onePage } from '../output/one-page.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 
 type Query = QueryInput<typeof analytics.learners>
 
@@ -96,7 +96,7 @@ async function runExport(context: Context, given: Given): Promise<void> {
     const sent = { ...query, format: format === 'csv' ? format : ('ndjson' as const) }
     return showRequest(context, caller.request(operation, { query: sent }))
   }
-  const { exportLearners } = await import('../learner-export.ts')
+  const { exportLearners } = await import('../export/learner-export.ts')
   const file = flags['file'] === undefined ? undefined : String(flags['file'])
   await exportLearners(context, caller, { operation, query, format, file, force: flags['force'] === true })
 }
@@ -121,8 +121,8 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   }
   const format = settings.output.value
   const [{ drawSummary, figuresOf }, { colourLevel, painter }] = await Promise.all([
-    import('../summary-view.ts'),
-    import('../colour.ts'),
+    import('../output/summary-view.ts'),
+    import('../terminal/colour.ts'),
   ])
   const rowsWanted = settings.quiet.value || ['flag', 'environment'].includes(settings.columns.origin.source)
   if (format === 'table' && io.stdout.isTTY && !rowsWanted) {

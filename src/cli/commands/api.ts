@@ -1,11 +1,11 @@
 import type { RawRequest } from '../../client/caller.ts'
 import type { Reply } from '../../client/transport.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { apiFields } from '../api-fields.ts'
-import type { Command, Given } from '../command.ts'
-import type { Context } from '../context.ts'
-import { showRequest } from '../dry-run.ts'
-import { UsageError } from '../errors.ts'
+import type { Command, Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { apiFields } from '../operation/api-fields.ts'
+import { showRequest } from '../operation/dry-run.ts'
+import { UsageError } from '../terminal/errors.ts'
 
 /** `learnctl api …` */
 export const command: Command = {
@@ -130,7 +130,7 @@ async function printBody(
   if (/\bjson$/.test(mediaTypeOf(reply))) {
     const value = await readJson({ method, url: `http://localhost${path}` }, reply)
     if (settings.columns.value === null) return output.document(value)
-    const { shapeOfValue } = await import('../value-shape.ts')
+    const { shapeOfValue } = await import('../output/value-shape.ts')
     return output.one(value, shapeOfValue(value, []))
   }
   for await (const chunk of reply.body ?? []) {

@@ -1,7 +1,7 @@
 import type { AppInput } from '../../contract/apps.ts'
-import { call } from '../call.ts'
-import type { Command } from '../command.ts'
-import type { FieldFlags } from '../flag.ts'
+import type { Command } from '../command/command.ts'
+import type { FieldFlags } from '../command/flag.ts'
+import { call } from '../operation/operation-command.ts'
 
 const contract = async () => (await import('../../contract/apps.ts')).apps
 

@@ -1,8 +1,8 @@
-import type { Command, Given } from '../command.ts'
-import type { Context } from '../context.ts'
-import { UsageError } from '../errors.ts'
-import type { Flag } from '../flag.ts'
+import type { Command, Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { Flag } from '../command/flag.ts'
 import type { SignInPlan } from '../sign-in/by-oauth.ts'
+import { UsageError } from '../terminal/errors.ts'
 
 /** What only a sign-in by OAuth 2.0 takes. */
 const oauthFlags: readonly Flag[] = [

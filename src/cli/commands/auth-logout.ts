@@ -1,8 +1,8 @@
 import { overridingVariable } from '../../config/academy.ts'
 import { credentialOf, isLocal, profileOf, withCredential } from '../../config/profiles.ts'
-import type { Command } from '../command.ts'
-import type { Context } from '../context.ts'
-import { AuthRequiredError, UsageError } from '../errors.ts'
+import type { Command } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { AuthRequiredError, UsageError } from '../terminal/errors.ts'
 
 /** `learnctl auth logout` */
 export const logout: Command = {

@@ -1,9 +1,9 @@
 import type { Credential } from '../../config/academy.ts'
-import { clockWarning, secondsAhead } from '../clock.ts'
-import type { Command } from '../command.ts'
-import type { Context } from '../context.ts'
-import { maskCredential } from '../mask.ts'
-import { shapeOfValue } from '../value-shape.ts'
+import type { Command } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { maskCredential } from '../output/mask.ts'
+import { shapeOfValue } from '../output/value-shape.ts'
+import { clockWarning, secondsAhead } from '../session/clock.ts'
 
 const columns = [
   'profile',
@@ -31,7 +31,7 @@ async function run(context: Context): Promise<void> {
   const caller = await session.caller()
   const { users } = await import('../../contract/users.ts')
   if (settings.dryRun.value) {
-    const { showRequest } = await import('../dry-run.ts')
+    const { showRequest } = await import('../operation/dry-run.ts')
     return showRequest(context, caller.request(users.profile, { signal: io.signal }))
   }
   const { data: user, date } = await caller.call(users.profile, { signal: io.signal })

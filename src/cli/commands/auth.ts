@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts'
+import type { Command } from '../command/command.ts'
 import { login } from './auth-login.ts'
 import { logout } from './auth-logout.ts'
 import { status } from './auth-status.ts'

@@ -1,9 +1,9 @@
 import type { CourseInput } from '../../contract/course-attributes.ts'
 import type { courses } from '../../contract/courses.ts'
 import type { QueryInput } from '../../contract/operation.ts'
-import { call } from '../call.ts'
-import type { Command } from '../command.ts'
-import type { FieldFlags, QueryFlags } from '../flag.ts'
+import type { Command } from '../command/command.ts'
+import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { call } from '../operation/operation-command.ts'
 
 const contract = async () => (await import('../../contract/courses.ts')).courses
 

@@ -1,8 +1,8 @@
 import type { EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
 import type { QueryInput } from '../../contract/operation.ts'
-import { call } from '../call.ts'
-import type { Command } from '../command.ts'
-import type { FieldFlags, QueryFlags } from '../flag.ts'
+import type { Command } from '../command/command.ts'
+import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { call } from '../operation/operation-command.ts'
 
 const contract = async () => (await import('../../contract/enrollments.ts')).enrollments
 

@@ -1,7 +1,7 @@
-import type { Command } from '../command.ts'
-import { UsageError } from '../errors.ts'
-import { topics } from '../help-topics.ts'
-import type { HelpOf } from '../nouns.ts'
+import type { Command } from '../command/command.ts'
+import type { HelpOf } from '../command/noun.ts'
+import { topics } from '../help/help-topics.ts'
+import { UsageError } from '../terminal/errors.ts'
 
 /** `learnctl help [topic | command …]` */
 export function helpCommand(helpOf: HelpOf): Command {

@@ -2,11 +2,11 @@ import { normaliseBaseUrl } from '../../client/base-url.ts'
 import { encodePath } from '../../client/encode.ts'
 import { NotOfferedError } from '../../client/errors.ts'
 import { localProfile } from '../../config/profiles.ts'
-import { openPage } from '../browser.ts'
-import type { Command, Given } from '../command.ts'
-import type { Context } from '../context.ts'
-import { CommandError, UsageError } from '../errors.ts'
-import { runningServers } from '../running-servers.ts'
+import { openPage } from '../command/browser.ts'
+import type { Command, Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { runningServers } from '../local-server/running-servers.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 
 const fields = ['url']
 const shape = { table: fields, fields, paths: fields }
@@ -68,7 +68,7 @@ async function baseOf(context: Context): Promise<string> {
   const academy = context.session.academy()
   if (academy.kind === 'remote') return normaliseBaseUrl(academy.url)
   const servers = await runningServers(context.directories.state).list()
-  const { answers } = await import('../stop-server.ts')
+  const { answers } = await import('../local-server/stop-server.ts')
   // The one that was started last is the one that somebody thinks of.
   for (const server of servers.toReversed()) {
     if (server.database !== academy.database) continue

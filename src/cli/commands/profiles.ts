@@ -6,17 +6,17 @@ import {
   isLocal,
   type Profile,
   type Profiles,
-  profileName,
   profileOf,
 } from '../../config/profiles.ts'
 import { sources } from '../../config/settings.ts'
-import type { Command, Given } from '../command.ts'
-import { confirmAt } from '../confirm.ts'
-import type { Context } from '../context.ts'
-import { CommandError, UsageError } from '../errors.ts'
-import { maskCredential } from '../mask.ts'
-import { onePage } from '../one-page.ts'
-import { shapeOfValue } from '../value-shape.ts'
+import type { Command, Given } from '../command/command.ts'
+import { confirmAt } from '../command/confirm.ts'
+import type { Context } from '../command/context.ts'
+import { maskCredential } from '../output/mask.ts'
+import { onePage } from '../output/one-page.ts'
+import { shapeOfValue } from '../output/value-shape.ts'
+import { checkedName } from '../sign-in/profile-name.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 
 const columns = ['name', 'active', 'academy', 'credential']
 const nameArgument = { name: 'name', summary: 'Name of the profile' }
@@ -169,13 +169,5 @@ function find({ profiles }: Profiles, name: string): Profile {
   throw new CommandError('profile_not_found', 'notFound', `there is no profile ${JSON.stringify(name)}`, {
     why: valid.length > 0 ? [`profiles: ${valid.join(', ')}`] : [],
     choice: { given: name, valid },
-  })
-}
-
-/** The name as it is, when a profile may bear it; throws a UsageError otherwise. */
-export function checkedName(name: string): string {
-  if (profileName.test(name)) return name
-  throw new UsageError(`a profile cannot be called ${JSON.stringify(name)}`, {
-    why: ['a name has letters, digits, - and _, at most 64'],
   })
 }

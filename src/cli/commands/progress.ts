@@ -1,8 +1,8 @@
 import type { QueryInput } from '../../contract/operation.ts'
 import type { ProgressInput, progress } from '../../contract/progress.ts'
-import { call } from '../call.ts'
-import type { Command } from '../command.ts'
-import type { FieldFlags, QueryFlags } from '../flag.ts'
+import type { Command } from '../command/command.ts'
+import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { call } from '../operation/operation-command.ts'
 
 const contract = async () => (await import('../../contract/progress.ts')).progress
 

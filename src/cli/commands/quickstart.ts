@@ -1,24 +1,25 @@
 import { isLocal, localProfile } from '../../config/profiles.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { Answer } from '../../contract/operation.ts'
-import type { Command } from '../command.ts'
-import type { Context } from '../context.ts'
-import { UsageError } from '../errors.ts'
-import { wrap } from '../two-columns.ts'
-import { visible } from '../visible.ts'
+import type { Command } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { RunLine } from '../command/noun.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { wrap } from '../terminal/two-columns.ts'
+import { visible } from '../terminal/visible.ts'
 
 const exportFile = 'learners.csv'
 
-/** `learnctl quickstart` */
-export const command: Command = {
+/** `learnctl quickstart`; `runLine` runs the commands that it shows. */
+export const quickstartCommand = (runLine: RunLine): Command => ({
   name: 'quickstart',
   summary: 'Make a local academy from real learners, export them, see what to try next',
   description: `A SQLite file, no port, no account. It becomes the profile ${localProfile}, and the active one when none is.\nThe learners are a part of the Open University Learning Analytics Dataset (CC BY 4.0). Run twice, it says what\nis there and changes nothing.`,
   examples: ['quickstart', 'quickstart --database ./trial.db'],
-  run,
-}
+  run: (context) => run(context, runLine),
+})
 
-async function run(context: Context): Promise<void> {
+async function run(context: Context, runLine: RunLine): Promise<void> {
   const { session, settings, output } = context
   if (settings.dryRun.value)
     throw new UsageError('quickstart has no dry run: it makes an academy on this machine only')
@@ -37,7 +38,7 @@ async function run(context: Context): Promise<void> {
   await say(learners)
 
   await say('\nA course of your own with two lessons, by the commands that you would type:')
-  const type = typist(context, prefix, say)
+  const type = typist(context, prefix, say, runLine)
   await makeCourse(context, type, say)
 
   await say('\nThe learners as CSV:')
@@ -121,8 +122,8 @@ async function chooseDatabase(context: Context) {
 
 async function addLearners({ session }: Context): Promise<string> {
   const [{ readExampleData }, { hasExamples, loadExamples }] = await Promise.all([
-    import('../example-data.ts'),
-    import('../example-academy.ts'),
+    import('../quickstart/example-data.ts'),
+    import('../quickstart/example-academy.ts'),
   ])
   const [data, caller] = await Promise.all([readExampleData(), session.caller()])
   const source = 'Open University Learning Analytics Dataset, CC BY 4.0'
@@ -137,18 +138,12 @@ function typist(
   context: Context,
   prefix: string,
   say: Say,
+  runLine: RunLine,
 ): (line: string, words: readonly string[]) => Promise<void> {
   return async (line, words) => {
     await say(`  $ ${prefix} ${line}`)
-    const [{ createProgram }, { completed }] = await Promise.all([
-      import('../program.ts'),
-      import('../given.ts'),
-    ])
     const quiet = { ...context, output: { ...context.output, one: async () => {}, note: async () => {} } }
-    const program = createProgram(80, async (invocation) => {
-      await invocation.command.run(quiet, await completed(quiet, invocation))
-    })
-    await program.parse(words)
+    await runLine(words, quiet)
   }
 }
 
@@ -181,7 +176,7 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
   }
   await say(`  $ ${prefix} analytics export --file ${exportFile}`)
   const [{ exportLearners }, { analytics }, caller] = await Promise.all([
-    import('../learner-export.ts'),
+    import('../export/learner-export.ts'),
     import('../../contract/analytics.ts'),
     context.session.caller(),
   ])
@@ -200,8 +195,8 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
 async function summarise({ io, session, settings, output }: Context): Promise<Summary> {
   const [{ analytics }, { drawSummary }, { colourLevel, painter }, caller] = await Promise.all([
     import('../../contract/analytics.ts'),
-    import('../summary-view.ts'),
-    import('../colour.ts'),
+    import('../output/summary-view.ts'),
+    import('../terminal/colour.ts'),
     session.caller(),
   ])
   const { data } = await caller.call(analytics.learners, { query: { limit: 1 } })

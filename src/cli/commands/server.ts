@@ -1,13 +1,13 @@
 import { setFlagsFromString } from 'node:v8'
 import { isLocal, localProfile } from '../../config/profiles.ts'
-import type { Command, Given } from '../command.ts'
-import type { Context } from '../context.ts'
-import { CommandError, UsageError } from '../errors.ts'
-import { startText } from '../first-secrets.ts'
-import { lineWriter } from '../line-writer.ts'
-import { onePage } from '../one-page.ts'
-import { type RunningServer, runningServers } from '../running-servers.ts'
-import { databaseFault } from '../session.ts'
+import type { Command, Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { startText } from '../local-server/first-secrets.ts'
+import { type RunningServer, runningServers } from '../local-server/running-servers.ts'
+import { onePage } from '../output/one-page.ts'
+import { databaseFault } from '../session/session.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import { lineWriter } from '../terminal/line-writer.ts'
 
 const fields = ['url', 'pid', 'database', 'startedAt']
 const shape = { table: fields, fields, paths: fields }
@@ -108,13 +108,13 @@ async function start(context: Context, given: Given): Promise<void> {
   const { io, settings, directories, output } = context
   const options = serveOptions(context, given)
   const keyFileName = given.flags['key-file']
-  const { openKeyFile } = await import('../key-file.ts')
+  const { openKeyFile } = await import('../local-server/key-file.ts')
   const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
   if (given.flags['detach'] === true) {
-    const { startDetached } = await import('../detached-server.ts')
+    const { startDetached } = await import('../local-server/detached-server.ts')
     return startDetached(context, options.database)
   }
-  const { serve } = await import('../../server/serve.ts')
+  const { serve } = await import('../../server/socket/serve.ts')
   // V8 lets the room for new objects grow with a burst and keeps it: each export would leave the server larger, for
   // nothing. Growth is all that this flag is read for, so setting it late is safe (Node, v8.setFlagsFromString).
   setFlagsFromString('--semi-space-growth-factor=1')
@@ -215,7 +215,7 @@ async function stop(context: Context): Promise<void> {
   const database = databaseOf(context)
   const servers = runningServers(directories.state)
   const found = (await servers.list()).filter((server) => server.database === database)
-  const { answers, end } = await import('../stop-server.ts')
+  const { answers, end } = await import('../local-server/stop-server.ts')
   const running: RunningServer[] = []
   for (const server of found) {
     if (await answers(context, server)) running.push(server)

@@ -1,6 +1,6 @@
-import type { Context } from '../context.ts'
-import { UsageError } from '../errors.ts'
-import { readInput } from '../io.ts'
+import type { Context } from '../command/context.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { readInput } from '../terminal/io.ts'
 import { announce, personIn, signInPlace, storeCredential, useCredential } from './place.ts'
 
 /** Signs in with an API key from standard input, or typed and not shown; it is tried out before it is stored. */
@@ -12,7 +12,7 @@ export async function signInWithKey(context: Context): Promise<void> {
   const caller = await session.caller()
   const { profile } = (await import('../../contract/users.ts')).users
   if (settings.dryRun.value) {
-    const { showRequest } = await import('../dry-run.ts')
+    const { showRequest } = await import('../operation/dry-run.ts')
     return showRequest(context, caller.request(profile, { signal: io.signal }))
   }
   const { data: user } = await caller.call(profile, { signal: io.signal })
@@ -36,7 +36,7 @@ async function readKey({ io, prompts }: Context): Promise<string> {
     })
   if (!/^[\x21-\x7e]{1,4096}$/.test(key))
     throw new UsageError('what was given is not a key: it has spaces or lines')
-  const { isCredential, credentialPrefixes } = await import('../../contract/credential-text.ts')
+  const { isCredential, credentialPrefixes } = await import('../../codec/credential-text.ts')
   if (key.startsWith(credentialPrefixes.apiKey) && !isCredential('apiKey', key)) {
     throw new UsageError('the key is damaged: its check characters are wrong', {
       code: 'damaged_key',

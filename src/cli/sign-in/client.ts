@@ -1,11 +1,11 @@
 import type { ClientIdentity } from '../../auth/client-identity.ts'
 import { assertAddress } from '../../config/academy.ts'
 import { ownClientId } from '../../contract/oauth.ts'
-import type { Given } from '../command.ts'
-import type { Context } from '../context.ts'
-import { UsageError } from '../errors.ts'
-import type { FlagValues } from '../flag-value.ts'
-import { readInput } from '../io.ts'
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { FlagValues } from '../command/flag-value.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { readInput } from '../terminal/io.ts'
 
 const defaultScopes = ['read', 'write']
 const secretVariable = 'LEARNCTL_CLIENT_SECRET'

@@ -1,7 +1,7 @@
 import { revoke } from '../../auth/revoke.ts'
 import { assertConfidential } from '../../client/base-url.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../command/context.ts'
 
 /** Other processes wait meanwhile, and whoever signs out offline does as well. */
 const longestMs = 10_000

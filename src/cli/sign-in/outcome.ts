@@ -1,6 +1,6 @@
+import { isCredential } from '../../codec/credential-text.ts'
 import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
-import { isCredential } from '../../contract/credential-text.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../command/context.ts'
 import type { SignedIn, SignInPlan } from './by-oauth.ts'
 import { endSessionBefore } from './end-session.ts'
 import { announce } from './place.ts'

@@ -6,8 +6,8 @@ import {
   profileOf,
   type StoredCredential,
 } from '../../config/profiles.ts'
-import type { Context } from '../context.ts'
-import { UsageError } from '../errors.ts'
+import type { Context } from '../command/context.ts'
+import { UsageError } from '../terminal/errors.ts'
 
 /** Where somebody signs in, and under which profile that is kept. */
 export interface SignInPlace {
@@ -38,7 +38,7 @@ export async function signInPlace({ settings, profiles, prompts }: Context): Pro
   assertAddress(address, given.value === null ? 'what was given' : given.origin.name)
   const { normaliseBaseUrl } = await import('../../client/base-url.ts')
   const url = normaliseBaseUrl(address)
-  const { checkedName } = await import('../commands/profiles.ts')
+  const { checkedName } = await import('./profile-name.ts')
   const name = named === null ? nameFor(url, stored) : checkedName(named)
   const held = profileOf(stored, name)
   if (!held || !isLocal(held)) return { profile: name, url }

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../http/reply.ts'
 import { Form } from './form.tsx'
 import { addressOf, framed, type Section } from './frame.tsx'
 import type { Guest } from './guest.ts'

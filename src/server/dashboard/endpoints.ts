@@ -1,4 +1,4 @@
-import type { Endpoint } from '../endpoint.ts'
+import type { Endpoint } from '../http/endpoint.ts'
 import { refusalPage, seeOther } from '../pages/page.tsx'
 import { accountPage } from './account.tsx'
 import { appDeletion, appsPage } from './apps.tsx'

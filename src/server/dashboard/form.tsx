@@ -1,8 +1,8 @@
 import type { Child, JSX } from 'hono/jsx'
-import { once } from '../idempotency.ts'
+import { once } from '../http/idempotency.ts'
+import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
-import { ProblemError } from '../problem-error.ts'
-import type { Reply } from '../reply.ts'
+import { ProblemError } from '../problem/problem-error.ts'
 import { type Guest, writeFor } from './guest.ts'
 
 /** A form as somebody filled it in, or as it is before anybody has, and what was wrong with it. */

@@ -1,10 +1,10 @@
 import type { Child } from 'hono/jsx'
 import { apps } from '../../contract/apps.ts'
 import { phraseOf } from '../../contract/errors.ts'
-import { isRole } from '../call.ts'
+import { isRole } from '../http/handler.ts'
+import type { Reply } from '../http/reply.ts'
 import { type PageOptions, page } from '../pages/page.tsx'
-import type { ProblemError } from '../problem-error.ts'
-import type { Reply } from '../reply.ts'
+import type { ProblemError } from '../problem/problem-error.ts'
 import { type NoteName, noteIn } from './form-note.ts'
 import type { Guest } from './guest.ts'
 

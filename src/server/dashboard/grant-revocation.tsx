@@ -1,6 +1,6 @@
-import { grantsOf, revokeGrant } from '../grants.ts'
+import { grantsOf, revokeGrant } from '../credentials/grants.ts'
 import { seeOther } from '../pages/page.tsx'
-import { notFound } from '../problem-error.ts'
+import { notFound } from '../problem/problem-error.ts'
 import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { addressOf } from './frame.tsx'

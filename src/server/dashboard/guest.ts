@@ -1,6 +1,9 @@
 import type { Answer, Operation } from '../../contract/operation.ts'
-import { type Call, type Route, requireRight } from '../call.ts'
-import type { Visit } from '../endpoint.ts'
+import type { Principal } from '../access/principal.ts'
+import type { Visit } from '../http/endpoint.ts'
+import { type Call, type Route, requireRight } from '../http/handler.ts'
+import { Streamed } from '../http/reply.ts'
+import { parseQuery } from '../http/validation.ts'
 import {
   principalOf,
   type SignedIn,
@@ -8,10 +11,7 @@ import {
   stillSignedIn,
   type Visitor,
 } from '../pages/browser-session.ts'
-import type { Principal } from '../principal.ts'
-import { ProblemError } from '../problem-error.ts'
-import { Streamed } from '../reply.ts'
-import { parseQuery } from '../validation.ts'
+import { ProblemError } from '../problem/problem-error.ts'
 
 /** Somebody who is signed in and looks at a page. */
 export interface Guest extends SignedInVisit {

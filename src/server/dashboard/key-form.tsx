@@ -1,6 +1,6 @@
 import { isDay } from '../../contract/field.ts'
 import { scopeInWords } from '../../contract/security-schemes.ts'
-import { invalid } from '../problem-error.ts'
+import { invalid } from '../problem/problem-error.ts'
 import { Faults, Field, type FilledIn, Form, OnceField } from './form.tsx'
 
 const labels = { name: 'Name', scopes: 'Scopes', expiresAt: 'Last day' }

@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag'
-import { rowsPage, rowsSummary } from '../analytics-rows.ts'
-import type { Reply } from '../reply.ts'
+import { rowsPage, rowsSummary } from '../analytics/analytics-rows.ts'
+import type { Reply } from '../http/reply.ts'
 import { Figures } from './figures.tsx'
 import { framed } from './frame.tsx'
 import type { Guest } from './guest.ts'

@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { ownClientId } from '../../contract/oauth.ts'
-import type { IdPrefix } from '../id.ts'
 import { type Database, DatabaseError } from './database.ts'
+import type { IdPrefix } from './id.ts'
 import { schema } from './schema.ts'
 import { signInSchema } from './sign-in-schema.ts'
 import { takeIntoUse } from './sqlite.ts'

@@ -1,10 +1,10 @@
 import { oauthPaths } from '../../contract/oauth.ts'
-import type { Endpoint, Visit } from '../endpoint.ts'
+import type { Endpoint, Visit } from '../http/endpoint.ts'
+import type { Reply } from '../http/reply.ts'
 import { endSession, formOf, stillSignedIn, type Visitor, visitorOf } from '../pages/browser-session.ts'
 import { hereOf, refusalPage, seeOther } from '../pages/page.tsx'
 import { type SignInReason, signIn, signInPage } from '../pages/sign-in.tsx'
-import { ProblemError } from '../problem-error.ts'
-import type { Reply } from '../reply.ts'
+import { ProblemError } from '../problem/problem-error.ts'
 import { newCode } from './authorization-code.ts'
 import {
   type AuthorizationRequest,

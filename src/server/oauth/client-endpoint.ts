@@ -1,6 +1,6 @@
-import type { Endpoint, Visit } from '../endpoint.ts'
-import type { Reply } from '../reply.ts'
-import { readForm } from '../request-body.ts'
+import type { Endpoint, Visit } from '../http/endpoint.ts'
+import type { Reply } from '../http/reply.ts'
+import { readForm } from '../http/request-body.ts'
 import { authenticatedClient, type OAuthClient } from './oauth-client.ts'
 import { OAuthError, refusalReply, refuseAsOAuth } from './oauth-error.ts'
 

@@ -1,5 +1,6 @@
 import { oauthPaths } from '../../contract/oauth.ts'
-import type { Endpoint } from '../endpoint.ts'
+import type { Endpoint } from '../http/endpoint.ts'
+import type { Reply } from '../http/reply.ts'
 import {
   endSession,
   formOf,
@@ -10,8 +11,7 @@ import {
 } from '../pages/browser-session.ts'
 import { hereOf, page, refusalPage, seeOther } from '../pages/page.tsx'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
-import { ProblemError } from '../problem-error.ts'
-import type { Reply } from '../reply.ts'
+import { ProblemError } from '../problem/problem-error.ts'
 import { deviceConsentPage } from './consent.tsx'
 import { decideDevice, shownUserCode, waitingDevice } from './device-code.ts'
 import { OAuthError } from './oauth-error.ts'

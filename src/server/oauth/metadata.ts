@@ -1,9 +1,9 @@
 import { scopes } from '../../contract/keys.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
-import type { Endpoint, Visit } from '../endpoint.ts'
-import { refusalOf } from '../exchange.ts'
-import { ProblemError } from '../problem-error.ts'
-import type { Reply } from '../reply.ts'
+import type { Endpoint, Visit } from '../http/endpoint.ts'
+import type { Reply } from '../http/reply.ts'
+import { refusalOf } from '../http/request-context.ts'
+import { ProblemError } from '../problem/problem-error.ts'
 import { grantTypeNames } from './token.ts'
 
 const clientAuthentication = ['none', 'client_secret_basic', 'client_secret_post']

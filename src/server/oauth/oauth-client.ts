@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag'
+import { digest, isSame } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
-import type { Visit } from '../endpoint.ts'
-import { tooMany } from '../exchange.ts'
-import { digest, isSame } from '../secret.ts'
+import type { Visit } from '../http/endpoint.ts'
+import { tooMany } from '../http/request-context.ts'
 import { OAuthError } from './oauth-error.ts'
 import { parameter } from './parameter.ts'
 

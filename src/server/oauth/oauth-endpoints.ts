@@ -1,4 +1,4 @@
-import type { Endpoint } from '../endpoint.ts'
+import type { Endpoint } from '../http/endpoint.ts'
 import { authorizationEndpoints } from './authorize.ts'
 import { deviceAuthorizationEndpoint } from './device-authorization.ts'
 import { deviceEndpoints } from './device-page.tsx'

@@ -1,5 +1,5 @@
-import type { ProblemError } from '../problem-error.ts'
-import type { Reply } from '../reply.ts'
+import type { Reply } from '../http/reply.ts'
+import type { ProblemError } from '../problem/problem-error.ts'
 
 /** What can be said of a refused request: RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5. */
 export type OAuthErrorCode =

@@ -1,4 +1,4 @@
-import { digest, isSame } from '../secret.ts'
+import { digest, isSame } from '../access/secret.ts'
 import { OAuthError } from './oauth-error.ts'
 import { parameter } from './parameter.ts'
 

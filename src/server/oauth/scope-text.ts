@@ -1,6 +1,6 @@
 import { scopes as known } from '../../contract/keys.ts'
 import type { RoleName, Scope } from '../../contract/operation.ts'
-import { grantable } from '../principal.ts'
+import { grantable } from '../access/principal.ts'
 import { OAuthError } from './oauth-error.ts'
 
 /**

@@ -1,8 +1,8 @@
 import sql from 'sql-template-tag'
-import { tooMany } from '../exchange.ts'
+import { digest } from '../access/secret.ts'
+import { tooMany } from '../http/request-context.ts'
 import type { SignedInVisit } from '../pages/browser-session.ts'
-import { ProblemError } from '../problem-error.ts'
-import { digest } from '../secret.ts'
+import { ProblemError } from '../problem/problem-error.ts'
 
 const wrongCodesPerSession = 5
 

@@ -1,13 +1,13 @@
 import { parse, serialize } from 'hono/utils/cookie'
 import sql from 'sql-template-tag'
-import { isCredential } from '../../contract/credential-text.ts'
+import { isCredential } from '../../codec/credential-text.ts'
 import type { RoleName } from '../../contract/operation.ts'
+import { grantable, type Principal } from '../access/principal.ts'
+import { digest, fingerprint, hmacKeyOf, isSame, newCredential } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
-import type { Visit } from '../endpoint.ts'
-import { grantable, type Principal } from '../principal.ts'
-import { ProblemError } from '../problem-error.ts'
-import { readForm } from '../request-body.ts'
-import { digest, fingerprint, hmacKeyOf, isSame, newCredential } from '../secret.ts'
+import type { Visit } from '../http/endpoint.ts'
+import { readForm } from '../http/request-body.ts'
+import { ProblemError } from '../problem/problem-error.ts'
 
 const lastsMs = 12 * 60 * 60 * 1000
 

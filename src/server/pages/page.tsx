@@ -1,10 +1,10 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { type ErrorStatus, phraseOf } from '../../contract/errors.ts'
-import type { Visit } from '../endpoint.ts'
-import type { Exchange } from '../exchange.ts'
-import type { ProblemError } from '../problem-error.ts'
-import type { Reply } from '../reply.ts'
+import type { Visit } from '../http/endpoint.ts'
+import type { Reply } from '../http/reply.ts'
+import type { Exchange } from '../http/request-context.ts'
+import type { ProblemError } from '../problem/problem-error.ts'
 import { style, styleSource } from './style.ts'
 
 /** How a page differs from the plain one. */

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync'
 import { beforeEach, describe, expect } from 'vitest'
-import { displayWidth } from '../../../src/cli/width.ts'
+import { displayWidth } from '../../../src/cli/terminal/width.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { InterruptedError } from '../../../src/cli/errors.ts'
+import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { ConnectionError, TimeoutError } from '../../../src/client/errors.ts'
 import { type Desk, metadata, page, type SignIn, school, test, tokens, wellKnown } from '../../auth/school.ts'
 import { expectClearError } from '../../helpers/clear-error.ts'

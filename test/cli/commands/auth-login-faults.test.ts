@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { InterruptedError } from '../../../src/cli/errors.ts'
+import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { ConnectionError } from '../../../src/client/errors.ts'
 import {
   approve,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { newCredential } from '../../../src/server/secret.ts'
+import { newCredential } from '../../../src/server/access/secret.ts'
 import {
   approve,
   freePort,

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import { newCredential } from '../../../src/server/secret.ts'
+import { newCredential } from '../../../src/server/access/secret.ts'
 import { expectClearError } from '../../helpers/clear-error.ts'
 import { test } from '../../helpers/cli.ts'
 

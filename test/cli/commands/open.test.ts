@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
-import { InterruptedError } from '../../../src/cli/errors.ts'
+import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { test as base, elsewhere, type TestCli, testCli } from '../../helpers/cli.ts'
 
 /** The program, and every page that it has opened. */

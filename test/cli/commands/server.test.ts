@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { InterruptedError } from '../../../src/cli/errors.ts'
+import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { type Ran, type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { isCredential } from '../../../src/contract/credential-text.ts'
+import { isCredential } from '../../../src/codec/credential-text.ts'
 import type { PlainBrowser, Shown } from '../../helpers/browser.ts'
 import { send, test, thingsOf } from './signed-in.ts'
 

@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 import { freshDirectory, hour } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
 import { givePassword, issuer, password } from '../oauth/flow.ts'
-import { startServer } from '../served.ts'
+import { startServer } from '../socket/served.ts'
 import { once, send, test } from './signed-in.ts'
 
 test('after signing in one is at the page that one asked for, with its query', async ({ academy, admin }) => {

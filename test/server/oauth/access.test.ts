@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { newCredential } from '../../../src/server/secret.ts'
+import { newCredential } from '../../../src/server/access/secret.ts'
 import { day, hour, minute, type Person } from '../../helpers/academy.ts'
 import { flowIn, givePassword, password, register, type Tokens, test } from './flow.ts'
 

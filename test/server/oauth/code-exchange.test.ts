@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { isCredential } from '../../../src/contract/credential-text.ts'
+import { isCredential } from '../../../src/codec/credential-text.ts'
 import { hour, second } from '../../helpers/academy.ts'
 import { callback, challengeFor, register, test, verifier } from './flow.ts'
 

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { isCredential } from '../../../src/contract/credential-text.ts'
+import { isCredential } from '../../../src/codec/credential-text.ts'
 import { deviceGrantType } from '../../../src/contract/oauth.ts'
 import { type Answer, minute, type Person, second } from '../../helpers/academy.ts'
 import type { Shown } from '../../helpers/browser.ts'

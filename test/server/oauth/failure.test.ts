@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import sql, { raw } from 'sql-template-tag'
 import { expect } from 'vitest'
-import { logLine } from '../../../src/server/log.ts'
+import { logLine } from '../../../src/server/http/log.ts'
 import { test } from './flow.ts'
 
 test('what nobody foresaw is server_error, with nothing of the inside in it, and uses nothing up', async ({

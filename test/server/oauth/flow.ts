@@ -1,8 +1,8 @@
 import { hash, scryptSync } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { AppInput, NewApp } from '../../../src/contract/apps.ts'
-import { registerApp } from '../../../src/server/apps.ts'
-import { idMaker } from '../../../src/server/id.ts'
+import { registerApp } from '../../../src/server/credentials/apps.ts'
+import { idMaker } from '../../../src/server/database/id.ts'
 import { type Answer, test as base, type Person, type TestAcademy } from '../../helpers/academy.ts'
 import { type PlainBrowser, plainBrowser, type Shown } from '../../helpers/browser.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { test as standard } from '../../helpers/academy.ts'
-import { test as served } from '../served.ts'
+import { test as served } from '../socket/served.ts'
 
 const place = '/.well-known/oauth-authorization-server'
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import sql, { raw } from 'sql-template-tag'
 import { expect } from 'vitest'
 import { deviceGrantType } from '../../../src/contract/oauth.ts'
-import { logLine } from '../../../src/server/log.ts'
+import { logLine } from '../../../src/server/http/log.ts'
 import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import { authorizePath, type Flow, password, register, test, verifier } from './flow.ts'
 

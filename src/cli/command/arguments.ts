@@ -1,0 +1,29 @@
+import { UsageError } from '../terminal/errors.ts'
+import type { Given } from './command.ts'
+import type { Context } from './context.ts'
+import type { Invocation } from './invocation.ts'
+
+/**
+ * What was given to a command, by name. A missing argument is asked for on a terminal; throws a UsageError without
+ * one.
+ */
+export async function resolveArguments({ prompts }: Context, invocation: Invocation): Promise<Given> {
+  const { command, name: path, flags } = invocation
+  const positions = command.arguments ?? []
+  const missing = positions.slice(invocation.arguments.length).filter(({ optional }) => !optional)
+  if (missing.length > 0 && prompts.refusal !== null) {
+    throw new UsageError(`missing ${missing.map(({ name }) => `<${name}>`).join(' ')}`, {
+      code: 'missing_argument',
+      why: [prompts.refusal],
+      hint: `see: ${path} --help`,
+    })
+  }
+  const named: Record<string, string> = {}
+  for (const [index, { name, summary, optional }] of positions.entries()) {
+    const value = invocation.arguments[index]
+    if (value !== undefined) named[name] = value
+    else if (!optional) named[name] = await prompts.text(`${summary}:`)
+  }
+  const first = positions.findIndex(({ rest }) => rest)
+  return { arguments: named, flags, rest: first < 0 ? [] : invocation.arguments.slice(first) }
+}

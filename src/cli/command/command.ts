@@ -1,0 +1,40 @@
+import type { Operation } from '../../contract/operation.ts'
+import type { Context } from './context.ts'
+import type { Flag } from './flag.ts'
+import type { FlagValues } from './flag-value.ts'
+
+/** A positional argument. A missing one is asked for on a terminal and refused without one, unless it is optional. */
+export interface Argument {
+  readonly name: string
+  readonly summary: string
+  readonly optional?: true
+  /** Takes all that follows. */
+  readonly rest?: true
+}
+
+/** What was given on the command line: arguments by name, flags by name. */
+export interface Given {
+  readonly arguments: Readonly<Record<string, string>>
+  readonly flags: FlagValues
+  /** The values of a `rest` argument. */
+  readonly rest: readonly string[]
+}
+
+/** One command: mostly data, from which help, parsing, questions and the reference are made. */
+export interface Command {
+  readonly name: string
+  readonly summary: string
+  /** What else there is to know, for help. */
+  readonly description?: string
+  readonly arguments?: readonly Argument[]
+  readonly flags?: readonly Flag[]
+  /** Whole command lines without `learnctl`. */
+  readonly examples?: readonly string[]
+  /** The operation that it calls, and what a table shows of the answer; absent where it is more than one call. */
+  readonly calls?: {
+    readonly operation: () => Promise<Operation>
+    readonly columns: readonly string[]
+    readonly rows?: string
+  }
+  run(context: Context, given: Given): Promise<void>
+}

@@ -1,0 +1,49 @@
+import { join } from 'node:path'
+import { chooseAcademy } from '../../config/academy.ts'
+import { type Directories, directories } from '../../config/directories.ts'
+import { createProfileStore, type ProfileStore } from '../../config/profile-store.ts'
+import { readProjectFile } from '../../config/project-file.ts'
+import { resolveSettings, type Settings } from '../../config/settings.ts'
+import { createOutput, type Output } from '../output/output.ts'
+import { ways as bothWays, createSession, type Session, type Ways } from '../session/session.ts'
+import { type Io, say } from '../terminal/io.ts'
+import { createPrompts, type Prompts } from '../terminal/prompts.ts'
+import { visible } from '../terminal/visible.ts'
+
+/** What a command works with. */
+export interface Context {
+  readonly io: Io
+  readonly settings: Settings
+  readonly directories: Directories
+  readonly profiles: ProfileStore
+  readonly session: Session
+  readonly output: Output
+  readonly prompts: Prompts
+}
+
+/** The context of one run, by its global flags. Throws a SettingError on a value that cannot be taken. */
+export function createContext(
+  io: Io,
+  flags: Readonly<Record<string, unknown>>,
+  ways: Ways = bothWays,
+): Context {
+  const settings = resolveSettings({ flags, env: io.env, project: readProjectFile(io.cwd) })
+  const places = directories(io)
+  const profiles = createProfileStore(places.config, io, (mode, closed) => {
+    const path = join(places.config, 'profiles.json')
+    const now = closed
+      ? 'and is closed now: whoever else uses this machine may have read it'
+      : `and cannot be closed: chmod 600 ${path}`
+    void say(io, `note: ${visible(`${path} was open to others (0${mode.toString(8)}) ${now}`)}\n`)
+  })
+  const choose = () => chooseAcademy({ settings, env: io.env, profiles: profiles.read(), cwd: io.cwd })
+  return {
+    io,
+    settings,
+    directories: places,
+    profiles,
+    session: createSession(io, settings, profiles, choose, ways),
+    output: createOutput(io, settings),
+    prompts: createPrompts(io, settings),
+  }
+}

@@ -1,0 +1,45 @@
+import { UsageError } from '../terminal/errors.ts'
+import type { Flag, Kinds } from './flag.ts'
+
+/** How the value of each kind is shown in help. */
+export const placeholders: Readonly<Record<keyof Kinds, string>> = {
+  text: 'text',
+  number: 'number',
+  switch: '',
+  texts: 'text',
+  words: 'a,b',
+  json: 'json|@file',
+}
+
+/** The values of flags by their names, as far as they were given. */
+export type FlagValues = Readonly<Record<string, unknown>>
+
+/** A flag's value from its text, after `previous` ones of the same flag. Throws a UsageError. */
+export function parseFlag(flag: Flag, text: string, previous: unknown): unknown {
+  const before = Array.isArray(previous) ? previous : []
+  switch (flag.kind) {
+    case 'number':
+      return parseNumber(text, `--${flag.name}`)
+    case 'texts':
+      return [...before, text]
+    case 'words':
+      return [
+        ...before,
+        ...text
+          .split(',')
+          .map((word) => word.trim())
+          .filter((word) => word !== ''),
+      ]
+    default:
+      return text
+  }
+}
+
+/** A finite decimal number. Throws a UsageError that calls it `name`. */
+export function parseNumber(text: string, name: string): number {
+  const number = Number(text)
+  if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(number)) return number
+  const near = text.replace(/%$/, '').replace(',', '.')
+  const hint = near !== text && Number.isFinite(Number(near)) ? { hint: `${name} ${near}` } : {}
+  throw new UsageError(`${name} must be a number, not ${JSON.stringify(text)}`, hint)
+}

@@ -1,0 +1,107 @@
+/** What a flag of each kind holds. `texts` is given once for each text, `words` takes commas as well. */
+export interface Kinds {
+  text: string
+  number: number
+  switch: boolean
+  texts: readonly string[]
+  words: readonly string[]
+  json: unknown
+}
+
+/** One flag of a command. */
+export interface Flag {
+  /** In kebab-case, without dashes. */
+  readonly name: string
+  /** A second, shorter name. */
+  readonly alias?: string
+  readonly kind: keyof Kinds
+  /** How its value is shown in help; by its kind unless told otherwise. */
+  readonly placeholder?: string
+  readonly summary: string
+  /** A switch that `--no-…` switches off: what it stands for may be on by default. */
+  readonly negatable?: true
+  /** The values that the contract knows. Checked here only for an academy in this process (api.md §5). */
+  readonly choices?: readonly string[]
+  /** Asked for on a terminal, refused without one. */
+  readonly required?: true
+}
+
+/** A flag as it is declared for a field: its name comes from the field unless given. */
+export type FieldFlag<Kind extends keyof Kinds = keyof Kinds> = Omit<Flag, 'kind' | 'name' | 'negatable'> & {
+  readonly name?: string
+} & (Kind extends 'text' ? { readonly kind?: 'text' } : { readonly kind: Kind })
+
+type KindOf<Value> = unknown extends Value
+  ? keyof Kinds
+  : Value extends 'true' | 'false' | boolean
+    ? 'switch'
+    : Value extends string
+      ? 'text'
+      : Value extends number
+        ? 'number'
+        : Value extends readonly string[]
+          ? 'texts' | 'words'
+          : 'json'
+
+type Path<Value, Before extends string = ''> = {
+  [Name in keyof Value & string]: NonNullable<Value[Name]> extends readonly unknown[]
+    ? `${Before}${Name}`
+    : NonNullable<Value[Name]> extends object
+      ? Path<NonNullable<Value[Name]>, `${Before}${Name}.`>
+      : `${Before}${Name}`
+}[keyof Value & string]
+
+type At<Value, Where extends string> = Where extends `${infer Name}.${infer Rest}`
+  ? Name extends keyof Value
+    ? At<NonNullable<Value[Name]>, Rest>
+    : never
+  : Where extends keyof Value
+    ? NonNullable<Value[Where]>
+    : never
+
+/**
+ * A flag for every field of a body, nested ones by their dotted path: the contract's type says which there are and of
+ * what kind each is, so that a field without its flag is a compile error.
+ */
+export type FieldFlags<Body> = { readonly [Where in Path<Body>]: FieldFlag<KindOf<At<Body, Where>>> }
+
+/** The query parameters that every list has, and that `--limit` and `--all` take care of. */
+type Paging = 'limit' | 'cursor' | 'include_total'
+
+/** A flag for every parameter of a query but those of paging. */
+export type QueryFlags<Query> = {
+  readonly [Name in Exclude<keyof Query & string, Paging>]-?: FieldFlag<
+    ParameterKind<NonNullable<Query[Name]>>
+  >
+}
+
+/** A parameter may be a comma list where its type is text. */
+type ParameterKind<Value> = KindOf<Value> extends 'text' ? 'text' | 'words' : KindOf<Value>
+
+/** A flag together with the place its value goes to: a dotted path in a body, or a query parameter. */
+export interface Placed {
+  readonly place: string
+  readonly flag: Flag
+}
+
+/** The flags of a query's parameters, each named after its own. */
+export function placed(table: Readonly<Record<string, FieldFlag>> = {}): Placed[] {
+  return Object.entries(table).map(([place, flag]) => ({
+    place,
+    flag: { kind: 'text', ...flag, name: flag.name ?? kebab(place) },
+  }))
+}
+
+/** The flags of a body's fields, each named after the last part of its path; what is on can be switched off. */
+export function fieldFlags(table: Readonly<Record<string, FieldFlag>> = {}): Placed[] {
+  return placed(table).map(({ place, flag }) => ({
+    place,
+    flag: flag.kind === 'switch' ? { ...flag, negatable: true } : flag,
+  }))
+}
+
+/** `assessmentCriteria.passingScore` and `passing_score` alike become `passing-score`. */
+function kebab(place: string): string {
+  const leaf = place.slice(place.lastIndexOf('.') + 1)
+  return leaf.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}

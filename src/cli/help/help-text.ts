@@ -1,0 +1,107 @@
+import { type Setting, settings } from '../../config/setting.ts'
+import type { Command } from '../command/command.ts'
+import type { Flag } from '../command/flag.ts'
+import { placeholders } from '../command/flag-value.ts'
+import type { Noun } from '../command/noun.ts'
+import { twoColumns, wrap } from '../terminal/two-columns.ts'
+
+type Row = readonly [term: string, meaning: string]
+
+const helpFlag: Row = ['-h, --help', 'Show help']
+
+/** The help of `learnctl` itself: its nouns by group, and the global flags. */
+export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number): string {
+  const groups = [...new Set(Object.values(nouns).map(({ group }) => group))].map((group) => {
+    const rows = Object.entries(nouns).flatMap(([name, noun]): Row[] =>
+      noun.group === group ? [[name, noun.summary]] : [],
+    )
+    return section(group, rows, width)
+  })
+  return page([
+    'Usage: learnctl <command> [flags]',
+    'The command line for learning platforms.',
+    ...groups,
+    section('Global flags', [...globalFlagRows(), helpFlag, ['--version', 'Show the version']], width),
+    'More: learnctl <command> --help\n      learnctl help environment | configuration | output | exit-codes',
+  ])
+}
+
+/** The help of a noun, or of two words that lead to commands: the commands, by what follows `path`. */
+export function nounHelp(path: string, summary: string, commands: readonly Command[], width: number): string {
+  const rows = commands.map((command): Row => [usageOf(command), command.summary])
+  return page([
+    `Usage: learnctl ${path} <command> [flags]`,
+    wrapped(`${summary}.`, width),
+    section('Commands', rows, width),
+    `More: learnctl ${path} <command> --help`,
+  ])
+}
+
+/** The help of a noun and a word, `path`, that stands before some of the noun's commands. */
+export function groupHelp(
+  path: string,
+  summary: string,
+  commands: readonly Command[],
+  width: number,
+): string {
+  const word = `${path.split(' ')[1]} `
+  const own = commands.filter(({ name }) => name.startsWith(word))
+  const named = own.map((command) => ({ ...command, name: command.name.slice(word.length) }))
+  return nounHelp(path, summary, named, width)
+}
+
+/** The help of one command, `path` being its words with `learnctl`. */
+export function commandHelp(path: string, command: Command, width: number): string {
+  const { summary, description, arguments: positions = [], flags = [], examples = [] } = command
+  const given = positions.map(({ name, summary }): Row => [name, summary])
+  return page([
+    `Usage: ${[path, ...positionsOf(command), '[flags]'].join(' ')}`,
+    wrapped(`${summary}.`, width),
+    ...(description?.split('\n\n').map((paragraph) => wrapped(paragraph, width)) ?? []),
+    ...(given.length > 0 ? [section('Arguments', given, width)] : []),
+    section('Flags', [...flags.map(flagRow), helpFlag], width),
+    ...(examples.length > 0 ? [`Examples:\n${examples.map((line) => `  learnctl ${line}`).join('\n')}`] : []),
+    'Global flags: learnctl help flags',
+  ])
+}
+
+/** A paragraph, wherever its lines end in the source. */
+function wrapped(paragraph: string, width: number): string {
+  return wrap(paragraph.replaceAll('\n', ' '), width).join('\n')
+}
+
+/** The name of a command with its arguments, `restore <course> <version>`. */
+export function usageOf(command: Command): string {
+  return [command.name, ...positionsOf(command)].join(' ')
+}
+
+function positionsOf({ arguments: positions = [] }: Command): string[] {
+  return positions.map(({ name, optional, rest }) => {
+    const word = rest ? `${name}...` : name
+    return optional ? `[${word}]` : `<${word}>`
+  })
+}
+
+/** A flag as help shows it, and what it means. */
+export function flagRow({ name, alias, kind, placeholder, summary, choices, negatable }: Flag): Row {
+  const value = placeholder ?? placeholders[kind]
+  const long = `--${negatable ? '[no-]' : ''}${name}${value === '' ? '' : ` <${value}>`}`
+  const meaning = choices ? `${summary}: ${choices.join(', ')}` : summary
+  return [`    ${alias === undefined ? '' : `--${alias}, `}${long}`, meaning]
+}
+
+/** Every global flag as help shows it, and what it means. */
+export function globalFlagRows(): Row[] {
+  return Object.values<Setting>(settings).map(({ flag, short, placeholder, summary }) => {
+    const long = placeholder === undefined ? `--${flag}` : `--${flag} <${placeholder}>`
+    return [short === undefined ? `    ${long}` : `-${short}, ${long}`, summary]
+  })
+}
+
+function section(title: string, rows: readonly Row[], width: number): string {
+  return `${title}:\n${twoColumns(rows, width).trimEnd()}`
+}
+
+function page(parts: readonly string[]): string {
+  return `${parts.join('\n\n')}\n`
+}

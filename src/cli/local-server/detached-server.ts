@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { Context } from '../command/context.ts'
+import { CommandError } from '../terminal/errors.ts'
+import { type FirstSecrets, startText } from './first-secrets.ts'
+
+/**
+ * Starts the same command once more as a process of its own, and returns when that serves. Its log goes to a file
+ * under the state directory. Throws a CommandError with the log's last line when it ends instead.
+ */
+export async function startDetached(
+  { io, settings, directories, output }: Context,
+  database: string,
+): Promise<void> {
+  mkdirSync(directories.state, { recursive: true, mode: 0o700 })
+  const log = join(directories.state, `server-${basename(database)}-${io.now().toString(36)}.log`)
+  const file = openSync(log, 'a', 0o600)
+  const own = process.argv.slice(1).filter((word) => word !== '--detach')
+  const child = spawn(process.execPath, [...process.execArgv, ...own, '-o', 'json'], {
+    detached: true,
+    cwd: io.cwd,
+    // The variable would be taken for a flag's.
+    env: { ...io.env, LEARNCTL_OUTPUT: 'json' },
+    stdio: ['ignore', 'pipe', file],
+  })
+  closeSync(file)
+  const ended = new Promise<null>((resolve) => child.once('exit', () => resolve(null)))
+  const { stdout } = child
+  if (!stdout) throw new TypeError('the pipe that was asked for is not there')
+  const line = await Promise.race([firstLine(stdout), ended])
+  if (line === null) {
+    const reason = (await readFile(log, 'utf8')).trim().split('\n').at(-1) ?? ''
+    throw startFault(reason, log)
+  }
+  stdout.destroy()
+  child.unref()
+  // The line is the one that this very program prints under `-o json`.
+  const { url, ...secrets } = JSON.parse(line) as { url: string } & FirstSecrets
+  const asJson = /^jsonl?$/.test(settings.output.value)
+  await output.text(asJson ? `${line}\n` : startText(url, secrets))
+  await output.note(`it logs to ${log}; stop it with: learnctl server stop --database '${database}'`)
+}
+
+async function firstLine(stream: NodeJS.ReadableStream): Promise<string | null> {
+  for await (const line of createInterface({ input: stream })) return line
+  return null
+}
+
+/** The child's own fault, which it wrote as JSON. */
+function startFault(reason: string, log: string): CommandError {
+  try {
+    const { error } = JSON.parse(reason) as { error: { code: string; message: string; hint: string | null } }
+    return new CommandError(
+      error.code,
+      'failure',
+      error.message,
+      error.hint === null ? {} : { hint: error.hint },
+    )
+  } catch {
+    return new CommandError('not_started', 'failure', 'the server did not start', {
+      why: [reason],
+      hint: `its log: ${log}`,
+    })
+  }
+}

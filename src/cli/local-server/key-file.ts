@@ -1,0 +1,28 @@
+import { access } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { openTarget } from '../terminal/target-file.ts'
+
+/** Where the first key of a new academy goes instead of the screen. */
+export interface KeyFile {
+  keep(key: string): Promise<void>
+}
+
+/** Looks, before anything else is done, whether the key can be written. Throws as openTarget does. */
+export async function openKeyFile(cwd: string, name: string): Promise<KeyFile> {
+  const exists = await access(resolve(cwd, name)).then(
+    () => true,
+    () => false,
+  )
+  // A file of an earlier start holds the key that is still good: it is kept unless there is a new one.
+  if (!exists) {
+    const probe = await openTarget(cwd, name)
+    await probe.discard()
+  }
+  return {
+    async keep(key: string) {
+      const target = await openTarget(cwd, name, { force: true, mode: 0o600 })
+      await target.write(Buffer.from(`${key}\n`))
+      await target.finish()
+    },
+  }
+}

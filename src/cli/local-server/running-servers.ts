@@ -1,0 +1,68 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { systemCode } from '../../config/errors.ts'
+import { isAlive } from '../../config/lock.ts'
+
+/** A server that said it runs on this machine. */
+export interface RunningServer {
+  readonly pid: number
+  readonly url: string
+  /** Where it listens, as a URL. */
+  readonly address: string
+  /** The absolute path of its database. */
+  readonly database: string
+  /** ISO 8601, UTC. */
+  readonly startedAt: string
+}
+
+/** The servers of this machine and user: a file for each while it runs. */
+export interface RunningServers {
+  add(server: RunningServer): Promise<void>
+  remove(pid: number): Promise<void>
+  /** Those whose process is still there; what others left behind is cleared away. */
+  list(): Promise<RunningServer[]>
+}
+
+/** Keeps them under the state directory, 0600 in a directory 0700. */
+export function runningServers(stateDirectory: string): RunningServers {
+  const directory = join(stateDirectory, 'servers')
+  const fileOf = (pid: number) => join(directory, `${pid}.json`)
+  const remove = (pid: number) => rm(fileOf(pid), { force: true })
+
+  return {
+    remove,
+    async add(server) {
+      await mkdir(directory, { recursive: true, mode: 0o700 })
+      await writeFile(fileOf(server.pid), `${JSON.stringify(server)}\n`, { mode: 0o600 })
+    },
+    async list() {
+      const servers: RunningServer[] = []
+      for (const name of await names(directory)) {
+        const server = await read(join(directory, name))
+        if (server && isAlive(server.pid)) servers.push(server)
+        else await rm(join(directory, name), { force: true })
+      }
+      return servers.sort((one, other) => one.startedAt.localeCompare(other.startedAt))
+    },
+  }
+}
+
+async function names(directory: string): Promise<string[]> {
+  try {
+    return (await readdir(directory)).filter((name) => /^\d+\.json$/.test(name))
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+async function read(path: string): Promise<RunningServer | null> {
+  try {
+    const { pid, url, address, database, startedAt } = JSON.parse(
+      await readFile(path, 'utf8'),
+    ) as Partial<RunningServer>
+    return pid && url && address && database && startedAt ? { pid, url, address, database, startedAt } : null
+  } catch {
+    return null // Cut off by the end of the machine, or of its disk: nothing to keep.
+  }
+}

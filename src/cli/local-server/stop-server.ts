@@ -1,0 +1,38 @@
+import { isAlive } from '../../config/lock.ts'
+import type { Context } from '../command/context.ts'
+import { CommandError } from '../terminal/errors.ts'
+import type { RunningServer, RunningServers } from './running-servers.ts'
+
+const stopWithinMs = 40_000
+const pollMs = 50
+
+/** True when a server is what answers there: after a restart of the machine, the process id may be anybody's. */
+export async function answers({ io }: Pick<Context, 'io'>, { address }: RunningServer): Promise<boolean> {
+  const { createUndiciTransport } = await import('../../client/undici.ts')
+  const network = createUndiciTransport({ env: {}, connectTimeoutMs: 2000 })
+  try {
+    const reply = await network({ method: 'GET', url: `${address}/health`, headers: {}, signal: io.signal })
+    for await (const _ of reply.body ?? []);
+    return reply.headers.get('x-request-id') !== null
+  } catch {
+    return false
+  } finally {
+    await network.close()
+  }
+}
+
+/** Ends a server and waits until it has gone. Throws a CommandError when it does not go. */
+export async function end(
+  { io }: Pick<Context, 'io'>,
+  servers: RunningServers,
+  { pid, url }: RunningServer,
+): Promise<void> {
+  process.kill(pid, 'SIGTERM')
+  for (let waitedMs = 0; waitedMs < stopWithinMs; waitedMs += pollMs) {
+    if (!isAlive(pid)) return servers.remove(pid)
+    await io.sleep(pollMs, io.signal)
+  }
+  throw new CommandError('still_running', 'failure', `${url} (process ${pid}) does not end`, {
+    hint: `end it by force: kill -9 ${pid}`,
+  })
+}

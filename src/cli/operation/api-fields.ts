@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { systemCode } from '../../config/errors.ts'
+import { parseNumber } from '../command/flag-value.ts'
+import { isRecord, setAt, valueAt } from '../output/columns.ts'
+import { UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
+import { readDocument, readJsonOrDocument } from './document.ts'
+
+/** The body of `learnctl api`: `--body`, and over it each `--field name=value`; undefined where neither is given. */
+export async function apiFields(io: Io, body: unknown, fields: readonly string[]): Promise<unknown> {
+  const document = body === undefined ? undefined : await readDocument(io, String(body), '--body')
+  if (fields.length === 0) return document
+  if (document !== undefined && !isRecord(document)) {
+    throw new UsageError('--field goes into an object, and --body holds none')
+  }
+  const target = { ...document }
+  for (const field of fields) {
+    const at = field.indexOf('=')
+    if (at < 1) throw new UsageError(`--field takes name=value, not ${JSON.stringify(field)}`)
+    const name = field.slice(0, at)
+    const value = await typed(io, field.slice(at + 1), `--field ${name}`)
+    const path = name.replace(/\[\]$/, '')
+    const before = valueAt(target, path)
+    setAt(target, path.split('.'), path === name ? value : [...(Array.isArray(before) ? before : []), value])
+  }
+  return target
+}
+
+async function typed(io: Io, text: string, flag: string): Promise<unknown> {
+  if (text === 'true') return true
+  if (text === 'false') return false
+  if (text === 'null') return null
+  if (/^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return parseNumber(text, flag)
+  if (/^".*"$/s.test(text)) return readJsonOrDocument(io, text, flag)
+  if (!text.startsWith('@')) return text
+  if (/\.(json|ya?ml)$/i.test(text)) return readDocument(io, text, flag)
+  const path = text.slice(1)
+  try {
+    return await readFile(resolve(io.cwd, path), { encoding: 'utf8', signal: io.signal })
+  } catch (error) {
+    throw new UsageError(`cannot read ${path}: ${systemCode(error)}`, { cause: error })
+  }
+}

@@ -1,0 +1,122 @@
+import type { Operation } from '../../contract/operation.ts'
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { Flag, Placed } from '../command/flag.ts'
+import { parseFlag } from '../command/flag-value.ts'
+import { type PasswordUse, passwordFlag, readPassword } from '../command/password.ts'
+import { isRecord, setAt, valueAt } from '../output/columns.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { readDocument, readJsonOrDocument } from './document.ts'
+
+/** The whole body at once. */
+export const bodyFlag: Flag = {
+  name: 'body',
+  kind: 'text',
+  placeholder: '@file|-',
+  summary: 'Take the fields from a JSON or YAML file, or from standard input; flags override them',
+}
+
+/** What has to go from a resource. */
+export const unsetFlag: Flag = {
+  name: 'unset',
+  kind: 'words',
+  placeholder: 'field,…',
+  summary: 'Put fields back to their default, each by the name of its flag',
+}
+
+/** What a body is made of, in the order in which one overrides the other. */
+export interface BodySources {
+  readonly operation: Operation
+  readonly flags: readonly Placed[]
+  readonly fixed: Readonly<Record<string, unknown>> | undefined
+  readonly password: PasswordUse | undefined
+}
+
+/**
+ * The body of a call: `--body`, then fixed fields, then flags, then `--unset`, then the password. What is required and
+ * missing is asked for on a terminal. Throws a UsageError otherwise, and where an update would change nothing.
+ */
+export async function makeBody(
+  context: Context,
+  given: Given,
+  sources: BodySources,
+): Promise<Record<string, unknown>> {
+  const { operation, flags, fixed } = sources
+  const withPassword = sources.password === 'always' || given.flags[passwordFlag.name] === true
+  if (withPassword) assertInputFree(given)
+  const body = await startingBody(context, given, operation)
+  Object.assign(body, fixed)
+  for (const { place, flag } of flags) {
+    const value = given.flags[flag.name]
+    if (value === undefined) continue
+    const read =
+      flag.kind === 'json' ? readJsonOrDocument(context.io, String(value), `--${flag.name}`) : value
+    setAt(body, place.split('.'), await read)
+  }
+  for (const name of unset(given)) setAt(body, placeOf(name, flags).split('.'), null)
+  await askForMissing(context, body, flags, given.flags[bodyFlag.name] !== undefined)
+  if (withPassword) body['password'] = await readPassword(context)
+  if (operation.merge && Object.keys(body).length === 0) {
+    throw new UsageError('nothing to change', {
+      hint: `give a field, such as --${flags[0]?.flag.name}, or --body`,
+    })
+  }
+  return body
+}
+
+function assertInputFree({ flags }: Given): void {
+  if (!/^@?-$/.test(String(flags[bodyFlag.name]))) return
+  throw new UsageError(`--${bodyFlag.name} and --${passwordFlag.name} cannot both read standard input`)
+}
+
+async function startingBody(
+  { io }: Context,
+  given: Given,
+  operation: Operation,
+): Promise<Record<string, unknown>> {
+  const source = given.flags[bodyFlag.name]
+  if (source === undefined) return {}
+  const document = await readDocument(io, String(source), `--${bodyFlag.name}`)
+  if (!isRecord(document)) throw new UsageError('--body must hold an object')
+  if (operation.merge) return { ...document }
+  const { readOnlyFields } = await import('./schema.ts')
+  const readOnly = readOnlyFields(operation)
+  return Object.fromEntries(Object.entries(document).filter(([field]) => !readOnly.includes(field)))
+}
+
+function unset(given: Given): readonly string[] {
+  const names = given.flags[unsetFlag.name]
+  return Array.isArray(names) ? names.map(String) : []
+}
+
+function placeOf(name: string, flags: readonly Placed[]): string {
+  const found = flags.find(({ place, flag }) => flag.name === name || place === name)
+  if (found) return found.place
+  const valid = flags.map(({ flag }) => flag.name)
+  throw new UsageError(`--unset does not know ${JSON.stringify(name)}`, {
+    why: [`fields: ${valid.join(', ')}`],
+    choice: { given: name, valid },
+  })
+}
+
+async function askForMissing(
+  { prompts }: Context,
+  body: Record<string, unknown>,
+  flags: readonly Placed[],
+  fromDocument: boolean,
+) {
+  const missing = flags.filter(({ place, flag }) => flag.required && valueAt(body, place) === undefined)
+  // What a document lacks may be there under a misspelt name, which the server tells together with the rest.
+  if (fromDocument && prompts.refusal !== null) return
+  if (missing.length > 0 && prompts.refusal !== null) {
+    const names = missing.map(({ flag }) => `--${flag.name}`).join(', ')
+    throw new UsageError(`missing ${names}`, { code: 'missing_value', why: [prompts.refusal] })
+  }
+  for (const { place, flag } of missing) {
+    const question = `${flag.summary}:`
+    const answer = flag.choices
+      ? await prompts.choice(question, flag.choices)
+      : parseFlag(flag, await prompts.text(question), undefined)
+    setAt(body, place.split('.'), answer)
+  }
+}

@@ -1,0 +1,81 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { systemCode } from '../../config/errors.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { type Io, readInput } from '../terminal/io.ts'
+
+/**
+ * The value that a flag points to: `@file.json`, `@file.yaml`, or `-` for standard input. Throws a UsageError that
+ * names the file and the line of what cannot be read.
+ */
+export async function readDocument(io: Io, source: string, flag: string): Promise<unknown> {
+  if (source === '-') return parseDocument(await readInput(io), 'standard input')
+  if (source.startsWith('@') && source.length > 1) {
+    const path = source.slice(1)
+    return path === '-' ? readDocument(io, '-', flag) : parseDocument(await readText(io, path), path)
+  }
+  throw new UsageError(`${flag} takes @file.json, @file.yaml or - for standard input`, {
+    hint: /^\s*[{[]/.test(source)
+      ? `pipe the document itself: … | learnctl … ${flag} -`
+      : `to read the file ${source}: ${flag} @${source}`,
+  })
+}
+
+/** The value of a flag that takes JSON itself, or points to a document by `@` or `-`. */
+export async function readJsonOrDocument(io: Io, text: string, flag: string): Promise<unknown> {
+  if (text === '-' || text.startsWith('@')) return readDocument(io, text, flag)
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new UsageError(`${flag} is not JSON: ${reasonOf(error)}`, {
+      cause: error,
+      hint: `from a file: ${flag} @file.json`,
+    })
+  }
+}
+
+async function readText(io: Io, path: string): Promise<string> {
+  try {
+    return (await readFile(resolve(io.cwd, path), { encoding: 'utf8', signal: io.signal })).replace(
+      /^\uFEFF/,
+      '',
+    )
+  } catch (error) {
+    const code = systemCode(error)
+    if (code === undefined || !code.startsWith('E')) throw error
+    const reason = code === 'ENOENT' ? 'there is no such file' : code
+    throw new UsageError(`cannot read ${path}: ${reason}`, { cause: error })
+  }
+}
+
+async function parseDocument(text: string, name: string): Promise<unknown> {
+  if (text.trim() === '') throw new UsageError(`${name} is empty`)
+  if (/\.json$/i.test(name) || /^\s*[{[]/.test(text)) {
+    try {
+      return JSON.parse(text)
+    } catch (error) {
+      throw new UsageError(`${name}:${await placeOf(text)}: not JSON: ${reasonOf(error)}`, { cause: error })
+    }
+  }
+  const { LineCounter, parseDocument: parseYaml } = await import('yaml')
+  const lineCounter = new LineCounter()
+  const document = parseYaml(text, { lineCounter, prettyErrors: false })
+  const [fault] = document.errors
+  if (!fault) return document.toJS()
+  const { line, col } = lineCounter.linePos(fault.pos[0])
+  throw new UsageError(`${name}:${line}:${col}: not YAML: ${fault.message}`, { cause: fault })
+}
+
+async function placeOf(text: string): Promise<string> {
+  const { jsonFaultAt } = await import('./json-fault.ts')
+  const before = text.slice(0, jsonFaultAt(text)).split('\n')
+  return `${before.length}:${(before.at(-1)?.length ?? 0) + 1}`
+}
+
+/** The engine's words without the piece of the text that it repeats. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return message
+    .replace(/ (in JSON )?at position \d+.*$/s, '')
+    .replace(/, ("|\.\.\.).*is not valid JSON$/s, '')
+}

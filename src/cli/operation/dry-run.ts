@@ -1,0 +1,42 @@
+import type { Exchange } from '../../client/transport.ts'
+import type { Context } from '../command/context.ts'
+import { masked, maskSecrets } from '../output/mask.ts'
+import { visible } from '../terminal/visible.ts'
+
+const secretHeader = /^(authorization|proxy-authorization|cookie|x-.*(key|token|secret).*)$/i
+
+/**
+ * Prints the request that would be sent, every credential and secret in it masked: as HTTP, or as a value under
+ * `-o json|jsonl|yaml`.
+ */
+export async function showRequest(context: Context, request: Exchange): Promise<void> {
+  const { settings, session, output } = context
+  const academy = session.academy()
+  const signed = academy.kind === 'remote' && academy.credential !== null
+  const headers = Object.fromEntries(
+    Object.entries(signed ? { authorization: `Bearer ${masked}`, ...request.headers } : request.headers).map(
+      ([name, value]) => [
+        name,
+        secretHeader.test(name) ? value.replace(/^(\w+ )?.*$/s, `$1${masked}`) : value,
+      ],
+    ),
+  )
+  const { method, url } = request
+  const body = request.body === undefined ? undefined : bodyOf(request.body)
+  if (['json', 'jsonl', 'yaml'].includes(settings.output.value)) {
+    const value = { method, url, headers, ...(body !== undefined && { body }) }
+    await output.document(value)
+    return
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${visible(value)}`)
+  const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body, null, 2)
+  await output.text(`${method} ${url}\n${lines.join('\n')}\n${text === undefined ? '' : `\n${text}\n`}`)
+}
+
+function bodyOf(text: string): unknown {
+  try {
+    return maskSecrets(JSON.parse(text))
+  } catch {
+    return visible(text) // `learnctl api` may send what is not JSON; the server will say so.
+  }
+}

@@ -1,0 +1,60 @@
+import type { AnyInput, Page } from '../../client/call-input.ts'
+import type { Caller } from '../../client/caller.ts'
+import { type Settings, sources } from '../../config/settings.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { defaultPageSize, maximumPageSize } from '../../contract/page.ts'
+import type { Context } from '../command/context.ts'
+import type { Shape } from '../output/output.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { showRequest } from './dry-run.ts'
+
+/** Prints a list up to `--limit`, or all of it, page by page; says so when it is cut. */
+export async function printList(
+  context: Context,
+  caller: Caller,
+  operation: Operation,
+  input: AnyInput,
+  shape: Shape,
+): Promise<void> {
+  const { settings, output } = context
+  const limit = limitOf(settings)
+  const paged = { ...input, query: { ...input.query, ...pageSize(limit) } }
+  if (settings.dryRun.value) return showRequest(context, caller.request(operation, paged))
+  let cut: number | null = null
+  const pages = upTo(limit, caller.pages(operation, paged), (shown) => {
+    cut = shown
+  })
+  await output.list(pages, shape)
+  if (cut !== null) await output.note(`${cut} shown, more exist: --all`)
+}
+
+/** How many items are wanted: all, or the limit, whichever was said more specifically. Throws a UsageError on both. */
+export function limitOf({ all, limit }: Settings): number {
+  if (!all.value) return limit.value
+  const rank = sources.indexOf(all.origin.source) - sources.indexOf(limit.origin.source)
+  if (rank === 0 && all.origin.source !== 'default') {
+    throw new UsageError(`${all.origin.name} and ${limit.origin.name} exclude each other`)
+  }
+  return rank < 0 ? Number.POSITIVE_INFINITY : limit.value
+}
+
+/** The default size goes without saying: not every platform knows the parameter. */
+function pageSize(limit: number): { limit?: number } {
+  return limit === defaultPageSize ? {} : { limit: Math.min(limit, maximumPageSize) }
+}
+
+/** The items of some pages up to a limit; `onCut` is told how many there were when more exist. */
+async function* upTo(
+  limit: number,
+  pages: AsyncIterable<Pick<Page<Operation>, 'data' | 'more'>>,
+  onCut: (shown: number) => void,
+): AsyncGenerator<readonly unknown[]> {
+  let shown = 0
+  for await (const { data, more } of pages) {
+    const rows = data.slice(0, limit - shown)
+    shown += rows.length
+    yield rows
+    if (rows.length < data.length || (shown === limit && more)) onCut(shown)
+    if (shown === limit) return
+  }
+}

@@ -1,0 +1,38 @@
+import { type CsvValue, csvRecord } from '../../../codec/csv.ts'
+import { valueAt } from '../columns.ts'
+import type { Format } from './format.ts'
+
+/**
+ * RFC 4180 CSV with CRLF line ends and a header, also for an empty list. Nothing is the empty cell; objects and
+ * arrays are JSON in theirs. Text that a spreadsheet would take for a formula gets one `'` in front, which a reader
+ * takes off again (api.md §3, "Formula guard").
+ */
+export function csv(columns: readonly string[]): Format {
+  const header = csvRecord(columns, true)
+  const line = (value: unknown) =>
+    csvRecord(
+      columns.map((column) => cellOf(valueAt(value, column))),
+      false,
+    )
+  return {
+    one: (value) => header + line(value),
+    list: () => {
+      let before = header
+      return {
+        rows: (values) => {
+          if (values.length === 0) return ''
+          const text = before + values.map(line).join('')
+          before = ''
+          return text
+        },
+        end: () => before,
+      }
+    },
+  }
+}
+
+function cellOf(value: unknown): CsvValue {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string') return value
+  return JSON.stringify(value)
+}

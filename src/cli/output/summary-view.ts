@@ -1,0 +1,136 @@
+import type { ChalkInstance } from 'chalk'
+import type { Summary } from '../../contract/analytics.ts'
+import { visible } from '../terminal/visible.ts'
+import { displayWidth } from '../terminal/width.ts'
+import { bar } from './chart.ts'
+
+/** One figure of a summary as a row: where it belongs, what it is of, what it measures. */
+export interface Figure {
+  readonly section: 'all' | 'distribution' | 'course'
+  readonly name: string
+  readonly measure: string
+  readonly value: number | null
+}
+
+const ranges = Array.from({ length: 10 }, (_, tenth) =>
+  tenth === 9 ? '90–100' : `${tenth * 10}–${tenth * 10 + 9}`,
+)
+
+/** A summary as plain rows: for pipes, CSV and the like. */
+export function figuresOf({ distribution, byCourse, ...all }: Summary): Figure[] {
+  const rows = (section: Figure['section'], name: string, figures: object) =>
+    Object.entries(figures).map(([measure, value]) => ({
+      section,
+      name,
+      measure,
+      value: value as number | null,
+    }))
+  return [
+    ...rows('all', '', all),
+    ...distribution.map((value, tenth) => ({
+      section: 'distribution' as const,
+      name: ranges[tenth] ?? '',
+      measure: 'enrollments',
+      value,
+    })),
+    ...byCourse.flatMap(({ courseId, courseTitle, ...figures }) =>
+      rows('course', `${courseTitle} (${courseId})`, figures),
+    ),
+  ]
+}
+
+/** A summary drawn for a terminal: the distribution of completion, and the courses side by side. */
+export function drawSummary(summary: Summary, width: number, chalk: ChalkInstance): string {
+  return [
+    headline(summary, width, chalk),
+    distributionChart(summary, width, chalk),
+    courseChart(summary, width, chalk),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
+    .concat('\n')
+}
+
+function headline(summary: Summary, width: number, chalk: ChalkInstance): string {
+  const counts = [
+    ['Learners', summary.learners],
+    ['Enrolments', summary.enrollments],
+    ['completed', summary.completed],
+    ['in progress', summary.inProgress],
+    ['not started', summary.notStarted],
+  ] as const
+  const averages = [
+    ['Completion: average', percent(summary.averageCompletionPercentage)],
+    ['median', percent(summary.medianCompletionPercentage)],
+    ['Average grade', percent(summary.averageGradePercent)],
+  ] as const
+  return [counts, averages].map((figures) => flow(figures, width, chalk)).join('\n')
+}
+
+/** Figures side by side, as many in a line as fit. */
+function flow(
+  figures: readonly (readonly [name: string, value: string | number])[],
+  width: number,
+  chalk: ChalkInstance,
+): string {
+  let text = ''
+  let column = 0
+  for (const [name, value] of figures) {
+    const length = `${name} ${value}`.length
+    const fits = column > 0 && column + 3 + length <= width
+    text += `${fits ? '   ' : column > 0 ? '\n' : ''}${name} ${chalk.bold(value)}`
+    column = fits ? column + 3 + length : length
+  }
+  return text
+}
+
+function distributionChart(
+  { distribution, enrollments }: Summary,
+  width: number,
+  chalk: ChalkInstance,
+): string {
+  if (enrollments === 0) return ''
+  const most = Math.max(...distribution)
+  const digits = String(most).length
+  const room = Math.max(10, Math.min(60, width - 13 - digits))
+  const lines = distribution.map((count, tenth) => {
+    const label = `${ranges[tenth]} %`.padStart(10)
+    return `${label}  ${String(count).padStart(digits)} ${chalk.cyan(bar(count / most, room))}`.trimEnd()
+  })
+  return [chalk.bold('Enrolments by completion'), ...lines].join('\n')
+}
+
+function courseChart({ byCourse }: Summary, width: number, chalk: ChalkInstance): string {
+  if (byCourse.length === 0) return ''
+  const titles = byCourse.map(({ courseTitle }) => visible(courseTitle))
+  const figures = ['enrolled', 'completed', 'grade', 'average completion']
+  const longest = Math.max(6, ...titles.map(displayWidth))
+  const titleWidth = Math.min(longest, Math.max(16, width - 50))
+  const room = Math.max(8, Math.min(40, width - titleWidth - 40))
+  const head = `${padded('Course', titleWidth)}  ${figures[0]}  ${figures[1]}    ${figures[2]}  ${figures[3]}`
+  const lines = byCourse.map((course, index) => {
+    const average = course.averageCompletionPercentage
+    const cells = [
+      padded(titles[index] ?? '', titleWidth),
+      String(course.enrollments).padStart(8),
+      String(course.completed).padStart(9),
+      percent(course.averageGradePercent).padStart(7),
+      `${percent(average).padStart(7)} ${chalk.cyan(bar((average ?? 0) / 100, room))}`,
+    ]
+    return cells.join('  ').trimEnd()
+  })
+  return [chalk.bold(head), ...lines].join('\n')
+}
+
+/** To one decimal; 99.97 is not all. */
+function percent(value: number | null): string {
+  if (value === null) return '–'
+  return `${(value < 100 ? Math.min(value, 99.9) : value).toFixed(1)} %`
+}
+
+/** Cut with an ellipsis, or filled up, to `width` columns. */
+function padded(text: string, width: number): string {
+  let cut = text
+  while (displayWidth(cut) > width) cut = `${cut.replace(/…$/, '').slice(0, -1)}…`
+  return cut + ' '.repeat(Math.max(0, width - displayWidth(cut)))
+}

@@ -1,0 +1,182 @@
+import { type CommanderError, Option, Command as Parser } from 'commander'
+import { type Setting, settings } from '../../config/setting.ts'
+import { resolveArguments } from '../command/arguments.ts'
+import type { Command } from '../command/command.ts'
+import type { Flag } from '../command/flag.ts'
+import { parseFlag } from '../command/flag-value.ts'
+import type { Invocation } from '../command/invocation.ts'
+import type { HelpOf, Noun, RunLine } from '../command/noun.ts'
+import { commandHelp, groupHelp, nounHelp, programHelp } from '../help/help-text.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { nouns } from './nouns.ts'
+
+/** The command line asked for help: `message` is the text, and the result. */
+export class HelpShown extends Error {
+  override readonly name = 'HelpShown'
+}
+
+/** The parser of command lines, and its help. */
+export interface Program {
+  /** Understands a command line and has it executed. Throws HelpShown and UsageError. */
+  parse(argv: readonly string[]): Promise<void>
+  readonly helpOf: HelpOf
+}
+
+/** The program of all nouns; `columns` is the width that help is wrapped to. */
+export function createProgram(columns: number, execute: (invocation: Invocation) => Promise<void>): Program {
+  const width = Math.max(40, Math.min(columns, 110))
+  // The top help stands beside the bundle as text, made once: it must not depend on a terminal.
+  const root = prepare(new Parser('learnctl'), () => programHelp(nouns, 80))
+    .enablePositionalOptions()
+    .showSuggestionAfterError(false)
+    .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
+  // A parser gets its flags when it is used: there are some fifty of them, each with every global flag.
+  const filled = new Set<Parser>()
+  const declared = new Map<Parser, Command>()
+  for (const name of Object.keys(nouns)) root.command(name)
+  root.hook('preSubcommand', (_, noun) => fill(noun))
+
+  async function fill(parser: Parser): Promise<void> {
+    if (filled.has(parser)) return
+    filled.add(parser)
+    const command = declared.get(parser)
+    if (command) add(parser, command)
+    else await fillNoun(parser)
+  }
+
+  async function fillNoun(parser: Parser): Promise<void> {
+    const name = parser.name()
+    const noun = nouns[name]
+    if (!noun) return
+    const loaded = await noun.load({ helpOf, runLine })
+    if (!('length' in loaded)) {
+      add(parser, loaded)
+      return
+    }
+    prepare(parser, () => nounHelp(name, noun.summary, loaded, width))
+    for (const command of loaded) {
+      const [word = '', inner] = command.name.split(' ')
+      if (inner === undefined) declared.set(parser.command(word), command)
+      else declared.set(groupOf(parser, word, noun, loaded).command(inner), command)
+    }
+    parser.hook('preSubcommand', (_, chosen) => fill(chosen))
+  }
+
+  /** The parser of a word between a noun and its verbs, such as `grants` in `auth grants list`. */
+  function groupOf(parent: Parser, word: string, noun: Noun, commands: readonly Command[]): Parser {
+    const known = parent.commands.find((child) => child.name() === word)
+    if (known) return known
+    const group = parent.command(word)
+    filled.add(group)
+    prepare(group, () => groupHelp(`${parent.name()} ${word}`, noun.groups?.[word] ?? '', commands, width))
+    return group.hook('preSubcommand', (_, chosen) => fill(chosen))
+  }
+
+  function add(parser: Parser, command: Command): void {
+    const { arguments: positions = [], flags = [] } = command
+    prepare(parser, () => commandHelp(pathOf(parser), command, width))
+    // To the parser every argument is optional, because a missing one may be asked for.
+    for (const { name, rest } of positions) parser.argument(rest ? `[${name}...]` : `[${name}]`)
+    for (const flag of flags) for (const option of optionsOf(flag)) parser.addOption(option)
+    parser.action(() =>
+      execute({
+        command,
+        name: pathOf(parser),
+        globals: globalsOf(parser),
+        arguments: parser.args,
+        flags: Object.fromEntries(flags.map(({ name }) => [name, parser.getOptionValue(attributeOf(name))])),
+      }),
+    )
+  }
+
+  async function helpOf(path: readonly string[]): Promise<string | null> {
+    let parser = root
+    for (const name of path) {
+      const next = parser.commands.find((child) => child.name() === name)
+      if (!next) return null
+      await fill(next)
+      parser = next
+    }
+    return parser.helpInformation()
+  }
+
+  const runLine: RunLine = async (argv, context) => {
+    const inner = createProgram(columns, async (invocation) => {
+      await invocation.command.run(context, await resolveArguments(context, invocation))
+    })
+    await inner.parse(argv)
+  }
+
+  return {
+    helpOf,
+    parse: async (argv) => {
+      await root.parseAsync(argv, { from: 'user' })
+    },
+  }
+}
+
+function prepare(parser: Parser, formatHelp: () => string): Parser {
+  for (const setting of Object.values<Setting>(settings)) parser.addOption(globalOption(setting))
+  return parser
+    .helpOption('-h, --help')
+    .helpCommand(false)
+    .configureHelp({ formatHelp })
+    .exitOverride((error) => {
+      throw meaningOf(error, parser)
+    })
+}
+
+function globalOption({ flag, short, placeholder }: Setting): Option {
+  const long = placeholder === undefined ? `--${flag}` : `--${flag} <${placeholder}>`
+  return new Option(short === undefined ? long : `-${short}, ${long}`)
+}
+
+function optionsOf(flag: Flag): Option[] {
+  const { name, alias, kind, negatable } = flag
+  const long = alias === undefined ? `--${name}` : `--${alias}, --${name}`
+  if (kind === 'switch') return [new Option(long), ...(negatable ? [new Option(`--no-${name}`)] : [])]
+  const option = new Option(`${long} <${kind}>`)
+  return [option.argParser((text: string, previous: unknown) => parseFlag(flag, text, previous))]
+}
+
+function attributeOf(name: string): string {
+  return new Option(`--${name}`).attributeName()
+}
+
+/** The global flags given before the command, between its words, or after; the last place counts. */
+function globalsOf(parser: Parser): Record<string, unknown> {
+  const parsers: Parser[] = []
+  for (let each: Parser | null = parser; each; each = each.parent) parsers.unshift(each)
+  const entries = Object.entries<Setting>(settings).flatMap(([name, { flag }]) => {
+    const attribute = attributeOf(flag)
+    const given = parsers.filter((each) => each.getOptionValueSource(attribute) === 'cli').at(-1)
+    if (!given) return []
+    // `--no-input` is the absence of input to the parser, and a switch like any other to the settings.
+    const value: unknown = given.getOptionValue(attribute)
+    return [[name, value === false ? true : value]]
+  })
+  return Object.fromEntries(entries)
+}
+
+function pathOf(parser: Parser): string {
+  return parser.parent ? `${pathOf(parser.parent)} ${parser.name()}` : parser.name()
+}
+
+/** What an exit of the parser stands for: help that was asked for, or a fault with what is near to what was typed. */
+function meaningOf({ code, message }: CommanderError, parser: Parser): Error {
+  if (code === 'commander.helpDisplayed' || code === 'commander.help') {
+    return new HelpShown(parser.helpInformation())
+  }
+  const text = message.replace(/^error: /, '')
+  const given = /'(.+?)'/.exec(text)?.[1] ?? ''
+  const hint = `see: ${pathOf(parser)} --help`
+  if (code === 'commander.unknownCommand') {
+    const valid = parser.commands.map((command) => command.name())
+    return new UsageError(text, { code: 'unknown_command', hint, choice: { given, valid } })
+  }
+  if (code === 'commander.unknownOption') {
+    const valid = parser.options.flatMap(({ long }) => (long ? [long] : [])).concat('--help')
+    return new UsageError(text, { code: 'unknown_flag', hint, choice: { given, valid } })
+  }
+  return new UsageError(text, { hint })
+}

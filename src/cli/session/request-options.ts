@@ -1,0 +1,34 @@
+import { type Caller, type CallerOptions, createCaller } from '../../client/caller.ts'
+import type { Settings } from '../../config/settings.ts'
+import { type Io, say } from '../terminal/io.ts'
+import { visible } from '../terminal/visible.ts'
+
+/** What of a caller's options a session decides. */
+export type CallerParts = Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>
+
+/** A caller by the settings of this run: it says when it waits for long, and with `--debug` what it asks for. */
+export function openCaller(io: Io, settings: Settings, parts: CallerParts): Caller {
+  const debug = settings.debug.value
+  return createCaller({
+    attempts: settings.retries.value + 1,
+    timeoutMs: settings.timeout.value,
+    maxRetryWaitMs: settings.maxRetryWait.value,
+    insecureHttp: settings.insecureHttp.value,
+    now: io.now,
+    sleep: io.sleep,
+    random: io.random,
+    onWait: ({ waitMs, attempt, attempts, error }) => {
+      if (waitMs <= 2000) return
+      const seconds = Math.ceil(waitMs / 1000)
+      void say(io, `note: ${visible(error.message)}; attempt ${attempt + 1} of ${attempts} in ${seconds} s\n`)
+    },
+    onExchange: debug
+      ? ({ method, url, attempt, status, requestId, error, durationMs }) => {
+          const outcome = status ?? visible(error?.message ?? 'no answer')
+          const id = requestId ? `, ${visible(requestId)}` : ''
+          void say(io, `debug: ${method} ${url} → ${outcome} (attempt ${attempt}, ${durationMs} ms${id})\n`)
+        }
+      : undefined,
+    ...parts,
+  })
+}

@@ -1,0 +1,218 @@
+import type { Fetch } from '../../auth/fetch.ts'
+import type { TokenSource } from '../../auth/token-source.ts'
+import type { Caller } from '../../client/caller.ts'
+import type { Transport } from '../../client/transport.ts'
+import type { ClosableTransport } from '../../client/undici.ts'
+import type { Academy, Credential, RemoteAcademy } from '../../config/academy.ts'
+import type { ProfileStore } from '../../config/profile-store.ts'
+import type { StoredTokens } from '../../config/profiles.ts'
+import type { Settings } from '../../config/settings.ts'
+import type { LocalAcademy as OpenAcademy } from '../../server/local.ts'
+import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
+import { type Io, say } from '../terminal/io.ts'
+import { visible } from '../terminal/visible.ts'
+import type { CallerParts } from './request-options.ts'
+
+/** The two ways to an academy; each loads what it needs when it is taken. */
+export interface Ways {
+  local(database: string, now: () => Date): Promise<OpenAcademy>
+  remote(io: Io): Promise<ClosableTransport>
+}
+
+/** The academy in this process, and the network. */
+export const ways: Ways = {
+  local: async (path, now) => (await import('../../server/local.ts')).openAcademy({ path, now }),
+  remote: async ({ env }) => (await import('../../client/undici.ts')).createUndiciTransport({ env }),
+}
+
+/** The academy of one run. Nothing is opened, and no credential looked for, before it is needed. */
+export interface Session {
+  /**
+   * The academy that settings and profiles name, with the credential as it is now. Throws AuthRequiredError where they
+   * name none.
+   */
+  academy(): Academy
+  /** How to call it. `anonymous` calls need no credential, and send none. */
+  caller(options?: { readonly anonymous?: boolean }): Promise<Caller>
+  /**
+   * What is sent as the bearer: an access token that is renewed when that is due, an API key as it is. Throws
+   * AuthRequiredError where there is none, and a CommandError for a local academy, which takes none.
+   */
+  bearer(): Promise<string>
+  /** Makes another academy the one of this session, such as the one to sign in to. */
+  use(academy: Academy): void
+  /**
+   * The database of a local academy, open; one that is new is announced unless `silent`. Throws a CommandError for a
+   * remote one, and for a file that is no academy.
+   */
+  open(options?: { readonly silent?: boolean }): Promise<OpenAcademy>
+  /** Carries a request to an authorization server, over the network. */
+  readonly fetch: Fetch
+  close(): Promise<void>
+}
+
+/** A session; `choose` finds the academy when it is first asked for. */
+export function createSession(
+  io: Io,
+  settings: Settings,
+  profiles: ProfileStore,
+  choose: () => Academy | null,
+  ways: Ways,
+): Session {
+  let chosen: Academy | null = null
+  let source: Promise<TokenSource> | null = null
+  let opened: Promise<OpenAcademy> | null = null
+  let network: Promise<ClosableTransport> | null = null
+
+  function academy(): Academy {
+    chosen ??= choose()
+    if (chosen) return chosen
+    throw new AuthRequiredError('no academy is chosen', {
+      why: ['no profile is active, and neither --url nor LEARNCTL_URL is set'],
+      hint: 'sign in with `learnctl auth login --url <address>`, or make a local academy with `learnctl quickstart`',
+    })
+  }
+
+  function open({ silent = false } = {}): Promise<OpenAcademy> {
+    const local = academy()
+    if (local.kind === 'remote') {
+      throw new CommandError('not_local', 'usage', `${local.url} is not an academy of this machine`)
+    }
+    opened ??= openLocal(local.database, silent)
+    return opened
+  }
+
+  async function openLocal(database: string, silent: boolean): Promise<OpenAcademy> {
+    try {
+      const academy = await ways.local(database, () => new Date(io.now()))
+      if (academy.created && !silent) await say(io, `note: made a new academy in ${visible(database)}\n`)
+      return academy
+    } catch (error) {
+      throw databaseFault(error)
+    }
+  }
+
+  // Opened by the first request: a dry run leaves no trace.
+  const viaProcess: Transport = async (request) => (await open()).transport(request)
+  const viaNetwork: Transport = async (request) => {
+    network ??= ways.remote(io)
+    return (await network)(request)
+  }
+
+  const fetch: Fetch = async (url, request) => {
+    const { watched, webFetch } = await import('./web-fetch.ts')
+    const plain = webFetch(viaNetwork, settings.timeout.value)
+    return (settings.debug.value ? watched(plain, io) : plain)(url, request)
+  }
+
+  /** Where the access token of a profile comes from; null for a credential that is sent as it is. */
+  function sourceOf({ kept }: Credential): Promise<TokenSource> | null {
+    if (!kept?.tokens) return null
+    source ??= openSource(kept.profile, kept.tokens)
+    return source
+  }
+
+  async function openSource(profile: string, tokens: StoredTokens): Promise<TokenSource> {
+    const { openTokenSource } = await import('./session-tokens.ts')
+    return openTokenSource({
+      io,
+      settings,
+      store: profiles,
+      transport: viaNetwork,
+      profile,
+      tokens,
+      academy: academy(),
+      onRenewed: (tokens) => {
+        if (chosen?.kind !== 'remote' || !chosen.credential) return
+        const credential = { ...chosen.credential, value: tokens.accessToken, kept: { profile, tokens } }
+        chosen = { ...chosen, credential }
+      },
+    })
+  }
+
+  /** How requests with this credential are authorized; what is refused once is renewed once. */
+  function authorizing(
+    credential: Credential,
+  ): Pick<CallerParts, 'credential' | 'authorization' | 'reauthorization'> {
+    const { kind, value } = credential
+    if (!credential.kept?.tokens) return { credential: kind, authorization: async () => `Bearer ${value}` }
+    return {
+      credential: kind,
+      authorization: async () => `Bearer ${await (await sourceOf(credential))?.current()}`,
+      reauthorization: async (refused) => {
+        const token = await (await sourceOf(credential))?.after(refused.replace(/^Bearer /, ''))
+        return token ? `Bearer ${token}` : null
+      },
+    }
+  }
+
+  async function create(options: CallerParts): Promise<Caller> {
+    return (await import('./request-options.ts')).openCaller(io, settings, options)
+  }
+
+  return {
+    academy,
+    open,
+    fetch,
+    bearer: async () => {
+      const target = academy()
+      if (target.kind === 'local') {
+        throw new CommandError(
+          'no_bearer',
+          'usage',
+          `the academy in ${target.database} takes no credential`,
+          {
+            hint: 'serve it with `learnctl server start`, and make a key for it with `learnctl keys create --name <what for>`',
+          },
+        )
+      }
+      const credential = target.credential ?? (await missing(target))
+      return (await sourceOf(credential))?.current() ?? credential.value
+    },
+    use: (academy) => {
+      chosen = academy
+      source = null
+    },
+    caller: async ({ anonymous = false } = {}) => {
+      const target = academy()
+      if (target.kind === 'local') {
+        // The process is its own server: what fails here once fails again.
+        return create({ baseUrl: 'http://localhost', transport: viaProcess, attempts: 1 })
+      }
+      const credential = anonymous ? null : (target.credential ?? (await missing(target)))
+      return create({
+        baseUrl: target.url,
+        transport: viaNetwork,
+        ...(credential && authorizing(credential)),
+      })
+    },
+    close: async () => {
+      // Tokens that are on their way have to arrive, and to be stored.
+      await (await source)?.settled()
+      const [local, remote] = await Promise.allSettled([opened, network])
+      if (local.status === 'fulfilled') local.value?.close()
+      if (remote.status === 'fulfilled') await remote.value?.close()
+    },
+  }
+}
+
+/** What is wrong with a database file, as a fault of this program; anything else as it is. */
+export function databaseFault(error: unknown): unknown {
+  // The server's own class would bring the server along.
+  if (!(error instanceof Error) || error.name !== 'DatabaseError' || !('path' in error)) return error
+  return new CommandError('database_unusable', 'failure', `${error.path} ${error.message}`, { cause: error })
+}
+
+async function missing(academy: RemoteAcademy): Promise<never> {
+  const { signInCommand } = await import('./sign-in-command.ts')
+  const { url, withheld } = academy
+  const { origin } = new URL(url)
+  throw new AuthRequiredError(`no credential for ${origin}`, {
+    why: withheld
+      ? [
+          `the credential of profile ${withheld.profile} was stored for ${withheld.origin} and goes nowhere else`,
+        ]
+      : [],
+    hint: `set LEARNCTL_API_KEY, or sign in with \`${signInCommand(academy, { whole: true })}\``,
+  })
+}

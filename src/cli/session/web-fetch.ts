@@ -1,0 +1,76 @@
+import { SignInError } from '../../auth/errors.ts'
+import type { Fetch } from '../../auth/fetch.ts'
+import { readBytes } from '../../client/decode.ts'
+import { hostOf, ProtocolError, TimeoutError } from '../../client/errors.ts'
+import { exchangeWithin } from '../../client/timeout.ts'
+import type { Exchange, Reply, Transport } from '../../client/transport.ts'
+import { type Io, say } from '../terminal/io.ts'
+import { visible } from '../terminal/visible.ts'
+
+/** The most that is read of an authorization server's answer: 1 MiB. */
+const maximumAnswerBytes = 1024 * 1024
+/** A person is waiting, or a lock is held, while such a request is on its way. */
+const longestMs = 30_000
+
+/** A `fetch` for OAuth over the program's own transport; the whole answer has to be there within the time-out. */
+export function webFetch(transport: Transport, timeoutMs: number): Fetch {
+  return async (url, { method, headers, body, signal }) => {
+    const limitMs = Math.min(timeoutMs, longestMs)
+    const controller = new AbortController()
+    const request: Exchange = {
+      method,
+      url,
+      headers,
+      ...(body !== undefined && { body: body.toString() }),
+      signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal,
+    }
+    const timer = setTimeout(() => {
+      controller.abort(new TimeoutError({ method, url }, 'first_byte_timeout', limitMs))
+    }, limitMs)
+    try {
+      const timeouts = { timeoutMs: limitMs, idleTimeoutMs: limitMs }
+      return await responseOf(request, await exchangeWithin(transport, request, timeouts))
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error
+      throw new SignInError('answer_unusable', error.message, { cause: error })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+async function responseOf(request: Exchange, reply: Reply): Promise<Response> {
+  if (reply.status < 200 || reply.status > 599) {
+    throw new SignInError('answer_unusable', `${hostOf(request)} answered with the status ${reply.status}`)
+  }
+  const bytes = await readBytes(reply, maximumAnswerBytes)
+  if (bytes === null) {
+    const message = `the answer of ${hostOf(request)} is longer than 1 MiB; no answer of OAuth is`
+    throw new SignInError('answer_unusable', message)
+  }
+  const names = ['content-type', 'date', 'www-authenticate', 'retry-after', 'location']
+  const headers = names.flatMap((name): [string, string][] => {
+    const value = reply.headers.get(name)
+    return value === null ? [] : [[name, value]]
+  })
+  // These may have no body (Fetch §2.2.3), nor does anybody look for one in them.
+  const empty = [204, 205, 304].includes(reply.status)
+  return new Response(empty ? null : new Uint8Array(bytes), { status: reply.status, headers })
+}
+
+/** A fetch that tells of each exchange on standard error, as `--debug` does of all others. */
+export function watched(fetch: Fetch, io: Io): Fetch {
+  return async (url, request) => {
+    const startMs = io.now()
+    const tell = (outcome: string) =>
+      say(io, `debug: ${request.method} ${url} → ${outcome} (${io.now() - startMs} ms)\n`)
+    try {
+      const response = await fetch(url, request)
+      await tell(String(response.status))
+      return response
+    } catch (error) {
+      await tell(visible(error instanceof Error ? error.message : 'no answer'))
+      throw error
+    }
+  }
+}

@@ -1,0 +1,120 @@
+import { homedir } from 'node:os'
+import type { Readable, Writable } from 'node:stream'
+import type { Place } from '../../config/directories.ts'
+import { systemCode } from '../../config/errors.ts'
+import { CommandError, InterruptedError, ReaderGoneError, UsageError } from './errors.ts'
+
+/** What is read from; a terminal says so. */
+export type Input = Readable & { readonly isTTY?: boolean }
+/** What is written to; a terminal says so, and how wide it is. */
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number }
+
+/** Everything that a run takes from the world and gives to it. */
+export interface Io extends Place {
+  readonly stdin: Input
+  readonly stdout: Output
+  readonly stderr: Output
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+  readonly random: () => number
+  /** Shows a page, http or https, in the user's browser, where there is one: nothing tells whether it did. */
+  readonly openBrowser: (url: string) => Promise<void>
+  /** Aborted by SIGINT and SIGTERM, with an InterruptedError as its reason. */
+  readonly signal: AbortSignal
+}
+
+/** The process's own streams, environment, clock and signals. A second SIGINT or SIGTERM ends it at once. */
+export function processIo(): Io {
+  const controller = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(name, () => controller.abort(new InterruptedError(name)))
+  }
+  return {
+    // Opening standard input keeps a process alive: only who reads it may touch it.
+    get stdin() {
+      return process.stdin
+    },
+    get stdout() {
+      return process.stdout
+    },
+    get stderr() {
+      return process.stderr
+    },
+    env: process.env,
+    cwd: process.cwd(),
+    home: homedir(),
+    platform: process.platform,
+    now: Date.now,
+    sleep: async (ms, signal) => {
+      const { setTimeout } = await import('node:timers/promises')
+      await setTimeout(ms, undefined, signal ? { signal } : {})
+    },
+    random: Math.random,
+    openBrowser,
+    signal: controller.signal,
+  }
+}
+
+async function openBrowser(url: string): Promise<void> {
+  // Anything else might be a program to run.
+  if (!/^https?:$/.test(new URL(url).protocol)) throw new TypeError(`${url} is no web page`)
+  const { default: open } = await import('open')
+  const child = await open(url)
+  child.on('error', () => {})
+}
+
+/**
+ * Writes to a stream and waits until it took everything, so that a slow reader slows the writer down. Throws
+ * ReaderGoneError when nobody reads any more, and a CommandError on a full disk and the like.
+ */
+export function write(stream: Output, text: string | Uint8Array): Promise<void> {
+  // The callback below reports the fault; an 'error' event that nobody listens to would end the process.
+  if (stream.listenerCount('error') === 0) stream.on('error', () => {})
+  return new Promise((resolve, reject) => {
+    stream.write(text, (error) => {
+      if (error) reject(writeFault(error))
+      else resolve()
+    })
+  })
+}
+
+function writeFault(cause: Error): Error {
+  const code = systemCode(cause)
+  if (code !== undefined && /^(EPIPE|ERR_STREAM_(DESTROYED|WRITE_AFTER_END))$/.test(code)) {
+    return new ReaderGoneError('nobody reads the output', { cause })
+  }
+  return new CommandError(
+    'output_failed',
+    'failure',
+    `the output cannot be written: ${code ?? cause.message}`,
+    { cause },
+  )
+}
+
+/** Writes to standard error; a reader that has gone changes nothing about the work. */
+export async function say(io: Io, text: string): Promise<void> {
+  try {
+    await write(io.stderr, text)
+  } catch (error) {
+    if (!(error instanceof ReaderGoneError)) throw error
+  }
+}
+
+const maximumInputBytes = 64 * 1024 * 1024
+
+/** All of standard input as text (UTF-8, without a byte order mark). Throws a UsageError above 64 MiB. */
+export async function readInput(io: Io): Promise<string> {
+  const { addAbortSignal } = await import('node:stream')
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of addAbortSignal(io.signal, io.stdin)) {
+    const bytes = Buffer.from(chunk)
+    size += bytes.byteLength
+    if (size > maximumInputBytes) throw new UsageError('standard input is longer than 64 MiB')
+    chunks.push(bytes)
+  }
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+}

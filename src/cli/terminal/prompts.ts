@@ -1,0 +1,73 @@
+import type { Settings } from '../../config/settings.ts'
+import { CancelledError, UsageError } from './errors.ts'
+import type { Io } from './io.ts'
+
+/** Questions to the person at the terminal, on standard error. Each throws a UsageError where none may be asked. */
+export interface Prompts {
+  /** Why nothing may be asked; null where it may. */
+  readonly refusal: string | null
+  text(message: string): Promise<string>
+  /** Text that is not shown while it is typed. */
+  secret(message: string): Promise<string>
+  choice(message: string, choices: readonly string[]): Promise<string>
+  confirm(message: string): Promise<boolean>
+  /**
+   * Asks until `check` has nothing against the answer, and takes the question off the screen again: also when `signal`
+   * takes it back, which gives null.
+   */
+  meanwhile(
+    message: string,
+    check: (text: string) => string | true,
+    signal: AbortSignal,
+  ): Promise<string | null>
+}
+
+/** Questions are asked only when standard input and standard error are terminals and input is not switched off. */
+export function createPrompts(io: Io, settings: Settings): Prompts {
+  const context = () => ({ input: io.stdin, output: io.stderr, signal: io.signal, clearPromptOnDone: false })
+
+  async function ask<Answer>(
+    question: (library: typeof import('@inquirer/prompts')) => Promise<Answer>,
+  ): Promise<Answer> {
+    const refusal = refusalOf(io, settings)
+    if (refusal) throw new UsageError('a question was needed', { code: 'input_needed', why: [refusal] })
+    const library = await import('@inquirer/prompts')
+    try {
+      return await question(library)
+    } catch (error) {
+      if (error instanceof Error && /^(ExitPrompt|AbortPrompt|CancelPrompt)Error$/.test(error.name)) {
+        throw new CancelledError()
+      }
+      throw error
+    }
+  }
+
+  return {
+    // Looked up when it is asked for: most runs have no need to open standard input.
+    get refusal() {
+      return refusalOf(io, settings)
+    },
+    text: (message) =>
+      ask(({ input }) => input({ message, validate: (text) => text.trim() !== '' || 'needed' }, context())),
+    secret: (message) => ask(({ password }) => password({ message, mask: true }, context())),
+    choice: (message, choices) => ask(({ select }) => select({ message, choices: [...choices] }, context())),
+    confirm: (message) => ask(({ confirm }) => confirm({ message, default: false }, context())),
+    meanwhile: async (message, validate, signal) => {
+      const fleeting = { ...context(), signal: AbortSignal.any([io.signal, signal]), clearPromptOnDone: true }
+      const theme = { validationFailureMode: 'clear' } as const
+      try {
+        return await ask(({ input }) => input({ message, validate, theme }, fleeting))
+      } catch (error) {
+        if (error instanceof CancelledError && signal.aborted && !io.signal.aborted) return null
+        throw error
+      }
+    },
+  }
+}
+
+function refusalOf(io: Io, { noInput }: Settings): string | null {
+  if (noInput.value) return `nothing may be asked: ${noInput.origin.name}`
+  if (!io.stdin.isTTY) return 'nothing can be asked: standard input is not a terminal'
+  if (!io.stderr.isTTY) return 'nothing can be asked: standard error is not a terminal'
+  return null
+}

@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { finished } from 'node:stream/promises'
+import { systemCode } from '../../config/errors.ts'
+import { CommandError, UsageError } from './errors.ts'
+
+const bufferBytes = 1024 * 1024
+
+/** A file that is there whole or not at all. */
+export interface TargetFile {
+  write(bytes: Uint8Array): Promise<void>
+  /** Puts the file in its place. */
+  finish(): Promise<void>
+  /** Leaves nothing behind. */
+  discard(): Promise<void>
+}
+
+/** How a file is made. */
+export interface TargetOptions {
+  /** Replace the file that is there. */
+  readonly force?: boolean
+  /** Its permissions; by default those of the file it replaces, else the usual ones. */
+  readonly mode?: number
+}
+
+/**
+ * Opens a file to be written beside its place and moved there at the end. Throws a UsageError when it exists and
+ * `force` is not given, or cannot be made; writing throws a CommandError when the disk is full.
+ */
+export async function openTarget(
+  cwd: string,
+  name: string,
+  options: TargetOptions = {},
+): Promise<TargetFile> {
+  const named = resolve(cwd, name)
+  const found = await stat(named).catch(() => null)
+  // A device or a pipe cannot be replaced by a file; it is written as it is.
+  const direct = found !== null && !found.isFile()
+  if (found?.isDirectory()) throw new UsageError(`${name} is a directory`)
+  if (found && !direct && !options.force) {
+    throw new UsageError(`${name} exists`, { hint: 'replace it with --force' })
+  }
+  const path = found ? await realpath(named) : named
+  const mode = options.mode ?? (found ? found.mode & 0o777 : 0o666)
+  const temporary = direct ? path : `${path}.${randomBytes(6).toString('hex')}.part`
+  const file = await attempt(name, () => open(temporary, direct ? 'w' : 'wx', mode))
+  // What comes next is received while this is being written.
+  const stream = file.createWriteStream({ highWaterMark: bufferBytes, flush: !direct })
+  let fault: Error | null = null
+  stream.on('error', (error) => {
+    fault = error
+  })
+  return {
+    write: (bytes) =>
+      attempt(name, async () => {
+        if (fault) throw fault
+        if (!stream.write(bytes)) await once(stream, 'drain')
+      }),
+    finish: () =>
+      attempt(name, async () => {
+        if (fault) throw fault
+        stream.end()
+        await finished(stream)
+        if (!direct) await rename(temporary, path)
+      }),
+    discard: async () => {
+      stream.destroy()
+      if (!stream.closed) await once(stream, 'close').catch(() => {})
+      if (!direct) await rm(temporary, { force: true })
+    },
+  }
+}
+
+async function attempt<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    const code = systemCode(error)
+    if (code === 'ENOENT') throw new UsageError(`there is no directory ${dirname(name)}`, { cause: error })
+    if (code === 'ENOSPC' || code === 'EDQUOT') {
+      throw new CommandError('disk_full', 'failure', `cannot write ${name}: the disk is full`, {
+        cause: error,
+        why: ['nothing of it was kept'],
+      })
+    }
+    throw new CommandError('unwritable', 'failure', `cannot write ${name}: ${code ?? error}`, {
+      cause: error,
+    })
+  }
+}

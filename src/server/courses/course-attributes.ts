@@ -1,0 +1,62 @@
+import sql from 'sql-template-tag'
+import type { CourseInput } from '../../contract/course-attributes.ts'
+import type { Course, CourseSnapshot } from '../../contract/courses.ts'
+import type { IdPrefix } from '../database/id.ts'
+import type { Call } from '../http/handler.ts'
+import { pointerOf } from '../http/json.ts'
+import { invalid } from '../problem/problem-error.ts'
+
+type Module = Course['modules'][number]
+
+/** A course's input with every module's id and place filled in; throws 422 for an id that is not the course's. */
+export function withModuleIds(
+  input: CourseInput,
+  known: readonly Module[],
+  newId: (prefix: IdPrefix) => string,
+): CourseInput & { modules: Module[] } {
+  const free = new Set(known.map(({ id }) => id))
+  const faults = input.modules.flatMap(({ id }, index) => {
+    if (id === undefined || free.delete(id)) return []
+    const detail = known.some((module) => module.id === id)
+      ? 'stands twice'
+      : 'is not a module of this course; leave it out for a new one'
+    return [{ pointer: pointerOf(['modules', index, 'id']), code: 'unknown_id', detail }]
+  })
+  if (faults.length > 0) throw invalid(faults)
+  const modules = input.modules.map(({ id, title, description, order }, index) => ({
+    id: id ?? newId('mod'),
+    title,
+    description,
+    order: order ?? index + 1,
+  }))
+  return { ...input, modules: modules.sort((one, other) => one.order - other.order) }
+}
+
+/** The attributes that have no column of their own, as JSON text. */
+export function attributesOf(input: CourseInput): string {
+  return JSON.stringify({
+    learningObjectives: input.learningObjectives,
+    modules: input.modules,
+    assessmentCriteria: input.assessmentCriteria,
+    adaptiveDifficulty: input.adaptiveDifficulty,
+    progressTracking: input.progressTracking,
+    tags: input.tags,
+    language: input.language,
+    durationMinutes: input.durationMinutes,
+  })
+}
+
+/** Keeps the course as it is now as one version of its history. */
+export function recordVersion(
+  { database, principal, now }: Pick<Call, 'database' | 'principal' | 'now'>,
+  course: Course,
+  modified: readonly string[],
+): void {
+  const { id, version, createdAt, updatedAt, publishedAt, archivedAt, ...attributes } = course
+  database.run(sql`
+    insert into course_versions (course_id, version, attributes, modified_attributes, user_id, created_at)
+    values (${id}, ${version}, ${JSON.stringify(attributes)}, ${JSON.stringify(modified)}, ${principal.userId}, ${now})`)
+}
+
+/** The attributes of a version as they were kept. */
+export type Attributes = CourseSnapshot['attributes']

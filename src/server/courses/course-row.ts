@@ -1,0 +1,74 @@
+import sql from 'sql-template-tag'
+import type { Course } from '../../contract/courses.ts'
+import type { Database, Row } from '../database/database.ts'
+import { isReferred } from '../database/reference.ts'
+import { notFound } from '../problem/problem-error.ts'
+
+/** A course as its row holds it; `attributes` is JSON of what no query asks for. */
+export interface CourseRow extends Row {
+  readonly id: string
+  readonly external_id: string | null
+  readonly title: string
+  readonly description: string
+  readonly difficulty: string
+  readonly status: string
+  readonly attributes: string
+  readonly managed_by: string | null
+  readonly version: number
+  readonly created_at: string
+  readonly updated_at: string
+  readonly published_at: string | null
+  readonly archived_at: string | null
+}
+
+/** The columns of a course row, from `courses c`. */
+export const courseColumns = sql`c.id, c.external_id, c.title, c.description, c.difficulty, c.status, c.attributes,
+  c.managed_by, c.version, c.created_at, c.updated_at, c.published_at, c.archived_at`
+
+/** The stored course behind a reference; throws 404, for drafts too where only published ones are to be seen. */
+export function findCourse(database: Database, reference: string, publishedOnly = false): CourseRow {
+  const row = database.one<CourseRow>(
+    sql`select ${courseColumns} from courses c where ${isReferred('courses', reference)}`,
+  )
+  if (!row || (publishedOnly && row.status !== 'published')) throw notFound('course', reference)
+  return row
+}
+
+type Attributes = Pick<
+  Course,
+  | 'learningObjectives'
+  | 'modules'
+  | 'assessmentCriteria'
+  | 'adaptiveDifficulty'
+  | 'progressTracking'
+  | 'tags'
+  | 'language'
+  | 'durationMinutes'
+>
+
+/** A course as it is shown, from its row. */
+export function toCourse(row: CourseRow): Course {
+  const attributes = JSON.parse(row.attributes) as Attributes
+  return {
+    id: row.id,
+    externalId: row.external_id,
+    title: row.title,
+    description: row.description,
+    difficulty: row.difficulty as Course['difficulty'],
+    learningObjectives: attributes.learningObjectives,
+    modules: attributes.modules,
+    assessmentCriteria: attributes.assessmentCriteria,
+    adaptiveDifficulty: attributes.adaptiveDifficulty,
+    progressTracking: attributes.progressTracking,
+    tags: attributes.tags,
+    language: attributes.language,
+    durationMinutes: attributes.durationMinutes,
+    managedBy: row.managed_by,
+    status: row.status as Course['status'],
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    publishedAt: row.published_at,
+    archivedAt: row.archived_at,
+  }
+}

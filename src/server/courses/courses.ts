@@ -1,0 +1,182 @@
+import sql, { empty, join, type Sql } from 'sql-template-tag'
+import { CourseInput, difficulties } from '../../contract/course-attributes.ts'
+import { Course, type CourseUpdate, courses } from '../../contract/courses.ts'
+import { page } from '../database/keyset.ts'
+import { requireUnique } from '../database/unique.ts'
+import { type Call, isRole, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
+import { changedFields } from '../http/json.ts'
+import { ProblemError } from '../problem/problem-error.ts'
+import { attributesOf, recordVersion, withModuleIds } from './course-attributes.ts'
+import { type CourseRow, courseColumns, findCourse, toCourse } from './course-row.ts'
+import { compareVersions, getVersion, listVersions, restoreVersion } from './course-versions.ts'
+
+const transitions: Readonly<Record<Course['status'], readonly Course['status'][]>> = {
+  draft: ['published', 'archived'],
+  published: ['archived', 'draft'],
+  archived: ['published'],
+}
+
+const level = sql`case c.difficulty ${join(
+  difficulties.map((name, index) => sql`when ${name} then ${index}`),
+  ' ',
+)} end`
+
+const order = {
+  createdAt: sql`c.created_at`,
+  updatedAt: sql`c.updated_at`,
+  title: sql`lower(c.title)`,
+  difficulty: level,
+}
+
+/** Courses: set up, found, changed, published and archived (api.md §3, "Course"). */
+export const courseRoutes = routesOf(courses, {
+  list(call) {
+    const { query } = call
+    const conditions = [
+      isRole(call, 'learner') ? sql`c.status = 'published'` : undefined,
+      query.status && sql`c.status in (${join(query.status)})`,
+      query.difficulty && sql`c.difficulty in (${join(query.difficulty)})`,
+      query.q && contains(query.q),
+      query.tag && sql`exists (select 1 from json_each(c.attributes, '$.tags') where value = ${query.tag})`,
+      query.external_id && sql`c.external_id = ${query.external_id}`,
+      query.managed_by && sql`c.managed_by = ${query.managed_by}`,
+      query.updated_since && sql`c.updated_at >= ${query.updated_since}`,
+    ]
+    return page<CourseRow, Course>(
+      call.database,
+      { columns: courseColumns, from: sql`courses c`, where: conditions },
+      { sort: query.sort, expressions: order, id: sql`c.id` },
+      query,
+      toCourse,
+    )
+  },
+
+  get: (call) => toCourse(visibleCourse(call)),
+
+  create(call) {
+    const input = withModuleIds(resourceOf(call, CourseInput, Course), [], call.newId)
+    if (input.status === 'archived') throw badTransition('new', 'archived', ['draft', 'published'])
+    requireUnique(call.database, 'courses', input, undefined)
+    const { now } = call
+    const id = call.newId('crs')
+    const attributes = attributesOf(input)
+    call.database.run(sql`
+      insert into courses (id, external_id, title, description, difficulty, status, attributes, managed_by, version,
+                           created_at, updated_at, published_at, archived_at)
+      values (${id}, ${input.externalId}, ${input.title}, ${input.description}, ${input.difficulty}, ${input.status},
+              ${attributes}, ${input.managedBy}, 1, ${now}, ${now}, ${input.status === 'published' ? now : null}, null)`)
+    const course = toCourse(findCourse(call.database, id))
+    recordVersion(call, course, [])
+    return course
+  },
+
+  update(call) {
+    const row = findCourse(call.database, call.params.courseId)
+    const current = toCourse(row)
+    const input = withModuleIds(resourceOf(call, CourseInput, Course, current), current.modules, call.newId)
+    requireVersion(call, current.version)
+    return changeCourse(call, current, input)
+  },
+
+  delete(call) {
+    const { id, version } = findCourse(call.database, call.params.courseId)
+    requireVersion(call, version)
+    if (!call.query.force && (hasProgress(call, id) || hasGrades(call, id))) {
+      throw new ProblemError(
+        'has_progress',
+        'Learners have progress or grades in this course. Archive it, or delete it by force with all that hangs on it.',
+      )
+    }
+    call.database.run(sql`delete from courses where id = ${id} and version = ${version}`)
+    return undefined
+  },
+
+  versions: listVersions,
+  version: getVersion,
+  diff: compareVersions,
+  restore: (call) => restoreVersion(call, changeCourse),
+})
+
+/** Writes what changed as a new version; nothing changed keeps the version and the times. */
+export function changeCourse(call: Call, current: Course, input: CourseInput): CourseUpdate {
+  const changed = changedFields(input, current)
+  if (current.status === 'archived' && changed.some((key) => key !== 'status')) {
+    throw new ProblemError(
+      'course_archived',
+      'An archived course takes a change of status only; publish it first.',
+    )
+  }
+  requireTransition(call, current, input.status)
+  if (changed.includes('externalId')) requireUnique(call.database, 'courses', input, current.id)
+  if (changed.length === 0) return updateOf(current, current, changed)
+  const { now, database } = call
+  const moved = (status: Course['status'], before: string | null) =>
+    input.status === status && current.status !== status ? now : before
+  database.run(sql`
+    update courses set
+      external_id = ${input.externalId}, title = ${input.title}, description = ${input.description},
+      difficulty = ${input.difficulty}, status = ${input.status}, attributes = ${attributesOf(input)},
+      managed_by = ${input.managedBy}, version = version + 1, updated_at = ${now},
+      published_at = ${moved('published', current.publishedAt)},
+      archived_at = ${input.status === 'archived' ? moved('archived', current.archivedAt) : null}
+    where id = ${current.id} and version = ${current.version}`)
+  if (changed.includes('modules')) releaseLessons(call, current.id, input)
+  const course = toCourse(findCourse(database, current.id))
+  recordVersion(call, course, changed)
+  return updateOf(current, course, changed)
+}
+
+function updateOf(current: Course, course: Course, changed: readonly string[]): CourseUpdate {
+  const { id, version, updatedAt } = course
+  return {
+    id,
+    version,
+    previousVersion: current.version,
+    updatedAt,
+    modifiedAttributes: [...changed],
+    course,
+  }
+}
+
+function visibleCourse(call: Call<typeof courses.get>): CourseRow {
+  return findCourse(call.database, call.params.courseId, isRole(call, 'learner'))
+}
+
+function requireTransition(call: Call, { id, status: from }: Course, to: Course['status']): void {
+  if (from === to) return
+  const allowed = transitions[from]
+  if (!allowed.includes(to)) throw badTransition(from, to, allowed)
+  if (to === 'draft' && hasProgress(call, id)) {
+    throw badTransition(from, to, ['archived'], 'while learners have progress in it')
+  }
+}
+
+function badTransition(from: string, to: string, allowed: readonly string[], why = ''): ProblemError {
+  return new ProblemError(
+    'invalid_transition',
+    `A ${from} course cannot become ${to}${why ? ` ${why}` : ''}; it can become ${allowed.join(' or ')}.`,
+    { members: { from, to, allowed } },
+  )
+}
+
+function hasProgress({ database }: Call, id: string): boolean {
+  return database.one(sql`select 1 from progress where course_id = ${id} limit 1`) !== undefined
+}
+
+function hasGrades({ database }: Call, id: string): boolean {
+  return database.one(sql`select 1 from grades where course_id = ${id} limit 1`) !== undefined
+}
+
+function releaseLessons({ database, now }: Call, id: string, { modules }: CourseInput): void {
+  const kept = modules.map((module) => module.id ?? '')
+  const gone = kept.length > 0 ? sql`and module_id not in (${join(kept)})` : empty
+  database.run(
+    sql`update lessons set module_id = null, version = version + 1, updated_at = ${now}
+        where course_id = ${id} and module_id is not null ${gone}`,
+  )
+}
+
+function contains(part: string): Sql {
+  const text = part.toLowerCase()
+  return sql`(instr(lower(c.title), ${text}) > 0 or instr(lower(c.description), ${text}) > 0)`
+}

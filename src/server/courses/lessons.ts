@@ -1,0 +1,204 @@
+import sql, { type Sql } from 'sql-template-tag'
+import { Lesson, LessonInput, lessons } from '../../contract/lessons.ts'
+import type { Row } from '../database/database.ts'
+import { page } from '../database/keyset.ts'
+import { resolve, resolveFilter } from '../database/reference.ts'
+import { requireUnique } from '../database/unique.ts'
+import { type Call, isRole, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
+import { changedFields } from '../http/json.ts'
+import { invalid, notFound, ProblemError, parentNotFound } from '../problem/problem-error.ts'
+import { findCourse } from './course-row.ts'
+import { forLearner, withContentIds } from './lesson-content.ts'
+
+interface LessonRow extends Row {
+  id: string
+  external_id: string | null
+  course_id: string
+  module_id: string | null
+  title: string
+  description: string
+  position: number
+  duration_minutes: number | null
+  status: string
+  content: string
+  managed_by: string | null
+  version: number
+  created_at: string
+  updated_at: string
+}
+
+const columns = sql`l.id, l.external_id, l.course_id, l.module_id, l.title, l.description, l.position,
+  l.duration_minutes, l.status, l.content, l.managed_by, l.version, l.created_at, l.updated_at`
+
+const order = {
+  order: sql`l.position`,
+  createdAt: sql`l.created_at`,
+  updatedAt: sql`l.updated_at`,
+  title: sql`lower(l.title)`,
+}
+
+/** Lessons of courses (api.md §3, "Lesson"). */
+export const lessonRoutes = routesOf(lessons, {
+  list(call) {
+    const { query, database } = call
+    return page<LessonRow, Lesson>(
+      database,
+      {
+        columns,
+        from: sql`lessons l join courses c on c.id = l.course_id`,
+        where: [
+          learnerSees(call),
+          query.course_id &&
+            sql`l.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id')}`,
+          query.module_id && sql`l.module_id = ${query.module_id}`,
+          query.status && sql`l.status = ${query.status}`,
+          query.external_id && sql`l.external_id = ${query.external_id}`,
+        ],
+      },
+      { sort: query.sort, expressions: order, id: sql`l.id` },
+      query,
+      (row) => show(call, row),
+    )
+  },
+
+  get: (call) => show(call, find(call, call.params.lessonId)),
+
+  create(call) {
+    const input = withContentIds(resourceOf(call, LessonInput, Lesson), call.newId)
+    const courseId = openCourse(call, input)
+    requireUnique(call.database, 'lessons', input, undefined)
+    const id = call.newId('les')
+    const position = input.order ?? nextPlace(call, courseId)
+    makeRoom(call, courseId, position)
+    call.database.run(sql`
+      insert into lessons (id, external_id, course_id, module_id, title, description, position, duration_minutes,
+                           status, content, managed_by, version, created_at, updated_at)
+      values (${id}, ${input.externalId}, ${courseId}, ${input.moduleId}, ${input.title}, ${input.description},
+              ${position}, ${input.durationMinutes}, ${input.status}, ${contentOf(input)}, ${input.managedBy}, 1,
+              ${call.now}, ${call.now})`)
+    return show(call, find(call, id))
+  },
+
+  update(call) {
+    const current = toLesson(find(call, call.params.lessonId))
+    const parsed = resourceOf(call, LessonInput, Lesson, current)
+    requireVersion(call, current.version)
+    const courseId = openCourse(call, parsed, current)
+    const order = parsed.order ?? nextPlace(call, courseId, current.id)
+    const input = { ...withContentIds(parsed, call.newId), courseId, order }
+    const changed = changedFields(input, current)
+    if (changed.length === 0) return current
+    if (changed.includes('externalId')) requireUnique(call.database, 'lessons', input, current.id)
+    makeRoom(call, courseId, order, current.id)
+    call.database.run(sql`
+      update lessons set
+        external_id = ${input.externalId}, course_id = ${courseId}, module_id = ${input.moduleId},
+        title = ${input.title}, description = ${input.description}, position = ${order},
+        duration_minutes = ${input.durationMinutes}, status = ${input.status}, content = ${contentOf(input)},
+        managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
+      where id = ${current.id} and version = ${current.version}`)
+    return toLesson(find(call, current.id))
+  },
+
+  delete(call) {
+    const lesson = find(call, call.params.lessonId)
+    requireVersion(call, lesson.version)
+    openCourse(call, { courseId: lesson.course_id, moduleId: null })
+    call.database.run(sql`delete from lessons where id = ${lesson.id} and version = ${lesson.version}`)
+    return undefined
+  },
+})
+
+function find(call: Call, reference: string): LessonRow {
+  const id = resolve(call.database, 'lessons', reference)
+  const visible = learnerSees(call) || sql`true`
+  const row =
+    id &&
+    call.database.one<LessonRow>(
+      sql`select ${columns} from lessons l join courses c on c.id = l.course_id where l.id = ${id} and ${visible}`,
+    )
+  if (!row) throw notFound('lesson', reference)
+  return row
+}
+
+function learnerSees(call: Call): Sql | false {
+  return isRole(call, 'learner') && sql`c.status = 'published' and l.status = 'published'`
+}
+
+/** The course's id; throws where it is unknown or archived, and for a module that is not the course's. */
+function openCourse(
+  { database }: Call,
+  { courseId: reference, moduleId }: Pick<LessonInput, 'courseId' | 'moduleId'>,
+  current?: Lesson,
+): string {
+  const id = resolve(database, 'courses', reference)
+  if (!id) throw parentNotFound('#/courseId', 'course', reference)
+  const course = findCourse(database, id)
+  const { modules } = JSON.parse(course.attributes) as { modules: { id: string }[] }
+  if (moduleId !== null && !modules.some((module) => module.id === moduleId)) {
+    const detail = `is not a module of course ${id}`
+    throw invalid([{ pointer: '#/moduleId', code: 'unknown_module', detail }])
+  }
+  for (const open of [
+    course,
+    ...(current && current.courseId !== id ? [findCourse(database, current.courseId)] : []),
+  ]) {
+    if (open.status === 'archived')
+      throw new ProblemError('course_archived', `The course ${open.id} is archived.`)
+  }
+  return id
+}
+
+/** The place after the last lesson of a course. */
+function nextPlace({ database }: Call, courseId: string, ownId = ''): number {
+  const last = database.one<{ last: number }>(
+    sql`select coalesce(max(position), 0) as last from lessons where course_id = ${courseId} and id <> ${ownId}`,
+  )
+  return (last?.last ?? 0) + 1
+}
+
+/** Where another lesson has this place, shifts it and those after it by one. */
+function makeRoom({ database, now }: Call, courseId: string, wanted: number, ownId = ''): void {
+  const taken = database.one(
+    sql`select 1 from lessons where course_id = ${courseId} and position = ${wanted} and id <> ${ownId}`,
+  )
+  if (!taken) return
+  database.run(
+    sql`update lessons set position = position + 1, version = version + 1, updated_at = ${now}
+        where course_id = ${courseId} and position >= ${wanted} and id <> ${ownId}`,
+  )
+}
+
+function contentOf({ learningObjectives, contentBlocks, assessments }: LessonInput): string {
+  return JSON.stringify({ learningObjectives, contentBlocks, assessments })
+}
+
+function show(call: Call, row: LessonRow): Lesson {
+  const lesson = toLesson(row)
+  return isRole(call, 'learner') ? forLearner(lesson) : lesson
+}
+
+function toLesson(row: LessonRow): Lesson {
+  const content = JSON.parse(row.content) as Pick<
+    Lesson,
+    'learningObjectives' | 'contentBlocks' | 'assessments'
+  >
+  return {
+    id: row.id,
+    externalId: row.external_id,
+    courseId: row.course_id,
+    moduleId: row.module_id,
+    title: row.title,
+    description: row.description,
+    order: row.position,
+    durationMinutes: row.duration_minutes,
+    status: row.status as Lesson['status'],
+    learningObjectives: content.learningObjectives,
+    contentBlocks: content.contentBlocks,
+    assessments: content.assessments,
+    managedBy: row.managed_by,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,84 @@
+import sql from 'sql-template-tag'
+import { type App, type AppInput, apps, type NewApp } from '../../contract/apps.ts'
+import { ownClientId } from '../../contract/oauth.ts'
+import { digest, newCredential } from '../access/secret.ts'
+import type { Database, Row } from '../database/database.ts'
+import { page } from '../database/keyset.ts'
+import { bodyOf, type Call, routesOf } from '../http/handler.ts'
+import { notFound, ProblemError } from '../problem/problem-error.ts'
+
+interface ClientRow extends Row {
+  id: string
+  name: string
+  redirect_uris: string
+  is_public: number
+  created_at: string
+}
+
+const columns = sql`c.id, c.name, c.redirect_uris, c.is_public, c.created_at`
+
+/** OAuth 2.0 applications (api.md §2). */
+export const appRoutes = routesOf(apps, {
+  list: ({ database, query }) =>
+    page<ClientRow, App>(
+      database,
+      { columns, from: sql`oauth_clients c`, where: [] },
+      { sort: '-createdAt', expressions: { createdAt: sql`c.created_at` }, id: sql`c.id` },
+      query,
+      toApp,
+    ),
+
+  create: (call) => registerApp(call.database, bodyOf(call), call),
+
+  delete({ database, params }) {
+    deleteApp(database, params.clientId)
+    return undefined
+  },
+})
+
+/** Registers an application and tells its secret: the only time that it is there. A public one has none. */
+export function registerApp(
+  database: Database,
+  { name, redirectUris, public: isPublic }: AppInput,
+  { now, newId }: Pick<Call, 'now' | 'newId'>,
+): NewApp {
+  const clientId = newId('app')
+  const clientSecret = isPublic ? null : newCredential('clientSecret')
+  database.run(sql`
+    insert into oauth_clients (id, name, redirect_uris, is_public, secret_hash, created_at)
+    values (${clientId}, ${name}, ${JSON.stringify(redirectUris)}, ${isPublic}, ${clientSecret && digest(clientSecret)},
+            ${now})`)
+  return { ...findApp(database, clientId), clientSecret }
+}
+
+/**
+ * Deletes an application; its codes, grants and tokens go with it, at once. Throws 404, and 403 for the client that
+ * this program is itself.
+ */
+function deleteApp(database: Database, clientId: string): void {
+  findApp(database, clientId)
+  if (clientId === ownClientId) {
+    throw new ProblemError(
+      'forbidden',
+      `${ownClientId} is built in: without it nobody could sign in with it.`,
+    )
+  }
+  database.run(sql`delete from oauth_clients where id = ${clientId}`)
+}
+
+/** The registered application, without its secret; throws 404. */
+export function findApp(database: Database, clientId: string): App {
+  const row = database.one<ClientRow>(sql`select ${columns} from oauth_clients c where c.id = ${clientId}`)
+  if (!row) throw notFound('application', clientId)
+  return toApp(row)
+}
+
+function toApp(row: ClientRow): App {
+  return {
+    clientId: row.id,
+    name: row.name,
+    redirectUris: JSON.parse(row.redirect_uris) as string[],
+    public: row.is_public === 1,
+    createdAt: row.created_at,
+  }
+}

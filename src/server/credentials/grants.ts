@@ -1,0 +1,85 @@
+import sql, { type Sql } from 'sql-template-tag'
+import { type Grant, grants } from '../../contract/grants.ts'
+import type { Database, Row } from '../database/database.ts'
+import { page } from '../database/keyset.ts'
+import { resolve, resolveFilter } from '../database/reference.ts'
+import { type Call, requireAdmin, routesOf } from '../http/handler.ts'
+import { notFound } from '../problem/problem-error.ts'
+
+interface GrantRow extends Row {
+  id: string
+  user_id: string
+  client_id: string
+  client_name: string
+  scopes: string
+  created_at: string
+  last_used_at: string | null
+  expires_at: string
+}
+
+const columns = sql`g.id, g.user_id, g.client_id, c.name as client_name, g.scopes, g.created_at, g.last_used_at, g.expires_at`
+const from = sql`grants g join oauth_clients c on c.id = g.client_id`
+
+/** What users have allowed applications to do (api.md §2). */
+export const grantRoutes = routesOf(grants, {
+  list: (call) =>
+    page<GrantRow, Grant>(
+      call.database,
+      { columns, from, where: [sql`g.user_id = ${userOf(call)}`, isLive(call.now)] },
+      { sort: '-createdAt', expressions: { createdAt: sql`g.created_at` }, id: sql`g.id` },
+      call.query,
+      toGrant,
+    ),
+
+  revoke({ database, params, principal, now }) {
+    // The scope is that of an admin's credential alone: nobody else can be granted it.
+    const ownerId = principal.scopes.includes('admin') ? undefined : principal.userId
+    revokeGrant(database, params.grantId, now, ownerId)
+    return undefined
+  },
+})
+
+/** What a user allows applications to do at this time, the newest first. */
+export function grantsOf(database: Database, userId: string, now: string): Grant[] {
+  return database
+    .all<GrantRow>(sql`
+      select ${columns} from ${from} where g.user_id = ${userId} and ${isLive(now)}
+      order by g.created_at desc, g.id desc`)
+    .map(toGrant)
+}
+
+/**
+ * Ends a grant with all its tokens; one that has ended stays as it is. Throws 404, also for a grant of anyone but
+ * `ownerId` where that is given.
+ */
+export function revokeGrant(database: Database, grantId: string, now: string, ownerId?: string): void {
+  const grant = database.one<{ user_id: string }>(sql`select user_id from grants where id = ${grantId}`)
+  if (!grant || (ownerId !== undefined && grant.user_id !== ownerId)) throw notFound('grant', grantId)
+  database.run(sql`update grants set revoked_at = ${now} where id = ${grantId} and revoked_at is null`)
+}
+
+/** Whose grants are asked for; throws 403 for somebody else's, whether or not they exist, unless an admin asks. */
+function userOf({ database, query, principal }: Call<typeof grants.list>): string {
+  const { user_id: reference } = query
+  if (reference === undefined) return principal.userId
+  if (resolve(database, 'users', reference) === principal.userId) return principal.userId
+  requireAdmin({ principal }, "Listing another user's grants")
+  return resolveFilter(database, 'users', reference, 'user_id')
+}
+
+function isLive(now: string): Sql {
+  return sql`g.revoked_at is null and g.expires_at > ${now}`
+}
+
+function toGrant(row: GrantRow): Grant {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    clientId: row.client_id,
+    clientName: row.client_name,
+    scopes: JSON.parse(row.scopes) as string[],
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    expiresAt: row.expires_at,
+  }
+}

@@ -1,0 +1,125 @@
+import sql from 'sql-template-tag'
+import { credentialPrefixes } from '../../codec/credential-text.ts'
+import { type Key, type KeyInput, keys, type NewKey } from '../../contract/keys.ts'
+import type { Scope } from '../../contract/operation.ts'
+import { grantable } from '../access/principal.ts'
+import { digest, newCredential } from '../access/secret.ts'
+import type { Database, Row } from '../database/database.ts'
+import { page } from '../database/keyset.ts'
+import { resolve, resolveFilter } from '../database/reference.ts'
+import { bodyOf, type Call, routesOf } from '../http/handler.ts'
+import { invalid, notFound, ProblemError, parentNotFound } from '../problem/problem-error.ts'
+import { findUser, toUser } from '../users/user-row.ts'
+
+interface KeyRow extends Row {
+  id: string
+  user_id: string
+  name: string
+  last4: string
+  scopes: string
+  expires_at: string | null
+  created_at: string
+  last_used_at: string | null
+  revoked_at: string | null
+}
+
+const columns = sql`k.id, k.user_id, k.name, k.last4, k.scopes, k.expires_at, k.created_at, k.last_used_at, k.revoked_at`
+
+/** API keys (api.md §2). */
+export const keyRoutes = routesOf(keys, {
+  list: ({ database, query }) =>
+    page<KeyRow, Key>(
+      database,
+      {
+        columns,
+        from: sql`api_keys k`,
+        where: [
+          query.user_id && sql`k.user_id = ${resolveFilter(database, 'users', query.user_id, 'user_id')}`,
+        ],
+      },
+      { sort: '-createdAt', expressions: { createdAt: sql`k.created_at` }, id: sql`k.id` },
+      query,
+      toKey,
+    ),
+
+  create(call) {
+    const { database, principal, now } = call
+    const input = bodyOf(call)
+    const owner = ownerOf(call, input.userId ?? principal.userId)
+    requireGrantable(
+      input.scopes,
+      grantable[owner.role].filter((scope) => principal.scopes.includes(scope)),
+    )
+    if (input.expiresAt !== null && input.expiresAt <= now) {
+      throw invalid([{ pointer: '#/expiresAt', code: 'in_past', detail: 'must be in the future' }])
+    }
+    return createKey(database, { ...input, userId: owner.id }, call)
+  },
+
+  revoke({ database, params, now }) {
+    revokeKey(database, params.keyId, now)
+    return undefined
+  },
+})
+
+/** Revokes a key; throws 404, also for a key of anyone but `ownerId` where that is given. */
+export function revokeKey(database: Database, keyId: string, now: string, ownerId?: string): void {
+  const { id } = findKey(database, keyId, ownerId)
+  database.run(sql`update api_keys set revoked_at = ${now} where id = ${id} and revoked_at is null`)
+}
+
+/** The stored key, without its text; throws 404, also for a key of anyone but `ownerId` where that is given. */
+export function findKey(database: Database, keyId: string, ownerId?: string): Key {
+  const row = database.one<KeyRow>(sql`select ${columns} from api_keys k where k.id = ${keyId}`)
+  if (!row || (ownerId !== undefined && row.user_id !== ownerId)) throw notFound('key', keyId)
+  return toKey(row)
+}
+
+/** Makes a key and tells it: the only time that its text is there. */
+export function createKey(
+  database: Database,
+  {
+    name,
+    userId,
+    scopes,
+    expiresAt,
+  }: { name: string; userId: string; scopes: readonly Scope[]; expiresAt: string | null },
+  { now, newId }: Pick<Call, 'now' | 'newId'>,
+): NewKey {
+  const key = newCredential('apiKey')
+  const id = newId('key')
+  database.run(sql`
+    insert into api_keys (id, user_id, name, hash, last4, scopes, expires_at, created_at)
+    values (${id}, ${userId}, ${name}, ${digest(key)}, ${key.slice(-4)}, ${JSON.stringify(scopes)}, ${expiresAt}, ${now})`)
+  return { ...findKey(database, id), key }
+}
+
+function ownerOf({ database }: Call, reference: string) {
+  const id = resolve(database, 'users', reference)
+  if (!id) throw parentNotFound('#/userId', 'user', reference)
+  const user = toUser(findUser(database, id))
+  if (user.status === 'active') return user
+  throw new ProblemError('user_inactive', `The user ${id} is ${user.status}; a key of theirs would not work.`)
+}
+
+function requireGrantable(wanted: KeyInput['scopes'], allowed: readonly Scope[]): void {
+  const beyond = wanted.filter((scope) => !allowed.includes(scope))
+  if (beyond.length === 0) return
+  const detail = `must be among ${allowed.join(', ')}: no key carries more than its maker has and its owner's role may`
+  throw invalid([{ pointer: '#/scopes', code: 'invalid_choice', detail }])
+}
+
+function toKey(row: KeyRow): Key {
+  return {
+    id: row.id,
+    userId: row.user_id,
+    name: row.name,
+    prefix: credentialPrefixes.apiKey,
+    last4: row.last4,
+    scopes: JSON.parse(row.scopes) as string[],
+    expiresAt: row.expires_at,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    revokedAt: row.revoked_at,
+  }
+}

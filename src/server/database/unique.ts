@@ -1,0 +1,32 @@
+import sql, { raw } from 'sql-template-tag'
+import { ProblemError } from '../problem/problem-error.ts'
+import type { Database, Row } from './database.ts'
+
+const columnOf = { externalId: 'external_id', email: 'email_key', username: 'username' } as const
+
+type Table = 'courses' | 'lessons' | 'users'
+type UniqueField = keyof typeof columnOf
+
+/** Throws 409 `duplicate`, naming the other one, when a value that must be unique is taken. */
+export function requireUnique(
+  database: Database,
+  table: Table,
+  values: Readonly<Partial<Record<UniqueField, string | null>>>,
+  ownId: string | undefined,
+): void {
+  for (const [field, column] of Object.entries(columnOf) as [UniqueField, string][]) {
+    const value = values[field]
+    if (value === null || value === undefined) continue
+    const key = field === 'email' ? value.toLowerCase() : value
+    const other = database.one<Row & { id: string; status: string }>(
+      sql`select id, status from ${raw(table)} where ${raw(column)} = ${key}`,
+    )
+    if (!other || other.id === ownId) continue
+    const { id, status } = other
+    const detail = `is taken by ${id} (${status})`
+    throw new ProblemError('duplicate', `The ${field} ${value} ${detail}.`, {
+      errors: [{ pointer: `#/${field}`, code: 'duplicate', detail }],
+      members: { id, existingStatus: status },
+    })
+  }
+}

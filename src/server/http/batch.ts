@@ -1,0 +1,81 @@
+import * as z from 'zod'
+import { type BatchResult, batchOf } from '../../contract/batch.ts'
+import type { Fault } from '../../contract/errors.ts'
+import { ProblemError } from '../problem/problem-error.ts'
+import type { Call } from './handler.ts'
+import { isObject } from './json.ts'
+import { parseBody } from './validation.ts'
+
+type Result = BatchResult['results'][number]
+
+/** What became of one item: its id, whether it is new, and a word where nothing was done. */
+export interface Outcome {
+  readonly id: string
+  readonly created: boolean
+  readonly code?: 'unchanged' | 'skipped'
+}
+
+/** What happens to an item that is there already. */
+export type OnExists = 'fail' | 'update' | 'skip'
+
+/** The items of a batch, each still to be judged on its own; throws 422 for what is wrong around them. */
+export function readBatch(rawBody: unknown, onExists: OnExists): { items: unknown[]; onExists: OnExists } {
+  const schema = batchOf(z.unknown(), onExists)
+  if (!isObject(rawBody) || !Array.isArray(rawBody['items'])) return parseBody(schema, rawBody)
+  const items: unknown[] = rawBody['items']
+  // What is inside an item is that item's own fault.
+  return { ...parseBody(schema, { ...rawBody, items: items.map(() => null) }), items }
+}
+
+/**
+ * Does each item on a savepoint of its own, so that one fault undoes that item alone; the caller's transaction is
+ * the one commit.
+ */
+export function runBatch(
+  call: Call,
+  items: readonly unknown[],
+  work: (item: Call, index: number) => Outcome,
+): BatchResult {
+  const results = items.map((rawBody, index): Result => {
+    try {
+      const { id, created, code } = call.database.savepoint(() =>
+        work({ ...call, rawBody, ifMatch: null }, index),
+      )
+      return { index, status: created ? 201 : 200, id, ...(code ? { code } : {}) }
+    } catch (error) {
+      if (!(error instanceof ProblemError)) throw error
+      return refused(index, error)
+    }
+  })
+  return { results }
+}
+
+/** What a new item became, or what to do about one that is there already. */
+export function upsert(
+  onExists: OnExists,
+  existing: { readonly id: string; readonly version: number } | undefined,
+  create: () => { readonly id: string },
+  update: (id: string) => { readonly version: number },
+): Outcome {
+  if (!existing || onExists === 'fail') return { id: create().id, created: true }
+  const { id, version } = existing
+  if (onExists === 'skip') return { id, created: false, code: 'skipped' }
+  return update(id).version === version ? { id, created: false, code: 'unchanged' } : { id, created: false }
+}
+
+function refused(index: number, error: ProblemError): Result {
+  const { status, code, message, errors, members } = error
+  const { id } = members
+  return {
+    index,
+    status,
+    ...(typeof id === 'string' ? { id } : {}),
+    code,
+    detail: message,
+    ...(errors ? { errors: errors.map(inBody) } : {}),
+  }
+}
+
+function inBody({ pointer = '#', code, detail }: Fault) {
+  return { pointer, code, detail }
+}

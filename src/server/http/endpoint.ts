@@ -1,0 +1,44 @@
+import type { ProblemError } from '../problem/problem-error.ts'
+import type { Reply } from './reply.ts'
+import { type Academy, count, type Exchange, type Gates } from './request-context.ts'
+
+/** One request to what is not an operation of the API: a page, or a part of OAuth. */
+export interface Visit {
+  readonly academy: Academy
+  readonly gates: Gates
+  readonly request: Exchange
+  readonly raw: Request
+  /** What stands in the place of each `:name` of the path. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  /** The base address as the caller knows it, without a final slash: the issuer of RFC 8414 §2. */
+  readonly issuer: string
+  /** What comes before every path of ours in a link: the path of the issuer, mostly empty. */
+  readonly base: string
+}
+
+/** What answers at a path that is not an operation of the API. */
+export interface Endpoint {
+  readonly method: 'GET' | 'POST'
+  /** Path-absolute, with `:name` for each parameter. */
+  readonly path: `/${string}`
+  /** How a thrown fault is told there. */
+  readonly refuse: (fault: ProblemError, request: Exchange) => Reply
+  readonly handle: (visit: Visit) => Reply | Promise<Reply>
+}
+
+/** Answers one visit, counted against the address that it came from. */
+export function answerEndpoint(
+  academy: Academy,
+  gates: Gates,
+  { handle }: Endpoint,
+  request: Exchange,
+  params: Readonly<Record<string, string>>,
+): Reply | Promise<Reply> {
+  count(gates, request, request.address)
+  const { raw, search } = request
+  const issuer = academy.publicUrl?.replace(/\/+$/, '') ?? new URL(raw.url).origin
+  const query = new URLSearchParams(search)
+  const base = new URL(issuer).pathname.replace(/\/$/, '')
+  return handle({ academy, gates, request, raw, params, query, issuer, base })
+}

@@ -1,0 +1,135 @@
+import type * as z from 'zod'
+import type { Answer, Body, Operation, Params, Query } from '../../contract/operation.ts'
+import type { Principal } from '../access/principal.ts'
+import type { Database } from '../database/database.ts'
+import type { IdPrefix } from '../database/id.ts'
+import { ProblemError } from '../problem/problem-error.ts'
+import type { JsonObject } from './json.ts'
+import type { RateLimit } from './rate-limit.ts'
+import type { Streamed } from './reply.ts'
+import { parseBody, parseResource } from './validation.ts'
+
+/** One request on its way through a handler. Everything that writes runs inside one transaction. */
+export interface Call<O extends Operation = Operation> {
+  readonly operation: O
+  readonly params: Params<O>
+  readonly query: Query<O>
+  readonly principal: Principal
+  readonly database: Database
+  /** The time of the request, ISO 8601 in UTC. */
+  readonly now: string
+  readonly newId: (prefix: IdPrefix) => string
+  /** The header If-Match, or null. */
+  readonly ifMatch: string | null
+  /** The header Accept, or null. */
+  readonly accept: string | null
+  /** Counts attempts at the password of each account, by its id. */
+  readonly signIns: RateLimit
+  /** The body as it came, parsed but not judged: what is named in the path 404s before the body 422s. */
+  readonly rawBody: unknown
+  /** What `prepare` of this route made. */
+  readonly prepared: unknown
+}
+
+/** What answers an operation, synchronously; throws ProblemError. */
+export type Handler<O extends Operation> = (call: Call<O>) => Answer<O> | Streamed | AnswerOfNothing<O>
+type AnswerOfNothing<O extends Operation> = O['response'] extends null ? undefined : never
+
+/** A handler with the slow work it needs done before the transaction begins. */
+export interface PreparedHandler<O extends Operation> {
+  readonly prepare: (call: Call<O>) => Promise<unknown>
+  readonly handle: Handler<O>
+}
+
+/** An operation with what answers it. */
+export interface Route {
+  readonly operation: Operation
+  readonly handle: (call: Call) => unknown
+  readonly prepare: ((call: Call) => Promise<unknown>) | undefined
+}
+
+/** The routes of one resource: a handler for every operation of its contract, or it does not compile. */
+export function routesOf<Group extends Readonly<Record<string, Operation>>>(
+  group: Group,
+  handlers: { readonly [Verb in keyof Group]: Handler<Group[Verb]> | PreparedHandler<Group[Verb]> },
+): Route[] {
+  return Object.entries(group).map(([verb, operation]) => {
+    const handler: unknown = handlers[verb]
+    // Each handler takes the call of its own operation, with which alone the app calls it.
+    if (typeof handler === 'function')
+      return { operation, handle: handler as Route['handle'], prepare: undefined }
+    return { operation, ...(handler as Pick<Route, 'handle' | 'prepare'>) }
+  })
+}
+
+/** The body, judged by the operation's own schema; throws 422 with all faults. */
+export function bodyOf<O extends Operation>(call: Call<O>): Body<O> {
+  if (!call.operation.body) throw new TypeError(`${call.operation.id} has no body`)
+  return parseBody(call.operation.body, call.rawBody) as Body<O>
+}
+
+/** The whole new resource that a body describes, merged into the stored one where there is one; throws 422. */
+export function resourceOf<Schema extends z.ZodObject>(
+  call: Call,
+  schema: Schema,
+  shown: z.ZodObject,
+  current?: object,
+): z.output<Schema> {
+  return parseResource(schema, shown, call.rawBody, current as JsonObject | undefined)
+}
+
+/** Throws 412 when the caller knows another version than the stored one (RFC 9110 §13.1.1). */
+export function requireVersion({ ifMatch }: Pick<Call, 'ifMatch'>, version: number): void {
+  if (ifMatch === null || ifMatch.trim() === '*') return
+  if (ifMatch.split(',').some((tag) => tag.trim() === `"${version}"`)) return
+  throw new ProblemError(
+    'precondition_failed',
+    `The stored version is ${version}, If-Match asked for ${ifMatch}.`,
+    {
+      headers: { etag: `"${version}"` },
+      members: { version },
+    },
+  )
+}
+
+/** True when the caller's role is one of these. */
+export function isRole(call: Pick<Call, 'principal'>, ...roles: readonly string[]): boolean {
+  return roles.includes(call.principal.role)
+}
+
+/** The caller's own id where that is the only user they may see, undefined for those who see everybody. */
+export function onlyUserOf(call: Pick<Call, 'principal'>): string | undefined {
+  return isRole(call, 'learner') ? call.principal.userId : undefined
+}
+
+/** Throws 403 unless the caller is an admin whose credential carries the scope `admin`. */
+export function requireAdmin({ principal }: Pick<Call, 'principal'>, what: string): void {
+  requireScope(principal, 'admin')
+  if (principal.role === 'admin') return
+  throw new ProblemError('forbidden', `${what} takes an admin; this credential acts as ${principal.role}.`)
+}
+
+/** Throws 403 unless the credential's scopes and its owner's role allow the operation (api.md §2). */
+export function requireRight(principal: Principal, { scope, roles, summary }: Operation): void {
+  requireScope(principal, scope ?? 'read')
+  if (roles.includes(principal.role)) return
+  throw new ProblemError(
+    'forbidden',
+    `${summary}: this is for ${roles.join(', ')}; this credential acts as ${principal.role}.`,
+  )
+}
+
+/** Throws 403 `insufficient_scope` unless the credential carries the scope (RFC 6750 §3.1). */
+export function requireScope({ scopes }: Principal, scope: string): void {
+  if ((scopes as readonly string[]).includes(scope)) return
+  throw new ProblemError(
+    'insufficient_scope',
+    `This takes the scope ${scope}; the credential has ${scopes.join(' ') || 'none'}.`,
+    {
+      headers: {
+        'www-authenticate': `Bearer realm="learnctl", error="insufficient_scope", scope="${scope}"`,
+      },
+      members: { scope },
+    },
+  )
+}

@@ -1,0 +1,23 @@
+import { reasonOf } from '../database/sqlite.ts'
+import { ProblemError } from '../problem/problem-error.ts'
+
+const busyErrors: readonly number[] = [5, 6]
+const diskErrors: readonly number[] = [8, 10, 13]
+
+/**
+ * Any thrown value as a refusal. What nobody foresaw becomes 500 `internal`, with nothing of the inside in it but
+ * the cause for the log; a database that is locked or cannot write becomes 503.
+ */
+export function faultOf(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error
+  const { code, errcode = 0 } = error as { code?: string; errcode?: number }
+  if (code === 'ERR_SQLITE_ERROR' && [...busyErrors, ...diskErrors].includes(errcode & 0xff)) {
+    return new ProblemError('unavailable', `The database ${reasonOf({ errcode: errcode & 0xff })}.`, {
+      headers: { 'retry-after': '1' },
+      cause: error,
+    })
+  }
+  return new ProblemError('internal', 'Something went wrong inside; the log has it under this request id.', {
+    cause: error,
+  })
+}

@@ -1,0 +1,193 @@
+import sql, { join } from 'sql-template-tag'
+import { Enrollment, EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
+import { type CourseRow, findCourse } from '../courses/course-row.ts'
+import type { Row } from '../database/database.ts'
+import { page } from '../database/keyset.ts'
+import { resolve, resolveFilter } from '../database/reference.ts'
+import { readBatch, runBatch, upsert } from '../http/batch.ts'
+import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
+import { isObject, sameJson } from '../http/json.ts'
+import { invalid, notFound, ProblemError, parentNotFound } from '../problem/problem-error.ts'
+
+interface EnrollmentRow extends Row {
+  id: string
+  course_id: string
+  user_id: string
+  role: string
+  status: string
+  enrolled_at: string
+  completed_at: string | null
+  source: string
+  managed_by: string | null
+  version: number
+  created_at: string
+  updated_at: string
+}
+
+const columns = sql`e.id, e.course_id, e.user_id, e.role, e.status, e.enrolled_at, e.completed_at, e.source,
+  e.managed_by, e.version, e.created_at, e.updated_at`
+
+const order = { createdAt: sql`e.created_at`, updatedAt: sql`e.updated_at`, enrolledAt: sql`e.enrolled_at` }
+
+/** Who takes or gives which course (api.md §3, "Enrolment"). */
+export const enrollmentRoutes = routesOf(enrollments, {
+  list(call) {
+    const { query, database } = call
+    const only = onlyUserOf(call)
+    return page<EnrollmentRow, Enrollment>(
+      database,
+      {
+        columns,
+        from: sql`enrollments e`,
+        where: [
+          only && sql`e.user_id = ${only}`,
+          !query.status && sql`e.status <> 'deleted'`,
+          query.course_id &&
+            sql`e.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id')}`,
+          query.user_id &&
+            sql`e.user_id = ${resolveFilter(database, 'users', query.user_id, 'user_id', only)}`,
+          query.role && sql`e.role = ${query.role}`,
+          query.status && sql`e.status in (${join(query.status)})`,
+        ],
+      },
+      { sort: query.sort, expressions: order, id: sql`e.id` },
+      query,
+      toEnrollment,
+    )
+  },
+
+  get: (call) => find(call, call.params.enrollmentId),
+
+  create: createEnrollment,
+
+  batch(call) {
+    const { items, onExists } = readBatch(call.rawBody, 'fail')
+    return runBatch(call, items, (item) =>
+      upsert(
+        onExists,
+        existing(item),
+        () => createEnrollment(item),
+        (id) => updateEnrollment(item, id),
+      ),
+    )
+  },
+
+  update: (call) => updateEnrollment(call, call.params.enrollmentId),
+
+  delete(call) {
+    const current = find(call, call.params.enrollmentId)
+    requireVersion(call, current.version)
+    requireOpen(findCourse(call.database, current.courseId))
+    write(call, current, { ...current, status: 'deleted' })
+    return undefined
+  },
+})
+
+function createEnrollment(call: Call): Enrollment {
+  const { database, now } = call
+  const input = resourceOf(call, EnrollmentInput, Enrollment)
+  const { courseId, userId } = requireParents(call, input)
+  requireOpen(findCourse(database, courseId))
+  const before = database.one<EnrollmentRow>(
+    sql`select ${columns} from enrollments e
+        where e.course_id = ${courseId} and e.user_id = ${userId} and e.role = ${input.role}`,
+  )
+  if (before && before.status !== 'deleted') {
+    throw new ProblemError(
+      'duplicate',
+      `${userId} is enrolled in ${courseId} as ${input.role} already: ${before.id} (${before.status}).`,
+      { members: { id: before.id, existingStatus: before.status } },
+    )
+  }
+  const enrolledAt = input.enrolledAt ?? now
+  if (before) return write(call, toEnrollment(before), { ...input, enrolledAt })
+  const id = call.newId('enr')
+  const completedAt = input.status === 'completed' ? now : null
+  database.run(sql`
+    insert into enrollments (id, course_id, user_id, role, status, enrolled_at, completed_at, source, managed_by,
+                             version, created_at, updated_at)
+    values (${id}, ${courseId}, ${userId}, ${input.role}, ${input.status}, ${enrolledAt}, ${completedAt}, 'api',
+            ${input.managedBy}, 1, ${now}, ${now})`)
+  return find(call, id)
+}
+
+function updateEnrollment(call: Call, id: string): Enrollment {
+  const current = find(call, id)
+  const input = resourceOf(call, EnrollmentInput, Enrollment, current)
+  requireVersion(call, current.version)
+  const parents = requireParents(call, input)
+  for (const field of ['courseId', 'userId', 'role'] as const) {
+    if ({ ...input, ...parents }[field] === current[field]) continue
+    const detail = 'cannot be changed; delete this enrolment and make another'
+    throw invalid([{ pointer: `#/${field}`, code: 'read_only', detail }])
+  }
+  requireOpen(findCourse(call.database, current.courseId))
+  return write(call, current, { ...input, enrolledAt: input.enrolledAt ?? current.enrolledAt })
+}
+
+function write(
+  call: Call,
+  current: Enrollment,
+  { status, enrolledAt, managedBy }: Pick<Enrollment, 'status' | 'enrolledAt' | 'managedBy'>,
+): Enrollment {
+  const { id, version } = current
+  if (sameJson([status, enrolledAt, managedBy], [current.status, current.enrolledAt, current.managedBy]))
+    return current
+  const completedAt = status === 'completed' ? (current.completedAt ?? call.now) : current.completedAt
+  call.database.run(sql`
+    update enrollments set
+      status = ${status}, enrolled_at = ${enrolledAt}, completed_at = ${completedAt}, managed_by = ${managedBy},
+      version = version + 1, updated_at = ${call.now}
+    where id = ${id} and version = ${version}`)
+  return find(call, id)
+}
+
+function find(call: Call, id: string): Enrollment {
+  const row = call.database.one<EnrollmentRow>(sql`select ${columns} from enrollments e where e.id = ${id}`)
+  const only = onlyUserOf(call)
+  if (!row || (only && row.user_id !== only)) throw notFound('enrolment', id)
+  return toEnrollment(row)
+}
+
+/** The ids of the course and the user; throws 404 with the place of the one that is unknown. */
+function requireParents(
+  { database }: Call,
+  { courseId, userId }: EnrollmentInput,
+): { courseId: string; userId: string } {
+  const course = resolve(database, 'courses', courseId)
+  if (!course) throw parentNotFound('#/courseId', 'course', courseId)
+  const user = resolve(database, 'users', userId)
+  if (!user) throw parentNotFound('#/userId', 'user', userId)
+  return { courseId: course, userId: user }
+}
+
+function requireOpen({ id, status }: CourseRow): void {
+  if (status === 'archived') throw new ProblemError('course_archived', `The course ${id} is archived.`)
+}
+
+function existing({ database, rawBody }: Call): EnrollmentRow | undefined {
+  if (!isObject(rawBody)) return undefined
+  const { courseId, userId, role = 'learner' } = rawBody
+  if (typeof courseId !== 'string' || typeof userId !== 'string' || typeof role !== 'string') return undefined
+  return database.one<EnrollmentRow>(sql`
+    select ${columns} from enrollments e
+    where e.course_id = ${resolve(database, 'courses', courseId) ?? ''}
+      and e.user_id = ${resolve(database, 'users', userId) ?? ''} and e.role = ${role} and e.status <> 'deleted'`)
+}
+
+function toEnrollment(row: EnrollmentRow): Enrollment {
+  return {
+    id: row.id,
+    courseId: row.course_id,
+    userId: row.user_id,
+    role: row.role as Enrollment['role'],
+    status: row.status as Enrollment['status'],
+    enrolledAt: row.enrolled_at,
+    completedAt: row.completed_at,
+    source: row.source,
+    managedBy: row.managed_by,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

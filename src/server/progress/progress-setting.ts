@@ -1,0 +1,116 @@
+import sql from 'sql-template-tag'
+import type { Course } from '../../contract/courses.ts'
+import type { Progress, ProgressInput } from '../../contract/progress.ts'
+import { findCourse, toCourse } from '../courses/course-row.ts'
+import { resolve } from '../database/reference.ts'
+import { type Call, isRole } from '../http/handler.ts'
+import { invalid, ProblemError, parentNotFound } from '../problem/problem-error.ts'
+import type { UserRow } from '../users/user-row.ts'
+import { completeEnrollment } from './enrollment-completion.ts'
+import { findProgress } from './progress-row.ts'
+
+const toleratedFutureMs = 5 * 60 * 1000
+
+/**
+ * Sets the whole record of a learner's progress in a course. An older record never replaces a newer one (409
+ * `stale_progress`), an equally old one does, so that a repetition is harmless.
+ *
+ * @param guard is handed the stored record before it is replaced, and may throw
+ */
+export function setProgress(
+  call: Call,
+  learner: UserRow,
+  { courseId: reference, completionPercentage, lastAccessed = call.now }: ProgressInput,
+  guard: (current: Progress | undefined) => void = () => {},
+): Progress {
+  const { database, now } = call
+  requirePast(lastAccessed, now)
+  const course = openCourse(call, reference)
+  if (learner.status !== 'active') {
+    throw new ProblemError('user_inactive', `The user ${learner.id} is ${learner.status}.`)
+  }
+  requireEnrolled(call, learner.id, course.id)
+  const current = findProgress(database, learner.id, course.id)
+  guard(current)
+  if (current && current.lastAccessed > lastAccessed) {
+    throw new ProblemError(
+      'stale_progress',
+      `The stored progress is newer: it is of ${current.lastAccessed}, this one of ${lastAccessed}.`,
+      { members: { current } },
+    )
+  }
+  const status = statusOf(completionPercentage, course)
+  const same =
+    current?.completionPercentage === completionPercentage &&
+    current.lastAccessed === lastAccessed &&
+    current.status === status
+  if (current && same) return current
+  const version = (current?.version ?? 0) + 1
+  const completedAt = current?.completedAt ?? (status === 'completed' ? lastAccessed : null)
+  database.run(sql`
+    insert into progress (user_id, course_id, percentage, status, started_at, last_accessed, completed_at, version, updated_at)
+    values (${learner.id}, ${course.id}, ${completionPercentage}, ${status}, ${lastAccessed}, ${lastAccessed},
+            ${completedAt}, ${version}, ${now})
+    on conflict (user_id, course_id) do update set
+      percentage = excluded.percentage, status = excluded.status, last_accessed = excluded.last_accessed,
+      completed_at = excluded.completed_at, version = excluded.version, updated_at = excluded.updated_at`)
+  database.run(sql`
+    insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed, recorded_at)
+    values (${learner.id}, ${course.id}, ${version}, ${completionPercentage}, ${status}, ${lastAccessed}, ${now})`)
+  completeEnrollment(call, learner.id, course)
+  const startedAt = current?.startedAt ?? lastAccessed
+  return {
+    learnerId: learner.id,
+    courseId: course.id,
+    completionPercentage,
+    status,
+    startedAt,
+    lastAccessed,
+    completedAt,
+    version,
+    updatedAt: now,
+  }
+}
+
+function requirePast(lastAccessed: string, now: string): void {
+  if (Date.parse(lastAccessed) <= Date.parse(now) + toleratedFutureMs) return
+  const detail = `must not be in the future: ${lastAccessed} is more than 5 minutes after ${now}`
+  throw invalid([{ pointer: '#/lastAccessed', code: 'in_future', detail }])
+}
+
+function openCourse(call: Call, reference: string): Course {
+  const id = resolve(call.database, 'courses', reference)
+  const course = id && toCourse(findCourse(call.database, id))
+  if (!course || (isRole(call, 'learner') && course.status === 'draft')) {
+    throw parentNotFound('#/courseId', 'course', reference)
+  }
+  if (course.status === 'archived')
+    throw new ProblemError('course_archived', `The course ${course.id} is archived.`)
+  if (course.progressTracking.enabled) return course
+  throw new ProblemError('progress_disabled', `The course ${course.id} does not track progress.`)
+}
+
+/** The first progress enrols, but learners do not enrol themselves (api.md §3). */
+function requireEnrolled(call: Call, userId: string, courseId: string): void {
+  const { database, now } = call
+  const enrollment = database.one<{ id: string; status: string }>(sql`
+    select id, status from enrollments where user_id = ${userId} and course_id = ${courseId} and role = 'learner'`)
+  if (!enrollment) {
+    if (isRole(call, 'learner')) throw new ProblemError('forbidden', `You are not enrolled in ${courseId}.`)
+    database.run(sql`
+      insert into enrollments (id, course_id, user_id, role, status, enrolled_at, source, version, created_at, updated_at)
+      values (${call.newId('enr')}, ${courseId}, ${userId}, 'learner', 'active', ${now}, 'progress', 1, ${now}, ${now})`)
+    return
+  }
+  if (enrollment.status === 'active' || enrollment.status === 'completed') return
+  throw new ProblemError(
+    'enrollment_inactive',
+    `The enrolment ${enrollment.id} is ${enrollment.status}; make it active first.`,
+    { members: { id: enrollment.id } },
+  )
+}
+
+function statusOf(percentage: number, { progressTracking }: Course): Progress['status'] {
+  if (percentage === 0) return 'not_started'
+  return percentage >= progressTracking.completionThreshold ? 'completed' : 'in_progress'
+}

@@ -1,0 +1,130 @@
+import sql from 'sql-template-tag'
+import {
+  Progress,
+  ProgressInput,
+  ProgressItem,
+  type ProgressStep,
+  progress,
+} from '../../contract/progress.ts'
+import type { Row } from '../database/database.ts'
+import { page } from '../database/keyset.ts'
+import { resolve, resolveFilter } from '../database/reference.ts'
+import { readBatch, runBatch, upsert } from '../http/batch.ts'
+import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
+import { isObject } from '../http/json.ts'
+import { parseBody } from '../http/validation.ts'
+import { ProblemError } from '../problem/problem-error.ts'
+import { findUser, type UserRow } from '../users/user-row.ts'
+import { findProgress, type ProgressRow, progressColumns, toProgress } from './progress-row.ts'
+import { setProgress } from './progress-setting.ts'
+
+interface StepRow extends Row {
+  user_id: string
+  course_id: string
+  version: number
+  percentage: number
+  status: string
+  last_accessed: string
+  recorded_at: string
+}
+
+/** How far learners are in courses (api.md §3, "Progress"). */
+export const progressRoutes = routesOf(progress, {
+  list(call) {
+    const { database, query, params } = call
+    const { id } = visibleLearner(call, params.learnerId)
+    return page<ProgressRow, Progress>(
+      database,
+      {
+        columns: progressColumns,
+        from: sql`progress p`,
+        where: [
+          sql`p.user_id = ${id}`,
+          query.course_id &&
+            sql`p.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id')}`,
+        ],
+      },
+      { sort: '-lastAccessed', expressions: { lastAccessed: sql`p.last_accessed` }, id: sql`p.course_id` },
+      query,
+      toProgress,
+    )
+  },
+
+  set(call) {
+    const learner = visibleLearner(call, call.params.learnerId)
+    const input = resourceOf(call, ProgressInput, Progress, serverSet(call, learner.id))
+    return setProgress(call, learner, input, (current) => requireVersion(call, current?.version ?? 0))
+  },
+
+  history(call) {
+    const { database, query, params } = call
+    const { id } = visibleLearner(call, params.learnerId)
+    const courseId = resolveFilter(database, 'courses', query.course_id, 'course_id')
+    return page<StepRow, ProgressStep>(
+      database,
+      {
+        columns: sql`s.user_id, s.course_id, s.version, s.percentage, s.status, s.last_accessed, s.recorded_at`,
+        from: sql`progress_steps s`,
+        where: [sql`s.user_id = ${id}`, sql`s.course_id = ${courseId}`],
+      },
+      { sort: '-version', expressions: { version: sql`s.version` }, id: sql`s.course_id` },
+      query,
+      toStep,
+    )
+  },
+
+  batch(call) {
+    const { items, onExists } = readBatch(call.rawBody, 'update')
+    return runBatch(call, items, (item) => {
+      const write = () => {
+        const { learnerId, ...input } = parseBody(ProgressItem, item.rawBody)
+        const written = setProgress(call, findUser(call.database, learnerId), input)
+        return { id: written.learnerId, version: written.version }
+      }
+      const before = existing(item)
+      if (before && onExists === 'fail') {
+        throw new ProblemError('duplicate', `${before.id} has progress in this course already.`, {
+          members: { id: before.id },
+        })
+      }
+      return upsert(onExists, before, write, write)
+    })
+  },
+})
+
+/** What the server set of the stored record: sent back unchanged it is left out, the rest is given anew as a whole. */
+function serverSet({ database, rawBody }: Call, userId: string): Partial<Progress> {
+  const reference = isObject(rawBody) ? rawBody['courseId'] : undefined
+  const courseId = typeof reference === 'string' ? resolve(database, 'courses', reference) : undefined
+  const stored = courseId === undefined ? undefined : findProgress(database, userId, courseId)
+  return Object.fromEntries(
+    Object.entries(stored ?? {}).filter(([field]) => !Object.hasOwn(ProgressInput.shape, field)),
+  )
+}
+
+/** The learner in the path; learners see themselves only. */
+function visibleLearner(call: Call, reference: string): UserRow {
+  return findUser(call.database, reference, onlyUserOf(call))
+}
+
+function existing({ database, rawBody }: Call): { id: string; version: number } | undefined {
+  if (!isObject(rawBody)) return undefined
+  const { learnerId, courseId } = rawBody
+  if (typeof learnerId !== 'string' || typeof courseId !== 'string') return undefined
+  return database.one<{ id: string; version: number }>(sql`
+    select user_id as id, version from progress
+    where user_id = ${resolve(database, 'users', learnerId) ?? ''}
+      and course_id = ${resolve(database, 'courses', courseId) ?? ''}`)
+}
+
+function toStep(row: StepRow): ProgressStep {
+  return {
+    learnerId: row.user_id,
+    courseId: row.course_id,
+    version: row.version,
+    completionPercentage: row.percentage,
+    status: row.status as ProgressStep['status'],
+    lastAccessed: row.last_accessed,
+    recordedAt: row.recorded_at,
+  }
+}

@@ -1,0 +1,140 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { LogEntry } from '../http/log.ts'
+import { everyHeader } from '../http/request-context.ts'
+import { ProblemError, problemOf } from '../problem/problem-error.ts'
+
+const single: readonly string[] = ['host', 'authorization']
+const loopback = ['localhost', '127.0.0.1', '[::1]']
+
+/** The host names, without ports, that a request to this server may carry. */
+export function allowedHosts({
+  host,
+  allowHosts,
+  publicUrl,
+}: {
+  host: string
+  allowHosts: readonly string[]
+  publicUrl: string | undefined
+}): ReadonlySet<string> {
+  const literal = host.includes(':') ? `[${host}]` : host
+  const bound = ['0.0.0.0', '[::]'].includes(literal) ? [] : [literal]
+  const named = publicUrl === undefined ? [] : [new URL(publicUrl).hostname]
+  return new Set([...loopback, ...bound, ...allowHosts, ...named].map((name) => name.toLowerCase()))
+}
+
+/**
+ * What is wrong with a request before any of it means anything: two lines of a header that may come once (Node
+ * takes the first without a word), and a Host, or the authority of an absolute-form target, that is not this
+ * server's, as DNS rebinding has it (RFC 9112 §3.2, RFC 9110 §15.5.20).
+ */
+export function refusalOf(incoming: IncomingMessage, allowed: ReadonlySet<string>): ProblemError | undefined {
+  const repeated = single.find((name) => cameTwice(incoming.rawHeaders, name))
+  if (repeated) return new ProblemError('duplicate_header', `The header ${repeated} came twice.`)
+  if (incoming.headers.host === undefined) {
+    return new ProblemError('invalid_parameter', 'The request carries no Host header.')
+  }
+  const hosts = [incoming.headers.host]
+  const target = incoming.url ?? '/'
+  if (!target.startsWith('/')) {
+    const absolute = URL.canParse(target) ? new URL(target) : undefined
+    hosts.push(absolute?.host ?? (target === '*' ? incoming.headers.host : ''))
+    incoming.url = absolute ? absolute.pathname + absolute.search : '/*'
+  }
+  // Most requests name the host as the address does, which needs no parsing: nor do most ports.
+  const foreign = hosts.find(
+    (host) => !allowed.has(host.replace(/:[1-5]?\d{1,4}$/, '')) && !allowed.has(hostnameOf(host)),
+  )
+  if (foreign === undefined) return refusalOfPath(incoming.url ?? '/')
+  const detail = `The host ${JSON.stringify(foreign)} is not one of this server's; start it with --allow-host to add one.`
+  return new ProblemError('misdirected_request', detail)
+}
+
+/** Some take a backslash for a slash (URL Standard §4.4): a path that leads to two places leads nowhere. */
+function refusalOfPath(target: string): ProblemError | undefined {
+  if (!/^[^?]*\\/.test(target)) return undefined
+  return new ProblemError('invalid_parameter', 'The path has a backslash in it, which no path has.')
+}
+
+/** Names and values alternate in Node's raw headers. */
+function cameTwice(raw: readonly string[], name: string): boolean {
+  let seen = false
+  for (let index = 0; index < raw.length; index += 2) {
+    const other = raw[index] ?? ''
+    if (other.length !== name.length || other.toLowerCase() !== name) continue
+    if (seen) return true
+    seen = true
+  }
+  return false
+}
+
+function hostnameOf(host: string): string {
+  return /^[^/?#@\\\s]+$/.test(host) && URL.canParse(`http://${host}`)
+    ? new URL(`http://${host}`).hostname
+    : ''
+}
+
+/** Answers a request that never reached the app, and logs it. */
+export function sendRefusal(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  refusal: ProblemError,
+  requestId: string,
+  now: Date,
+  log: (entry: LogEntry) => void,
+): void {
+  const path = incoming.url?.split('?', 1)[0] ?? '/'
+  outgoing.writeHead(refusal.status, headersOf(refusal, requestId))
+  outgoing.end(JSON.stringify(problemOf(refusal, path, requestId)))
+  incoming.resume()
+  log(entryOf(refusal, requestId, incoming.method ?? '', path, now))
+}
+
+/** Answers what Node's parser gave up on: no HTTP, too large a head, or too slow a client. */
+export function sendRaw(
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  requestId: string,
+  now: Date,
+  log: (entry: LogEntry) => void,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const refusal = rawRefusal(error)
+  const body = JSON.stringify(problemOf(refusal, '/', requestId))
+  const headers = { ...headersOf(refusal, requestId), 'content-length': String(Buffer.byteLength(body)) }
+  const lines = Object.entries({ ...headers, connection: 'close' }).map(
+    ([name, value]) => `${name}: ${value}\r\n`,
+  )
+  socket.end(
+    `HTTP/1.1 ${refusal.status} ${problemOf(refusal, '/', '').title}\r\n${lines.join('')}\r\n${body}`,
+  )
+  log(entryOf(refusal, requestId, '', '', now))
+}
+
+function rawRefusal({ code, message }: NodeJS.ErrnoException): ProblemError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new ProblemError('request_timeout', 'The request took too long to arrive.')
+  }
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    return new ProblemError('uri_too_long', 'The request line and headers have more than 16 KiB.')
+  }
+  return new ProblemError('invalid_parameter', `The request is not HTTP/1.1: ${message}.`)
+}
+
+function headersOf({ headers }: ProblemError, requestId: string): Record<string, string> {
+  return { ...everyHeader, ...headers, 'content-type': 'application/problem+json', 'x-request-id': requestId }
+}
+
+function entryOf(
+  refusal: ProblemError,
+  requestId: string,
+  method: string,
+  path: string,
+  now: Date,
+): LogEntry {
+  const { status, code } = refusal
+  return { time: now.toISOString(), requestId, method, path, status, durationMs: 0, code }
+}

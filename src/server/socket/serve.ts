@@ -1,0 +1,185 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { Hono } from 'hono'
+import { cors } from 'hono/cors'
+import { type OpenAcademy, openDatabase } from '../academy.ts'
+import { type FirstPassword, makeFirstPassword } from '../access/first-admin.ts'
+import { localPrincipal } from '../access/identify.ts'
+import { createKey } from '../credentials/keys.ts'
+import { type IdPrefix, idMaker } from '../database/id.ts'
+import { allEndpoints } from '../endpoints.ts'
+import { createApp } from '../http/app.ts'
+import { type LogEntry, logLine } from '../http/log.ts'
+import { everyHeader } from '../http/request-context.ts'
+import { allRoutes } from '../routes.ts'
+import { drainOf } from './drain.ts'
+import { addressOf, webResponse } from './node-adapter.ts'
+import { allowedHosts, refusalOf, sendRaw, sendRefusal } from './raw-request.ts'
+
+/** How to serve an academy on a socket. */
+export interface ServeOptions {
+  /** The database file; made where there is none. */
+  readonly path: string
+  readonly host: string
+  /** 0 for any free port. */
+  readonly port: number
+  /** Host names that requests may carry besides the loopback ones. */
+  readonly allowHosts: readonly string[]
+  readonly publicUrl: string | undefined
+  /** Origins whose pages may read answers (Fetch standard, CORS); none unless named. */
+  readonly corsOrigins: readonly string[]
+  /** Requests a minute for each credential; 0 for no limit. */
+  readonly perMinute: number
+  /** True to give the first admin a password where there is none, which takes a tenth of a second. */
+  readonly firstPassword?: boolean
+  /** Gets one line of JSON for each request. */
+  readonly writeLog: (line: string) => void
+  readonly now?: () => Date
+  /** How long a slow client is waited for. */
+  readonly timeouts?: typeof slowClientTimeouts
+}
+
+/** An academy that is being served. */
+export interface RunningServer {
+  /** By which others reach it. */
+  readonly url: string
+  /** Where it listens. */
+  readonly address: string
+  /** The first key of an academy that was made just now; it is nowhere else. */
+  readonly firstKey: string | undefined
+  /** The first admin's password, where one was asked for and made just now; it is nowhere else. */
+  readonly firstPassword: FirstPassword | undefined
+  /** Refuses new requests with 503, finishes the open ones within 30 s, then closes the database. */
+  readonly stop: () => Promise<void>
+}
+
+const drainMs = 30_000
+const stalledMs = 120_000
+
+// Node's own are 60 s, 300 s and a check every 30 s: enough for a few hundred idle sockets to hold a server.
+const slowClientTimeouts = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  keepAliveTimeout: 5_000,
+  connectionsCheckingInterval: 1_000,
+}
+
+/** Serves an academy over HTTP; throws DatabaseError, and the listen error of a port that is taken. */
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const { path, perMinute, writeLog, now = () => new Date(), timeouts = slowClientTimeouts } = options
+  const newId = idMaker(now)
+  const log = (entry: LogEntry) => writeLog(logLine(entry))
+  const [routes, endpoints] = await Promise.all([allRoutes(), allEndpoints()])
+  const allowed = allowedHosts(options)
+  let listener: ReturnType<typeof getRequestListener> | undefined
+  let stopped: Promise<void> | undefined
+  // Node would answer a missing Host by itself, without problem details.
+  const server = createServer({ ...timeouts, requireHostHeader: false }, (incoming, outgoing) => {
+    const refusal = refusalOf(incoming, allowed)
+    if (stopped) outgoing.setHeader('connection', 'close')
+    if (refusal) sendRefusal(incoming, outgoing, refusal, newId('req'), now(), log)
+    else void listener?.(incoming, outgoing)
+  })
+  const drain = drainOf(server)
+  server.maxConnections = 500
+  server.timeout = stalledMs
+  server.on('clientError', (error, socket) => sendRaw(error, socket, newId('req'), now(), log))
+  // The port first: an academy that is made for nothing would have lost its first key. No request can come in
+  // before the database is open, because nothing waits until the listener is there.
+  await listen(server, options)
+  const { database, created } = openOrClose(server, path, now)
+  const app = createApp(
+    {
+      database,
+      now,
+      newId,
+      perMinute,
+      publicUrl: options.publicUrl,
+      respond: webResponse(log),
+      addressOf,
+      log,
+      isClosing: () => stopped !== undefined,
+    },
+    routes,
+    endpoints,
+  )
+  listener = getRequestListener(front(app, options.corsOrigins, newId).fetch)
+  const stop = () => {
+    stopped ??= drain(drainMs).then(() => database.close())
+    return stopped
+  }
+  try {
+    const firstPassword = options.firstPassword ? await makeFirstPassword(database) : undefined
+    const firstKey = created ? makeFirstKey(database, now, newId) : undefined
+    const address = urlOf(server, options.host)
+    return { url: options.publicUrl ?? address, address, firstKey, firstPassword, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+const exposeHeaders = [
+  'Allow',
+  'Content-Disposition',
+  'ETag',
+  'Idempotent-Replayed',
+  'Link',
+  'Location',
+  'RateLimit',
+  'RateLimit-Policy',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Request-Id',
+]
+const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
+
+function front(app: Hono, origins: readonly string[], newId: (prefix: IdPrefix) => string): Hono {
+  if (origins.length === 0) return app
+  return new Hono()
+    .use(async (context, next) => {
+      await next()
+      // A preflight is answered before the app sees it.
+      if (context.res.headers.has('x-request-id')) return
+      const headers = { ...everyHeader, 'x-request-id': newId('req') }
+      for (const [name, value] of Object.entries(headers)) context.header(name, value)
+    })
+    .use(cors({ origin: [...origins], allowMethods, exposeHeaders }))
+    .route('/', app)
+}
+
+function openOrClose(server: Server, path: string, now: () => Date): OpenAcademy {
+  try {
+    return openDatabase(path, now)
+  } catch (error) {
+    server.close()
+    throw error
+  }
+}
+
+function makeFirstKey(
+  database: Parameters<typeof createKey>[0],
+  now: () => Date,
+  newId: (prefix: IdPrefix) => string,
+): string | undefined {
+  const { userId, scopes } = localPrincipal(database)
+  const key = { name: 'first key', userId, scopes, expiresAt: null }
+  return createKey(database, key, { now: now().toISOString(), newId }).key ?? undefined
+}
+
+function listen(server: Server, { host, port }: ServeOptions): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+function urlOf(server: Server, host: string): string {
+  // A server that listens on host and port has an address object, not the path of a pipe.
+  const { port } = server.address() as AddressInfo
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}

@@ -1,0 +1,79 @@
+import sql from 'sql-template-tag'
+import { CurrentUser, OwnInput, Password, type users } from '../../contract/users.ts'
+import { hashPassword, verifyPassword } from '../access/password.ts'
+import { requireUnique } from '../database/unique.ts'
+import { type Call, requireVersion, resourceOf } from '../http/handler.ts'
+import { isObject, sameJson } from '../http/json.ts'
+import { tooMany } from '../http/request-context.ts'
+import { invalid } from '../problem/problem-error.ts'
+import { endAccess } from './user-access.ts'
+import { findUser, toUser } from './user-row.ts'
+
+/** The signed-in user, with what the credential may do. */
+export function getOwn({ database, principal }: Call): CurrentUser {
+  const { scopes, method: authMethod, userId } = principal
+  return { ...toUser(findUser(database, userId)), scopes: [...scopes], authMethod }
+}
+
+/** A new password as it is stored, and the one that was proven to be the current one. */
+interface NewPassword {
+  readonly hash: string
+  readonly replaces: string
+}
+
+/**
+ * A new password, once the current one is proven: before the transaction, because both take a tenth of a second.
+ * Attempts count as those to sign in do: whoever has found a token must not find out the password with it.
+ */
+export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
+  const { database, principal, rawBody, signIns } = call
+  if (!isObject(rawBody)) return undefined
+  const [wanted, given] = [rawBody['password'], rawBody['currentPassword']].map((text) =>
+    Password.safeParse(text),
+  )
+  if (!wanted?.success || !given?.success) return undefined
+  const stored = database.one<{ password_hash: string | null }>(
+    sql`select password_hash from users where id = ${principal.userId}`,
+  )?.password_hash
+  if (!stored) return undefined
+  const { allowed, resetSeconds } = signIns.take(principal.userId)
+  if (!allowed) throw tooMany('attempts to change the password', resetSeconds)
+  if (!(await verifyPassword(given.data, stored))) return undefined
+  signIns.giveBack(principal.userId)
+  return { hash: await hashPassword(wanted.data), replaces: stored }
+}
+
+/** Changes what users may change about themselves; a new password takes the current one. */
+export function updateOwn(call: Call<typeof users.updateProfile>): CurrentUser {
+  const { database, now } = call
+  const current = getOwn(call)
+  const input = resourceOf(call, OwnInput, CurrentUser, current)
+  requireVersion(call, current.version)
+  // What `prepareOwn` made of this very call.
+  const hash = stillReplaces(call, call.prepared as NewPassword | undefined)
+  if (input.password !== null && hash === null) {
+    const detail = 'must be the current password; an admin can set one where there is none'
+    throw invalid([{ pointer: '#/currentPassword', code: 'wrong_password', detail }])
+  }
+  requireUnique(database, 'users', { username: input.username }, current.id)
+  const same = sameJson([input.username, input.profile], [current.username, current.profile])
+  if (same && input.password === null) return current
+  database.run(sql`
+    update users set
+      username = ${input.username}, profile = ${JSON.stringify(input.profile)},
+      password_hash = coalesce(${hash}, password_hash),
+      version = version + 1, updated_at = ${now}
+    where id = ${current.id} and version = ${current.version}`)
+  if (hash !== null) endAccess(database, current.id, now)
+  return getOwn(call)
+}
+
+/** The hash of a new password, as long as the one that was proven is the current one; else null. */
+function stillReplaces({ database, principal }: Call, prepared: NewPassword | undefined): string | null {
+  if (!prepared) return null
+  const { hash, replaces } = prepared
+  const same = database.one(
+    sql`select 1 from users where id = ${principal.userId} and password_hash = ${replaces}`,
+  )
+  return same ? hash : null
+}

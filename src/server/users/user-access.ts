@@ -1,0 +1,13 @@
+import sql from 'sql-template-tag'
+import type { Database } from '../database/database.ts'
+
+/**
+ * Ends every grant and every browser session of a user (api.md §2: a new password, suspension, deletion), and what was
+ * allowed in their name but not fetched yet.
+ */
+export function endAccess(database: Database, userId: string, now: string): void {
+  database.run(sql`update grants set revoked_at = ${now} where user_id = ${userId} and revoked_at is null`)
+  database.run(sql`delete from authorization_codes where user_id = ${userId} and grant_id is null`)
+  database.run(sql`update device_codes set decision = 'denied' where user_id = ${userId}`)
+  database.run(sql`delete from browser_sessions where user_id = ${userId}`)
+}

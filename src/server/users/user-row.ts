@@ -1,0 +1,54 @@
+import sql, { empty } from 'sql-template-tag'
+import { Profile } from '../../contract/profile.ts'
+import type { User } from '../../contract/users.ts'
+import type { Database, Row } from '../database/database.ts'
+import { isReferred } from '../database/reference.ts'
+import { notFound } from '../problem/problem-error.ts'
+
+/** A user as the row holds it; `profile` is JSON. */
+export interface UserRow extends Row {
+  readonly id: string
+  readonly external_id: string | null
+  readonly email: string
+  readonly username: string | null
+  readonly role: string
+  readonly status: string
+  readonly profile: string
+  readonly managed_by: string | null
+  readonly version: number
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** The columns of a user row, from `users u`. */
+export const userColumns = sql`u.id, u.external_id, u.email, u.username, u.role, u.status, u.profile, u.managed_by,
+  u.version, u.created_at, u.updated_at`
+
+const emptyProfile = Profile.parse({})
+
+/** The stored user behind a reference; throws 404, also for anyone but `onlyId` where that is given. */
+export function findUser(database: Database, reference: string, onlyId?: string): UserRow {
+  const only = onlyId === undefined ? empty : sql`and u.id = ${onlyId}`
+  const row = database.one<UserRow>(
+    sql`select ${userColumns} from users u where ${isReferred('users', reference)} ${only}`,
+  )
+  if (!row) throw notFound('user', reference)
+  return row
+}
+
+/** A user as shown, from the row. */
+export function toUser(row: UserRow): User {
+  return {
+    id: row.id,
+    externalId: row.external_id,
+    email: row.email,
+    username: row.username,
+    role: row.role as User['role'],
+    status: row.status as User['status'],
+    profile: { ...emptyProfile, ...(JSON.parse(row.profile) as object) },
+    managedBy: row.managed_by,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,159 @@
+import sql, { join, type Sql } from 'sql-template-tag'
+import { Password, User, UserInput, users } from '../../contract/users.ts'
+import { hashPassword } from '../access/password.ts'
+import { page } from '../database/keyset.ts'
+import { requireUnique } from '../database/unique.ts'
+import { readBatch, runBatch, upsert } from '../http/batch.ts'
+import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
+import { isObject, sameJson } from '../http/json.ts'
+import { invalid } from '../problem/problem-error.ts'
+import { getOwn, prepareOwn, updateOwn } from './own-profile.ts'
+import { endAccess } from './user-access.ts'
+import { eraseUser } from './user-erasure.ts'
+import { requireAnotherAdmin, requireMayChange, requireMayCreate } from './user-rights.ts'
+import { findUser, toUser, type UserRow, userColumns } from './user-row.ts'
+
+const order = { createdAt: sql`u.created_at`, updatedAt: sql`u.updated_at`, email: sql`u.email` }
+
+/** Users, and the signed-in one (api.md §3, "User"). */
+export const userRoutes = routesOf(users, {
+  list(call) {
+    const { query, database } = call
+    const only = onlyUserOf(call)
+    const deleted = query.include_deleted || query.status?.includes('deleted')
+    return page<UserRow, User>(
+      database,
+      {
+        columns: userColumns,
+        from: sql`users u`,
+        where: [
+          only && sql`u.id = ${only}`,
+          !deleted && sql`u.status <> 'deleted'`,
+          query.role && sql`u.role in (${join(query.role)})`,
+          query.status && sql`u.status in (${join(query.status)})`,
+          query.q && contains(query.q),
+          query.email && sql`u.email_key = ${query.email.toLowerCase()}`,
+          query.external_id && sql`u.external_id = ${query.external_id}`,
+          query.managed_by && sql`u.managed_by = ${query.managed_by}`,
+          query.updated_since && sql`u.updated_at >= ${query.updated_since}`,
+        ],
+      },
+      { sort: query.sort, expressions: order, id: sql`u.id` },
+      query,
+      toUser,
+    )
+  },
+
+  get: (call) => toUser(findUser(call.database, call.params.userId, onlyUserOf(call))),
+
+  create: { prepare: (call) => hashOf(call, call.rawBody), handle: createUser },
+
+  batch: {
+    prepare: (call) => Promise.all(readBatch(call.rawBody, 'fail').items.map((item) => hashOf(call, item))),
+    handle(call) {
+      const { items, onExists } = readBatch(call.rawBody, 'fail')
+      const hashes = call.prepared as readonly (string | undefined)[]
+      return runBatch(call, items, (item, index) => {
+        const one = { ...item, prepared: hashes[index] }
+        return upsert(
+          onExists,
+          existing(one),
+          () => createUser(one),
+          (id) => updateUser(one, id),
+        )
+      })
+    },
+  },
+
+  update: {
+    prepare: (call) => hashOf(call, call.rawBody),
+    handle: (call) => updateUser(call, call.params.userId),
+  },
+
+  delete(call) {
+    const user = toUser(findUser(call.database, call.params.userId))
+    requireVersion(call, user.version)
+    requireAnotherAdmin(call, user)
+    if (call.query.erase) eraseUser(call, user)
+    else if (user.status !== 'deleted') {
+      call.database.run(sql`
+        update users set status = 'deleted', version = version + 1, updated_at = ${call.now}
+        where id = ${user.id} and version = ${user.version}`)
+    }
+    endAccess(call.database, user.id, call.now)
+    return undefined
+  },
+
+  profile: getOwn,
+  updateProfile: { prepare: prepareOwn, handle: updateOwn },
+})
+
+function createUser(call: Call): User {
+  const input = resourceOf(call, UserInput, User)
+  if (input.status === 'deleted') {
+    throw invalid([{ pointer: '#/status', code: 'invalid_choice', detail: 'must be active or suspended' }])
+  }
+  requireMayCreate(call, input)
+  requireUnique(call.database, 'users', input, undefined)
+  const id = call.newId('usr')
+  call.database.run(sql`
+    insert into users (id, external_id, email, email_key, username, role, status, profile, password_hash, managed_by,
+                       version, created_at, updated_at)
+    values (${id}, ${input.externalId}, ${input.email}, ${input.email.toLowerCase()}, ${input.username}, ${input.role},
+            ${input.status}, ${JSON.stringify(input.profile)}, ${passwordHash(call)}, ${input.managedBy}, 1,
+            ${call.now}, ${call.now})`)
+  return toUser(findUser(call.database, id))
+}
+
+function updateUser(call: Call, reference: string): User {
+  const current = toUser(findUser(call.database, reference))
+  const input = resourceOf(call, UserInput, User, current)
+  requireVersion(call, current.version)
+  requireMayChange(call, current, input)
+  requireUnique(call.database, 'users', input, current.id)
+  const { password, ...attributes } = input
+  const same = (Object.keys(attributes) as (keyof typeof attributes)[]).every((key) =>
+    sameJson(attributes[key], current[key]),
+  )
+  if (same && password === null) return current
+  call.database.run(sql`
+    update users set
+      external_id = ${input.externalId}, email = ${input.email}, email_key = ${input.email.toLowerCase()},
+      username = ${input.username}, role = ${input.role}, status = ${input.status},
+      profile = ${JSON.stringify(input.profile)}, password_hash = coalesce(${passwordHash(call)}, password_hash),
+      managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
+    where id = ${current.id} and version = ${current.version}`)
+  if (password !== null || input.status !== 'active') endAccess(call.database, current.id, call.now)
+  return toUser(findUser(call.database, current.id))
+}
+
+/** The user that a batch item is about: by external id, else by e-mail address. */
+function existing({ database, rawBody }: Call): UserRow | undefined {
+  if (!isObject(rawBody)) return undefined
+  const { externalId, email } = rawBody
+  const one = (condition: Sql) =>
+    database.one<UserRow>(sql`select ${userColumns} from users u where ${condition}`)
+  return (
+    (typeof externalId === 'string' ? one(sql`u.external_id = ${externalId}`) : undefined) ??
+    (typeof email === 'string' ? one(sql`u.email_key = ${email.trim().toLowerCase()}`) : undefined)
+  )
+}
+
+function passwordHash({ prepared }: Call): string | null {
+  return typeof prepared === 'string' ? prepared : null
+}
+
+async function hashOf({ principal }: Call, body: unknown): Promise<string | undefined> {
+  // What is no password, or not the caller's to set, is refused later on: hashing it would be work for nothing.
+  if (!principal.scopes.includes('admin')) return undefined
+  const password = Password.safeParse(isObject(body) ? body['password'] : undefined)
+  return password.success ? hashPassword(password.data) : undefined
+}
+
+function contains(part: string): Sql {
+  const text = part.toLowerCase()
+  const name = sql`lower(coalesce(u.profile ->> 'firstName', '') || ' ' || coalesce(u.profile ->> 'lastName', '') || ' '
+    || coalesce(u.profile ->> 'displayName', ''))`
+  return sql`(instr(u.email_key, ${text}) > 0 or instr(lower(coalesce(u.username, '')), ${text}) > 0
+    or instr(${name}, ${text}) > 0)`
+}

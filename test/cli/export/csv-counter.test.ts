@@ -1,0 +1,41 @@
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { csvCounter } from '../../../src/cli/export/csv-counter.ts'
+import { csvRecord, isGuarded } from '../../../src/codec/csv.ts'
+
+function counted(text: string, pieceBytes = text.length) {
+  const counter = csvCounter()
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += pieceBytes) counter.count(bytes.subarray(at, at + pieceBytes))
+  counter.end()
+  return { records: counter.records(), guarded: counter.guarded() }
+}
+
+const cell = fc.oneof(
+  fc.string({ unit: fc.constantFrom(...`'"=+-@,a\r\n\t＝`), maxLength: 6 }),
+  fc.string({ unit: 'grapheme', maxLength: 90 }),
+)
+const rows = fc
+  .integer({ min: 2, max: 5 })
+  .chain((width) => fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1 }))
+
+test('as many records are counted as a CSV reader finds, and every cell that the guard touched', () => {
+  fc.assert(
+    fc.property(rows, fc.integer({ min: 1, max: 200 }), (rows, pieceBytes) => {
+      const text = rows.map((row) => csvRecord(row, false)).join('')
+      expect(counted(text, pieceBytes)).toEqual({
+        records: parse(text, { record_delimiter: '\r\n' }).length,
+        guarded: rows.flat().filter(isGuarded).length,
+      })
+    }),
+  )
+})
+
+test('a last record without its line end counts', () => {
+  expect(counted('id,name\r\n1,Ada\r\n2,"Bob"')).toEqual({ records: 3, guarded: 0 })
+})
+
+test('nothing has no records', () => {
+  expect(counted('')).toEqual({ records: 0, guarded: 0 })
+})

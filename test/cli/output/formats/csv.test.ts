@@ -1,0 +1,59 @@
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { csv } from '../../../../src/cli/output/formats/csv.ts'
+
+/** What a reader of ours takes off again (api.md §3, "Formula guard"). */
+function unguard(cell: string): string {
+  return /^'+[=+\-@\t\r\n＝＋－＠]/.test(cell) ? cell.slice(1) : cell
+}
+
+test.each([
+  ['plain', 'plain'],
+  ['a,b', '"a,b"'],
+  ['say "hi"', '"say ""hi"""'],
+  ['line\nbreak', '"line\nbreak"'],
+  ['bare\rreturn', '"bare\rreturn"'],
+  ['=1+1', "'=1+1"],
+  ["'=1+1", "''=1+1"],
+  ["''@x", "'''@x"],
+  ["'quoted'", "'quoted'"],
+  ['-5', "'-5"],
+  ['\tx', "'\tx"],
+  ['\nx', '"\'\nx"'],
+  ['＝1', "'＝1"],
+  [-5, '-5'],
+  [1.5, '1.5'],
+  [true, 'true'],
+  // An empty line would be no record to most readers.
+  [null, '""'],
+  [undefined, '""'],
+  ['', '""'],
+  [['a', 'b'], '"[""a"",""b""]"'],
+  [{ a: 1 }, '"{""a"":1}"'],
+])('%j is written as %j', (value, cell) => {
+  expect(csv(['c']).one({ c: value })).toBe(`c\r\n${cell}\r\n`)
+})
+
+test('an empty list is its header', () => {
+  const list = csv(['id', 'a.b']).list()
+  expect(list.rows([]) + list.end()).toBe('id,a.b\r\n')
+})
+
+test('a list in pages has one header', () => {
+  const list = csv(['id']).list()
+  expect(list.rows([{ id: 1 }]) + list.rows([{ id: 2 }]) + list.end()).toBe('id\r\n1\r\n2\r\n')
+})
+
+test('every text comes back as it was from a reader that takes one guard off', () => {
+  const character = fc.constantFrom(...'\'"=+-@,;\t\r\n ＝＋－＠aé🎉'.split(/(?:)/u))
+  const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: character }))
+  fc.assert(
+    fc.property(fc.array(fc.tuple(text, text), { minLength: 1 }), (rows) => {
+      const list = csv(['a', 'b']).list()
+      const written = list.rows(rows.map(([a, b]) => ({ a, b }))) + list.end()
+      const read: string[][] = parse(written, { fromLine: 2, recordDelimiter: '\r\n' })
+      expect(read.map((cells) => cells.map(unguard))).toEqual(rows)
+    }),
+  )
+})

@@ -1,0 +1,52 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import type { Format } from '../../../../src/cli/output/formats/format.ts'
+import { json, jsonLines } from '../../../../src/cli/output/formats/json.ts'
+import { tsv } from '../../../../src/cli/output/formats/tsv.ts'
+import { loadYaml } from '../../../../src/cli/output/formats/yaml.ts'
+
+const yaml = await loadYaml()
+const lines = (text: string): unknown =>
+  text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line))
+const pages = fc.array(
+  fc.array(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1, noNullPrototype: true })),
+)
+
+const documents: [string, Format, (text: string) => unknown][] = [
+  ['JSON', json, JSON.parse],
+  ['JSON lines', jsonLines, lines],
+  ['YAML', yaml, (text) => parse(text)],
+]
+
+test.each(documents)('a list in pages is one %s document', (_, format, read) => {
+  fc.assert(
+    fc.property(pages, (given) => {
+      const list = format.list()
+      const text = given.map((page) => list.rows(page)).join('') + list.end()
+      // As text, because JSON knows no -0.
+      expect(JSON.stringify(read(text))).toBe(JSON.stringify(given.flat()))
+    }),
+  )
+})
+
+test.each([
+  ['JSON', json],
+  ['YAML', yaml],
+])('an empty list is [] in %s', (_, format) => {
+  expect(format.list().end()).toBe('[]\n')
+})
+
+test('JSON holds no character that a terminal would obey', () => {
+  const text = json.one({ title: '\u001b[31m\u009b31m\u007f' })
+  expect(text).toBe('{\n  "title": "\\u001b[31m\\u009b31m\\u007f"\n}\n')
+  expect(JSON.parse(text)).toEqual({ title: '\u001b[31m\u009b31m\u007f' })
+})
+
+test('tab-separated text is a line a record, whatever is in it', () => {
+  const value = { id: 'x', title: 'a\tb\\n\nc\r\u001b[0m', tags: ['p', 'q'], none: null }
+  expect(tsv(['id', 'title', 'tags', 'none']).one(value)).toBe('x\ta\\tb\\\\n\\nc\\r\\x1b[0m\tp, q\t\n')
+})

@@ -1,0 +1,154 @@
+import { describe, expect } from 'vitest'
+import { nouns } from '../../../src/cli/program/nouns.ts'
+import { version } from '../../../src/contract/version.ts'
+import { test } from '../../helpers/cli.ts'
+
+describe('a bare call', () => {
+  test('prints the help, as --help does', async ({ cli }) => {
+    const bare = await cli.run('')
+    expect(bare).toMatchObject({ code: 0, stderr: '' })
+    for (const noun of Object.keys(nouns)) expect(bare.stdout).toContain(`\n  ${noun}`)
+    expect(await cli.run('--help')).toEqual(bare)
+    expect(await cli.run('help')).toEqual(bare)
+  })
+
+  test('of a noun prints the help of the noun', async ({ cli }) => {
+    const noun = await cli.run('courses')
+    expect(noun).toMatchObject({ code: 0, stderr: '' })
+    expect(noun.stdout).toContain('  restore <course> <version>  ')
+    expect(await cli.run('courses --help')).toEqual(noun)
+    expect(await cli.run('help courses')).toEqual(noun)
+  })
+})
+
+describe('help', () => {
+  test('of a command names its arguments, flags and examples', async ({ cli }) => {
+    const { stdout } = await cli.run('courses update --help')
+    expect(stdout).toMatch(/^Usage: learnctl courses update <course> \[flags\]\n/)
+    expect(stdout).toContain('--[no-]progress-tracking')
+    expect(stdout).toContain('How hard it is: beginner')
+    expect(stdout).toContain('Examples:\n  learnctl courses update')
+    expect(await cli.run('help courses update')).toMatchObject({ code: 0, stdout })
+  })
+
+  test('goes from noun to command word by word, where a command has two', async ({ cli }) => {
+    const noun = await cli.run('auth --help')
+    expect(noun.stdout).toContain('\n  grants revoke <grant>  ')
+    const group = await cli.run('auth grants --help')
+    expect(group).toMatchObject({ code: 0, stderr: '' })
+    expect(group.stdout).toMatch(/^Usage: learnctl auth grants <command> \[flags\]\n\nSee and revoke /)
+    expect(group.stdout).toMatch(/^ {2}list {2,}\S.*\n {2}revoke <grant> {2}\S/m)
+    expect(group.stdout).not.toContain('login')
+    expect(await cli.run('help auth grants')).toEqual(group)
+    expect(await cli.run('auth grants')).toEqual(group)
+    const command = await cli.run('auth grants revoke --help')
+    expect(command.stdout).toMatch(/^Usage: learnctl auth grants revoke <grant> \[flags\]\n/)
+    expect(await cli.run('help auth grants revoke')).toEqual(command)
+    expect(await cli.run('help auth grants delete')).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  test('is wrapped to the terminal', async ({ cli }) => {
+    const { stdout } = await cli.run('courses create --help', { tty: 60 })
+    const examples = stdout.indexOf('Examples:')
+    for (const line of stdout.slice(0, examples).split('\n')) expect(line.length).toBeLessThanOrEqual(60)
+  })
+
+  test.for([['exit-codes'], ['environment'], ['flags'], ['output'], ['configuration']])(
+    'explains %s',
+    async ([topic = ''], { cli }) => {
+      const { code, stdout } = await cli.run(['help', topic])
+      expect(code).toBe(0)
+      expect(stdout.split('\n').length).toBeGreaterThan(5)
+    },
+  )
+
+  test('lists every exit code', async ({ cli }) => {
+    const { stdout } = await cli.run('help exit-codes')
+    const codes = [...stdout.matchAll(/^ {2}(\d+) /gm)].map(([, code]) => Number(code))
+    expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 130, 143])
+  })
+
+  test('on something unknown names the topics', async ({ cli }) => {
+    const { code, stdout, stderr } = await cli.run('help exit-code')
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain('did you mean exit-codes?')
+  })
+})
+
+describe('--version', () => {
+  test('counts as the first word', async ({ cli }) => {
+    expect(await cli.run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  })
+
+  test('is refused everywhere else, instead of silently doing nothing', async ({ local }) => {
+    expect(await local.run('courses restore crs_1 --version 3')).toMatchObject({ code: 2, stdout: '' })
+    expect(await local.run('courses list --version')).toMatchObject({ code: 2, stdout: '' })
+  })
+})
+
+describe('what cannot be understood', () => {
+  test.for([
+    ['course list', "unknown command 'course'", 'courses'],
+    ['courses lsit', "unknown command 'lsit'", 'list'],
+    ['auth grant list', "unknown command 'grant'", 'grants'],
+    ['auth grants lst', "unknown command 'lst'", 'list'],
+    ['auth grants list --usr x', "unknown option '--usr'", '--user'],
+    ['courses create --titel X', "unknown option '--titel'", '--title'],
+    ['--outptu json courses list', "unknown option '--outptu'", '--output'],
+    ['courses list --colums id', "unknown option '--colums'", '--columns'],
+    ['courses list --output jsn', '--output must be one of', 'json'],
+    ['courses create --title X --difficulty beginer', '--difficulty must be one of', 'beginner'],
+    ['courses list --difficulty expert,bginner', '--difficulty must be one of', 'beginner'],
+    ['courses list --columns id,tilte', 'unknown column "tilte"', 'title'],
+    ['courses update x --unset titel', '--unset does not know "titel"', 'title'],
+    ['api course.list', 'neither METHOD /path nor an operation', 'courses.list'],
+  ])('%s is answered with what was meant', async ([line = '', message = '', meant = ''], { local }) => {
+    const { code, stdout, stderr } = await local.run(line)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(message)
+    expect(stderr).toMatch(new RegExp(`hint: did you mean .*${meant}`))
+  })
+
+  test.for([
+    ['courses get'],
+    ['courses get a b'],
+    ['auth grants revoke'],
+    ['auth grants everything'],
+    ['courses create --title'],
+    ['courses create --title X --passing-score many'],
+    ['courses list --limit 0'],
+    ['courses list --limit 5 --all'],
+    ['courses list --timeout 30'],
+    ['courses list --url'],
+    ['auth login'],
+  ])('%s exits 2 with nothing on standard output', async ([line = ''], { local }) => {
+    const { code, stdout, stderr } = await local.run(line)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^error: .+\n/)
+  })
+})
+
+describe('global flags', () => {
+  test('are taken before the noun, before the verb, and after it; the last place counts', async ({
+    local,
+  }) => {
+    await local.run('courses create --title Go')
+    for (const line of ['-o json courses list', 'courses -o json list', 'courses list -o json']) {
+      expect(JSON.parse((await local.run(line)).stdout)).toHaveLength(1)
+    }
+    for (const line of ['auth -o json grants list', 'auth grants -o json list', 'auth grants list -o json']) {
+      expect((await local.run(line)).stdout).toBe('[]\n')
+    }
+    expect((await local.run('-o json courses list -o csv')).stdout).toMatch(/^id,/)
+  })
+
+  test('given as the value of another flag stay its value', async ({ local }) => {
+    const { stdout } = await local.run(['courses', 'create', '--title', '--all', '-o', 'json'])
+    expect(JSON.parse(stdout)).toMatchObject({ title: '--all' })
+  })
+
+  test('are taken from their variables', async ({ local }) => {
+    const { stdout } = await local.run('courses list', { env: { LEARNCTL_OUTPUT: 'json' } })
+    expect(stdout).toBe('[]\n')
+  })
+})

@@ -1,0 +1,194 @@
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test as base, describe, expect, vi } from 'vitest'
+import type { StoredTokens } from '../../../src/config/profiles.ts'
+import { openDatabase } from '../../../src/server/academy.ts'
+import { localPrincipal } from '../../../src/server/access/identify.ts'
+import { visit } from '../../auth/school.ts'
+import { startOidcProvider } from '../../foreign-servers/oidc-provider.ts'
+import { freshDirectory } from '../../helpers/academy.ts'
+import { plainBrowser } from '../../helpers/browser.ts'
+import { testCli } from '../../helpers/cli.ts'
+import { bin, type Ended, run } from '../../helpers/process.ts'
+import { startRotatingServer } from '../../helpers/rotating-server.ts'
+import { readProfiles, signedIn, storedTokens, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
+import { startServer } from '../../server/socket/served.ts'
+
+// Whole processes take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const source = (name: string) => JSON.stringify(new URL(`../../../src/cli/${name}.ts`, import.meta.url).href)
+
+/** The program, killed as soon as the whole answer to a renewal is there. */
+const deadly = `import { main } from ${source('main')}
+import { processIo } from ${source('terminal/io')}
+import { ways } from ${source('session/session')}
+const remote = async (io) => {
+  const transport = await ways.remote(io)
+  const send = async (request) => {
+    const reply = await transport(request)
+    if (!request.url.endsWith('/oauth/token')) return reply
+    for await (const _ of reply.body) {}
+    process.kill(process.pid, 'SIGKILL')
+    return new Promise(() => {})
+  }
+  return Object.assign(send, { close: transport.close })
+}
+process.exitCode = await main(process.argv.slice(2), processIo(), { ...ways, remote })`
+
+/** The program over a network where every list is empty, and the names of all modules that it has loaded. */
+const watched = `import { registerHooks } from 'node:module'
+const loaded = []
+registerHooks({
+  resolve(name, context, next) {
+    const found = next(name, context)
+    loaded.push(found.url)
+    return found
+  },
+})
+const { main } = await import(${source('main')})
+const { processIo } = await import(${source('terminal/io')})
+const { ways } = await import(${source('session/session')})
+const remote = async () => Object.assign(async () => Response.json([]), { close: async () => {} })
+process.exitCode = await main(process.argv.slice(2), processIo(), { ...ways, remote })
+console.log(JSON.stringify(loaded))`
+
+/** A home for processes that share one profile. */
+const test = base
+  .extend('home', async ({ task: _ }, { onCleanup }) => {
+    const directory = freshDirectory()
+    onCleanup(directory.remove)
+    const config = join(directory.path, 'config')
+    writeFileSync(join(directory.path, 'deadly.mjs'), deadly)
+    writeFileSync(join(directory.path, 'watched.mjs'), watched)
+    const learnctl = (words: string, script?: 'deadly' | 'watched'): Promise<Ended> =>
+      run(process.execPath, [script ? join(directory.path, `${script}.mjs`) : bin, ...words.split(' ')], {
+        cwd: directory.path,
+        env: { HOME: directory.path, LEARNCTL_CONFIG_DIR: config },
+      })
+    return { path: directory.path, config, learnctl }
+  })
+  .extend('academy', async ({ home }, { onCleanup }) => {
+    const path = join(home.path, 'academy.db')
+    const now = () => new Date()
+    const served = await startServer(path, { now })
+    onCleanup(() => served.stop())
+    const { database } = openDatabase(path, now)
+    const { userId } = localPrincipal(database)
+    const tokens = signedIn(database, { userId, url: served.address, now })
+    database.close()
+    return {
+      url: served.address,
+      tokens,
+      renewals: () => served.log.filter((line) => line.includes('/oauth/token')).length,
+    }
+  })
+
+const past = '2020-01-01T00:00:00.000Z'
+const good = { code: 0, signal: null, stderr: '' }
+
+/** Eight processes at once. */
+function eight(start: () => Promise<Ended>): Promise<Ended[]> {
+  return Promise.all(Array.from({ length: 8 }, start))
+}
+
+/** Expects the directory to hold the profiles alone, whole and closed to others; gives the tokens in them. */
+function wholeFile(config: string): StoredTokens | undefined {
+  expect(readdirSync(config)).toEqual(['profiles.json'])
+  expect(statSync(join(config, 'profiles.json')).mode & 0o777).toBe(0o600)
+  return tokensIn(config)
+}
+
+describe('eight processes with one profile', () => {
+  test('ask once for a token that was refused to all of them, and none fails', async ({
+    home,
+    onTestFinished,
+  }) => {
+    const server = await startRotatingServer(8)
+    onTestFinished(() => server.close())
+    storeProfile(home.config, server.url, server.tokens)
+    for (const { code, stderr } of await eight(() => home.learnctl('courses list'))) {
+      expect({ code, stderr }).toMatchObject({ code: 0, stderr: '' })
+    }
+    expect(server.refreshed).toEqual(['refresh-1'])
+    expect(server.alive()).toBe(true)
+    expect(wholeFile(home.config)).toMatchObject({ accessToken: 'access-2', refreshToken: 'refresh-2' })
+  })
+
+  test('ask an academy once for a token that has ended, and the session lives', async ({ home, academy }) => {
+    for (const round of [1, 2]) {
+      const tokens = tokensIn(home.config) ?? academy.tokens
+      storeProfile(home.config, academy.url, { ...tokens, expiresAt: past })
+      for (const ended of await eight(() => home.learnctl('courses list'))) expect(ended).toMatchObject(good)
+      expect(academy.renewals()).toBe(round)
+      expect(wholeFile(home.config)?.refreshToken).not.toBe(tokens.refreshToken)
+    }
+  })
+})
+
+test('eight processes leave a session of oidc-provider alive, which two renewals at once would end', async ({
+  home,
+  onTestFinished,
+}) => {
+  const server = await startOidcProvider()
+  onTestFinished(() => server.close())
+  const browser = plainBrowser(fetch, server.url)
+  const approve = async (address: string) => {
+    const { leadsTo } = await browser.open(address)
+    if (leadsTo !== null) await visit(leadsTo)
+  }
+  const person = testCli({
+    now: Date.now,
+    // The five minutes for a sign-in, which is there at once.
+    sleep: (_, signal) => new Promise((_resolve, reject) => signal?.addEventListener('abort', reject)),
+    openBrowser: async (address) => {
+      // The last page comes only after the program has gone on.
+      void approve(address)
+    },
+    env: { DISPLAY: ':0' },
+  })
+  onTestFinished(() => person.remove())
+  expect(await person.run(`auth login --url ${server.url} --profile school`)).toMatchObject({ code: 0 })
+  const tokens = tokensIn(person.config)
+  storeProfile(home.config, server.url, tokens && { ...tokens, expiresAt: past })
+  const printed = (await eight(() => home.learnctl('auth token'))).map(({ stdout }) => stdout)
+  expect(printed).toEqual(Array.from({ length: 8 }, () => `${wholeFile(home.config)?.accessToken}\n`))
+  expect(printed[0]).not.toContain(tokens?.accessToken)
+  expect(await home.learnctl('users me')).toMatchObject(good)
+})
+
+describe('a process that is killed between the answer to its renewal and the write', () => {
+  test('leaves a whole file, and the next command says plainly to sign in again', async ({
+    home,
+    academy,
+  }) => {
+    const tokens = { ...academy.tokens, expiresAt: past }
+    storeProfile(home.config, academy.url, tokens)
+    expect(await home.learnctl('courses list', 'deadly')).toMatchObject({ signal: 'SIGKILL', stdout: '' })
+    expect(academy.renewals()).toBe(1)
+    expect(tokensIn(home.config)).toEqual(tokens)
+    expect(statSync(join(home.config, 'profiles.json')).mode & 0o777).toBe(0o600)
+
+    const { code, stdout, stderr } = await home.learnctl('courses list')
+    expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
+    expect(stderr).toBe(`error: the session at ${academy.url} has ended
+  ${new URL(academy.url).host} says invalid_grant: The refresh token was used before; all that came of it has ended.
+  hint: sign in again: learnctl auth login --profile school --url ${academy.url}
+`)
+    expect(wholeFile(home.config)).toBeUndefined()
+    expect(readProfiles(home.config)).toEqual({ school: { url: academy.url } })
+  })
+})
+
+test('a fresh token is sent without anything being loaded that renews or stores one', async ({ home }) => {
+  const url = 'https://school.example'
+  storeProfile(home.config, url, storedTokens(url, { expiresAt: null, lifetimeSeconds: null }))
+  const { code, stdout } = await home.learnctl('courses list', 'watched')
+  expect(code).toBe(0)
+  const loaded: string[] = JSON.parse(stdout)
+  const parts = loaded.map((address) => address.replace(/.*\/(src|node_modules)\//, ''))
+  expect(parts).toContain('auth/token-source.ts')
+  expect(
+    parts.filter((part) => /^(oauth4webapi|conf)\/|^(auth\/refresh|cli\/sign-in\/renewal)/.test(part)),
+  ).toEqual([])
+})

@@ -1,0 +1,384 @@
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import sql from 'sql-template-tag'
+import { test as base, describe, expect } from 'vitest'
+import { createSession, ways } from '../../../src/cli/session/session.ts'
+import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
+import type { Io } from '../../../src/cli/terminal/io.ts'
+import { ConnectionError } from '../../../src/client/errors.ts'
+import { chooseAcademy } from '../../../src/config/academy.ts'
+import { createProfileStore } from '../../../src/config/profile-store.ts'
+import type { StoredTokens } from '../../../src/config/profiles.ts'
+import { resolveSettings } from '../../../src/config/settings.ts'
+import { newCredential } from '../../../src/server/access/secret.ts'
+import { tokens as granted, openSchool, page, school } from '../../auth/school.ts'
+import { test as academyTest, hour, minute, stoppedClock } from '../../helpers/academy.ts'
+import { expectClearError } from '../../helpers/clear-error.ts'
+import { elsewhere, testCli } from '../../helpers/cli.ts'
+import { signedIn, storedTokens, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
+
+/** The program, signed in to the academy of the test as an admin, by the academy's clock but for its own error. */
+const test = academyTest.extend('user', async ({ academy, admin, clock }, { onCleanup }) => {
+  const asked: string[] = []
+  const transport = elsewhere(academy)
+  const state = { wrongByMs: 0 }
+  const cli = testCli({
+    now: () => clock.now().getTime() + state.wrongByMs,
+    transport: async (request) => {
+      asked.push(`${request.method} ${new URL(request.url).pathname}`)
+      const { status, headers, body } = await transport(request)
+      const get = (name: string) => (name === 'date' ? clock.now().toUTCString() : headers.get(name))
+      return { status, headers: { get }, body }
+    },
+  })
+  onCleanup(() => cli.remove())
+  const scopes = ['read', 'write', 'admin'] as const
+  const tokens = signedIn(academy.database, { userId: admin.id, url: school, now: clock.now, scopes })
+  storeProfile(cli.config, school, tokens)
+  return { ...cli, tokens, asked, state }
+})
+
+const renewal = 'POST /oauth/token'
+const again = `learnctl auth login --profile school --url ${school}`
+
+describe('an access token', () => {
+  test('is sent as it is while it is fresh', async ({ user, clock }) => {
+    clock.advance(58 * minute)
+    expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
+    expect(user.asked).toEqual(['GET /v1/courses'])
+    expect(tokensIn(user.config)).toEqual(user.tokens)
+  })
+
+  test('is renewed before its end, and stored', async ({ user, clock }) => {
+    for (const _ of [1, 2]) {
+      clock.advance(59 * minute + 30_000)
+      expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
+    }
+    expect(user.asked).toEqual([renewal, 'GET /v1/courses', renewal, 'GET /v1/courses'])
+    const stored = tokensIn(user.config)
+    expect(stored?.refreshToken).not.toBe(user.tokens.refreshToken)
+    expect(stored).toMatchObject({
+      scopes: ['read', 'write', 'admin'],
+      tokenEndpoint: `${school}/oauth/token`,
+    })
+    expect(readdirSync(user.config)).toEqual(['profiles.json'])
+    expect(statSync(join(user.config, 'profiles.json')).mode & 0o777).toBe(0o600)
+  })
+
+  test('in a file that others could read is used, the file closed, and that is said once', async ({
+    user,
+  }) => {
+    const file = join(user.config, 'profiles.json')
+    chmodSync(file, 0o644)
+    expect(await user.run('courses list')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `note: ${file} was open to others (0644) and is closed now: whoever else uses this machine may have read it\n`,
+    })
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('that was refused is renewed, and the request sent again', async ({ user }) => {
+    storeProfile(user.config, school, { ...user.tokens, accessToken: newCredential('accessToken') })
+    expect(await user.run('courses create --title Sea -q')).toMatchObject({ code: 0, stderr: '' })
+    expect(user.asked).toEqual(['POST /v1/courses', renewal, 'POST /v1/courses'])
+    expect(await user.run('courses list --columns title')).toMatchObject({ stdout: 'Sea\n' })
+    expect(user.asked.filter((line) => line === renewal)).toHaveLength(1)
+  })
+
+  test('of a profile that a variable names is renewed as well', async ({ user, clock }) => {
+    clock.advance(2 * hour)
+    const env = { LEARNCTL_PROFILE: 'school' }
+    expect(await user.run('courses list', { env })).toMatchObject({ code: 0, stderr: '' })
+    expect(tokensIn(user.config)?.accessToken).not.toBe(user.tokens.accessToken)
+  })
+
+  test('of a variable is sent as it is, and so is a key', async ({ user }) => {
+    for (const env of [
+      { LEARNCTL_ACCESS_TOKEN: newCredential('accessToken') },
+      { LEARNCTL_API_KEY: newCredential('apiKey') },
+    ]) {
+      expect(await user.run('courses list', { env })).toMatchObject({ code: 4, stdout: '' })
+    }
+    expect(user.asked).toEqual(['GET /v1/courses', 'GET /v1/courses'])
+    expect(tokensIn(user.config)).toEqual(user.tokens)
+  })
+
+  test('goes to no other origin, and neither does what renews it', async ({ user, clock }) => {
+    clock.advance(2 * hour)
+    const { code, stderr } = await user.run('courses list --url https://evil.example')
+    expect(code).toBe(4)
+    expect(stderr).toContain(`was stored for ${school} and goes nowhere else`)
+    expect(stderr).toContain('learnctl auth login --url https://evil.example')
+    storeProfile(user.config, 'https://evil.example', user.tokens)
+    expect(await user.run('courses list')).toMatchObject({ code: 4, stdout: '' })
+    expect(user.asked).toEqual([])
+  })
+})
+
+describe('a clock that is two hours', () => {
+  test('ahead has the token renewed once', async ({ user }) => {
+    user.state.wrongByMs = 2 * hour
+    for (const _ of [1, 2]) expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
+    expect(user.asked).toEqual([renewal, 'GET /v1/courses', 'GET /v1/courses'])
+  })
+
+  test('behind has the token renewed when it is refused', async ({ user, clock }) => {
+    user.state.wrongByMs = -2 * hour
+    clock.advance(hour)
+    for (const _ of [1, 2]) expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
+    expect(user.asked).toEqual(['GET /v1/courses', renewal, 'GET /v1/courses', 'GET /v1/courses'])
+  })
+})
+
+describe('a session that has ended', () => {
+  test('is said to have, with the command that begins another', async ({ user, academy, clock }) => {
+    clock.advance(31 * 24 * hour)
+    expectClearError(await user.run('courses list'), 4, `the session at ${school} has ended`)
+    expect(user.asked).toEqual([renewal])
+    expect(tokensIn(user.config)).toBeUndefined()
+    const { code, stderr } = await user.run('courses list')
+    expect(code).toBe(4)
+    expect(stderr).toContain(again)
+    expect(academy.logged.at(-1)).toMatchObject({ status: 400 })
+  })
+
+  test('names that command in the error itself', async ({ user, academy }) => {
+    academy.database.run(sql`update grants set revoked_at = '2026-03-01T12:00:00.000Z'`)
+    const { code, stderr } = await user.run('courses list -o json')
+    expect(code).toBe(4)
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: { code: 'signed_out', exitCode: 4, hint: `sign in again: ${again}`, retryable: false },
+    })
+    expect(user.asked).toEqual(['GET /v1/courses', renewal])
+  })
+})
+
+describe('no token is shown', () => {
+  test('by --debug, which shows the renewal', async ({ user, clock }) => {
+    clock.advance(2 * hour)
+    const { stdout, stderr } = await user.run('courses list --debug')
+    expect(stderr).toContain(`debug: POST ${school}/oauth/token → 200`)
+    const secrets = [user.tokens, tokensIn(user.config)].flatMap((held) => [
+      held?.accessToken,
+      held?.refreshToken,
+    ])
+    expect(new Set(secrets).size).toBe(4)
+    for (const secret of secrets) expect(stdout + stderr).not.toContain(secret)
+  })
+
+  test('by --dry-run, which renews nothing', async ({ user, clock }) => {
+    clock.advance(2 * hour)
+    for (const line of ['courses list --dry-run', 'courses list --dry-run -o json', 'auth token --dry-run']) {
+      const { code, stdout, stderr } = await user.run(line)
+      expect(code).toBe(0)
+      expect(stdout + stderr).not.toContain(user.tokens.accessToken.slice(4))
+    }
+    expect(user.asked).toEqual([])
+  })
+
+  test('by the list of profiles', async ({ user }) => {
+    const { stdout } = await user.run('profiles list')
+    expect(stdout).toBe(`school\ttrue\t${school}\tlpa_***${user.tokens.accessToken.slice(-4)}\n`)
+  })
+})
+
+/** The program, signed in to a platform that answers by a script; its token has half a minute to go. */
+const scripted = base.extend('user', async ({ task: _ }, { onCleanup }) => {
+  const platform = openSchool()
+  platform.scripts.set('/v1/courses', { body: [{ id: '1' }] })
+  const clock = stoppedClock()
+  const cli = testCli({ transport: platform.transport, now: () => clock.now().getTime() })
+  onCleanup(() => cli.remove())
+  const store = (given: Partial<StoredTokens> = {}) =>
+    storeProfile(
+      cli.config,
+      school,
+      storedTokens(school, {
+        tokenEndpoint: `${school}/token`,
+        expiresAt: '2026-03-01T12:00:30.000Z',
+        ...given,
+      }),
+    )
+  store()
+  const sent = () => platform.requests.map(({ method, url }) => `${method} ${new URL(url).pathname}`)
+  return { ...cli, platform, clock, store, sent }
+})
+
+describe('a renewal that cannot be had now', () => {
+  const target = { method: 'POST', url: `${school}/token` }
+  const troubles: [string, object, string][] = [
+    ['a network that is down', new ConnectionError(target, 'refused', 'refused it'), 'refused it'],
+    ['a server in trouble', { status: 500, body: 'oh' }, 'it answered 500 to POST /token'],
+    ['too many requests', { status: 429, headers: { 'retry-after': '9' } }, 'try again in 9 s'],
+  ]
+
+  scripted.for(troubles)('because of %s leaves the token in use', async ([, trouble], { user }) => {
+    user.platform.scripts.set('/token', trouble)
+    expect(await user.run('courses list --columns id')).toMatchObject({ code: 0, stdout: '1\n', stderr: '' })
+    expect(user.sent()).toEqual(['POST /token', 'GET /v1/courses'])
+    expect(tokensIn(user.config)?.refreshToken).toBe('refresh-1')
+  })
+
+  scripted.for(troubles)(
+    'because of %s is exit 7 once the token has ended',
+    async ([, trouble, told], { user }) => {
+      user.platform.scripts.set('/token', trouble)
+      user.clock.advance(minute)
+      // Nothing of the command itself was sent: it has certainly not had its effect.
+      expectClearError(await user.run('courses create --title Sea'), 7, told)
+      expect(user.sent()).toEqual(['POST /token'])
+      expect(tokensIn(user.config)?.refreshToken).toBe('refresh-1')
+    },
+  )
+
+  scripted.for(troubles)(
+    'because of %s is exit 7 once the token is refused',
+    async ([, trouble, told], { user }) => {
+      user.store({ expiresAt: null, lifetimeSeconds: null })
+      user.platform.scripts.set('/token', trouble)
+      user.platform.scripts.set('/v1/courses', { status: 401 })
+      expectClearError(await user.run('courses list'), 7, told)
+    },
+  )
+
+  scripted('is not waited for by the same command twice', async ({ user }) => {
+    user.platform.scripts.set('/token', { status: 503 })
+    const link = { link: `<${school}/v1/courses?page=2>; rel="next"` }
+    user.platform.scripts.set('/v1/courses', [
+      { body: [{ id: '1' }], headers: link },
+      { body: [{ id: '2' }] },
+    ])
+    expect(await user.run('courses list --all --columns id')).toMatchObject({ code: 0, stdout: '1\n2\n' })
+    expect(user.sent()).toEqual(['POST /token', 'GET /v1/courses', 'GET /v1/courses'])
+  })
+})
+
+describe('an answer to a renewal', () => {
+  scripted('may say nothing of an end: then only a refusal has it renewed', async ({ user }) => {
+    const answers = ['at-2', 'at-3'].map((token) => ({ body: { access_token: token, token_type: 'Bearer' } }))
+    user.platform.scripts.set('/token', answers)
+    await user.run('courses list')
+    user.clock.advance(1000 * hour)
+    await user.run('courses list')
+    expect(user.sent()).toEqual(['POST /token', 'GET /v1/courses', 'GET /v1/courses'])
+    user.platform.scripts.set('/v1/courses', [{ status: 401 }, { body: [] }])
+    expect(await user.run('courses list')).toMatchObject({ code: 0 })
+    expect(user.platform.forms('/token').map((form) => form.get('refresh_token'))).toEqual([
+      'refresh-1',
+      'refresh-1',
+    ])
+  })
+
+  scripted.for([
+    ['a page', page],
+    ['no token', { body: {} }],
+    ['a refusal of the client', { status: 401, body: { error: 'invalid_client' } }],
+  ] as const)(
+    'that is %s is exit 4 and one clear line once the token has ended',
+    async ([, answer], { user }) => {
+      user.platform.scripts.set('/token', answer)
+      user.clock.advance(minute)
+      expectClearError(await user.run('courses list'), 4, `sign in again: ${again}`)
+      expect(tokensIn(user.config)?.refreshToken).toBe('refresh-1')
+    },
+  )
+
+  scripted('that cannot be stored is used all the same, with a note', async ({ user }) => {
+    user.platform.scripts.set('/token', async () => {
+      rmSync(user.config, { recursive: true })
+      writeFileSync(user.config, 'a file where the directory should be')
+      return { body: granted }
+    })
+    const { code, stdout, stderr } = await user.run('courses list --columns id')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '1\n' })
+    expect(stderr).toMatch(
+      /^note: the renewed session of profile school could not be stored \(cannot write .*\n$/,
+    )
+    expect(user.platform.requests.at(-1)?.headers).toMatchObject({ authorization: 'Bearer at-1' })
+  })
+})
+
+scripted('a token that is refused again after its renewal is the error', async ({ user }) => {
+  user.store({ expiresAt: null, lifetimeSeconds: null })
+  user.platform.scripts.set('/v1/courses', { status: 401, body: { message: 'Invalid token' } })
+  const { code, stderr } = await user.run('courses list')
+  expect({ code, stderr }).toEqual({
+    code: 4,
+    stderr: `error: Invalid token
+  the access token from profile school was sent to ${school}
+  hint: sign in again: learnctl auth login
+`,
+  })
+  expect(user.sent()).toEqual(['GET /v1/courses', 'POST /token', 'GET /v1/courses'])
+})
+
+scripted('what renews a token does not travel in the clear', async ({ user }) => {
+  user.store({ tokenEndpoint: 'http://school.example/token' })
+  user.clock.advance(minute)
+  expectClearError(await user.run('courses list'), 2, 'allow it with --insecure-http')
+  expect(user.sent()).toEqual([])
+})
+
+scripted('nothing is renewed where it could not be stored', async ({ user }) => {
+  const profiles = readFileSync(join(user.config, 'profiles.json'))
+  const lock = join(user.config, 'school.credential.lock')
+  const holder = { pid: process.pid, host: 'elsewhere', time: user.clock.now().getTime() + hour, id: 'x' }
+  writeFileSync(lock, JSON.stringify(holder))
+  const patient = testCli({
+    transport: user.platform.transport,
+    now: () => user.clock.now().getTime(),
+    sleep: async (ms) => user.clock.advance(ms),
+    env: { LEARNCTL_CONFIG_DIR: user.config },
+  })
+  expectClearError(await patient.run('courses list'), 1, `another process has held ${lock} for 30 s`)
+  patient.remove()
+  expect(user.sent()).toEqual([])
+  expect(readFileSync(join(user.config, 'profiles.json'))).toEqual(profiles)
+})
+
+scripted('Ctrl-C during a renewal keeps what it brings', async ({ user }) => {
+  const controller = new AbortController()
+  user.platform.scripts.set('/token', async () => {
+    controller.abort(new InterruptedError('SIGINT'))
+    return { body: granted }
+  })
+  expect(await user.run('courses list', { signal: controller.signal })).toMatchObject({
+    code: 130,
+    stdout: '',
+  })
+  expect(user.sent()).toEqual(['POST /token'])
+  expect(tokensIn(user.config)).toMatchObject({ accessToken: 'at-1', refreshToken: 'rt-1' })
+})
+
+scripted('the network is left only when a renewal that is under way has been stored', async ({ user }) => {
+  const stored: (string | undefined)[] = []
+  const close = async () => {
+    stored.push(tokensIn(user.config)?.accessToken)
+  }
+  const settings = resolveSettings({ flags: {}, env: {}, project: null })
+  const signal = new AbortController().signal
+  // What a session takes of the world beside its streams, which it writes nothing to.
+  const io = {
+    now: () => user.clock.now().getTime(),
+    sleep: async () => {},
+    random: () => 0,
+    signal,
+  } as unknown as Io
+  const store = createProfileStore(user.config, io)
+  const choose = () => chooseAcademy({ settings, env: {}, profiles: store.read(), cwd: '/' })
+  const remote = async () => Object.assign(user.platform.transport.bind(null), { close })
+  const session = createSession(io, settings, store, choose, { ...ways, remote })
+  const asked = new Promise<void>((resolve) => {
+    user.platform.scripts.set('/token', async () => {
+      resolve()
+      return { body: granted }
+    })
+  })
+  const bearer = session.bearer()
+  await asked
+  await session.close()
+  expect(stored).toEqual(['at-1'])
+  expect(await bearer).toBe('at-1')
+})

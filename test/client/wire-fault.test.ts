@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { faultOf } from '../../src/client/wire-fault.ts'
+
+const request = { method: 'GET', url: 'https://academy.example/v1/courses?q=1', headers: {} }
+const moment = { part: 'head', connectTimeoutMs: 5000 } as const
+const wire = (code: string, message = 'm') => Object.assign(new Error(message), { code })
+
+test.each([
+  ['ECONNREFUSED', 'refused'],
+  ['ENOTFOUND', 'unresolved'],
+  ['EAI_AGAIN', 'unresolved'],
+  ['EHOSTUNREACH', 'unreachable'],
+  ['ECONNRESET', 'reset'],
+  ['UND_ERR_SOCKET', 'reset'],
+  ['CERT_HAS_EXPIRED', 'tls'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'tls'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'tls'],
+  ['UND_ERR_PRX_TLS', 'proxy'],
+  ['ESOMETHING', 'failed'],
+])('%s is a connection that is %s', (wireCode, code) => {
+  const cause = wire(wireCode)
+  const error = faultOf(request, cause, moment)
+  expect(error).toMatchObject({ name: 'ConnectionError', code, cause, url: request.url })
+  expect(String(error)).toMatch(/^ConnectionError: academy\.example .*\(GET \/v1\/courses\)$/)
+})
+
+test('any fault within a body cuts it short', () => {
+  for (const code of ['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', '']) {
+    expect(faultOf(request, wire(code), { ...moment, part: 'body' })).toMatchObject({ code: 'cut_short' })
+  }
+})
+
+test('a time-out, a parser fault, a header that cannot be written and a proxy that refuses have names of their own', () => {
+  expect(faultOf(request, wire('UND_ERR_CONNECT_TIMEOUT'), moment)).toMatchObject({
+    code: 'connect_timeout',
+    message: 'academy.example took no connection for 5 s (GET /v1/courses)',
+  })
+  expect(faultOf(request, wire('UND_ERR_HEADERS_OVERFLOW'), moment)).toMatchObject({ code: 'not_http' })
+  expect(faultOf(request, wire('UND_ERR_INVALID_ARG', 'invalid authorization header'), moment)).toMatchObject(
+    {
+      name: 'RequestError',
+      code: 'invalid_header',
+    },
+  )
+  const refusal = 'Proxy response (403) !== 200 when HTTP Tunneling'
+  expect(faultOf(request, wire('UND_ERR_ABORTED', refusal), moment)).toMatchObject({ code: 'proxy' })
+})
+
+test('the reason of an aborted request and what is no error pass as they are', () => {
+  const reason = new Error('enough')
+  expect(faultOf({ ...request, signal: AbortSignal.abort(reason) }, wire('ECONNRESET'), moment)).toBe(reason)
+  expect(faultOf(request, 'thrown', moment)).toBe('thrown')
+})

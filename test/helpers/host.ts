@@ -1,0 +1,7 @@
+import type { Host } from '../../src/cli/command/noun.ts'
+
+/** What loads commands to look at them, and runs none. */
+export const host: Host = {
+  helpOf: async () => null,
+  runLine: async () => {},
+}

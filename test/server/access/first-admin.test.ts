@@ -1,0 +1,75 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import sql, { raw } from 'sql-template-tag'
+import { expect } from 'vitest'
+import { openDatabase } from '../../../src/server/academy.ts'
+import { makeFirstPassword } from '../../../src/server/access/first-admin.ts'
+import { verifyPassword } from '../../../src/server/access/password.ts'
+import { openAcademy } from '../../../src/server/local.ts'
+import { stoppedClock } from '../../helpers/academy.ts'
+import { test as served, startServer } from '../socket/served.ts'
+
+const test = served.extend('database', ({ directory }, { onCleanup }) => {
+  const { database } = openDatabase(join(directory, 'academy.db'), stoppedClock().now)
+  onCleanup(() => database.close())
+  return database
+})
+
+const passwordForm = /^[a-z0-9]{5}(-[a-z0-9]{5}){3}$/
+
+test('the first admin gets a password that works, once', async ({ database }) => {
+  const first = await makeFirstPassword(database)
+  expect(first).toEqual({ email: 'admin@academy.local', password: expect.stringMatching(passwordForm) })
+  // No letter or digit that is taken for another one.
+  expect(first?.password).not.toMatch(/[01ilo25]/)
+  const { password_hash: stored, version } =
+    database.one<{ password_hash: string; version: number }>(sql`select * from users`) ?? {}
+  expect(version).toBe(1)
+  expect(await verifyPassword(first?.password ?? '', stored ?? '')).toBe(true)
+  expect(await makeFirstPassword(database)).toBeUndefined()
+  expect(database.one(sql`select password_hash from users`)).toEqual({ password_hash: stored })
+})
+
+test('of several that start at once, one gets the password', async ({ database, directory }) => {
+  const other = openDatabase(join(directory, 'academy.db'), stoppedClock().now).database
+  try {
+    const made = await Promise.all([database, other, database].map(makeFirstPassword))
+    const [first, ...more] = made.filter((one) => one !== undefined)
+    expect(more).toEqual([])
+    const stored = database.one<{ password_hash: string }>(sql`select password_hash from users`)
+    expect(await verifyPassword(first?.password ?? '', stored?.password_hash ?? '')).toBe(true)
+  } finally {
+    other.close()
+  }
+})
+
+test.for([["role = 'learner'"], ["status = 'suspended'"], ["status = 'deleted'"]])(
+  'a first user whose %s gets none',
+  async ([change = ''], { database }) => {
+    database.run(raw(`update users set ${change}`))
+    expect(await makeFirstPassword(database)).toBeUndefined()
+  },
+)
+
+test('a server makes one where it is told to, and says it in no log', async ({ directory }) => {
+  const path = join(directory, 'served.db')
+  const silent = await startServer(path)
+  expect(silent.firstPassword).toBeUndefined()
+  await silent.stop()
+  const first = await startServer(path, { firstPassword: true })
+  expect(first.firstPassword?.password).toMatch(passwordForm)
+  await first.fetch('/health')
+  await first.stop()
+  expect(first.log.join('')).not.toContain(first.firstPassword?.password)
+  expect(readFileSync(path).includes(first.firstPassword?.password ?? '')).toBe(false)
+  const second = await startServer(path, { firstPassword: true })
+  expect(second.firstPassword).toBeUndefined()
+  await second.stop()
+})
+
+test('an academy in this process makes one as well', async ({ directory }) => {
+  const academy = openAcademy({ path: join(directory, 'local.db') })
+  expect((await academy.makeFirstPassword())?.password).toMatch(passwordForm)
+  expect(await academy.makeFirstPassword()).toBeUndefined()
+  academy.close()
+})

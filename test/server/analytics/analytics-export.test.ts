@@ -1,0 +1,196 @@
+import { parse } from 'csv-parse/sync'
+import { expect } from 'vitest'
+import { unguarded } from '../../../src/codec/csv.ts'
+import { type Person, type TestAcademy, test } from '../../helpers/academy.ts'
+
+const path = '/v1/analytics/learners'
+
+const header =
+  'learnerId,email,firstName,lastName,externalId,courseId,courseTitle,difficulty,enrollmentStatus,enrolledAt,' +
+  'progressStatus,completionPercentage,startedAt,lastAccessed,completedAt,gradePercent,passed,gradeUpdatedAt'
+
+const hostile = [
+  'plain',
+  'comma, "quote" and \'apostrophe\'',
+  'line\nfeed, return\r\nand both',
+  '=HYPERLINK("http://evil.test","x")',
+  '+1',
+  '-1+1',
+  '@SUM(A1)',
+  '\ttab first',
+  '＝1＋1',
+  '－1',
+  "'already quoted",
+  "'=guarded by hand",
+  "''=twice",
+  '👩🏽‍🚀 Łódź \u202eright to left\u202c',
+  '","',
+  '"',
+  '0012',
+  'null',
+  ' blank around ',
+]
+
+/** A learner for each hostile text, in a course with such a title. */
+async function hostileSchool(academy: TestAcademy, admin: Person): Promise<void> {
+  const courseId = (await admin.post('/v1/courses', { title: '=1+1"\n,' })).body.id
+  for (const [index, text] of hostile.entries()) {
+    const email = `learner-${String(index).padStart(2, '0')}@b.example`
+    const user = await admin.post('/v1/users', {
+      email,
+      externalId: text,
+      profile: { firstName: text, lastName: text },
+    })
+    expect(user.status).toBe(201)
+    const record = { courseId, completionPercentage: index / 3 }
+    await admin.put(`/v1/learners/${user.body.id}/progress`, record)
+  }
+  const [{ learnerId }] = (await admin.get(path)).body.data
+  academy.grade({ learnerId, courseId, scoreGiven: 33.3 })
+}
+
+type Row = Record<string, string | number | boolean | null>
+
+const cells = (row: Row) => Object.values(row).map((value) => (value === null ? '' : String(value)))
+const read = (text: string): string[][] => parse(text)
+
+test('CSV, NDJSON and JSON have the same rows, cell by cell, whatever is in them', async ({
+  academy,
+  admin,
+}) => {
+  await hostileSchool(academy, admin)
+  const rows: Row[] = (await admin.get(`${path}?limit=100`)).body.data
+  expect(rows).toHaveLength(hostile.length)
+  expect(rows.map((row) => row['externalId'])).toEqual(hostile)
+
+  const ndjson = await admin.get(`${path}?format=ndjson`)
+  expect(ndjson.text.endsWith('\n')).toBe(true)
+  expect(
+    ndjson.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual(rows)
+
+  const raw = await admin.get(`${path}?format=csv&raw=true`)
+  expect(read(raw.text)).toEqual([header.split(','), ...rows.map(cells)])
+
+  const guarded = await admin.get(`${path}?format=csv`)
+  expect(read(guarded.text).map((record) => record.map(unguarded))).toEqual([
+    header.split(','),
+    ...rows.map(cells),
+  ])
+  expect(guarded.text).toContain('"\'=HYPERLINK(')
+  expect(guarded.text).not.toMatch(/(^|,|")[=+@＝＋－＠]/m)
+})
+
+test('CSV has its columns in the frozen order, CRLF, and no mark before them', async ({ admin }) => {
+  const answer = await admin.get(`${path}?format=csv`)
+  expect(answer.status).toBe(200)
+  expect(answer.text).toBe(`${header}\r\n`)
+  expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
+})
+
+test('bom=true puts a mark before them, for Excel', async ({ academy, admin }) => {
+  await hostileSchool(academy, admin)
+  const response = await academy.fetch(
+    new Request(`http://localhost${path}?format=csv&bom=true`, {
+      headers: { authorization: `Bearer ${admin.key}` },
+    }),
+  )
+  const bytes = Buffer.from(await response.arrayBuffer())
+  expect(bytes.subarray(0, 3)).toEqual(Buffer.from([0xef, 0xbb, 0xbf]))
+  expect(bytes.subarray(3).toString()).toBe((await admin.get(`${path}?format=csv`)).text)
+})
+
+test('numbers are plain, times as everywhere, truth values true and false', async ({ academy, admin }) => {
+  await hostileSchool(academy, admin)
+  const [, first = []] = read((await admin.get(`${path}?format=csv`)).text)
+  expect(first.slice(9)).toEqual([
+    '2026-03-01T12:00:00.000Z',
+    'not_started',
+    '0',
+    '2026-03-01T12:00:00.000Z',
+    '2026-03-01T12:00:00.000Z',
+    '',
+    '33.3',
+    'false',
+    '2026-03-01T12:00:00.000Z',
+  ])
+})
+
+test.for([
+  ['', 'learners.csv'],
+  ['&start_date=2026-01-01&end_date=2026-01-31', 'learners_2026-01-01_2026-01-31.csv'],
+  ['&start_date=2026-01-01T09:00:00Z', 'learners_2026-01-01.csv'],
+])('the file of %j is named %s', async ([query, name], { admin }) => {
+  const answer = await admin.get(`${path}?format=csv${query}`)
+  expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`)
+})
+
+test.for([
+  ['text/csv', '', 'text/csv'],
+  ['application/x-ndjson', '', 'application/x-ndjson'],
+  ['application/json', '', 'application/json'],
+  ['*/*', '', 'application/json'],
+  ['text/html, application/xhtml+xml', '', 'application/json'],
+  ['application/json, text/csv;q=0.5', '', 'application/json'],
+  ['application/json;q=0.5, text/csv', '', 'text/csv'],
+  ['text/csv;q=0', '', 'application/json'],
+  ['text/csv', '?format=json', 'application/json'],
+  ['application/json', '?format=csv', 'text/csv'],
+])('Accept %s%s is answered in %s', async ([accept = '', query, type = ''], { admin }) => {
+  const answer = await admin.get(`${path}${query}`, { accept })
+  expect(answer.headers.get('content-type')).toMatch(new RegExp(`^${type.replaceAll(/[/.]/g, '\\$&')}`))
+})
+
+test('an export has all rows, and the filters of the JSON', async ({ admin }) => {
+  await crowd(admin, 600)
+  const all = read((await admin.get(`${path}?format=csv`)).text)
+  expect(all).toHaveLength(601)
+  expect(all.slice(1).map(([, email]) => email)).toEqual([...all.slice(1).map(([, email]) => email)].sort())
+  const some = await admin.get(`${path}?format=ndjson&learner_id=email:learner-0300@b.example`)
+  expect(some.text.split('\n')).toHaveLength(2)
+  expect(read((await admin.get(`${path}?format=csv&start_date=2027-01-01`)).text)).toHaveLength(1)
+})
+
+test('an export is one snapshot, whatever happens while it is read', async ({ academy, admin }) => {
+  const courseId = await crowd(admin, 600)
+  const response = await academy.fetch(
+    new Request(`http://localhost${path}?format=csv`, { headers: { authorization: `Bearer ${admin.key}` } }),
+  )
+  const reader = response.body?.getReader()
+  const decoder = new TextDecoder()
+  let text = decoder.decode((await reader?.read())?.value, { stream: true })
+  await admin.delete('/v1/users/email:learner-0599@b.example')
+  await admin.put('/v1/users/email:learner-0598@b.example', { email: 'zoe@b.example' })
+  await admin.delete(`/v1/courses/${courseId}?force=true`)
+  for (let piece = await reader?.read(); piece && !piece.done; piece = await reader?.read()) {
+    text += decoder.decode(piece.value, { stream: true })
+  }
+  const emails = read(text).map(([, email]) => email)
+  expect(emails).toHaveLength(601)
+  expect(emails.slice(-2)).toEqual(['learner-0598@b.example', 'learner-0599@b.example'])
+  expect((await admin.get(path)).body.data).toEqual([])
+})
+
+test('an export that nobody reads to its end lets go of the database', async ({ academy, admin }) => {
+  await crowd(admin, 600)
+  const response = await academy.fetch(
+    new Request(`http://localhost${path}?format=csv`, { headers: { authorization: `Bearer ${admin.key}` } }),
+  )
+  await response.body?.cancel()
+  expect((await admin.post('/v1/courses', { title: 'Rhetoric' })).status).toBe(201)
+})
+
+async function crowd(admin: Person, size: number): Promise<string> {
+  const courseId = (await admin.post('/v1/courses', { title: 'Logic' })).body.id
+  const emails = Array.from(
+    { length: size },
+    (_, index) => `learner-${String(index).padStart(4, '0')}@b.example`,
+  )
+  await admin.post('/v1/users/batch', { items: emails.map((email) => ({ email })) })
+  const items = emails.map((email) => ({ courseId, learnerId: `email:${email}`, completionPercentage: 50 }))
+  await admin.post('/v1/progress/batch', { items })
+  return courseId
+}

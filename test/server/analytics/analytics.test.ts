@@ -1,0 +1,193 @@
+import { expect } from 'vitest'
+import { type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
+
+const path = '/v1/analytics/learners'
+
+test('there is one row per learner and course, with all that is known', async ({ academy, admin }) => {
+  const course = (
+    await admin.post('/v1/courses', {
+      title: 'Logic',
+      difficulty: 'expert',
+      status: 'published',
+      assessmentCriteria: { passingScore: 60 },
+    })
+  ).body
+  const profile = { firstName: 'Ada', lastName: 'Lovelace' }
+  const user = (await admin.post('/v1/users', { email: 'ada@b.example', externalId: 'S1', profile })).body
+  await admin.put(`/v1/learners/${user.id}/progress`, { courseId: course.id, completionPercentage: 100 })
+  academy.grade({ learnerId: user.id, courseId: course.id, scoreGiven: 81.25 })
+  expect((await admin.get(path)).body.data).toEqual([
+    {
+      learnerId: user.id,
+      email: 'ada@b.example',
+      firstName: 'Ada',
+      lastName: 'Lovelace',
+      externalId: 'S1',
+      courseId: course.id,
+      courseTitle: 'Logic',
+      difficulty: 'expert',
+      enrollmentStatus: 'completed',
+      enrolledAt: start,
+      progressStatus: 'completed',
+      completionPercentage: 100,
+      startedAt: start,
+      lastAccessed: start,
+      completedAt: start,
+      gradePercent: 81.25,
+      passed: true,
+      gradeUpdatedAt: start,
+    },
+  ])
+})
+
+test('the enrolled who never started have nothing but that', async ({ admin, learner }) => {
+  const courseId = (await admin.post('/v1/courses', { title: 'Logic' })).body.id
+  await admin.post('/v1/enrollments', { courseId, userId: learner.id })
+  expect((await admin.get(path)).body.data).toMatchObject([
+    {
+      enrollmentStatus: 'active',
+      progressStatus: 'not_started',
+      completionPercentage: 0,
+      startedAt: null,
+      lastAccessed: null,
+      completedAt: null,
+      gradePercent: null,
+      passed: null,
+      gradeUpdatedAt: null,
+    },
+  ])
+})
+
+/** Three learners in two courses, at five stages. */
+async function school(academy: TestAcademy, admin: Person): Promise<void> {
+  const make = async (kind: string, body: object) => (await admin.post(`/v1/${kind}`, body)).body.id
+  const logic = await make('courses', { title: 'Logic', externalId: 'L' })
+  const rhetoric = await make('courses', { title: 'Rhetoric', difficulty: 'expert' })
+  const [ada, bob, eve] = [
+    await make('users', { email: 'ada@b.example' }),
+    await make('users', { email: 'bob@b.example' }),
+    await make('users', { email: 'eve@b.example' }),
+  ]
+  const set = (learner: string, courseId: string, completionPercentage: number) =>
+    admin.put(`/v1/learners/${learner}/progress`, { courseId, completionPercentage })
+  await set(ada, logic, 100)
+  await set(bob, logic, 9.99)
+  await set(eve, logic, 50)
+  await set(ada, rhetoric, 90)
+  await make('enrollments', { courseId: rhetoric, userId: bob })
+  await make('enrollments', { courseId: rhetoric, userId: eve, role: 'instructor' })
+  academy.grade({ learnerId: ada, courseId: logic, scoreGiven: 90 })
+  academy.grade({ learnerId: bob, courseId: logic, scoreGiven: 45 })
+}
+
+const rows = ({ body }: { body: { data: { email: string; courseTitle: string }[] } }) =>
+  body.data.map(({ email, courseTitle }) => `${email.split('@')[0]} ${courseTitle}`)
+
+test('rows are in the order of address and title, and filters pick among them', async ({
+  academy,
+  admin,
+}) => {
+  await school(academy, admin)
+  const found = async (query: string) => rows(await admin.get(`${path}?${query}`))
+  expect(await found('')).toEqual(['ada Logic', 'ada Rhetoric', 'bob Logic', 'bob Rhetoric', 'eve Logic'])
+  expect(await found('course_id=ext:L')).toEqual(['ada Logic', 'bob Logic', 'eve Logic'])
+  expect(await found('learner_id=email:ADA@b.example')).toEqual(['ada Logic', 'ada Rhetoric'])
+  expect(await found('status=completed,not_started')).toEqual(['ada Logic', 'bob Rhetoric'])
+  expect(await found('difficulty=expert&status=in_progress')).toEqual(['ada Rhetoric'])
+  expect((await admin.get(`${path}?course_id=ext:M`)).status).toBe(404)
+})
+
+test('deleted users are left out, unless asked for; deleted enrolments are shown as such', async ({
+  academy,
+  admin,
+}) => {
+  await school(academy, admin)
+  await admin.delete('/v1/users/email:ada@b.example')
+  const [{ id }] = (await admin.get('/v1/enrollments?user_id=email:eve@b.example&role=learner')).body.data
+  await admin.delete(`/v1/enrollments/${id}`)
+  expect(rows(await admin.get(path))).toEqual(['bob Logic', 'bob Rhetoric', 'eve Logic'])
+  const all = await admin.get(`${path}?include_deleted=true`)
+  expect(rows(all)).toHaveLength(5)
+  expect(all.body.data[4]).toMatchObject({ email: 'eve@b.example', enrollmentStatus: 'deleted' })
+})
+
+test('the summary is over all that is filtered, not over the page', async ({ academy, admin }) => {
+  await school(academy, admin)
+  const { summary } = (await admin.get(`${path}?limit=1`)).body
+  const { byCourse, ...whole } = summary
+  expect(whole).toEqual({
+    learners: 3,
+    enrollments: 5,
+    notStarted: 1,
+    inProgress: 3,
+    completed: 1,
+    completionRate: 0.2,
+    averageCompletionPercentage: 49.998,
+    medianCompletionPercentage: 50,
+    averageGradePercent: 67.5,
+    distribution: [2, 0, 0, 0, 0, 1, 0, 0, 0, 2],
+  })
+  expect(byCourse).toEqual([
+    {
+      courseId: expect.any(String),
+      courseTitle: 'Logic',
+      enrollments: 3,
+      notStarted: 0,
+      inProgress: 2,
+      completed: 1,
+      completionRate: 0.3333,
+      averageCompletionPercentage: 53.33,
+      averageGradePercent: 67.5,
+    },
+    expect.objectContaining({
+      courseTitle: 'Rhetoric',
+      enrollments: 2,
+      notStarted: 1,
+      completionRate: 0,
+      averageCompletionPercentage: 45,
+      averageGradePercent: null,
+    }),
+  ])
+  const expert = (await admin.get(`${path}?difficulty=expert`)).body.summary
+  expect(expert).toMatchObject({ learners: 2, enrollments: 2, medianCompletionPercentage: 45 })
+})
+
+test('averages of nothing are null', async ({ admin }) => {
+  expect((await admin.get(path)).body).toEqual({
+    data: [],
+    nextCursor: null,
+    period: { start: null, end: null },
+    summary: {
+      learners: 0,
+      enrollments: 0,
+      notStarted: 0,
+      inProgress: 0,
+      completed: 0,
+      completionRate: null,
+      averageCompletionPercentage: null,
+      medianCompletionPercentage: null,
+      averageGradePercent: null,
+      distribution: Array(10).fill(0),
+      byCourse: [],
+    },
+  })
+})
+
+test('period and summary are on the first page only, and the summary may be left out', async ({
+  academy,
+  admin,
+}) => {
+  await school(academy, admin)
+  const seen: string[] = []
+  const first = await admin.get(`${path}?limit=2&include_total=true`)
+  expect(Object.keys(first.body).sort()).toEqual(['data', 'nextCursor', 'period', 'summary', 'total'])
+  seen.push(...rows(first))
+  let next = first
+  while (next.body.nextCursor !== null) {
+    next = await admin.get(`${path}?limit=2&cursor=${next.body.nextCursor}`)
+    expect(Object.keys(next.body).sort()).toEqual(['data', 'nextCursor'])
+    seen.push(...rows(next))
+  }
+  expect(seen).toEqual(rows(await admin.get(path)))
+  expect((await admin.get(`${path}?summary=false`)).body).not.toHaveProperty('summary')
+})

@@ -1,0 +1,192 @@
+import sql from 'sql-template-tag'
+import { describe, expect } from 'vitest'
+import { grantsOf } from '../../../src/server/credentials/grants.ts'
+import {
+  type Answer,
+  day,
+  minute,
+  type Person,
+  start,
+  type TestAcademy,
+  test,
+} from '../../helpers/academy.ts'
+import { giveGrant } from '../../helpers/grant.ts'
+
+const ids = ({ body }: Answer) => body.data.map(({ id }: { id: string }) => id)
+
+test('everybody sees what they allow applications to do, the newest first', async ({
+  academy,
+  clock,
+  learner,
+  analyst,
+}) => {
+  const { id: first } = giveGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
+  giveGrant(academy, { userId: analyst.id })
+  clock.advance(minute)
+  const { id: second } = giveGrant(academy, { userId: learner.id })
+  const listed = await learner.get('/v1/grants?include_total=true')
+  expect(listed).toMatchObject({ status: 200, body: { total: 2, nextCursor: null } })
+  expect(ids(listed)).toEqual([second, first])
+  expect(listed.body.data[1]).toEqual({
+    id: first,
+    userId: learner.id,
+    clientId: 'learnctl',
+    clientName: 'learnctl',
+    scopes: ['read', 'write'],
+    createdAt: start,
+    lastUsedAt: null,
+    expiresAt: '2026-05-30T12:00:00.000Z',
+  })
+  expect(grantsOf(academy.database, learner.id, clock.now().toISOString())).toEqual(listed.body.data)
+  const page = await learner.get('/v1/grants?limit=1')
+  expect(ids(await learner.get(`/v1/grants?limit=1&cursor=${page.body.nextCursor}`))).toEqual([first])
+})
+
+test('a grant that has ended or was revoked is not listed', async ({ academy, clock, learner }) => {
+  giveGrant(academy, { userId: learner.id })
+  clock.advance(90 * day - minute)
+  expect(ids(await learner.get('/v1/grants'))).toHaveLength(1)
+  clock.advance(minute)
+  expect(ids(await learner.get('/v1/grants'))).toEqual([])
+  const { id: revoked } = giveGrant(academy, { userId: learner.id })
+  expect((await learner.delete(`/v1/grants/${revoked}`)).status).toBe(204)
+  expect((await learner.get('/v1/grants?include_total=true')).body).toMatchObject({ data: [], total: 0 })
+  expect(grantsOf(academy.database, learner.id, clock.now().toISOString())).toEqual([])
+})
+
+test('a grant is revoked once, however often that is asked for', async ({ academy, clock, learner }) => {
+  const { id, accessToken } = giveGrant(academy, { userId: learner.id })
+  const program = academy.bearer(`Bearer ${accessToken}`)
+  expect((await program.get('/v1/grants')).body.data).toMatchObject([{ id }])
+  const revokedAt = () => academy.database.one(sql`select revoked_at from grants where id = ${id}`)
+  expect((await learner.delete(`/v1/grants/${id}`)).status).toBe(204)
+  expect(await program.get('/v1/grants')).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
+  clock.advance(minute)
+  expect((await learner.delete(`/v1/grants/${id}`)).status).toBe(204)
+  expect(revokedAt()).toEqual({ revoked_at: start })
+})
+
+describe('the grants of somebody else', () => {
+  test('are listed for admins with the scope admin alone', async ({
+    academy,
+    admin,
+    learner,
+    instructor,
+  }) => {
+    const { id } = giveGrant(academy, { userId: learner.id })
+    for (const reference of [learner.id, `email:${learner.email}`]) {
+      expect(ids(await admin.get(`/v1/grants?user_id=${reference}`))).toEqual([id])
+    }
+    expect(ids(await admin.get('/v1/grants'))).toEqual([])
+    const narrow = await academy.person('admin', ['read', 'write'])
+    for (const person of [instructor, narrow]) {
+      for (const reference of [learner.id, `email:${learner.email}`, 'usr_none']) {
+        expect(await person.get(`/v1/grants?user_id=${reference}`)).toMatchObject({
+          status: 403,
+          body: { code: 'insufficient_scope', scope: 'admin' },
+        })
+      }
+    }
+    expect(await admin.get('/v1/grants?user_id=usr_none')).toMatchObject({
+      status: 404,
+      body: { errors: [{ parameter: 'user_id', code: 'not_found' }] },
+    })
+  })
+
+  test('are one’s own where the reference is to oneself', async ({ academy, learner }) => {
+    const { id } = giveGrant(academy, { userId: learner.id })
+    for (const reference of [learner.id, `email:${learner.email.toUpperCase()}`]) {
+      expect(ids(await learner.get(`/v1/grants?user_id=${reference}`))).toEqual([id])
+    }
+  })
+
+  test('are revoked by admins with the scope admin, and are not there for others', async ({
+    academy,
+    admin,
+    learner,
+    instructor,
+  }) => {
+    const { id } = giveGrant(academy, { userId: learner.id })
+    const narrow = await academy.person('admin', ['read', 'write'])
+    const refusals = await Promise.all(
+      [instructor, narrow].flatMap((person) =>
+        [id, 'gnt_none'].map((grant) => person.delete(`/v1/grants/${grant}`)),
+      ),
+    )
+    for (const { status, body } of refusals)
+      expect({ status, code: body.code }).toEqual({
+        status: 404,
+        code: 'not_found',
+      })
+    expect(ids(await learner.get('/v1/grants'))).toEqual([id])
+    expect((await admin.delete(`/v1/grants/${id}`)).status).toBe(204)
+    expect(ids(await learner.get('/v1/grants'))).toEqual([])
+    expect((await admin.delete('/v1/grants/gnt_none')).status).toBe(404)
+  })
+})
+
+describe('access ends with', () => {
+  /** Signs somebody in twice, with a program and with a browser; tells how much of that is left. */
+  function signIn(academy: TestAcademy, { id }: Person) {
+    const { database, clock } = academy
+    const { accessToken } = giveGrant(academy, { userId: id })
+    const program = academy.bearer(`Bearer ${accessToken}`)
+    database.run(sql`
+      insert into browser_sessions (hash, user_id, created_at, expires_at)
+      values (${id}, ${id}, ${start}, '2026-03-02T12:00:00.000Z')`)
+    return async () => ({
+      status: (await program.get('/v1/user/profile')).status,
+      grants: grantsOf(database, id, clock.now().toISOString()).length,
+      sessions: database.all(sql`select 1 from browser_sessions where user_id = ${id}`).length,
+    })
+  }
+
+  const none = { status: 401, grants: 0, sessions: 0 }
+  const both = { status: 200, grants: 1, sessions: 1 }
+  const password = 'correct horse battery'
+
+  test.for<[what: string, end: (admin: Person, person: Person) => Promise<Answer>]>([
+    ['a password set by an admin', (admin, { id }) => admin.put(`/v1/users/${id}`, { password })],
+    ['suspension', (admin, { id }) => admin.put(`/v1/users/${id}`, { status: 'suspended' })],
+    ['deletion', (admin, { id }) => admin.delete(`/v1/users/${id}`)],
+    ['deletion by status', (admin, { id }) => admin.put(`/v1/users/${id}`, { status: 'deleted' })],
+    ['erasure', (admin, { id }) => admin.delete(`/v1/users/${id}?erase=true`)],
+    [
+      'suspension in a batch',
+      (admin, { email }) =>
+        admin.post('/v1/users/batch', { onExists: 'update', items: [{ email, status: 'suspended' }] }),
+    ],
+    [
+      'a password in a batch',
+      (admin, { email }) =>
+        admin.post('/v1/users/batch', { onExists: 'update', items: [{ email, password }] }),
+    ],
+  ])('%s', async ([, end], { academy, admin, learner, analyst }) => {
+    const left = signIn(academy, learner)
+    const leftOfOther = signIn(academy, analyst)
+    expect(await left()).toEqual(both)
+    expect([200, 204]).toContain((await end(admin, learner)).status)
+    expect(await left()).toEqual(none)
+    expect(await leftOfOther()).toEqual(both)
+    const revived = await admin.put(`/v1/users/${learner.id}`, { status: 'active' })
+    expect(revived.status).toBe(200)
+    expect(await left()).toEqual(none)
+  })
+
+  test('a new password of one’s own, and with no wrong one', async ({ academy, admin, learner }) => {
+    await admin.put(`/v1/users/${learner.id}`, { password })
+    const left = signIn(academy, learner)
+    const change = { password: 'staple of the second', currentPassword: 'not the current one' }
+    expect((await learner.put('/v1/user/profile', change)).status).toBe(422)
+    expect(await left()).toEqual(both)
+    expect((await learner.put('/v1/user/profile', { ...change, currentPassword: password })).status).toBe(200)
+    expect(await left()).toEqual(none)
+  })
+
+  test('nothing else that is changed', async ({ academy, admin, learner }) => {
+    const left = signIn(academy, learner)
+    await admin.put(`/v1/users/${learner.id}`, { role: 'analyst', username: 'ada', password: null })
+    await learner.put('/v1/user/profile', { profile: { firstName: 'Ada' } })
+    expect(await left()).toEqual(both)
+  })
+})

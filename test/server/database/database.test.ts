@@ -1,0 +1,198 @@
+import { execFile } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
+import sql from 'sql-template-tag'
+import { test as base, expect } from 'vitest'
+import { openDatabase } from '../../../src/server/academy.ts'
+import { DatabaseError } from '../../../src/server/database/database.ts'
+import { signInSchema } from '../../../src/server/database/sign-in-schema.ts'
+import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
+
+const { now } = stoppedClock()
+
+const test = base.extend('directory', ({ task: _ }, { onCleanup }) => {
+  const { path, remove } = freshDirectory()
+  onCleanup(remove)
+  return path
+})
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
+
+function refusalOf(path: string): string {
+  try {
+    openDatabase(path, now).database.close()
+    return 'opened'
+  } catch (error) {
+    expect(error).toBeInstanceOf(DatabaseError)
+    const { path: named, message } = error as DatabaseError
+    expect(named).toBe(path)
+    return message
+  }
+}
+
+test('a new academy has a first user, who is its admin', ({ directory }) => {
+  const { database, created } = openDatabase(join(directory, 'academy.db'), now)
+  expect(created).toBe(true)
+  expect(database.all(sql`select email, role, status from users`)).toEqual([
+    { email: 'admin@academy.local', role: 'admin', status: 'active' },
+  ])
+  database.close()
+  const again = openDatabase(join(directory, 'academy.db'), now)
+  expect(again.created).toBe(false)
+  expect(again.database.all(sql`select id from users`)).toHaveLength(1)
+  again.database.close()
+})
+
+test('of many programs that make the same academy at once, one has made it', async ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  const program = `
+    import { openDatabase } from ${JSON.stringify(import.meta.resolve('../../../src/server/academy.ts'))}
+    const { created, database } = openDatabase(process.argv[1], () => new Date())
+    console.log(created)
+    database.close()`
+  const open = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, path])
+  const outputs = await Promise.all(Array.from({ length: 3 }, open))
+  expect(outputs.map(({ stdout }) => stdout.trim()).sort()).toEqual(['false', 'false', 'true'])
+})
+
+test('database, journal and shared memory are 0600 in a directory of 0700', ({ directory }) => {
+  const path = join(directory, 'one/two/academy.db')
+  const { database } = openDatabase(path, now)
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(modeOf(file), file).toBe('600')
+  for (const made of ['one', 'one/two']) expect(modeOf(join(directory, made)), made).toBe('700')
+  database.close()
+})
+
+test('an academy that others could read is so no more', ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  openDatabase(path, now).database.close()
+  chmodSync(path, 0o644)
+  const { database } = openDatabase(path, now)
+  for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(modeOf(file), file).toBe('600')
+  database.close()
+})
+
+test('an academy of the first version is brought up to date, with what is in it', ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  openDatabase(path, now).database.close()
+  const older = new DatabaseSync(path)
+  for (const { sql: text } of [...signInSchema].reverse()) {
+    const table = /^create table (\w+)/.exec(text)?.[1]
+    if (table) older.exec(`drop table ${table}`)
+  }
+  older.exec("update users set username = 'first'; pragma user_version = 1")
+  older.close()
+  const { database, created } = openDatabase(path, now)
+  expect(created).toBe(false)
+  expect(database.all(sql`select username from users`)).toEqual([{ username: 'first' }])
+  expect(database.all(sql`select id, is_public from oauth_clients`)).toEqual([
+    { id: 'learnctl', is_public: 1 },
+  ])
+  database.close()
+})
+
+test('a database from a newer version is refused, and left as it is', ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  openDatabase(path, now).database.close()
+  const other = new DatabaseSync(path)
+  other.exec('pragma user_version = 99; create table later (id text)')
+  other.close()
+  const before = readFileSync(path)
+  expect(refusalOf(path)).toBe(
+    'was written by a newer learnctl (its version is 99, this program knows up to 2)',
+  )
+  expect(readFileSync(path)).toEqual(before)
+})
+
+test('a database of another program is refused, and left as it is', ({ directory }) => {
+  const path = join(directory, 'bookmarks.db')
+  const other = new DatabaseSync(path)
+  other.exec('create table bookmarks (url text); insert into bookmarks values (1)')
+  other.close()
+  chmodSync(path, 0o644)
+  const before = readFileSync(path)
+  expect(refusalOf(path)).toBe('is a SQLite database of another program')
+  expect(readFileSync(path)).toEqual(before)
+  expect(modeOf(path)).toBe('644')
+  expect(existsSync(`${path}-wal`)).toBe(false)
+})
+
+test('a file that is no database is refused, and left as it is', ({ directory }) => {
+  const path = join(directory, 'notes.txt')
+  writeFileSync(path, 'dear diary, '.repeat(1000))
+  expect(refusalOf(path)).toBe('is not a SQLite database')
+  expect(readFileSync(path, 'utf8')).toBe('dear diary, '.repeat(1000))
+})
+
+test('a directory, or a file where a directory should be, is told as that', ({ directory }) => {
+  mkdirSync(join(directory, 'folder'))
+  writeFileSync(join(directory, 'file'), '')
+  expect(refusalOf(join(directory, 'folder'))).toBe('is a directory')
+  expect(refusalOf(join(directory, 'file/academy.db'))).toBe('cannot be made: a part of its path is a file')
+})
+
+test('a transaction does all or nothing, a savepoint undoes itself alone', ({ directory }) => {
+  const { database } = openDatabase(join(directory, 'academy.db'), now)
+  const put = (name: string) => database.run(sql`insert into settings (name, value) values (${name}, '')`)
+  const names = () =>
+    database.all(sql`select name from settings where value = '' order by name`).map(({ name }) => name)
+  expect(() =>
+    database.transaction(() => {
+      put('a')
+      put('a')
+    }),
+  ).toThrow('UNIQUE')
+  expect(names()).toEqual([])
+  database.transaction(() => {
+    put('a')
+    expect(() =>
+      database.savepoint(() => {
+        put('b')
+        database.savepoint(() => put('c'))
+        throw new Error('no')
+      }),
+    ).toThrow('no')
+    put('d')
+  })
+  expect(names()).toEqual(['a', 'd'])
+  database.close()
+})
+
+test('writes of one turn share a commit; one that throws undoes itself alone', async ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  const { database } = openDatabase(path, now)
+  const put = (name: string) => database.run(sql`insert into settings (name, value) values (${name}, '')`)
+  const outcomes = await Promise.allSettled([
+    database.write(() => put('a')),
+    database.write(() => {
+      put('b')
+      throw new Error('no')
+    }),
+    database.write(() => put('a')),
+    database.write(() => put('c')),
+  ])
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+  const other = new DatabaseSync(path, { readOnly: true })
+  expect(other.prepare(`select name from settings where value = '' order by name`).all()).toEqual([
+    expect.objectContaining({ name: 'a' }),
+    expect.objectContaining({ name: 'c' }),
+  ])
+  other.close()
+  database.close()
+})
+
+test('a reader sees one state of the data for as long as it reads', ({ directory }) => {
+  const { database } = openDatabase(join(directory, 'academy.db'), now)
+  for (const name of ['a', 'b', 'c'])
+    database.run(sql`insert into settings (name, value) values (${name}, '')`)
+  const reader = database.reader()
+  const rows = reader.stream(sql`select name from settings where value = '' order by name`)
+  expect(rows.next().value).toEqual(['a'])
+  database.run(sql`delete from settings where value = ''`)
+  expect([...rows]).toEqual([['b'], ['c']])
+  expect(() => reader.run(sql`delete from settings`)).toThrow('readonly')
+  reader.close()
+  database.close()
+})

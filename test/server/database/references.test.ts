@@ -1,0 +1,74 @@
+import { expect } from 'vitest'
+import { idMaker } from '../../../src/server/database/id.ts'
+import { second, stoppedClock, test } from '../../helpers/academy.ts'
+
+test('ids tell their kind, sort by the time they were made, and are never the same', () => {
+  const clock = stoppedClock()
+  const newId = idMaker(clock.now)
+  const ids = Array.from({ length: 1000 }, () => newId('crs'))
+  expect(new Set(ids).size).toBe(1000)
+  for (const id of ids) expect(id).toMatch(/^crs_[0-9a-z]{20,40}$/)
+  clock.advance(second)
+  const later = newId('crs')
+  for (const id of ids) expect(later > id).toBe(true)
+})
+
+test('wherever an id is taken, the school’s own is too, and ours is what is answered', async ({ admin }) => {
+  const course = (await admin.post('/v1/courses', { title: 'Logic', externalId: 'C 1/ä' })).body
+  const user = (await admin.post('/v1/users', { email: 'ada+x@b.example', externalId: 'S:1' })).body
+  const lesson = (await admin.post('/v1/lessons', { courseId: 'ext:C 1/ä', title: 'One', externalId: 'L1' }))
+    .body
+  expect(lesson.courseId).toBe(course.id)
+  const [ofCourse, ofUser] = [encodeURIComponent('ext:C 1/ä'), 'ext:S%3A1']
+  const address = encodeURIComponent('email:ADA+x@b.example')
+
+  expect((await admin.get(`/v1/courses/${ofCourse}`)).body.id).toBe(course.id)
+  expect((await admin.put(`/v1/courses/${ofCourse}`, { tags: ['a'] })).body.id).toBe(course.id)
+  expect((await admin.get(`/v1/courses/${ofCourse}/versions`)).body.data[0].courseId).toBe(course.id)
+  expect((await admin.get(`/v1/lessons/ext:L1`)).body.id).toBe(lesson.id)
+  expect((await admin.get(`/v1/lessons?course_id=${ofCourse}`)).body.data[0].id).toBe(lesson.id)
+  const enrollment = (await admin.post('/v1/enrollments', { courseId: 'ext:C 1/ä', userId: 'ext:S:1' })).body
+  expect(enrollment).toMatchObject({ courseId: course.id, userId: user.id })
+  for (const learner of [ofUser, address]) {
+    const record = { courseId: 'ext:C 1/ä', completionPercentage: 5 }
+    const set = await admin.put(`/v1/learners/${learner}/progress`, record)
+    expect(set.body).toMatchObject({ learnerId: user.id, courseId: course.id })
+    const query = `?user_id=${learner}&course_id=${ofCourse}`
+    expect((await admin.get(`/v1/enrollments${query}`)).body.data[0].id).toBe(enrollment.id)
+    expect((await admin.get(`/v1/keys?user_id=${learner}`)).status).toBe(200)
+    expect((await admin.get(`/v1/analytics/learners?learner_id=${learner}`)).body.data).toHaveLength(1)
+  }
+  const key = await admin.post('/v1/keys', { name: 'a', userId: 'email:ada+X@b.example' })
+  expect(key.body.userId).toBe(user.id)
+  expect((await admin.delete(`/v1/users/${address}`)).status).toBe(204)
+})
+
+test.for([
+  'crs_none',
+  'ext:',
+  'ext:none',
+  'email:a@b.example',
+  '%00',
+  "'%20or%201=1--",
+  '%F0%9F%98%80',
+  '..%2f..',
+])('there is no course %s', async (name, { admin }) => {
+  await admin.post('/v1/courses', { title: 'Logic' })
+  expect(await admin.get(`/v1/courses/${name}`)).toMatchObject({ status: 404, body: { code: 'not_found' } })
+  expect((await admin.delete(`/v1/courses/${name}?force=true`)).status).toBe(404)
+  expect((await admin.get('/v1/courses?include_total=true')).body.total).toBe(1)
+})
+
+test.for([
+  '/v1/courses?external_id=',
+  '/v1/courses?tag=',
+  '/v1/courses?managed_by=',
+  '/v1/users?email=',
+  '/v1/users?external_id=',
+  '/v1/lessons?module_id=',
+  '/v1/lessons?course_id=',
+  '/v1/enrollments?user_id=',
+  '/v1/analytics/learners?learner_id=',
+])('%s picks nothing out, and is 400 rather than everything', async (path, { admin }) => {
+  expect(await admin.get(path)).toMatchObject({ status: 400, body: { errors: [{ code: 'too_short' }] } })
+})

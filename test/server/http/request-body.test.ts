@@ -1,0 +1,90 @@
+import { expect } from 'vitest'
+import { test } from '../../helpers/academy.ts'
+
+test('names of the prototype in a body are unknown fields and change nothing', async ({ admin }) => {
+  const answer = await admin.send(
+    'POST',
+    '/v1/courses',
+    '{"title":"Logic","__proto__":{"status":"published"},"constructor":1}',
+    { 'content-type': 'application/json' },
+  )
+  expect(answer.status).toBe(422)
+  expect(answer.body.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual([
+    '#/__proto__',
+    '#/constructor',
+  ])
+})
+
+test.for([
+  ['', 'The body is not JSON: it is empty.'],
+  ['{"title": "Logic"', 'The body is not JSON: '],
+  ['{"title": NaN}', 'The body is not JSON: '],
+])('the body %j is 400 invalid_json', async ([text = '', detail = ''], { admin }) => {
+  const answer = await admin.send('POST', '/v1/courses', text, { 'content-type': 'application/json' })
+  expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
+  expect(answer.body.detail).toContain(detail)
+})
+
+test('a body that is not UTF-8 is 400 invalid_json', async ({ admin }) => {
+  const latin1 = Buffer.from('{"title":"Caf\u00e9"}', 'latin1')
+  const answer = await admin.send('POST', '/v1/courses', latin1, { 'content-type': 'application/json' })
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_json', detail: 'The body is not UTF-8.' },
+  })
+})
+
+test.for([
+  ['\ud800', 'title'],
+  ['a\udc00b', 'title'],
+  ['nul\u0000', 'description'],
+])('text that is not well-formed (%j) is refused, not mended', async ([text, field = ''], { admin }) => {
+  const answer = await admin.post('/v1/courses', { title: 'Logic', [field]: text })
+  expect(answer).toMatchObject({
+    status: 422,
+    body: { errors: [{ pointer: `#/${field}`, code: 'invalid_string' }] },
+  })
+})
+
+test('text comes back as it was sent, not normalised', async ({ admin }) => {
+  const title = 'Cafe\u0301 \u00c5 \ufb01 👩🏽‍🚀 \u202eabc'
+  expect((await admin.post('/v1/courses', { title })).body.title).toBe(title)
+})
+
+function nested(depth: number): string {
+  return `{"title":"Logic","modules":${'['.repeat(depth)}${']'.repeat(depth)}}`
+}
+
+test('a body may be nested 32 deep, and however deep it is, it is refused in order', async ({ admin }) => {
+  const send = (body: string) =>
+    admin.send('POST', '/v1/courses', body, { 'content-type': 'application/json' })
+  const codes = ({ body }: { body: { errors: { code: string }[] } }) => body.errors.map(({ code }) => code)
+  expect(codes(await send(nested(31)))).not.toContain('too_deep')
+  expect(codes(await send(nested(32)))).toContain('too_deep')
+  expect(codes(await send(nested(500_000)))).toContain('too_deep')
+  const objects = `${'{"a":'.repeat(150_000)}1${'}'.repeat(150_000)}`
+  expect(codes(await send(objects))).toContain('too_deep')
+})
+
+test('an array has at most 1,000 items', async ({ admin }) => {
+  const tags = Array.from({ length: 1001 }, (_, index) => `tag ${index}`)
+  expect((await admin.post('/v1/courses', { title: 'Logic', tags })).body.errors).toEqual([
+    { pointer: '#/tags', code: 'too_long', detail: expect.any(String) },
+  ])
+})
+
+test('a number too large for JSON numbers is refused', async ({ admin }) => {
+  const answer = await admin.send('POST', '/v1/courses', '{"title":"Logic","durationMinutes":1e999}', {
+    'content-type': 'application/json',
+  })
+  expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: '#/durationMinutes' }] } })
+})
+
+test('a body of 1 MiB is read, one byte more is 413', async ({ admin }) => {
+  const head = '{"title":"Logic","description":"'
+  const body = (bytes: number) => `${head}${'a'.repeat(bytes - head.length - 2)}"}`
+  const send = (bytes: number) =>
+    admin.send('POST', '/v1/courses', body(bytes), { 'content-type': 'application/json' })
+  expect((await send(2 ** 20)).body.errors[0].code).toBe('too_long')
+  expect(await send(2 ** 20 + 1)).toMatchObject({ status: 413, body: { code: 'content_too_large' } })
+})

@@ -1,0 +1,192 @@
+import { expect } from 'vitest'
+import { hour, type Person, start, test } from '../../helpers/academy.ts'
+
+async function courseOf(admin: Person, assessmentCriteria: object = {}): Promise<string> {
+  const course = { title: 'Logic', status: 'published', externalId: 'L1', assessmentCriteria }
+  return (await admin.post('/v1/courses', course)).body.id
+}
+
+test('a user is enrolled in a course as a learner, active and now', async ({ instructor, learner }) => {
+  const courseId = await courseOf(instructor)
+  const made = await instructor.post('/v1/enrollments', { courseId, userId: learner.id })
+  expect(made.status).toBe(201)
+  expect(made.body).toEqual({
+    id: expect.stringMatching(/^enr_/),
+    courseId,
+    userId: learner.id,
+    role: 'learner',
+    status: 'active',
+    enrolledAt: start,
+    completedAt: null,
+    source: 'api',
+    managedBy: null,
+    version: 1,
+    createdAt: start,
+    updatedAt: start,
+  })
+})
+
+test('course and user may be named by external id and e-mail address', async ({ admin }) => {
+  const courseId = await courseOf(admin)
+  const user = (await admin.post('/v1/users', { email: 'ada@b.example', externalId: 'S1' })).body
+  const made = await admin.post('/v1/enrollments', { courseId: 'ext:L1', userId: 'email:ADA@b.example' })
+  expect(made.body).toMatchObject({ courseId, userId: user.id })
+  expect((await admin.get('/v1/enrollments?user_id=ext:S1&course_id=ext:L1')).body.data).toHaveLength(1)
+})
+
+test('an unknown course or user is 404 with its place', async ({ admin, learner }) => {
+  const courseId = await courseOf(admin)
+  expect(await admin.post('/v1/enrollments', { courseId: 'crs_none', userId: learner.id })).toMatchObject({
+    status: 404,
+    body: { code: 'not_found', errors: [{ pointer: '#/courseId', code: 'not_found' }] },
+  })
+  expect(await admin.post('/v1/enrollments', { courseId, userId: 'ext:none' })).toMatchObject({
+    status: 404,
+    body: { code: 'not_found', errors: [{ pointer: '#/userId', code: 'not_found' }] },
+  })
+})
+
+test('there is one enrolment per course, user and role', async ({ admin, learner }) => {
+  const courseId = await courseOf(admin)
+  const enrollment = { courseId, userId: learner.id }
+  const { body: first } = await admin.post('/v1/enrollments', enrollment)
+  expect(await admin.post('/v1/enrollments', enrollment)).toMatchObject({
+    status: 409,
+    body: { code: 'duplicate', id: first.id, existingStatus: 'active' },
+  })
+  expect((await admin.post('/v1/enrollments', { ...enrollment, role: 'instructor' })).status).toBe(201)
+})
+
+test('a deleted enrolment is kept as deleted, left out of lists, and revived by a new one', async ({
+  admin,
+  learner,
+  clock,
+}) => {
+  const courseId = await courseOf(admin)
+  const enrollment = { courseId, userId: learner.id }
+  const { body: first } = await admin.post('/v1/enrollments', enrollment)
+  expect((await admin.delete(`/v1/enrollments/${first.id}`)).status).toBe(204)
+  expect((await admin.get(`/v1/enrollments/${first.id}`)).body).toMatchObject({
+    status: 'deleted',
+    version: 2,
+  })
+  expect((await admin.get('/v1/enrollments')).body.data).toEqual([])
+  expect((await admin.get('/v1/enrollments?status=deleted')).body.data).toHaveLength(1)
+  clock.advance(hour)
+  const revived = await admin.post('/v1/enrollments', enrollment)
+  expect(revived).toMatchObject({
+    status: 201,
+    body: {
+      id: first.id,
+      status: 'active',
+      version: 3,
+      enrolledAt: '2026-03-01T13:00:00.000Z',
+      createdAt: start,
+    },
+  })
+})
+
+test('course, user and role of an enrolment do not change', async ({ admin, learner, analyst }) => {
+  const { body } = await admin.post('/v1/enrollments', {
+    courseId: await courseOf(admin),
+    userId: learner.id,
+  })
+  const path = `/v1/enrollments/${body.id}`
+  for (const [field, value] of [
+    ['userId', analyst.id],
+    ['role', 'instructor'],
+  ] as const) {
+    expect(await admin.put(path, { [field]: value })).toMatchObject({
+      status: 422,
+      body: { code: 'read_only', errors: [{ pointer: `#/${field}`, code: 'read_only' }] },
+    })
+  }
+  expect((await admin.put(path, { courseId: 'ext:L1', managedBy: 'sis' })).body).toMatchObject({
+    managedBy: 'sis',
+  })
+})
+
+test('an enrolment set to completed has the time of it', async ({ admin, learner, clock }) => {
+  const { body } = await admin.post('/v1/enrollments', {
+    courseId: await courseOf(admin),
+    userId: learner.id,
+  })
+  clock.advance(hour)
+  const completed = await admin.put(`/v1/enrollments/${body.id}`, { status: 'completed' })
+  expect(completed.body).toMatchObject({ status: 'completed', completedAt: '2026-03-01T13:00:00.000Z' })
+})
+
+const completed = '2026-03-01T11:00:00.000Z'
+
+/** Whether the enrolment is completed after all progress, after a pass, after both. */
+test.for([
+  ['Completed', true, false, true],
+  ['Passed', false, true, true],
+  ['CompletedAndPassed', false, false, true],
+  ['CompletedOrPassed', true, true, true],
+  ['NotApplicable', false, false, false],
+] as const)(
+  'moveOn %s: completed by progress %s, by a pass %s, by both %s',
+  async ([moveOn, ...expected], { academy, admin }) => {
+    const courseId = await courseOf(admin, { moveOn, passingScore: 60 })
+    const people = await Promise.all(expected.map(() => academy.person('learner')))
+    for (const [index, { id: learnerId }] of people.entries()) {
+      const record = { courseId, completionPercentage: index === 1 ? 50 : 100, lastAccessed: completed }
+      await admin.put(`/v1/learners/${learnerId}/progress`, record)
+      academy.grade({ learnerId, courseId, scoreGiven: index === 0 ? 59.9 : 60 })
+      const { body } = await admin.get(`/v1/enrollments?user_id=${learnerId}`)
+      expect(body.data[0].status === 'completed').toBe(expected[index])
+    }
+  },
+)
+
+test('an enrolment completed by progress has the time at which it was reached', async ({
+  admin,
+  learner,
+  clock,
+}) => {
+  const courseId = await courseOf(admin)
+  const set = (completionPercentage: number, lastAccessed: string) =>
+    admin.put(`/v1/learners/${learner.id}/progress`, { courseId, completionPercentage, lastAccessed })
+  await set(100, completed)
+  clock.advance(hour)
+  await set(20, '2026-03-01T12:30:00Z')
+  const { body } = await admin.get(`/v1/enrollments?user_id=${learner.id}`)
+  expect(body.data).toMatchObject([{ status: 'completed', completedAt: completed, source: 'progress' }])
+})
+
+test('learners see their own enrolments, and cannot ask for those of others', async ({
+  admin,
+  learner,
+  analyst,
+}) => {
+  const courseId = await courseOf(admin)
+  const { body: own } = await admin.post('/v1/enrollments', { courseId, userId: learner.id })
+  const { body: other } = await admin.post('/v1/enrollments', { courseId, userId: analyst.id })
+  expect((await learner.get('/v1/enrollments')).body.data).toMatchObject([{ id: own.id }])
+  expect((await learner.get(`/v1/enrollments?user_id=${learner.id}`)).body.data).toHaveLength(1)
+  expect((await learner.get(`/v1/enrollments/${other.id}`)).status).toBe(404)
+  for (const name of [analyst.id, `email:${analyst.email}`, 'usr_none']) {
+    expect(await learner.get(`/v1/enrollments?user_id=${name}`), name).toMatchObject({ status: 404 })
+  }
+})
+
+test('enrolments are found by course, user, role and status, in the order of enrolment', async ({
+  admin,
+  learner,
+  analyst,
+}) => {
+  const courseId = await courseOf(admin)
+  const at = (enrolledAt: string, more: object) =>
+    admin.post('/v1/enrollments', { courseId, enrolledAt, ...more })
+  await at('2026-01-02T00:00:00Z', { userId: learner.id })
+  await at('2026-01-01T00:00:00Z', { userId: analyst.id, role: 'instructor' })
+  await at('2026-01-03T00:00:00Z', { userId: admin.id, status: 'inactive' })
+  const found = async (query: string) => {
+    const { body } = await admin.get(`/v1/enrollments?sort=enrolledAt&${query}`)
+    return body.data.map(({ userId }: { userId: string }) => userId)
+  }
+  expect(await found('')).toEqual([analyst.id, learner.id, admin.id])
+  expect(await found('role=learner&status=active,completed')).toEqual([learner.id])
+  expect(await found(`course_id=${courseId}&user_id=${admin.id}`)).toEqual([admin.id])
+})

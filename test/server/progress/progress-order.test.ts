@@ -1,0 +1,139 @@
+import { expect } from 'vitest'
+import { minute, type Person, second, test } from '../../helpers/academy.ts'
+
+async function courseOf(admin: Person, more: object = {}): Promise<string> {
+  return (await admin.post('/v1/courses', { title: 'Logic', status: 'published', ...more })).body.id
+}
+
+/** Sets progress as this person, at a time of that day. */
+function setter(person: Person, { id }: Pick<Person, 'id'>, courseId: string) {
+  return (completionPercentage: unknown, time?: string, headers: Record<string, string> = {}) =>
+    person.put(
+      `/v1/learners/${id}/progress`,
+      { courseId, completionPercentage, ...(time ? { lastAccessed: `2026-03-01T${time}:00Z` } : {}) },
+      headers,
+    )
+}
+
+test.for([
+  '2026-03-01T12:00:00',
+  '2026-03-01',
+  '2026-02-30T12:00:00Z',
+  '2026-03-01T24:00:00Z',
+  '2026-03-01T12:00:60Z',
+  '2026-03-01T12:00Z',
+  '2026-03-01 12:00:00Z',
+  '0000-01-01T00:00:00+23:59',
+  'yesterday',
+  1772366400,
+])('lastAccessed %j is 422', async (lastAccessed, { admin, learner }) => {
+  const record = { courseId: await courseOf(admin), completionPercentage: 1, lastAccessed }
+  expect(await admin.put(`/v1/learners/${learner.id}/progress`, record)).toMatchObject({
+    status: 422,
+    body: { errors: [{ pointer: '#/lastAccessed' }] },
+  })
+})
+
+test('a time may come in any zone and any precision, and goes out in UTC to the millisecond', async ({
+  admin,
+  learner,
+}) => {
+  const record = { courseId: await courseOf(admin), completionPercentage: 1 }
+  for (const [sent, kept] of [
+    ['2026-03-01T00:30:00.5+02:00', '2026-02-28T22:30:00.500Z'],
+    ['2026-03-01T10:00:00.123456789Z', '2026-03-01T10:00:00.123Z'],
+    ['2026-03-01T06:00:00-05:30', '2026-03-01T11:30:00.000Z'],
+  ]) {
+    const { body } = await admin.put(`/v1/learners/${learner.id}/progress`, { ...record, lastAccessed: sent })
+    expect(body.lastAccessed).toBe(kept)
+  }
+})
+
+test('up to five minutes ahead is a wrong clock, more is the future', async ({ admin, learner }) => {
+  const courseId = await courseOf(admin)
+  const set = setter(admin, learner, courseId)
+  expect((await set(1, '12:05')).status).toBe(200)
+  expect(await set(2, '12:06')).toMatchObject({
+    status: 422,
+    body: { errors: [{ pointer: '#/lastAccessed', code: 'in_future' }] },
+  })
+})
+
+test('an older record never replaces a newer one', async ({ admin, learner }) => {
+  const set = setter(admin, learner, await courseOf(admin))
+  const { body: current } = await set(60, '11:00')
+  const stale = await set(90, '10:59')
+  expect(stale).toMatchObject({ status: 409, body: { code: 'stale_progress' } })
+  expect(stale.body.current).toEqual(current)
+  expect((await admin.get(`/v1/learners/${learner.id}/progress`)).body.data).toEqual([current])
+})
+
+test('an equally old record replaces, and a repetition changes nothing', async ({
+  admin,
+  learner,
+  clock,
+}) => {
+  const set = setter(admin, learner, await courseOf(admin))
+  const { body: first } = await set(60, '11:00')
+  clock.advance(minute)
+  expect((await set(60, '11:00')).body).toEqual(first)
+  expect((await set(70, '11:00')).body).toMatchObject({ completionPercentage: 70, version: 2 })
+})
+
+test('records that arrive in any order end as the newest of them', async ({ admin, learner }) => {
+  const courseId = await courseOf(admin)
+  const set = setter(admin, learner, courseId)
+  const records: readonly (readonly [number, string])[] = [
+    [30, '09:30'],
+    [10, '09:10'],
+    [50, '09:50'],
+    [20, '09:20'],
+  ]
+  await Promise.all(records.map(([percentage, time]) => set(percentage, time)))
+  expect((await admin.get(`/v1/learners/${learner.id}/progress`)).body.data).toMatchObject([
+    { completionPercentage: 50 },
+  ])
+})
+
+test('every accepted step is in the history, newest first', async ({ admin, learner, clock }) => {
+  const courseId = await courseOf(admin)
+  const set = setter(admin, learner, courseId)
+  await set(10, '08:00')
+  clock.advance(second)
+  await set(50, '09:00')
+  await set(40, '08:30')
+  const path = `/v1/learners/${learner.id}/progress/history?course_id=${courseId}`
+  expect((await admin.get(path)).body).toEqual({
+    data: [
+      {
+        learnerId: learner.id,
+        courseId,
+        version: 2,
+        completionPercentage: 50,
+        status: 'in_progress',
+        lastAccessed: '2026-03-01T09:00:00.000Z',
+        recordedAt: '2026-03-01T12:00:01.000Z',
+      },
+      expect.objectContaining({ version: 1, completionPercentage: 10 }),
+    ],
+    nextCursor: null,
+  })
+  const first = await admin.get(`${path}&limit=1`)
+  expect((await admin.get(`${path}&limit=1&cursor=${first.body.nextCursor}`)).body.data[0].version).toBe(1)
+  const without = await admin.get(`/v1/learners/${learner.id}/progress/history`)
+  expect(without).toMatchObject({
+    status: 400,
+    body: { errors: [{ parameter: 'course_id', code: 'required' }] },
+  })
+})
+
+test('the list of progress is by course, last accessed first', async ({ admin, learner }) => {
+  const [one, two] = [await courseOf(admin), await courseOf(admin, { externalId: 'L2' })]
+  await setter(admin, learner, one)(10, '08:00')
+  await setter(admin, learner, two)(20, '09:00')
+  const path = `/v1/learners/${learner.id}/progress`
+  const courses = async (query = '') =>
+    (await admin.get(path + query)).body.data.map(({ courseId }: { courseId: string }) => courseId)
+  expect(await courses()).toEqual([two, one])
+  expect(await courses('?course_id=ext:L2')).toEqual([two])
+})

@@ -1,0 +1,167 @@
+import { expect } from 'vitest'
+import { hour, type Person, start, test } from '../../helpers/academy.ts'
+
+async function courseOf(admin: Person, more: object = {}): Promise<string> {
+  return (await admin.post('/v1/courses', { title: 'Logic', status: 'published', ...more })).body.id
+}
+
+/** Sets progress as this person, at a time of that day. */
+function setter(person: Person, { id }: Pick<Person, 'id'>, courseId: string) {
+  return (completionPercentage: unknown, time?: string, headers: Record<string, string> = {}) =>
+    person.put(
+      `/v1/learners/${id}/progress`,
+      { courseId, completionPercentage, ...(time ? { lastAccessed: `2026-03-01T${time}:00Z` } : {}) },
+      headers,
+    )
+}
+
+test('the first progress enrols, and starts the course', async ({ instructor, learner }) => {
+  const courseId = await courseOf(instructor)
+  const answer = await setter(instructor, learner, courseId)(12.5)
+  expect(answer.status).toBe(200)
+  expect(answer.body).toEqual({
+    learnerId: learner.id,
+    courseId,
+    completionPercentage: 12.5,
+    status: 'in_progress',
+    startedAt: start,
+    lastAccessed: start,
+    completedAt: null,
+    version: 1,
+    updatedAt: start,
+  })
+  expect((await instructor.get('/v1/enrollments')).body.data).toMatchObject([
+    { userId: learner.id, courseId, role: 'learner', status: 'active', source: 'progress' },
+  ])
+})
+
+test('a record can be sent back as it was read, but what the server set is not to be changed', async ({
+  instructor,
+  learner,
+}) => {
+  const courseId = await courseOf(instructor)
+  const { body: record } = await setter(instructor, learner, courseId)(12.5)
+  const put = (body: object) => instructor.put(`/v1/learners/${learner.id}/progress`, body)
+  expect(await put({ ...record, completionPercentage: 20 })).toMatchObject({
+    status: 200,
+    body: { completionPercentage: 20, version: 2 },
+  })
+  expect(await put({ ...record, version: 7, status: 'completed' })).toMatchObject({
+    status: 422,
+    body: {
+      code: 'read_only',
+      errors: [
+        { pointer: '#/status', code: 'read_only' },
+        { pointer: '#/version', code: 'read_only' },
+      ],
+    },
+  })
+})
+
+test.for([-1, 100.1, 101, '50', 'NaN', null, true])(
+  '%j per cent is 422, and nothing is set',
+  async (value, { admin, learner }) => {
+    const answer = await setter(admin, learner, await courseOf(admin))(value)
+    expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer: '#/completionPercentage' }] } })
+    expect((await admin.get(`/v1/learners/${learner.id}/progress`)).body.data).toEqual([])
+  },
+)
+
+test('course and percentage must both be there', async ({ admin, learner }) => {
+  const { body } = await admin.put(`/v1/learners/${learner.id}/progress`, {})
+  expect(body.errors).toEqual([
+    { pointer: '#/courseId', code: 'required', detail: 'is required' },
+    { pointer: '#/completionPercentage', code: 'required', detail: 'is required' },
+  ])
+})
+
+test('status follows the percentage and the threshold of the course', async ({ admin, learner }) => {
+  const progressTracking = { completionThreshold: 80 }
+  const set = setter(admin, learner, await courseOf(admin, { progressTracking }))
+  expect((await set(0, '10:00')).body).toMatchObject({
+    status: 'not_started',
+    startedAt: '2026-03-01T10:00:00.000Z',
+  })
+  expect((await set(0.01, '10:01')).body.status).toBe('in_progress')
+  expect((await set(79.99, '10:02')).body).toMatchObject({ status: 'in_progress', completedAt: null })
+  expect((await set(80, '10:03')).body).toMatchObject({ status: 'completed' })
+})
+
+test('started and completed keep the time of the first time', async ({ admin, learner }) => {
+  const set = setter(admin, learner, await courseOf(admin))
+  await set(10, '08:00')
+  await set(100, '09:00')
+  const times = { startedAt: '2026-03-01T08:00:00.000Z', completedAt: '2026-03-01T09:00:00.000Z' }
+  expect((await set(40, '10:00')).body).toMatchObject({ status: 'in_progress', ...times })
+  expect((await set(100, '11:00')).body).toMatchObject({ status: 'completed', ...times, version: 4 })
+})
+
+test('unknown learners and courses are 404, the course with its place', async ({ admin, learner }) => {
+  const courseId = await courseOf(admin)
+  expect((await setter(admin, { id: 'usr_none' }, courseId)(1)).status).toBe(404)
+  expect(await setter(admin, learner, 'crs_none')(1)).toMatchObject({
+    status: 404,
+    body: { code: 'not_found', errors: [{ pointer: '#/courseId', code: 'not_found' }] },
+  })
+})
+
+test('an inactive enrolment, an inactive user and a course without tracking take no progress', async ({
+  admin,
+  learner,
+}) => {
+  const courseId = await courseOf(admin)
+  const set = setter(admin, learner, courseId)
+  const { body } = await admin.post('/v1/enrollments', { courseId, userId: learner.id, status: 'inactive' })
+  expect(await set(1)).toMatchObject({ status: 409, body: { code: 'enrollment_inactive', id: body.id } })
+  await admin.delete(`/v1/enrollments/${body.id}`)
+  expect(await set(1)).toMatchObject({ status: 409, body: { code: 'enrollment_inactive' } })
+  const untracked = await courseOf(admin, { progressTracking: { enabled: false } })
+  expect(await setter(admin, learner, untracked)(1)).toMatchObject({
+    status: 409,
+    body: { code: 'progress_disabled' },
+  })
+  for (const status of ['suspended', 'deleted']) {
+    await admin.put(`/v1/users/${learner.id}`, { status })
+    expect(await setter(admin, learner, await courseOf(admin))(1)).toMatchObject({
+      status: 409,
+      body: { code: 'user_inactive' },
+    })
+  }
+})
+
+test('learners set their own progress where they are enrolled, and see only their own', async ({
+  admin,
+  learner,
+  analyst,
+}) => {
+  const courseId = await courseOf(admin)
+  expect(await setter(learner, learner, courseId)(10)).toMatchObject({
+    status: 403,
+    body: { code: 'forbidden' },
+  })
+  await admin.post('/v1/enrollments', { courseId, userId: learner.id })
+  expect((await setter(learner, learner, courseId)(10)).status).toBe(200)
+  expect((await setter(learner, analyst, courseId)(10)).status).toBe(404)
+  expect((await learner.get(`/v1/learners/${learner.id}/progress`)).body.data).toHaveLength(1)
+  expect((await learner.get(`/v1/learners/${analyst.id}/progress`)).status).toBe(404)
+  expect(
+    (await learner.get(`/v1/learners/${analyst.id}/progress/history?course_id=${courseId}`)).status,
+  ).toBe(404)
+})
+
+test('a draft takes progress from those who see it, and is not there for learners', async ({
+  admin,
+  learner,
+}) => {
+  const courseId = await courseOf(admin, { status: 'draft' })
+  expect((await setter(learner, learner, courseId)(10)).status).toBe(404)
+  expect((await setter(admin, learner, courseId)(10)).status).toBe(200)
+})
+
+test('progress carries its version: If-Match of another is 412', async ({ admin, learner, clock }) => {
+  const set = setter(admin, learner, await courseOf(admin))
+  expect((await set(10, '10:00')).headers.get('etag')).toBe('"1"')
+  clock.advance(hour)
+  expect((await set(20, '11:00', { 'if-match': '"3"' })).status).toBe(412)
+  expect((await set(20, '11:00', { 'if-match': '"1"' })).headers.get('etag')).toBe('"2"')
+})

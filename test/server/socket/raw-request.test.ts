@@ -1,0 +1,183 @@
+import { expect } from 'vitest'
+import { allowedHosts } from '../../../src/server/socket/raw-request.ts'
+import { open, parsed, sendRaw, test } from './served.ts'
+
+const close = 'Connection: close\r\n'
+
+/** A GET without a body, head lines as given. */
+const get = (target: string, lines: string, version = '1.1') =>
+  `GET ${target} HTTP/${version}\r\n${lines}\r\n`
+
+test.for(['localhost', 'LOCALHOST:1234', '127.0.0.1:65535', '127.0.0.1', '[::1]', '127.1'])(
+  'Host %s is this server’s',
+  async (host, { served }) => {
+    expect(await sendRaw(served.port, get('/health', `Host: ${host}\r\n${close}`))).toMatchObject({
+      status: 200,
+    })
+  },
+)
+
+test.for([
+  'evil.test',
+  'evil.test:80',
+  'localhost.evil.test',
+  'evil.test@localhost',
+  'localhost@evil.test',
+  'localhost/evil',
+  'academy.local',
+  '10.0.0.1',
+  'localhost:65536',
+  'localhost:99999999999',
+  '',
+])('Host %j is 421', async (host, { served }) => {
+  const answer = await sendRaw(served.port, get('/health', `Host: ${host}\r\n${close}`))
+  expect(answer).toMatchObject({ status: 421, code: 'misdirected_request' })
+  expect(answer.head).toContain('x-request-id: req_')
+  expect(answer.head).toContain('content-type: application/problem+json')
+})
+
+test.for([
+  ['http://evil.test/health', 421],
+  ['http://localhost@evil.test/health', 421],
+  ['https://evil.test:443/', 421],
+  ['evil.test:80', 400],
+  ['http://127.0.0.1/health', 200],
+  ['http://localhost:9/health?', 200],
+  ['http://localhost/v1/courses?limit=1', 401],
+  ['//evil.test/health', 404],
+] as const)('the target %s is %s', async ([target, status], { served }) => {
+  expect(await sendRaw(served.port, get(target, `Host: localhost\r\n${close}`))).toMatchObject({ status })
+})
+
+test('a path with a backslash is 400, as every other refusal is', async ({ served }) => {
+  for (const target of ['/\\evil.test/health', '/dashboard\\']) {
+    const answer = await sendRaw(served.port, get(target, `Host: localhost\r\n${close}`))
+    expect(answer).toMatchObject({ status: 400, code: 'invalid_parameter' })
+    expect(answer.head).toContain('x-request-id: req_')
+  }
+  const query = await sendRaw(served.port, get('/health?a=\\', `Host: localhost\r\n${close}`))
+  expect(query).toMatchObject({ status: 400, code: 'unknown_parameter' })
+})
+
+test('two Host lines are 400, were they the same', async ({ served }) => {
+  for (const second of ['evil.test', 'localhost']) {
+    const answer = await sendRaw(
+      served.port,
+      get('/health', `Host: localhost\r\nhost: ${second}\r\n${close}`),
+    )
+    expect(answer).toMatchObject({ status: 400, code: 'duplicate_header' })
+  }
+})
+
+test('two Authorization lines are 400, though one be right', async ({ served }) => {
+  for (const lines of [
+    `Authorization: Bearer ${served.key}\r\nAuthorization: Bearer x\r\n`,
+    `AUTHORIZATION: Bearer ${served.key}\r\nauthorization: Bearer ${served.key}\r\n`,
+  ]) {
+    const answer = await sendRaw(served.port, get('/v1/courses', `Host: localhost\r\n${lines}${close}`))
+    expect(answer).toMatchObject({ status: 400, code: 'duplicate_header' })
+  }
+})
+
+test.for(['1.1', '1.0'])('HTTP/%s without a Host is 400', async (version, { served }) => {
+  const answer = await sendRaw(served.port, get('/health', close, version))
+  expect(answer).toMatchObject({ status: 400, code: 'invalid_parameter' })
+  expect(answer.body).toContain('carries no Host header')
+})
+
+test('HTTP/1.0 with a Host is answered, and closed', async ({ served }) => {
+  const answer = await sendRaw(served.port, get('/health', 'Host: localhost\r\n', '1.0'))
+  expect(answer).toMatchObject({ status: 200 })
+  expect(JSON.parse(answer.body)).toMatchObject({ status: 'ok' })
+})
+
+test.for([
+  ['no HTTP at all', 'hello\r\n\r\n'],
+  ['a line end without CR', 'GET /health HTTP/1.1\nHost: localhost\n\n'],
+  [
+    'two ways to tell the length',
+    'POST /v1/courses HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  ],
+  [
+    'a length that is no number',
+    'POST /v1/courses HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n',
+  ],
+  ['TLS', '\x16\x03\x01\x02\x00\x01'],
+])('%s is 400, as problem details', async ([, bytes = ''], { served }) => {
+  const answer = await sendRaw(served.port, bytes)
+  expect(answer).toMatchObject({ status: 400, code: 'invalid_parameter' })
+  expect(answer.head).toContain('connection: close')
+  expect(answer.head).toContain('x-content-type-options: nosniff')
+  expect(answer.head).toContain('x-request-id: req_')
+})
+
+test('a URL over 8 KiB is 414, over 16 KiB too', async ({ served }) => {
+  for (const length of [9_000, 20_000]) {
+    const target = `/v1/courses?q=${'a'.repeat(length)}`
+    const answer = await sendRaw(served.port, get(target, `Host: localhost\r\n${close}`))
+    expect(answer).toMatchObject({ status: 414, code: 'uri_too_long' })
+  }
+})
+
+test.for(['TRACE', 'OPTIONS', 'PATCH', 'PROPFIND'])('%s is 405', async (method, { served }) => {
+  const answer = await sendRaw(
+    served.port,
+    `${method} /v1/courses HTTP/1.1\r\nHost: localhost\r\n${close}\r\n`,
+  )
+  expect(answer).toMatchObject({ status: 405, code: 'method_not_allowed' })
+  expect(answer.head).toContain('allow: head, get, post')
+})
+
+test('HEAD has the headers of GET and no body', async ({ served }) => {
+  const head = (method: string) =>
+    sendRaw(served.port, `${method} /health HTTP/1.1\r\nHost: localhost\r\n${close}\r\n`)
+  const [got, asked] = [await head('GET'), await head('HEAD')]
+  expect(asked).toMatchObject({ status: 200, body: '' })
+  expect(asked.head).toContain(/content-type: .*/.exec(got.head)?.[0])
+})
+
+const post = (key: string, length: string) =>
+  `POST /v1/courses HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n` +
+  `Content-Type: application/json\r\n${length}\r\n${close}\r\n`
+
+const mebibyte = 1024 * 1024
+const body = (size: number) => `{"title":"${'a'.repeat(size - 12)}"}`
+
+test('a body of 1 MiB + 1 is 413 by its Content-Length, before it is read', async ({ served }) => {
+  const { socket, closed, received } = await open(served.port)
+  socket.write(post(served.key, `Content-Length: ${mebibyte + 1}`))
+  await closed
+  expect(parsed(received())).toMatchObject({ status: 413, code: 'content_too_large' })
+})
+
+test('a body of 1 MiB + 1 in chunks is 413 once it is too large', async ({ served }) => {
+  const text = body(mebibyte + 1)
+  const chunk = `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`
+  const answer = await sendRaw(served.port, post(served.key, 'Transfer-Encoding: chunked'), chunk)
+  expect(answer).toMatchObject({ status: 413, code: 'content_too_large' })
+})
+
+test('a body of 1 MiB is read, in one piece or in chunks', async ({ served }) => {
+  const text = body(mebibyte)
+  const whole = await sendRaw(served.port, post(served.key, `Content-Length: ${mebibyte}`), text)
+  const chunks = `${(mebibyte - 9).toString(16)}\r\n${text.slice(0, -9)}\r\n9\r\n${text.slice(-9)}\r\n0\r\n\r\n`
+  const chunked = await sendRaw(served.port, post(served.key, 'Transfer-Encoding: chunked'), chunks)
+  for (const answer of [whole, chunked])
+    expect(answer).toMatchObject({ status: 422, code: 'validation_failed' })
+})
+
+test('names of this server are the loopback, what it is bound to, and what it is told', () => {
+  const names = (more: object) => [
+    ...allowedHosts({ host: '127.0.0.1', allowHosts: [], publicUrl: undefined, ...more }),
+  ]
+  expect(names({})).toEqual(['localhost', '127.0.0.1', '[::1]'])
+  expect(names({ host: '0.0.0.0' })).toEqual(['localhost', '127.0.0.1', '[::1]'])
+  expect(names({ host: 'fd00::1' })).toContain('[fd00::1]')
+  expect(names({ allowHosts: ['School.Example'], publicUrl: 'https://learn.example:8443/x' })).toEqual([
+    'localhost',
+    '127.0.0.1',
+    '[::1]',
+    'school.example',
+    'learn.example',
+  ])
+})

@@ -1,0 +1,119 @@
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test as base } from 'vitest'
+import { type RunningServer, type ServeOptions, serve } from '../../../src/server/socket/serve.ts'
+import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
+
+/** An academy behind a real socket. */
+export interface Served extends RunningServer {
+  readonly path: string
+  readonly port: number
+  readonly key: string
+  readonly log: readonly string[]
+  /** `fetch` with the first key, or with headers instead. */
+  fetch(path: string, init?: RequestInit & { headers?: Record<string, string> }): Promise<Response>
+}
+
+/** What came back over a raw socket. */
+export interface RawAnswer {
+  readonly status: number
+  readonly head: string
+  readonly body: string
+  /** The problem's code, where the body is one. */
+  readonly code: string | undefined
+}
+
+/** Serves an academy on a free port of the loopback. */
+export async function startServer(path: string, options: Partial<ServeOptions> = {}): Promise<Served> {
+  const log: string[] = []
+  const server = await serve({
+    path,
+    host: '127.0.0.1',
+    port: 0,
+    allowHosts: [],
+    publicUrl: undefined,
+    corsOrigins: [],
+    perMinute: 0,
+    writeLog: (line) => log.push(line),
+    now: stoppedClock().now,
+    ...options,
+  })
+  const key = server.firstKey ?? ''
+  return {
+    ...server,
+    path,
+    port: Number(new URL(server.address).port),
+    key,
+    log,
+    fetch: (target, init = {}) =>
+      fetch(server.address + target, { headers: { authorization: `Bearer ${key}` }, ...init }),
+  }
+}
+
+/** Opens a socket to the server; what arrives is kept as text. */
+export async function open(
+  port: number,
+): Promise<{ socket: Socket; received: () => string; closed: Promise<void> }> {
+  const socket = connect(port, '127.0.0.1')
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk: Buffer) => chunks.push(chunk))
+  // A server that slams the door is an answer too.
+  socket.on('error', () => {})
+  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()))
+  await new Promise<void>((resolve) => socket.once('connect', resolve))
+  return { socket, closed, received: () => Buffer.concat(chunks).toString() }
+}
+
+/** Sends these bytes and reads until the server closes. */
+export async function sendRaw(port: number, ...pieces: readonly (string | Uint8Array)[]): Promise<RawAnswer> {
+  const { socket, closed, received } = await open(port)
+  for (const piece of pieces) socket.write(piece)
+  await closed
+  return parsed(received())
+}
+
+/** The first answer in what a socket gave. */
+export function parsed(text: string): RawAnswer {
+  const [head = '', ...rest] = text.split('\r\n\r\n')
+  const body = rest.join('\r\n\r\n')
+  const code = /"code":"(\w+)"/.exec(body)?.[1]
+  return { status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1]), head: head.toLowerCase(), body, code }
+}
+
+/** Fills the academy with learners in one course; their rows are about 1 KB each. */
+export function fill(path: string, learners: number): void {
+  const database = new DatabaseSync(path)
+  database.exec(`
+    insert into courses (id, title, description, difficulty, status, attributes, version, created_at, updated_at)
+    values ('crs_1', 'Logic', '', 'beginner', 'published',
+            '{"assessmentCriteria":{"passingScore":70}}', 1, '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z');
+    insert into users (id, email, email_key, role, status, profile, version, created_at, updated_at)
+    with recursive n (i) as (select 1 union all select i + 1 from n where i < ${learners})
+    select 'usr_' || i, printf('%08d@b.example', i), printf('%08d@b.example', i), 'learner', 'active',
+           json_object('firstName', printf('%.*c', 400, 'a'), 'lastName', printf('%.*c', 400, 'b')),
+           1, '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z' from n;
+    insert into enrollments (id, course_id, user_id, role, status, enrolled_at, source, version, created_at, updated_at)
+    select 'enr_' || id, 'crs_1', id, 'learner', 'active', created_at, 'api', 1, created_at, created_at
+    from users where id like 'usr_%' and email like '%@b.example'`)
+  database.close()
+}
+
+/** The head of a request whose body has 17 bytes. */
+export const post = (key: string) =>
+  `POST /v1/courses HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n` +
+  'Content-Type: application/json\r\nContent-Length: 17\r\n\r\n'
+
+/** A vitest test with a fresh directory, and a served academy in it for those who name it. */
+export const test = base
+  .extend('directory', ({ task: _ }, { onCleanup }) => {
+    const { path, remove } = freshDirectory()
+    onCleanup(remove)
+    return path
+  })
+  .extend('options', {})
+  .extend('served', async ({ directory, options }, { onCleanup }) => {
+    const served = await startServer(join(directory, 'academy.db'), options)
+    onCleanup(() => served.stop())
+    return served
+  })

@@ -1,0 +1,106 @@
+import { expect } from 'vitest'
+import { test } from '../../helpers/academy.ts'
+
+const password = 'correct horse battery'
+
+test('instructors create learners, and nobody else', async ({ instructor }) => {
+  expect((await instructor.post('/v1/users', { email: 'a@b.example' })).status).toBe(201)
+  for (const role of ['analyst', 'instructor', 'teacher']) {
+    expect(await instructor.post('/v1/users', { email: 'c@b.example', role })).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden' },
+    })
+  }
+  for (const more of [{ role: 'admin' }, { password }]) {
+    expect(await instructor.post('/v1/users', { email: 'c@b.example', ...more })).toMatchObject({
+      status: 403,
+      body: { code: 'insufficient_scope', scope: 'admin' },
+    })
+  }
+})
+
+test('instructors change nobody, not by a batch either', async ({ admin, analyst, instructor }) => {
+  expect((await instructor.put(`/v1/users/${analyst.id}`, { role: 'learner' })).status).toBe(403)
+  const { email, version } = (await admin.get(`/v1/users/${admin.id}`)).body
+  const answer = await instructor.post('/v1/users/batch', {
+    onExists: 'update',
+    items: [
+      { email, status: 'suspended' },
+      { email: 'new@b.example' },
+      { email: 'dean@b.example', role: 'analyst' },
+    ],
+  })
+  expect(answer.body.results).toMatchObject([
+    { index: 0, status: 403, code: 'forbidden' },
+    { index: 1, status: 201 },
+    { index: 2, status: 403, code: 'forbidden' },
+  ])
+  expect((await admin.get(`/v1/users/${admin.id}`)).body.version).toBe(version)
+})
+
+test('an admin without the scope admin changes users, but no admin, role to admin or password', async ({
+  academy,
+  analyst,
+}) => {
+  const writer = await academy.person('admin', ['read', 'write'])
+  const path = `/v1/users/${analyst.id}`
+  expect((await writer.put(path, { role: 'instructor', username: 'dean' })).status).toBe(200)
+  for (const answer of [
+    await writer.put(path, { role: 'admin' }),
+    await writer.put(path, { password }),
+    await writer.put(`/v1/users/${writer.id}`, { role: 'learner' }),
+    await writer.put(`/v1/users/${writer.id}`, { password }),
+    await writer.post('/v1/users', { email: 'a@b.example', role: 'admin' }),
+    await writer.post('/v1/users', { email: 'a@b.example', password }),
+  ]) {
+    expect(answer).toMatchObject({ status: 403, body: { code: 'insufficient_scope', scope: 'admin' } })
+  }
+})
+
+test('learners see themselves only, and nobody else is there for them', async ({ admin, learner }) => {
+  expect((await learner.get('/v1/users')).body.data).toMatchObject([{ id: learner.id }])
+  expect((await learner.get('/v1/users?role=admin')).body.data).toEqual([])
+  expect((await learner.get(`/v1/users/${learner.id}`)).status).toBe(200)
+  for (const name of [admin.id, `email:${admin.email}`, 'usr_none']) {
+    expect(await learner.get(`/v1/users/${name}`)).toMatchObject({
+      status: 404,
+      body: { detail: `There is no user ${name}.` },
+    })
+  }
+})
+
+test('instructors and analysts see everybody', async ({ analyst, instructor, learner }) => {
+  for (const person of [analyst, instructor]) {
+    expect((await person.get(`/v1/users/${learner.id}`)).status).toBe(200)
+    expect((await person.get('/v1/users?include_total=true')).body.total).toBe(4)
+  }
+})
+
+test('a password is never shown, by nobody and nowhere', async ({ academy, admin }) => {
+  const made = await admin.post('/v1/users', { email: 'a@b.example', password })
+  const path = `/v1/users/${made.body.id}`
+  const answers = [
+    made,
+    await admin.put(path, { password: `${password} 2` }),
+    await admin.get(path),
+    await admin.get('/v1/users'),
+    await admin.get('/v1/openapi.json'),
+  ]
+  for (const { text } of answers) {
+    expect(text).not.toContain(password)
+    expect(text).not.toContain('scrypt$')
+  }
+  for (const answer of answers.slice(0, 4)) expect(answer.text).not.toContain('password')
+  expect(JSON.stringify(academy.logged)).not.toContain(password)
+})
+
+test('a password has twelve characters at least', async ({ admin }) => {
+  for (const short of ['', 'short', 'eleven char']) {
+    const answer = await admin.post('/v1/users', { email: 'a@b.example', password: short })
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '#/password', code: 'too_short' }] },
+    })
+    expect(answer.text).not.toContain('eleven')
+  }
+})

@@ -1,0 +1,51 @@
+import { defineConfig } from 'tsdown'
+
+/** Which folders are loaded together, one chunk for each: what a command needs arrives in few files, and no more. */
+export const chunks = [
+  {
+    // The values of the contract: loaded when something is called, with zod, which takes the longest.
+    name: 'schema',
+    test: /src\/(contract\/(field|page|patch|batch|operation|errors)|cli\/operation\/schema)\.ts|node_modules\/zod\//,
+  },
+  {
+    // Everything up to the point where a command runs: parsing, and help.
+    name: 'program',
+    test: /src\/(cli\/(main\.ts|program\/|command\/(?!context)|operation\/(?!list)|help\/help-text|terminal\/(errors|exit-codes|io|two-columns|visible)|output\/(columns|mask)|session\/session\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/version\.ts)|node_modules\/commander\//,
+  },
+  {
+    // What every run needs to reach an academy and to print what it answers.
+    name: 'run',
+    test: /src\/(cli\/(command\/context|operation\/list|output\/(output|formats\/(format|json|tsv))|session\/(?!refresh)|terminal\/(?!target-file))|auth\/(errors|tokens|token-source)|codec\/(credential-text|nearest)|config\/|contract\/oauth|client\/(?!undici|client\.ts))|node_modules\/fastest-levenshtein\//,
+  },
+  {
+    name: 'server',
+    test: /src\/server\/(academy|routes|local|http\/|problem\/|access\/(?!first-admin|password)|database\/)|node_modules\/(hono\/dist\/(?!jsx|helper\/html)|sql-template-tag)\//,
+  },
+  { name: 'courses', test: /src\/server\/courses\/course/ },
+]
+
+const common = {
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  fixedExtension: false,
+  minify: true,
+  report: false,
+  deps: { onlyBundle: false },
+} as const
+
+/** The program in dist, and the library learnctl/client in dist/library. */
+export default defineConfig([
+  {
+    ...common,
+    entry: { main: 'src/cli/main.ts' },
+    dts: false,
+    copy: [{ from: 'src/examples', to: 'dist' }],
+    outputOptions: {
+      // As deep as the sources, so that src/cli/quickstart and its chunk find the examples by one path.
+      chunkFileNames: 'cli/chunks/[name]-[hash].js',
+      codeSplitting: { includeDependenciesRecursively: false, groups: chunks },
+    },
+  },
+  { ...common, entry: { client: 'src/client/client.ts' }, dts: true, outDir: 'dist/library' },
+])
