@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from '../src/cli/command/command.ts'
 import type { Noun } from '../src/cli/command/noun.ts'
@@ -10,31 +10,57 @@ import { type Setting, settings } from '../src/config/setting.ts'
 import { host } from './helpers/host.ts'
 import { root } from './helpers/process.ts'
 
-/** The file whose reference is generated. */
-export const readmePath = join(root, 'README.md')
+/** The files of the manual, from the root. */
+export const manual: readonly string[] = [
+  'README.md',
+  ...readdirSync(join(root, 'docs'))
+    .filter((name) => name.endsWith('.md'))
+    .sort()
+    .map((name) => join('docs', name)),
+]
 
-const parts: Readonly<Record<string, () => Promise<string>>> = {
-  commands: async () => {
-    const texts = await Promise.all(Object.entries(nouns).map(([name, noun]) => nounText(name, noun)))
-    return texts.join('\n\n')
-  },
-  settings: async () => settingsText(),
-  variables: async () => table(['Variable', 'Meaning'], Object.entries(otherVariables).map(variableRow)),
-  'exit-codes': async () =>
-    table(
-      ['Code', 'Name', 'When'],
-      Object.entries(exitCodes).map(([name, { code, when }]) => [String(code), spaced(name), text(when)]),
-    ),
+interface Part {
+  /** Where it stands, between two markers of its name. */
+  readonly file: string
+  readonly make: () => Promise<string>
 }
 
-/** A README with the generated parts, each between its two markers, made anew. Throws where markers are missing. */
-export async function withReference(readme: string): Promise<string> {
-  let result = readme
-  for (const [name, make] of Object.entries(parts)) {
+const parts: Readonly<Record<string, Part>> = {
+  commands: {
+    file: 'docs/commands.md',
+    make: async () => {
+      const texts = await Promise.all(Object.entries(nouns).map(([name, noun]) => nounText(name, noun)))
+      return texts.join('\n\n')
+    },
+  },
+  settings: { file: 'docs/configuration.md', make: async () => settingsText() },
+  variables: {
+    file: 'docs/configuration.md',
+    make: async () => table(['Variable', 'Meaning'], Object.entries(otherVariables).map(variableRow)),
+  },
+  'exit-codes': {
+    file: 'README.md',
+    make: async () =>
+      table(
+        ['Code', 'Name', 'When'],
+        Object.entries(exitCodes).map(([name, { code, when }]) => [String(code), spaced(name), text(when)]),
+      ),
+  },
+}
+
+/** The text of a file of the manual. */
+export function textOf(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}
+
+/** That text with its generated parts made anew. Throws where the markers of one are missing. */
+export async function withReference(file: string): Promise<string> {
+  let result = textOf(file)
+  for (const [name, part] of Object.entries(parts).filter(([, part]) => part.file === file)) {
     const [begin, end] = [`<!-- ${name} -->\n`, `<!-- end of ${name} -->`]
     const [from, to] = [result.indexOf(begin), result.indexOf(end)]
-    if (from < 0 || to < from) throw new Error(`README.md has no place for ${name}`)
-    result = `${result.slice(0, from + begin.length)}${await make()}\n${result.slice(to)}`
+    if (from < 0 || to < from) throw new Error(`${file} has no place for ${name}`)
+    result = `${result.slice(0, from + begin.length)}${await part.make()}\n${result.slice(to)}`
   }
   return result
 }
@@ -52,7 +78,7 @@ async function nounText(name: string, noun: Noun): Promise<string> {
   )
   const examples = commands.flatMap((command) => command.examples ?? [])
   return [
-    `#### ${name}`,
+    `## ${name}`,
     table(['Command', 'What it does'], rows),
     ...(words.length > 0 ? [details(table(single ? ['', ''] : ['', '', 'Taken by'], words))] : []),
     ...(examples.length > 0
@@ -120,4 +146,6 @@ function spaced(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
-if (import.meta.main) writeFileSync(readmePath, await withReference(readFileSync(readmePath, 'utf8')))
+if (import.meta.main) {
+  for (const file of manual) writeFileSync(join(root, file), await withReference(file))
+}

@@ -14,18 +14,18 @@ import { test as base, expect, vi } from 'vitest'
 import { createProgram } from '../src/cli/program/program.ts'
 import { createClient } from '../src/client/client.ts'
 import { type RunningServer, serve } from '../src/server/socket/serve.ts'
-import { readmePath, withReference } from './docs.ts'
+import { manual, textOf, withReference } from './docs.ts'
 import { testCli, words } from './helpers/cli.ts'
 import { bin, root, run } from './helpers/process.ts'
 
-const readme = readFileSync(readmePath, 'utf8')
+const text = manual.map(textOf).join('\n')
 // Whole processes take their time on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-/** The fenced blocks of the README in one language, without their fences. */
+/** The fenced blocks of the manual in one language, without their fences. */
 function blocks(language: string): string[] {
-  return [...readme.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, name, text = '']) =>
-    name === language ? [text] : [],
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, name, block = '']) =>
+    name === language ? [block] : [],
   )
 }
 
@@ -60,8 +60,8 @@ const test = base
     return { directory, server, env }
   })
 
-test('the reference is the one that the commands make: npm run docs', async () => {
-  expect(readme).toBe(await withReference(readme))
+test.for(manual)('the reference in %s is the one that the commands make: npm run docs', async (file) => {
+  expect(textOf(file)).toBe(await withReference(file))
 })
 
 test('every command line in it is one that the program understands', async () => {
