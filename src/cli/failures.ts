@@ -8,8 +8,8 @@ import {
   RequestError,
   TimeoutError,
 } from '../client/errors.ts'
-import type { Academy, Credential } from '../config/academy.ts'
 import { ConfigError, SettingError } from '../config/errors.ts'
+import type { Credential, Target } from '../config/target.ts'
 import { didYouMean } from './did-you-mean.ts'
 import { signInCommand } from './session/sign-in-command.ts'
 import { CommandError } from './terminal/errors.ts'
@@ -33,8 +33,8 @@ export interface Failure {
 const nothing = { why: [], hint: null, status: null, requestId: null, retryable: false, details: [] } as const
 
 /** What a thrown fault means: text, exit code, and what helps. `academy` is the one that was called, if any. */
-export function failureOf(error: unknown, academy: Academy | null): Failure {
-  if (error instanceof ApiError) return refusalOf(error, academy)
+export function failureOf(error: unknown, target: Target | null): Failure {
+  if (error instanceof ApiError) return failureOfApiError(error, target)
   if (error instanceof CommandError) {
     const { code, exit, message, why } = error
     return { ...nothing, code, exit, message, why, hint: hintOf(error) }
@@ -57,7 +57,7 @@ export function failureOf(error: unknown, academy: Academy | null): Failure {
       code,
       exit: 'unavailable',
       message,
-      hint: reachHint(error, academy),
+      hint: reachHint(error, target),
       retryable: true,
     }
   }
@@ -98,7 +98,7 @@ const exitOfCode: Readonly<Record<string, ExitName>> = {
   idempotency_mismatch: 'conflict',
 }
 
-function refusalOf(error: ApiError, academy: Academy | null): Failure {
+function failureOfApiError(error: ApiError, target: Target | null): Failure {
   const { code, status, requestId, retryAfterMs } = error
   const exit = exitOfCode[code] ?? exitOfStatus[status] ?? 'failure'
   // One fault alone is often the whole message already.
@@ -112,13 +112,9 @@ function refusalOf(error: ApiError, academy: Academy | null): Failure {
     code,
     exit,
     message: error.message,
-    why: [...faults, ...wait, ...(exit === 'auth' ? credentialLines(academy) : [])],
+    why: [...faults, ...wait, ...(exit === 'auth' ? credentialLines(target) : [])],
     hint:
-      exit === 'auth'
-        ? signInHint(academy)
-        : code === 'insufficient_scope'
-          ? scopeHint(error, academy)
-          : null,
+      exit === 'auth' ? signInHint(target) : code === 'insufficient_scope' ? scopeHint(error, target) : null,
     status,
     requestId,
     retryable: exit === 'unavailable',
@@ -126,15 +122,15 @@ function refusalOf(error: ApiError, academy: Academy | null): Failure {
   }
 }
 
-function signInHint(academy: Academy | null): string {
-  const credential = academy?.kind === 'remote' ? academy.credential : null
+function signInHint(target: Target | null): string {
+  const credential = target?.kind === 'remote' ? target.credential : null
   const variable = variableOf(credential)
   if (variable !== null) {
     const [shadowed] = credential?.shadows ?? []
-    const otherwise = shadowed ? `use that of ${shadowed.name}` : `use: ${signInCommand(academy)}`
+    const otherwise = shadowed ? `use that of ${shadowed.name}` : `use: ${signInCommand(target)}`
     return `put a valid one into ${variable}, or unset it and ${otherwise}`
   }
-  return `sign in again: ${signInCommand(academy, { withKey: credential?.kind === 'api_key' })}`
+  return `sign in again: ${signInCommand(target, { withKey: credential?.kind === 'api_key' })}`
 }
 
 /** The variable that a credential is from; null for one that is kept in a profile. */
@@ -147,9 +143,9 @@ function variableOf(credential: Credential | null): string | null {
 const ownScopes = ['read', 'write', 'admin']
 
 /** How to get what a request takes (RFC 6750 §3.1), beside what there is already. */
-function scopeHint({ neededScopes }: ApiError, academy: Academy | null): string | null {
-  if (academy?.kind !== 'remote' || !academy.credential) return null
-  const { kind, kept } = academy.credential
+function scopeHint({ neededScopes }: ApiError, target: Target | null): string | null {
+  if (target?.kind !== 'remote' || !target.credential) return null
+  const { kind, kept } = target.credential
   // A key or token from elsewhere does not tell what it may do: what a command usually takes is a fair guess.
   const granted = kept?.tokens?.scopes ?? (kind === 'api_key' ? ['read'] : ['read', 'write'])
   const needed = neededScopes.length > 0 ? neededScopes : ownScopes
@@ -158,26 +154,26 @@ function scopeHint({ neededScopes }: ApiError, academy: Academy | null): string 
   if (kind === 'api_key') {
     return `an admin makes a key that may do it: learnctl keys create --name <what for> --scopes ${scopes.join(',')}`
   }
-  const variable = variableOf(academy.credential)
+  const variable = variableOf(target.credential)
   const otherwise =
     variable === null ? '' : `put a token that may do it into ${variable}, or unset it and use: `
-  return otherwise + signInCommand(academy, { scopes })
+  return otherwise + signInCommand(target, { scopes })
 }
 
 /** Which credential was sent where, and which others it keeps from being used. */
-export function credentialLines(academy: Academy | null): string[] {
-  if (academy?.kind !== 'remote' || !academy.credential) return []
-  const { kind, origin, shadows } = academy.credential
+export function credentialLines(target: Target | null): string[] {
+  if (target?.kind !== 'remote' || !target.credential) return []
+  const { kind, origin, shadows } = target.credential
   const what = kind === 'api_key' ? 'API key' : 'access token'
-  const used = `the ${what} from ${origin.name} was sent to ${new URL(academy.url).origin}`
+  const used = `the ${what} from ${origin.name} was sent to ${new URL(target.url).origin}`
   return [used, ...shadows.map(({ name }) => `it keeps the one from ${name} from being used`)]
 }
 
-function reachHint(error: ConnectionError | TimeoutError, academy: Academy | null): string | null {
+function reachHint(error: ConnectionError | TimeoutError, target: Target | null): string | null {
   if (error.code === 'first_byte_timeout') return 'wait longer with --timeout'
   // It was reached, so its address is right.
   if (error.code === 'cut_short' || error.code === 'idle_timeout' || error.code === 'reset') return null
-  return academy?.kind === 'remote' ? `the address is from ${academy.origin.name}` : null
+  return target?.kind === 'remote' ? `the address is from ${target.origin.name}` : null
 }
 
 interface Hinting {

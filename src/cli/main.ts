@@ -1,7 +1,7 @@
 import type { Context } from './command/context.ts'
 import type { Invocation } from './command/invocation.ts'
 import { createProgram, HelpShown } from './program/program.ts'
-import type { Ways } from './session/session.ts'
+import type { Transports } from './session/session.ts'
 import { InterruptedError, ReaderGoneError } from './terminal/errors.ts'
 import { exitCode } from './terminal/exit-codes.ts'
 import { type Io, processIo, write } from './terminal/io.ts'
@@ -10,7 +10,7 @@ import { type Io, processIo, write } from './terminal/io.ts'
  * Runs one command line (without the names of node and the program) and gives its exit code. Every fault ends here,
  * as text or JSON on standard error.
  */
-export async function main(argv: readonly string[], io: Io, ways?: Ways): Promise<number> {
+export async function main(argv: readonly string[], io: Io, transports?: Transports): Promise<number> {
   let context: Context | null = null
 
   async function execute(invocation: Invocation): Promise<void> {
@@ -18,7 +18,7 @@ export async function main(argv: readonly string[], io: Io, ways?: Ways): Promis
       import('./command/context.ts'),
       import('./command/arguments.ts'),
     ])
-    context = createContext(io, invocation.globals, ways)
+    context = createContext(io, invocation.globals, transports)
     try {
       await invocation.command.run(context, await resolveArguments(context, invocation))
     } finally {

@@ -1,5 +1,5 @@
-import type { Academy } from '../config/academy.ts'
 import { colourModes } from '../config/setting.ts'
+import type { Target } from '../config/target.ts'
 import type { Context } from './command/context.ts'
 import { type Failure, failureOf } from './failures.ts'
 import { colourLevel, painter } from './terminal/colour.ts'
@@ -20,7 +20,7 @@ export interface FailedRun {
  */
 export async function report(error: unknown, run: FailedRun): Promise<ExitName> {
   const { io } = run
-  const failure = failureOf(error, academyOf(run))
+  const failure = failureOf(error, targetOf(run))
   if (wanted('debug', run) && error instanceof Error) await say(io, `${stackOf(error)}\n`)
   const asJson = /^jsonl?$/.test(wanted('output', run) ?? '')
   await (asJson ? reportJson(io, failure) : reportText(run, failure))
@@ -56,9 +56,9 @@ async function reportJson(io: Io, failure: Failure): Promise<void> {
   await say(io, `${JSON.stringify({ error })}\n`)
 }
 
-function academyOf({ context }: FailedRun): Academy | null {
+function targetOf({ context }: FailedRun): Target | null {
   try {
-    return context?.session.academy() ?? null
+    return context?.session.target() ?? null
   } catch {
     return null // Having none may be the very fault that is reported.
   }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { Difficulty, difficulties } from './course-attributes.ts'
 import { EnrollmentStatus } from './enrollments.ts'
-import { choices, Flag, isDay, isInstant, Reference, Time } from './field.ts'
+import { BooleanParam, choices, isDay, isInstant, Reference, Time } from './field.ts'
 import { operation, staff } from './operation.ts'
 import { paging } from './page.ts'
 import { ProgressStatus, progressStatuses } from './progress.ts'
@@ -105,11 +105,11 @@ export const analytics = {
       learner_id: Reference.optional(),
       status: choices(progressStatuses).optional(),
       difficulty: choices(difficulties).optional(),
-      include_not_started: Flag.default(false),
-      include_deleted: Flag.default(false),
-      summary: Flag.default(true),
-      bom: Flag.default(false),
-      raw: Flag.default(false),
+      include_not_started: BooleanParam.default(false),
+      include_deleted: BooleanParam.default(false),
+      summary: BooleanParam.default(true),
+      bom: BooleanParam.default(false),
+      raw: BooleanParam.default(false),
       ...paging,
     }),
     response: LearnerPage,

@@ -7,7 +7,7 @@ import {
   Difficulty,
   difficulties,
 } from './course-attributes.ts'
-import { choices, Exactly, Flag, Instant, Time } from './field.ts'
+import { BooleanParam, choices, Exactly, Instant, Time } from './field.ts'
 import { everyone, operation, staff, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 
@@ -169,7 +169,7 @@ export const courses = {
     published: false,
     scope: 'write',
     roles: teachers,
-    query: z.strictObject({ force: Flag.default(false) }),
+    query: z.strictObject({ force: BooleanParam.default(false) }),
     elevatedBy: 'force',
     response: null,
     status: 204,

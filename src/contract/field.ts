@@ -79,7 +79,7 @@ function isLanguage(tag: string): boolean {
 }
 
 /** `true` or `false` as a query parameter. */
-export const Flag = z.enum(['true', 'false']).transform((text) => text === 'true')
+export const BooleanParam = z.enum(['true', 'false']).transform((text) => text === 'true')
 
 /** A query parameter that picks by this very text; empty it would pick everything, which nobody means. */
 export const Exactly = z.string().min(1).max(255).optional()

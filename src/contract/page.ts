@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Flag } from './field.ts'
+import { BooleanParam } from './field.ts'
 
 /** How many items a page has at most. */
 export const maximumPageSize = 100
@@ -10,7 +10,7 @@ export const defaultPageSize = 20
 export const paging = {
   limit: z.coerce.number().int().min(1).max(maximumPageSize).default(defaultPageSize),
   cursor: z.string().max(2048).optional(),
-  include_total: Flag.default(false),
+  include_total: BooleanParam.default(false),
 }
 
 /** `sort=field` or `sort=-field`; newest first unless told otherwise. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { choices, Exactly, ExternalId, Flag, Instant, ManagedBy, optional, Time } from './field.ts'
+import { BooleanParam, choices, Exactly, ExternalId, Instant, ManagedBy, optional, Time } from './field.ts'
 import { admins, everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
@@ -130,7 +130,7 @@ export const users = {
       external_id: Exactly,
       managed_by: Exactly,
       updated_since: Instant.optional(),
-      include_deleted: Flag.default(false),
+      include_deleted: BooleanParam.default(false),
       sort: sorting(['createdAt', 'updatedAt', 'email'], '-createdAt'),
       ...paging,
     }),
@@ -194,7 +194,7 @@ export const users = {
     published: false,
     scope: 'write',
     roles: admins,
-    query: z.strictObject({ erase: Flag.default(false) }),
+    query: z.strictObject({ erase: BooleanParam.default(false) }),
     elevatedBy: 'erase',
     response: null,
     status: 204,

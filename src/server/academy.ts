@@ -5,14 +5,14 @@ import { migrate } from './database/migrations.ts'
 import { databaseErrorOf, openSqlite } from './database/sqlite.ts'
 
 /** An open academy: its database, and whether it was made just now. */
-export interface OpenAcademy {
+export interface AcademyFile {
   readonly database: Database
   readonly created: boolean
   readonly newId: (prefix: IdPrefix) => string
 }
 
 /** Opens the academy in a file and brings it up to date; makes it where there is none. Throws DatabaseError. */
-export function openDatabase(path: string, now: () => Date): OpenAcademy {
+export function openAcademyFile(path: string, now: () => Date): AcademyFile {
   const database = openSqlite(path)
   const newId = idMaker(now)
   try {

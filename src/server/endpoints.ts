@@ -2,9 +2,9 @@ import type { Endpoint } from './http/endpoint.ts'
 
 /** Everything that a server answers besides the API: OAuth 2.0 and the dashboard. */
 export async function allEndpoints(): Promise<Endpoint[]> {
-  const [{ dashboardEndpoints, entrance }, { oauthEndpoints }] = await Promise.all([
+  const [{ dashboardEndpoints, rootRedirect }, { oauthEndpoints }] = await Promise.all([
     import('./dashboard/endpoints.ts'),
     import('./oauth/oauth-endpoints.ts'),
   ])
-  return [...oauthEndpoints, ...dashboardEndpoints, entrance]
+  return [...oauthEndpoints, ...dashboardEndpoints, rootRedirect]
 }

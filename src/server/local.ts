@@ -1,6 +1,6 @@
 import type { Hono } from 'hono'
 import sql from 'sql-template-tag'
-import { openDatabase } from './academy.ts'
+import { openAcademyFile } from './academy.ts'
 import type { FirstPassword } from './access/first-admin.ts'
 import { localPrincipal } from './access/identify.ts'
 import { createApp } from './http/app.ts'
@@ -25,7 +25,7 @@ export interface LocalReply {
 }
 
 /** An academy inside this process: no port, no credential, the same app. */
-export interface LocalAcademy {
+export interface OpenAcademy {
   readonly path: string
   /** True when this call made the academy. */
   readonly created: boolean
@@ -49,8 +49,8 @@ export function openAcademy({
 }: {
   path: string
   now?: () => Date
-}): LocalAcademy {
-  const { database, created, newId } = openDatabase(path, now)
+}): OpenAcademy {
+  const { database, created, newId } = openAcademyFile(path, now)
   const principal = localPrincipal(database)
   const apps = new Map<string, Promise<Hono>>()
 

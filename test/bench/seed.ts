@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
-import type { LocalAcademy } from '../../src/server/local.ts'
+import type { OpenAcademy } from '../../src/server/local.ts'
 
 /** Sends one POST to an academy in this process; its answer, which must be a success. */
 export async function post(
-  academy: LocalAcademy,
+  academy: OpenAcademy,
   path: string,
   body: unknown,
 ): Promise<Record<string, unknown>> {
@@ -20,7 +20,7 @@ export async function post(
 }
 
 /** A key that may do everything. */
-export async function makeKey(academy: LocalAcademy): Promise<string> {
+export async function makeKey(academy: OpenAcademy): Promise<string> {
   const made = await post(academy, '/v1/keys', { name: 'benchmark', scopes: ['read', 'write', 'admin'] })
   return String(made['key'])
 }

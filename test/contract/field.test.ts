@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { choices, Flag, Instant, isDay, isInstant, Language, WebAddress } from '../../src/contract/field.ts'
+import {
+  BooleanParam,
+  choices,
+  Instant,
+  isDay,
+  isInstant,
+  Language,
+  WebAddress,
+} from '../../src/contract/field.ts'
 
 test.for(['2026-01-31', '2024-02-29', '2000-02-29', '0001-01-01', '9999-12-31'])('%s is a day', (text) => {
   expect(isDay(text)).toBe(true)
@@ -60,8 +68,8 @@ test('instants sort as text once they are kept, whatever zone they came in', () 
 })
 
 test('a flag is true or false, a list of choices has each checked', () => {
-  expect(Flag.parse('true')).toBe(true)
-  expect(Flag.safeParse('1').success).toBe(false)
+  expect(BooleanParam.parse('true')).toBe(true)
+  expect(BooleanParam.safeParse('1').success).toBe(false)
   const Colours = choices(['red', 'blue'])
   expect(Colours.parse('red, blue')).toEqual(['red', 'blue'])
   expect(Colours.safeParse('red,green').success).toBe(false)

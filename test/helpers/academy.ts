@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test as base } from 'vitest'
 import type { RoleName, Scope } from '../../src/contract/operation.ts'
-import { openDatabase } from '../../src/server/academy.ts'
+import { openAcademyFile } from '../../src/server/academy.ts'
 import { localPrincipal } from '../../src/server/access/identify.ts'
 import { grantable } from '../../src/server/access/principal.ts'
 import { createKey } from '../../src/server/credentials/keys.ts'
@@ -94,7 +94,7 @@ export async function openTestAcademy({ perMinute = 0 } = {}): Promise<TestAcade
   const path = join(directory.path, 'academy.db')
   const clock = stoppedClock()
   const { now } = clock
-  const { database, newId } = openDatabase(path, now)
+  const { database, newId } = openAcademyFile(path, now)
   const logged: LogEntry[] = []
   const app = createApp(
     {

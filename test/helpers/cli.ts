@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { main } from '../../src/cli/main.ts'
-import { type Ways, ways } from '../../src/cli/session/session.ts'
+import { type Transports, transports } from '../../src/cli/session/session.ts'
 import type { Io } from '../../src/cli/terminal/io.ts'
 import type { Transport } from '../../src/client/transport.ts'
 import { test as base } from './academy.ts'
@@ -65,9 +65,9 @@ export function testCli(options: TestCliOptions = {}): TestCli {
   const cwd = join(home, 'work')
   mkdirSync(cwd)
   const { transport, now = () => Date.parse('2026-03-01T12:00:00.000Z') } = options
-  const reach: Ways = transport
-    ? { ...ways, remote: async () => Object.assign(transport.bind(null), { close: async () => {} }) }
-    : ways
+  const reach: Transports = transport
+    ? { ...transports, remote: async () => Object.assign(transport.bind(null), { close: async () => {} }) }
+    : transports
 
   async function run(line: string | readonly string[], given: RunOptions = {}): Promise<Ran> {
     const stdout = sink(given.readerLeavesAfter, given.tty, given.onStdout)

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, expect } from 'vitest'
-import { type LocalAcademy, openAcademy } from '../../src/server/local.ts'
+import { type OpenAcademy, openAcademy } from '../../src/server/local.ts'
 import { freshDirectory, stoppedClock } from '../helpers/academy.ts'
 
 const test = base.extend('local', ({ task: _ }, { onCleanup }) => {
@@ -14,7 +14,7 @@ const test = base.extend('local', ({ task: _ }, { onCleanup }) => {
   return academy
 })
 
-async function send(academy: LocalAcademy, method: string, path: string, body?: unknown) {
+async function send(academy: OpenAcademy, method: string, path: string, body?: unknown) {
   const reply = await academy.transport({
     method,
     url: `http://academy.local${path}`,

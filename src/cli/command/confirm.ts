@@ -7,8 +7,8 @@ import type { Context } from './context.ts'
  * terminal it needs `--yes`. Throws a UsageError, or a CommandError when the answer is no.
  */
 export async function confirm({ settings, session, prompts }: Context, what: string): Promise<void> {
-  const academy = session.academy()
-  const where = academy.kind === 'local' ? academy.database : new URL(academy.url).host
+  const target = session.target()
+  const where = target.kind === 'local' ? target.database : new URL(target.url).host
   await confirmAt({ settings, prompts }, visible(what), `at ${where}`)
 }
 

@@ -1,11 +1,16 @@
 import { join } from 'node:path'
-import { chooseAcademy } from '../../config/academy.ts'
 import { type Directories, directories } from '../../config/directories.ts'
 import { createProfileStore, type ProfileStore } from '../../config/profile-store.ts'
 import { readProjectFile } from '../../config/project-file.ts'
 import { resolveSettings, type Settings } from '../../config/settings.ts'
+import { chooseTarget } from '../../config/target.ts'
 import { createOutput, type Output } from '../output/output.ts'
-import { ways as bothWays, createSession, type Session, type Ways } from '../session/session.ts'
+import {
+  transports as bothTransports,
+  createSession,
+  type Session,
+  type Transports,
+} from '../session/session.ts'
 import { type Io, say } from '../terminal/io.ts'
 import { createPrompts, type Prompts } from '../terminal/prompts.ts'
 import { visible } from '../terminal/visible.ts'
@@ -25,7 +30,7 @@ export interface Context {
 export function createContext(
   io: Io,
   flags: Readonly<Record<string, unknown>>,
-  ways: Ways = bothWays,
+  transports: Transports = bothTransports,
 ): Context {
   const settings = resolveSettings({ flags, env: io.env, project: readProjectFile(io.cwd) })
   const places = directories(io)
@@ -36,13 +41,13 @@ export function createContext(
       : `and cannot be closed: chmod 600 ${path}`
     void say(io, `note: ${visible(`${path} was open to others (0${mode.toString(8)}) ${now}`)}\n`)
   })
-  const choose = () => chooseAcademy({ settings, env: io.env, profiles: profiles.read(), cwd: io.cwd })
+  const choose = () => chooseTarget({ settings, env: io.env, profiles: profiles.read(), cwd: io.cwd })
   return {
     io,
     settings,
     directories: places,
     profiles,
-    session: createSession(io, settings, profiles, choose, ways),
+    session: createSession(io, settings, profiles, choose, transports),
     output: createOutput(io, settings),
     prompts: createPrompts(io, settings),
   }

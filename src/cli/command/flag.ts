@@ -79,13 +79,13 @@ export type QueryFlags<Query> = {
 type ParameterKind<Value> = KindOf<Value> extends 'text' ? 'text' | 'words' : KindOf<Value>
 
 /** A flag together with the place its value goes to: a dotted path in a body, or a query parameter. */
-export interface Placed {
+export interface BoundFlag {
   readonly place: string
   readonly flag: Flag
 }
 
 /** The flags of a query's parameters, each named after its own. */
-export function placed(table: Readonly<Record<string, FieldFlag>> = {}): Placed[] {
+export function bound(table: Readonly<Record<string, FieldFlag>> = {}): BoundFlag[] {
   return Object.entries(table).map(([place, flag]) => ({
     place,
     flag: { kind: 'text', ...flag, name: flag.name ?? kebab(place) },
@@ -93,8 +93,8 @@ export function placed(table: Readonly<Record<string, FieldFlag>> = {}): Placed[
 }
 
 /** The flags of a body's fields, each named after the last part of its path; what is on can be switched off. */
-export function fieldFlags(table: Readonly<Record<string, FieldFlag>> = {}): Placed[] {
-  return placed(table).map(({ place, flag }) => ({
+export function fieldFlags(table: Readonly<Record<string, FieldFlag>> = {}): BoundFlag[] {
+  return bound(table).map(({ place, flag }) => ({
     place,
     flag: flag.kind === 'switch' ? { ...flag, negatable: true } : flag,
   }))

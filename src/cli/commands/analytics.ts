@@ -4,7 +4,7 @@ import type { QueryInput } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { type FieldFlag, placed } from '../command/flag.ts'
+import { bound, type FieldFlag } from '../command/flag.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { onePage } from '../output/one-page.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -30,7 +30,7 @@ const filters = {
   include_deleted: { kind: 'switch', summary: 'Deleted users, too' },
 } satisfies Readonly<Partial<Record<keyof Query, FieldFlag>>>
 
-const filterFlags = placed(filters)
+const filterFlags = bound(filters)
 const ownFlags = filterFlags.map(({ flag }) => flag)
 const formatFlag = {
   name: 'format',
@@ -154,12 +154,12 @@ function refuseMisplaced(settings: Settings): void {
 }
 
 function hostIn({ session }: Context): string {
-  const academy = session.academy()
+  const academy = session.target()
   return academy.kind === 'remote' ? new URL(academy.url).host : academy.database
 }
 
 function queryOf({ io, session }: Context, { flags }: Given): Omit<Query, 'format'> {
-  if (session.academy().kind === 'local') checkChoices(ownFlags, flags)
+  if (session.target().kind === 'local') checkChoices(ownFlags, flags)
   const query = Object.fromEntries(
     filterFlags.flatMap(({ place, flag }) => {
       const value = flags[flag.name]

@@ -1,5 +1,5 @@
-import { overridingVariable } from '../../config/academy.ts'
 import { credentialOf, isLocal, profileOf, withCredential } from '../../config/profiles.ts'
+import { overridingVariable } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { AuthRequiredError, UsageError } from '../terminal/errors.ts'

@@ -1,4 +1,4 @@
-import type { Credential } from '../../config/academy.ts'
+import type { Credential } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { maskCredential } from '../output/mask.ts'
@@ -35,7 +35,7 @@ async function run(context: Context): Promise<void> {
     return showRequest(context, caller.request(users.profile, { signal: io.signal }))
   }
   const { data: user, date } = await caller.call(users.profile, { signal: io.signal })
-  const academy = session.academy()
+  const academy = session.target()
   const value = {
     profile: academy.profile,
     academy: academy.kind === 'local' ? academy.database : academy.url,

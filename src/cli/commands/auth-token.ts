@@ -13,7 +13,7 @@ export const token: Command = {
 
 async function run({ session, settings, output }: Context): Promise<void> {
   if (settings.dryRun.value) {
-    const academy = session.academy()
+    const academy = session.target()
     const credential = academy.kind === 'remote' ? academy.credential : null
     if (credential) return output.note(`would print the credential from ${credential.origin.name}`)
   }

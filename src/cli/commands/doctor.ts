@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { remainingMs } from '../../auth/tokens.ts'
-import type { Academy } from '../../config/academy.ts'
+import type { Target } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { credentialLines, failureOf } from '../failures.ts'
@@ -70,15 +70,15 @@ async function examine(context: Context): Promise<Finding[]> {
     ...proxies(io.env),
     ...(await servers(directories.state)),
   ]
-  let academy: Academy
+  let target: Target
   try {
-    academy = session.academy()
+    target = session.target()
   } catch (error) {
     return [...findings, failing('academy', error, null)]
   }
-  const place = academy.kind === 'local' ? academy.database : academy.url
-  findings.push({ check: 'academy', status: 'ok', detail: `${place}, by ${academy.origin.name}` })
-  return [...findings, ...(academy.kind === 'local' ? await local(context) : await remote(context, academy))]
+  const place = target.kind === 'local' ? target.database : target.url
+  findings.push({ check: 'academy', status: 'ok', detail: `${place}, by ${target.origin.name}` })
+  return [...findings, ...(target.kind === 'local' ? await local(context) : await remote(context, target))]
 }
 
 /** Nobody else may read what can hold a credential. */
@@ -125,7 +125,7 @@ async function local({ session }: Context): Promise<Finding[]> {
   }
 }
 
-async function remote(context: Context, academy: Academy): Promise<Finding[]> {
+async function remote(context: Context, target: Target): Promise<Finding[]> {
   const { io, session } = context
   const { users } = await import('../../contract/users.ts')
   try {
@@ -142,20 +142,20 @@ async function remote(context: Context, academy: Academy): Promise<Finding[]> {
         status: 'ok',
         detail: `${email ?? id ?? 'somebody'}, ${role ?? 'role unknown'}${rights}`,
       },
-      ...signedIn(session.academy(), nowMs),
+      ...signedIn(session.target(), nowMs),
       ...clock(date, nowMs),
     ]
   } catch (error) {
     io.signal.throwIfAborted()
-    const lines = credentialLines(academy)
-    const finding = failing('connection', error, academy)
+    const lines = credentialLines(target)
+    const finding = failing('connection', error, target)
     return [{ ...finding, detail: [finding.detail, ...lines].join('; ') }]
   }
 }
 
 /** How long somebody stays signed in who has tokens in a profile. */
-function signedIn(academy: Academy, nowMs: number): Finding[] {
-  const tokens = academy.kind === 'remote' ? academy.credential?.kept?.tokens : null
+function signedIn(target: Target, nowMs: number): Finding[] {
+  const tokens = target.kind === 'remote' ? target.credential?.kept?.tokens : null
   if (!tokens) return []
   const { expiresAt, refreshToken } = tokens
   const end =
@@ -165,7 +165,7 @@ function signedIn(academy: Academy, nowMs: number): Finding[] {
   if (refreshToken !== null) {
     return [{ check: 'session', status: 'ok', detail: `the access token ${end}, and is renewed by itself` }]
   }
-  const again = signInCommand(academy)
+  const again = signInCommand(target)
   const detail = `the access token ${end}, and cannot be renewed; sign in again then: ${again}`
   return [{ check: 'session', status: 'warning', detail }]
 }
@@ -179,7 +179,7 @@ function clock(date: string | null, nowMs: number): Finding[] {
   return [{ check: 'clock', status: 'ok', detail }]
 }
 
-function failing(check: string, error: unknown, academy: Academy | null): Finding {
-  const { message, hint } = failureOf(error, academy)
+function failing(check: string, error: unknown, target: Target | null): Finding {
+  const { message, hint } = failureOf(error, target)
   return { check, status: 'failed', detail: hint ? `${message} (${hint})` : message }
 }

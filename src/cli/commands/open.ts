@@ -65,14 +65,15 @@ function courseOf({ arguments: { what = 'dashboard', id } }: Given): string | un
 
 /** The address below which the dashboard is. Throws a CommandError for a local academy that nobody serves. */
 async function baseOf(context: Context): Promise<string> {
-  const academy = context.session.academy()
+  const academy = context.session.target()
   if (academy.kind === 'remote') return normaliseBaseUrl(academy.url)
   const servers = await runningServers(context.directories.state).list()
-  const { answers } = await import('../local-server/stop-server.ts')
+  const { isServing } = await import('../local-server/stop-server.ts')
   // The one that was started last is the one that somebody thinks of.
   for (const server of servers.toReversed()) {
     if (server.database !== academy.database) continue
-    if (context.settings.dryRun.value || (await answers(context, server))) return normaliseBaseUrl(server.url)
+    if (context.settings.dryRun.value || (await isServing(context, server)))
+      return normaliseBaseUrl(server.url)
   }
   const which = academy.profile === localProfile ? '' : ` --database ${academy.database}`
   throw new CommandError('not_running', 'notFound', `no server of ${academy.database} runs`, {
@@ -82,7 +83,7 @@ async function baseOf(context: Context): Promise<string> {
 
 /** The course's own id, so that a wrong one is told here; as given where nobody can be asked. */
 async function idOf({ io, session }: Context, reference: string): Promise<string> {
-  const academy = session.academy()
+  const academy = session.target()
   if (academy.kind === 'remote' && academy.credential === null) return reference
   const [caller, { courses }] = await Promise.all([session.caller(), import('../../contract/courses.ts')])
   try {

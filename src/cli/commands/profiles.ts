@@ -1,5 +1,4 @@
 import { resolve } from 'node:path'
-import { assertAddress } from '../../config/academy.ts'
 import {
   bearerOf,
   credentialOf,
@@ -9,6 +8,7 @@ import {
   profileOf,
 } from '../../config/profiles.ts'
 import { sources } from '../../config/settings.ts'
+import { assertAddress } from '../../config/target.ts'
 import type { Command, Given } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'

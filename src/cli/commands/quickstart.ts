@@ -87,7 +87,7 @@ async function chooseDatabase(context: Context) {
   const { io, session, settings, directories, profiles } = context
   const program = io.env['npm_command'] === 'exec' ? 'npx learnctl' : 'learnctl'
   if (settings.database.value !== null) {
-    const academy = session.academy()
+    const academy = session.target()
     const database = academy.kind === 'local' ? academy.database : directories.database
     return { database, prefix: `${program} --database ${settings.database.value}`, active: null }
   }

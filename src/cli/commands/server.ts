@@ -99,7 +99,7 @@ function databaseOf({ session, settings, directories, profiles }: Context): stri
     const known = profiles.read().profiles[localProfile]
     return known && isLocal(known) ? known.database : directories.database
   }
-  const academy = session.academy()
+  const academy = session.target()
   if (academy.kind === 'local') return academy.database
   throw new UsageError(`${academy.url} runs elsewhere; only an academy of this machine can be served`)
 }
@@ -215,10 +215,10 @@ async function stop(context: Context): Promise<void> {
   const database = databaseOf(context)
   const servers = runningServers(directories.state)
   const found = (await servers.list()).filter((server) => server.database === database)
-  const { answers, end } = await import('../local-server/stop-server.ts')
+  const { isServing, stopServer } = await import('../local-server/stop-server.ts')
   const running: RunningServer[] = []
   for (const server of found) {
-    if (await answers(context, server)) running.push(server)
+    if (await isServing(context, server)) running.push(server)
     else await servers.remove(server.pid)
   }
   if (running.length === 0) {
@@ -227,7 +227,7 @@ async function stop(context: Context): Promise<void> {
     })
   }
   for (const server of running) {
-    await end(context, servers, server)
+    await stopServer(context, servers, server)
     await output.note(`stopped ${server.url}`)
   }
 }

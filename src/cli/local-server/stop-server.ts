@@ -7,7 +7,7 @@ const stopWithinMs = 40_000
 const pollMs = 50
 
 /** True when a server is what answers there: after a restart of the machine, the process id may be anybody's. */
-export async function answers({ io }: Pick<Context, 'io'>, { address }: RunningServer): Promise<boolean> {
+export async function isServing({ io }: Pick<Context, 'io'>, { address }: RunningServer): Promise<boolean> {
   const { createUndiciTransport } = await import('../../client/undici.ts')
   const network = createUndiciTransport({ env: {}, connectTimeoutMs: 2000 })
   try {
@@ -22,7 +22,7 @@ export async function answers({ io }: Pick<Context, 'io'>, { address }: RunningS
 }
 
 /** Ends a server and waits until it has gone. Throws a CommandError when it does not go. */
-export async function end(
+export async function stopServer(
   { io }: Pick<Context, 'io'>,
   servers: RunningServers,
   { pid, url }: RunningServer,

@@ -1,7 +1,7 @@
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import type { Flag, Placed } from '../command/flag.ts'
+import type { BoundFlag, Flag } from '../command/flag.ts'
 import { parseFlag } from '../command/flag-value.ts'
 import { type PasswordUse, passwordFlag, readPassword } from '../command/password.ts'
 import { isRecord, setAt, valueAt } from '../output/columns.ts'
@@ -27,7 +27,7 @@ export const unsetFlag: Flag = {
 /** What a body is made of, in the order in which one overrides the other. */
 export interface BodySources {
   readonly operation: Operation
-  readonly flags: readonly Placed[]
+  readonly flags: readonly BoundFlag[]
   readonly fixed: Readonly<Record<string, unknown>> | undefined
   readonly password: PasswordUse | undefined
 }
@@ -89,7 +89,7 @@ function unset(given: Given): readonly string[] {
   return Array.isArray(names) ? names.map(String) : []
 }
 
-function placeOf(name: string, flags: readonly Placed[]): string {
+function placeOf(name: string, flags: readonly BoundFlag[]): string {
   const found = flags.find(({ place, flag }) => flag.name === name || place === name)
   if (found) return found.place
   const valid = flags.map(({ flag }) => flag.name)
@@ -102,7 +102,7 @@ function placeOf(name: string, flags: readonly Placed[]): string {
 async function askForMissing(
   { prompts }: Context,
   body: Record<string, unknown>,
-  flags: readonly Placed[],
+  flags: readonly BoundFlag[],
   fromDocument: boolean,
 ) {
   const missing = flags.filter(({ place, flag }) => flag.required && valueAt(body, place) === undefined)

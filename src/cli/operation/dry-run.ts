@@ -11,7 +11,7 @@ const secretHeader = /^(authorization|proxy-authorization|cookie|x-.*(key|token|
  */
 export async function showRequest(context: Context, request: Exchange): Promise<void> {
   const { settings, session, output } = context
-  const academy = session.academy()
+  const academy = session.target()
   const signed = academy.kind === 'remote' && academy.credential !== null
   const headers = Object.fromEntries(
     Object.entries(signed ? { authorization: `Bearer ${masked}`, ...request.headers } : request.headers).map(

@@ -5,7 +5,7 @@ import { checkChoices } from '../command/choices.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import { type FieldFlag, type Flag, fieldFlags, type Placed, placed } from '../command/flag.ts'
+import { type BoundFlag, bound, type FieldFlag, type Flag, fieldFlags } from '../command/flag.ts'
 import { type PasswordUse, passwordFlag } from '../command/password.ts'
 import { isRecord, valueAt } from '../output/columns.ts'
 import type { Shape } from '../output/output.ts'
@@ -55,7 +55,7 @@ const ifVersionFlag: Flag = {
 
 /** The command that makes a call: flags become query and body, the answer goes to the output. */
 export function call<const O extends Operation>(spec: Call<O>): Command {
-  const query = placed(spec.query)
+  const query = bound(spec.query)
   const fields = fieldFlags(spec.fields)
   const positions = Object.entries<Argument>(spec.arguments ?? {})
   const flags = [
@@ -87,7 +87,7 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
     const { session, output, settings } = context
     const caller: Caller = await session.caller()
     const [operation, { shapeOf }] = await Promise.all([spec.operation(), import('./schema.ts')])
-    const remote = session.academy().kind === 'remote'
+    const remote = session.target().kind === 'remote'
     if (!remote) checkChoices(flags, given.flags)
     const shape = shapeOf(operation, spec.columns ?? [], rowsShown(spec, context))
     if (shape.paths.length > 0) output.check(shape, remote && operation.method === 'GET' ? 'open' : undefined)
@@ -144,7 +144,7 @@ function assertSecretShown(
   })
 }
 
-function queryOf(query: readonly Placed[], given: Given): Record<string, unknown> {
+function queryOf(query: readonly BoundFlag[], given: Given): Record<string, unknown> {
   return Object.fromEntries(
     query.flatMap(({ place, flag }) => {
       const value = given.flags[flag.name]

@@ -4,9 +4,9 @@ import { refreshed } from '../../auth/refresh.ts'
 import { refreshInTurn } from '../../auth/refresh-in-turn.ts'
 import { assertConfidential } from '../../client/base-url.ts'
 import { ConnectionError, TimeoutError } from '../../client/errors.ts'
-import type { Academy } from '../../config/academy.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
+import type { Target } from '../../config/target.ts'
 import { type Io, say } from '../terminal/io.ts'
 import { visible } from '../terminal/visible.ts'
 import { signInCommand } from './sign-in-command.ts'
@@ -21,7 +21,7 @@ export interface Renewal {
   readonly insecureHttp: boolean
   readonly debug: boolean
   /** Whose session that is. */
-  readonly academy: Academy
+  readonly target: Target
 }
 
 /**
@@ -33,7 +33,7 @@ export async function renewed(
   serves: (stored: StoredTokens) => boolean,
   renewal: Renewal,
 ): Promise<StoredTokens> {
-  const { io, profile, store, insecureHttp, debug, academy } = renewal
+  const { io, profile, store, insecureHttp, debug, target } = renewal
   const fetch = debug ? watched(renewal.fetch, io) : renewal.fetch
   try {
     return await refreshInTurn(held, serves, {
@@ -56,7 +56,7 @@ export async function renewed(
     const { code, message, why } = error
     throw new SignInError(code, message, {
       why,
-      hint: `sign in again: ${signInCommand(academy, { whole: true })}`,
+      hint: `sign in again: ${signInCommand(target, { whole: true })}`,
     })
   }
 }

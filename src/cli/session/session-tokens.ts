@@ -1,9 +1,9 @@
 import { createTokenSource, type TokenSource } from '../../auth/token-source.ts'
 import type { Transport } from '../../client/transport.ts'
-import type { Academy } from '../../config/academy.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
 import type { Settings } from '../../config/settings.ts'
+import type { Target } from '../../config/target.ts'
 import type { Io } from '../terminal/io.ts'
 
 /** Whatever is waited for an answer of the API: here other processes wait, and what comes too late is lost. */
@@ -17,13 +17,13 @@ export interface TokenSourceParts {
   readonly transport: Transport
   readonly profile: string
   readonly tokens: StoredTokens
-  readonly academy: Academy
+  readonly target: Target
   readonly onRenewed: (tokens: StoredTokens) => void
 }
 
 /** The access token of a profile; what renews it is loaded when that is due. */
 export function openTokenSource(parts: TokenSourceParts): TokenSource {
-  const { io, settings, store, transport, profile, tokens, academy, onRenewed } = parts
+  const { io, settings, store, transport, profile, tokens, target, onRenewed } = parts
   return createTokenSource({
     tokens,
     now: io.now,
@@ -35,7 +35,7 @@ export function openTokenSource(parts: TokenSourceParts): TokenSource {
       ])
       return renewed(held, serves, {
         io,
-        academy,
+        target,
         store,
         profile,
         fetch: webFetch(transport, timeoutMs),

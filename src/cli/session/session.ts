@@ -3,24 +3,24 @@ import type { TokenSource } from '../../auth/token-source.ts'
 import type { Caller } from '../../client/caller.ts'
 import type { Transport } from '../../client/transport.ts'
 import type { ClosableTransport } from '../../client/undici.ts'
-import type { Academy, Credential, RemoteAcademy } from '../../config/academy.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
 import type { Settings } from '../../config/settings.ts'
-import type { LocalAcademy as OpenAcademy } from '../../server/local.ts'
+import type { Credential, RemoteTarget, Target } from '../../config/target.ts'
+import type { OpenAcademy } from '../../server/local.ts'
 import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
 import { type Io, say } from '../terminal/io.ts'
 import { visible } from '../terminal/visible.ts'
 import type { CallerParts } from './request-options.ts'
 
 /** The two ways to an academy; each loads what it needs when it is taken. */
-export interface Ways {
+export interface Transports {
   local(database: string, now: () => Date): Promise<OpenAcademy>
   remote(io: Io): Promise<ClosableTransport>
 }
 
 /** The academy in this process, and the network. */
-export const ways: Ways = {
+export const transports: Transports = {
   local: async (path, now) => (await import('../../server/local.ts')).openAcademy({ path, now }),
   remote: async ({ env }) => (await import('../../client/undici.ts')).createUndiciTransport({ env }),
 }
@@ -31,7 +31,7 @@ export interface Session {
    * The academy that settings and profiles name, with the credential as it is now. Throws AuthRequiredError where they
    * name none.
    */
-  academy(): Academy
+  target(): Target
   /** How to call it. `anonymous` calls need no credential, and send none. */
   caller(options?: { readonly anonymous?: boolean }): Promise<Caller>
   /**
@@ -40,7 +40,7 @@ export interface Session {
    */
   bearer(): Promise<string>
   /** Makes another academy the one of this session, such as the one to sign in to. */
-  use(academy: Academy): void
+  use(target: Target): void
   /**
    * The database of a local academy, open; one that is new is announced unless `silent`. Throws a CommandError for a
    * remote one, and for a file that is no academy.
@@ -56,15 +56,15 @@ export function createSession(
   io: Io,
   settings: Settings,
   profiles: ProfileStore,
-  choose: () => Academy | null,
-  ways: Ways,
+  choose: () => Target | null,
+  transports: Transports,
 ): Session {
-  let chosen: Academy | null = null
+  let chosen: Target | null = null
   let source: Promise<TokenSource> | null = null
   let opened: Promise<OpenAcademy> | null = null
   let network: Promise<ClosableTransport> | null = null
 
-  function academy(): Academy {
+  function target(): Target {
     chosen ??= choose()
     if (chosen) return chosen
     throw new AuthRequiredError('no academy is chosen', {
@@ -74,7 +74,7 @@ export function createSession(
   }
 
   function open({ silent = false } = {}): Promise<OpenAcademy> {
-    const local = academy()
+    const local = target()
     if (local.kind === 'remote') {
       throw new CommandError('not_local', 'usage', `${local.url} is not an academy of this machine`)
     }
@@ -84,7 +84,7 @@ export function createSession(
 
   async function openLocal(database: string, silent: boolean): Promise<OpenAcademy> {
     try {
-      const academy = await ways.local(database, () => new Date(io.now()))
+      const academy = await transports.local(database, () => new Date(io.now()))
       if (academy.created && !silent) await say(io, `note: made a new academy in ${visible(database)}\n`)
       return academy
     } catch (error) {
@@ -95,7 +95,7 @@ export function createSession(
   // Opened by the first request: a dry run leaves no trace.
   const viaProcess: Transport = async (request) => (await open()).transport(request)
   const viaNetwork: Transport = async (request) => {
-    network ??= ways.remote(io)
+    network ??= transports.remote(io)
     return (await network)(request)
   }
 
@@ -121,7 +121,7 @@ export function createSession(
       transport: viaNetwork,
       profile,
       tokens,
-      academy: academy(),
+      target: target(),
       onRenewed: (tokens) => {
         if (chosen?.kind !== 'remote' || !chosen.credential) return
         const credential = { ...chosen.credential, value: tokens.accessToken, kept: { profile, tokens } }
@@ -151,37 +151,37 @@ export function createSession(
   }
 
   return {
-    academy,
+    target,
     open,
     fetch,
     bearer: async () => {
-      const target = academy()
-      if (target.kind === 'local') {
+      const current = target()
+      if (current.kind === 'local') {
         throw new CommandError(
           'no_bearer',
           'usage',
-          `the academy in ${target.database} takes no credential`,
+          `the academy in ${current.database} takes no credential`,
           {
             hint: 'serve it with `learnctl server start`, and make a key for it with `learnctl keys create --name <what for>`',
           },
         )
       }
-      const credential = target.credential ?? (await missing(target))
+      const credential = current.credential ?? (await missing(current))
       return (await sourceOf(credential))?.current() ?? credential.value
     },
-    use: (academy) => {
-      chosen = academy
+    use: (other) => {
+      chosen = other
       source = null
     },
     caller: async ({ anonymous = false } = {}) => {
-      const target = academy()
-      if (target.kind === 'local') {
+      const current = target()
+      if (current.kind === 'local') {
         // The process is its own server: what fails here once fails again.
         return create({ baseUrl: 'http://localhost', transport: viaProcess, attempts: 1 })
       }
-      const credential = anonymous ? null : (target.credential ?? (await missing(target)))
+      const credential = anonymous ? null : (current.credential ?? (await missing(current)))
       return create({
-        baseUrl: target.url,
+        baseUrl: current.url,
         transport: viaNetwork,
         ...(credential && authorizing(credential)),
       })
@@ -203,9 +203,9 @@ export function databaseFault(error: unknown): unknown {
   return new CommandError('database_unusable', 'failure', `${error.path} ${error.message}`, { cause: error })
 }
 
-async function missing(academy: RemoteAcademy): Promise<never> {
+async function missing(target: RemoteTarget): Promise<never> {
   const { signInCommand } = await import('./sign-in-command.ts')
-  const { url, withheld } = academy
+  const { url, withheld } = target
   const { origin } = new URL(url)
   throw new AuthRequiredError(`no credential for ${origin}`, {
     why: withheld
@@ -213,6 +213,6 @@ async function missing(academy: RemoteAcademy): Promise<never> {
           `the credential of profile ${withheld.profile} was stored for ${withheld.origin} and goes nowhere else`,
         ]
       : [],
-    hint: `set LEARNCTL_API_KEY, or sign in with \`${signInCommand(academy, { whole: true })}\``,
+    hint: `set LEARNCTL_API_KEY, or sign in with \`${signInCommand(target, { whole: true })}\``,
   })
 }

@@ -1,4 +1,4 @@
-import type { Academy } from '../../config/academy.ts'
+import type { Target } from '../../config/target.ts'
 
 /** Which command to sign in by. */
 export interface SignInWay {
@@ -11,16 +11,16 @@ export interface SignInWay {
 }
 
 /** The command that signs in to this academy, and what of profile and address it has to name. */
-export function signInCommand(academy: Academy | null, { scopes, withKey, whole }: SignInWay = {}): string {
+export function signInCommand(target: Target | null, { scopes, withKey, whole }: SignInWay = {}): string {
   const words = ['learnctl auth login']
   if (withKey) words.push('--with-key')
   // Some of them a platform named. Whatever a shell would obey stays out of a command that somebody copies.
   const plain = scopes?.filter((scope) => /^[\w.:/-]+$/.test(scope))
   if (plain) words.push(`--scope "${plain.join(' ')}"`)
-  if (academy?.kind !== 'remote') return words.join(' ')
-  const profile = academy.profile ?? academy.credential?.kept?.profile ?? null
-  const active = academy.origin.source === 'profile'
+  if (target?.kind !== 'remote') return words.join(' ')
+  const profile = target.profile ?? target.credential?.kept?.profile ?? null
+  const active = target.origin.source === 'profile'
   if (profile !== null && (whole || !active)) words.push(`--profile ${profile}`)
-  if (whole || profile === null) words.push(`--url ${academy.url}`)
+  if (whole || profile === null) words.push(`--url ${target.url}`)
   return words.join(' ')
 }

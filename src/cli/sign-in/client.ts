@@ -1,5 +1,5 @@
 import type { ClientIdentity } from '../../auth/client-identity.ts'
-import { assertAddress } from '../../config/academy.ts'
+import { assertAddress } from '../../config/target.ts'
 import { ownClientId } from '../../contract/oauth.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'

@@ -1,4 +1,3 @@
-import { assertAddress, overridingVariable } from '../../config/academy.ts'
 import {
   credentialOf,
   isLocal,
@@ -6,6 +5,7 @@ import {
   profileOf,
   type StoredCredential,
 } from '../../config/profiles.ts'
+import { assertAddress, overridingVariable } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 

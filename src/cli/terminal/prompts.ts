@@ -29,7 +29,7 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
   async function ask<Answer>(
     question: (library: typeof import('@inquirer/prompts')) => Promise<Answer>,
   ): Promise<Answer> {
-    const refusal = refusalOf(io, settings)
+    const refusal = promptsDisabledReason(io, settings)
     if (refusal) throw new UsageError('a question was needed', { code: 'input_needed', why: [refusal] })
     const library = await import('@inquirer/prompts')
     try {
@@ -45,7 +45,7 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
   return {
     // Looked up when it is asked for: most runs have no need to open standard input.
     get refusal() {
-      return refusalOf(io, settings)
+      return promptsDisabledReason(io, settings)
     },
     text: (message) =>
       ask(({ input }) => input({ message, validate: (text) => text.trim() !== '' || 'needed' }, context())),
@@ -65,7 +65,7 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
   }
 }
 
-function refusalOf(io: Io, { noInput }: Settings): string | null {
+function promptsDisabledReason(io: Io, { noInput }: Settings): string | null {
   if (noInput.value) return `nothing may be asked: ${noInput.origin.name}`
   if (!io.stdin.isTTY) return 'nothing can be asked: standard input is not a terminal'
   if (!io.stderr.isTTY) return 'nothing can be asked: standard error is not a terminal'

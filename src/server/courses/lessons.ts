@@ -65,7 +65,7 @@ export const lessonRoutes = routesOf(lessons, {
 
   create(call) {
     const input = withContentIds(resourceOf(call, LessonInput, Lesson), call.newId)
-    const courseId = openCourse(call, input)
+    const courseId = requireOpenCourseId(call, input)
     requireUnique(call.database, 'lessons', input, undefined)
     const id = call.newId('les')
     const position = input.order ?? nextPlace(call, courseId)
@@ -83,7 +83,7 @@ export const lessonRoutes = routesOf(lessons, {
     const current = toLesson(find(call, call.params.lessonId))
     const parsed = resourceOf(call, LessonInput, Lesson, current)
     requireVersion(call, current.version)
-    const courseId = openCourse(call, parsed, current)
+    const courseId = requireOpenCourseId(call, parsed, current)
     const order = parsed.order ?? nextPlace(call, courseId, current.id)
     const input = { ...withContentIds(parsed, call.newId), courseId, order }
     const changed = changedFields(input, current)
@@ -103,7 +103,7 @@ export const lessonRoutes = routesOf(lessons, {
   delete(call) {
     const lesson = find(call, call.params.lessonId)
     requireVersion(call, lesson.version)
-    openCourse(call, { courseId: lesson.course_id, moduleId: null })
+    requireOpenCourseId(call, { courseId: lesson.course_id, moduleId: null })
     call.database.run(sql`delete from lessons where id = ${lesson.id} and version = ${lesson.version}`)
     return undefined
   },
@@ -126,7 +126,7 @@ function learnerSees(call: Call): Sql | false {
 }
 
 /** The course's id; throws where it is unknown or archived, and for a module that is not the course's. */
-function openCourse(
+function requireOpenCourseId(
   { database }: Call,
   { courseId: reference, moduleId }: Pick<LessonInput, 'courseId' | 'moduleId'>,
   current?: Lesson,

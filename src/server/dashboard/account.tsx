@@ -11,8 +11,8 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { Faults, Field, Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { GrantTable } from './grant-table.tsx'
-import { askOwn, callOf, type Guest, routeOf, writeFor } from './guest.ts'
 import { nextPage, pageAsked } from './paging.tsx'
+import { askOwn, callOf, routeOf, type SignedInRequest, writeFor } from './signed-in-request.ts'
 import { Day } from './value-text.tsx'
 
 const section = '/dashboard/account'
@@ -25,13 +25,13 @@ const labels = {
 /** Who one is, one's password, and what one has allowed applications to do. */
 export const accountPage: DashboardPage = {
   path: section,
-  show: (guest) => account(guest),
+  show: (signedIn) => account(signedIn),
   act: changePassword,
   again: account,
 }
 
 /** Changes one's own password as the API does; every session and grant ends with the old one (api.md §2). */
-async function changePassword(guest: Guest, form: URLSearchParams): Promise<Reply> {
+async function changePassword(signedIn: SignedInRequest, form: URLSearchParams): Promise<Reply> {
   const password = form.get('password') ?? ''
   if (password !== (form.get('repeated') ?? '')) {
     throw invalid([
@@ -39,33 +39,33 @@ async function changePassword(guest: Guest, form: URLSearchParams): Promise<Repl
     ])
   }
   const body = { password, currentPassword: form.get('currentPassword') ?? '' }
-  const call = callOf(guest, users.updateProfile, { body })
+  const call = callOf(signedIn, users.updateProfile, { body })
   const { prepare, handle } = routeOf(userRoutes, users.updateProfile)
   const prepared = await prepare?.(call)
-  const headers = await writeFor(guest, () => {
+  const headers = await writeFor(signedIn, () => {
     handle({ ...call, prepared })
-    return endSession(guest, guest.visitor)
+    return endSession(signedIn, signedIn.visitor)
   })
-  return seeOther(addressOf(guest, section, 'password_changed'), headers)
+  return seeOther(addressOf(signedIn, section, 'password_changed'), headers)
 }
 
-function account(guest: Guest, fault?: ProblemError): Reply {
+function account(signedIn: SignedInRequest, fault?: ProblemError): Reply {
   const { email, username, role, profile, id, createdAt } = toUser(
-    findUser(guest.academy.database, guest.user.id),
+    findUser(signedIn.academy.database, signedIn.user.id),
   )
   const name = profile.displayName ?? [profile.firstName, profile.lastName].filter(Boolean).join(' ')
-  const { data, nextCursor } = askOwn(guest, grantRoutes, grants.list, { query: pageAsked(guest) })
+  const { data, nextCursor } = askOwn(signedIn, grantRoutes, grants.list, { query: pageAsked(signedIn) })
   const facts = [
     ['Name', name || '–'],
     ['E-mail address', email],
     ['Username', username ?? '–'],
     ['Role', role],
-    ['Scopes', guest.principal.scopes.join(' ')],
+    ['Scopes', signedIn.principal.scopes.join(' ')],
     ['Id', <code>{id}</code>],
     ['Since', <Day time={createdAt} />],
   ] as const
   return framed(
-    guest,
+    signedIn,
     { title: fault ? 'Fault: Account' : 'Account', section, fault },
     <>
       <h1>Account</h1>
@@ -82,23 +82,23 @@ function account(guest: Guest, fault?: ProblemError): Reply {
       </section>
       <section class="card" aria-labelledby="grants">
         <h2 id="grants">Applications that may act as you</h2>
-        {data.length === 0 ? <p>There are none.</p> : <GrantTable guest={guest} grants={data} />}
-        {nextPage(guest, nextCursor)}
+        {data.length === 0 ? <p>There are none.</p> : <GrantTable signedIn={signedIn} grants={data} />}
+        {nextPage(signedIn, nextCursor)}
       </section>
       <section class="card short" aria-labelledby="change">
         <h2 id="change">Change the password</h2>
-        <PasswordForm guest={guest} fault={fault} />
+        <PasswordForm signedIn={signedIn} fault={fault} />
       </section>
     </>,
   )
 }
 
-function PasswordForm({ guest, fault }: { guest: Guest; fault: ProblemError | undefined }) {
+function PasswordForm({ signedIn, fault }: { signedIn: SignedInRequest; fault: ProblemError | undefined }) {
   const field = (name: keyof typeof labels, autocomplete: string, hint?: string) => (
     <Field type="password" label={labels[name]} required {...{ name, autocomplete, hint, fault }} />
   )
   return (
-    <Form guest={guest} label="Change the password">
+    <Form signedIn={signedIn} label="Change the password">
       <Faults fault={fault} labels={labels} />
       {field('currentPassword', 'current-password')}
       {field('password', 'new-password', '12 to 256 characters.')}

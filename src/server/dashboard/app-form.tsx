@@ -3,15 +3,15 @@ import { Faults, Field, type FilledIn, Form, isFaulty, OnceField } from './form.
 const labels = { name: 'Name', redirectUris: 'Redirect URIs', public: 'Kind' }
 
 /** The form that registers an application. */
-export function AppForm({ guest, form, fault }: FilledIn) {
+export function AppForm({ signedIn, form, fault }: FilledIn) {
   const kinds = [
     ['confidential', 'It runs on a server that can keep a secret'],
     ['public', 'It runs on people’s own machines or in their browsers, and gets no secret'],
   ] as const
   return (
-    <Form guest={guest} label="Register an application">
+    <Form signedIn={signedIn} label="Register an application">
       <Faults fault={fault} labels={labels} />
-      <OnceField guest={guest} />
+      <OnceField signedIn={signedIn} />
       <Field
         name="name"
         label={labels.name}

@@ -1,11 +1,11 @@
 import type { App } from '../../contract/apps.ts'
 import { ownClientId } from '../../contract/oauth.ts'
-import type { Guest } from './guest.ts'
+import type { SignedInRequest } from './signed-in-request.ts'
 import { Table } from './table.tsx'
 import { Day } from './value-text.tsx'
 
 /** Applications, each with the way to delete it but for the one that is built in. */
-export function AppTable({ guest, apps }: { guest: Guest; apps: readonly App[] }) {
+export function AppTable({ signedIn, apps }: { signedIn: SignedInRequest; apps: readonly App[] }) {
   return (
     <Table
       caption="Applications, the newest first"
@@ -32,7 +32,7 @@ export function AppTable({ guest, apps }: { guest: Guest; apps: readonly App[] }
         app.clientId === ownClientId ? (
           <span class="note word">built in</span>
         ) : (
-          <a class="take" href={`${guest.base}/dashboard/apps/${encodeURIComponent(app.clientId)}/delete`}>
+          <a class="take" href={`${signedIn.base}/dashboard/apps/${encodeURIComponent(app.clientId)}/delete`}>
             Delete<span class="unseen"> {app.name}</span>
           </a>
         ),

@@ -10,21 +10,21 @@ import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { doneOnce } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
-import { ask, type Guest, writeFor } from './guest.ts'
 import { nextPage, pageAsked } from './paging.tsx'
+import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
 
 const section = '/dashboard/apps'
 
 /** OAuth 2.0 applications, for admins: which there are, and the form that registers one. */
 export const appsPage: DashboardPage = {
   path: section,
-  show: (guest) => appList(guest),
+  show: (signedIn) => appList(signedIn),
 
-  act: (guest, form) =>
-    doneOnce(guest, form, addressOf(guest, section, 'app_made_before'), () => {
-      const app = ask(guest, appRoutes, apps.create, { body: appInputOf(form) })
+  act: (signedIn, form) =>
+    doneOnce(signedIn, form, addressOf(signedIn, section, 'app_made_before'), () => {
+      const app = ask(signedIn, appRoutes, apps.create, { body: appInputOf(form) })
       // What shows no secret may be loaded again.
-      return app.public ? seeOther(addressOf(guest, section, 'app_made')) : newAppPage(guest, app)
+      return app.public ? seeOther(addressOf(signedIn, section, 'app_made')) : newAppPage(signedIn, app)
     }),
 
   again: appList,
@@ -34,11 +34,11 @@ export const appsPage: DashboardPage = {
 export const appDeletion: DashboardPage = {
   path: '/dashboard/apps/:clientId/delete',
 
-  show(guest) {
-    requireRight(guest.principal, apps.delete)
-    const { name, clientId } = findApp(guest.academy.database, guest.params['clientId'] ?? '')
+  show(signedIn) {
+    requireRight(signedIn.principal, apps.delete)
+    const { name, clientId } = findApp(signedIn.academy.database, signedIn.params['clientId'] ?? '')
     return confirmation(
-      guest,
+      signedIn,
       { title: 'Delete this application?', section, button: 'Delete the application' },
       <p>
         <strong>{name}</strong> (<code>{clientId}</code>) loses everything that anybody allowed it, at once.
@@ -47,18 +47,18 @@ export const appDeletion: DashboardPage = {
     )
   },
 
-  async act(guest) {
-    await writeFor(guest, () =>
-      ask(guest, appRoutes, apps.delete, { params: { clientId: guest.params['clientId'] ?? '' } }),
+  async act(signedIn) {
+    await writeFor(signedIn, () =>
+      ask(signedIn, appRoutes, apps.delete, { params: { clientId: signedIn.params['clientId'] ?? '' } }),
     )
-    return seeOther(addressOf(guest, section, 'app_deleted'))
+    return seeOther(addressOf(signedIn, section, 'app_deleted'))
   },
 }
 
-function appList(guest: Guest, fault?: ProblemError, form = new URLSearchParams()): Reply {
-  const { data, nextCursor } = ask(guest, appRoutes, apps.list, { query: pageAsked(guest) })
+function appList(signedIn: SignedInRequest, fault?: ProblemError, form = new URLSearchParams()): Reply {
+  const { data, nextCursor } = ask(signedIn, appRoutes, apps.list, { query: pageAsked(signedIn) })
   return framed(
-    guest,
+    signedIn,
     { title: fault ? 'Fault: Applications' : 'Applications', section, fault },
     <>
       <h1>OAuth applications</h1>
@@ -68,20 +68,23 @@ function appList(guest: Guest, fault?: ProblemError, form = new URLSearchParams(
       </p>
       <section class="card" aria-labelledby="apps">
         <h2 id="apps">Registered</h2>
-        <AppTable guest={guest} apps={data} />
-        {nextPage(guest, nextCursor)}
+        <AppTable signedIn={signedIn} apps={data} />
+        {nextPage(signedIn, nextCursor)}
       </section>
       <section class="card short" aria-labelledby="new">
         <h2 id="new">Register an application</h2>
-        <AppForm guest={guest} form={form} fault={fault} />
+        <AppForm signedIn={signedIn} form={form} fault={fault} />
       </section>
     </>,
   )
 }
 
-function newAppPage(guest: Guest, { name, clientId, clientSecret, redirectUris }: NewApp): Reply {
+function newAppPage(
+  signedIn: SignedInRequest,
+  { name, clientId, clientSecret, redirectUris }: NewApp,
+): Reply {
   return framed(
-    guest,
+    signedIn,
     { title: 'Your new application', section },
     <div class="card short">
       <h1>{name}</h1>
@@ -99,7 +102,7 @@ function newAppPage(guest: Guest, { name, clientId, clientSecret, redirectUris }
         ))}
       </ul>
       <p class="actions">
-        <a class="button" href={addressOf(guest, section)}>
+        <a class="button" href={addressOf(signedIn, section)}>
           I have copied it
         </a>
       </p>

@@ -2,26 +2,26 @@ import type { Child } from 'hono/jsx'
 import type { Reply } from '../http/reply.ts'
 import { Form } from './form.tsx'
 import { addressOf, framed, type Section } from './frame.tsx'
-import type { Guest } from './guest.ts'
+import type { SignedInRequest } from './signed-in-request.ts'
 
 /** The page between a link that takes something away and the deed: it needs no script. */
 export function confirmation(
-  guest: Guest,
+  signedIn: SignedInRequest,
   { title, section, button }: { title: string; section: Section; button: string },
   question: Child,
 ): Reply {
   return framed(
-    guest,
+    signedIn,
     { title, section },
     <div class="card short">
       <h1>{title}</h1>
       {question}
-      <Form guest={guest} label={title}>
+      <Form signedIn={signedIn} label={title}>
         <div class="actions">
           <button type="submit" class="danger">
             {button}
           </button>
-          <a class="button" href={addressOf(guest, section)}>
+          <a class="button" href={addressOf(signedIn, section)}>
             Keep it
           </a>
         </div>

@@ -10,24 +10,24 @@ import { Distribution } from './completion-chart.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Figures } from './figures.tsx'
 import { framed } from './frame.tsx'
-import { ask, type Guest } from './guest.ts'
 import { LearnerTable, OwnTable } from './learner-table.tsx'
 import { ownRows } from './own-courses.tsx'
 import { nextPage, pageAsked } from './paging.tsx'
+import { ask, type SignedInRequest } from './signed-in-request.ts'
 import { counted, percent, statusWords } from './value-text.tsx'
 
 /** A course: for those who work for the academy its learners, for a learner how far they are in it themselves. */
 export const coursePage: DashboardPage = {
   path: '/dashboard/courses/:courseId',
-  show(guest) {
-    const course = ask(guest, courseRoutes, courses.get, { params: guest.params })
-    const Content = isRole(guest, ...analytics.learners.roles) ? Learners : OwnProgress
+  show(signedIn) {
+    const course = ask(signedIn, courseRoutes, courses.get, { params: signedIn.params })
+    const Content = isRole(signedIn, ...analytics.learners.roles) ? Learners : OwnProgress
     return framed(
-      guest,
+      signedIn,
       { title: course.title, section: '/dashboard' },
       <>
         <p class="back">
-          <a href={`${guest.base}/dashboard`}>Overview</a>
+          <a href={`${signedIn.base}/dashboard`}>Overview</a>
         </p>
         <h1>{course.title}</h1>
         <p class="note">
@@ -40,19 +40,19 @@ export const coursePage: DashboardPage = {
           )}
         </p>
         {course.description === '' ? null : <p class="text">{course.description}</p>}
-        <Content {...{ guest, course }} />
+        <Content {...{ signedIn, course }} />
       </>,
     )
   },
 }
 
-function Learners({ guest, course }: { guest: Guest; course: Course }) {
+function Learners({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
   const only = { course_id: course.id }
-  const status = guest.query.get('status') ?? undefined
-  const { data, nextCursor } = ask(guest, analyticsRoutes, analytics.learners, {
-    query: { ...only, status, ...pageAsked(guest), summary: 'false' },
+  const status = signedIn.query.get('status') ?? undefined
+  const { data, nextCursor } = ask(signedIn, analyticsRoutes, analytics.learners, {
+    query: { ...only, status, ...pageAsked(signedIn), summary: 'false' },
   })
-  const { summary } = ask(guest, analyticsRoutes, analytics.learners, { query: { ...only, limit: '1' } })
+  const { summary } = ask(signedIn, analyticsRoutes, analytics.learners, { query: { ...only, limit: '1' } })
   if (!summary) throw new TypeError('the first page of analytics has a summary')
   return (
     <>
@@ -64,27 +64,27 @@ function Learners({ guest, course }: { guest: Guest; course: Course }) {
           ['Average grade', percent(summary.averageGradePercent)],
         ]}
       />
-      {summary.enrollments > 0 && !guest.query.has('cursor') ? <Distribution {...summary} /> : null}
+      {summary.enrollments > 0 && !signedIn.query.has('cursor') ? <Distribution {...summary} /> : null}
       <section class="card" aria-labelledby="learners">
         <h2 id="learners">Learners</h2>
-        <StatusFilter {...{ guest, summary, status }} />
+        <StatusFilter {...{ signedIn, summary, status }} />
         {data.length === 0 ? <p>Nobody is here.</p> : <LearnerTable rows={data} />}
-        {nextPage(guest, nextCursor)}
+        {nextPage(signedIn, nextCursor)}
       </section>
     </>
   )
 }
 
 function StatusFilter({
-  guest,
+  signedIn,
   summary,
   status,
 }: {
-  guest: Guest
+  signedIn: SignedInRequest
   summary: Summary
   status: string | undefined
 }) {
-  const here = guest.base + guest.request.path
+  const here = signedIn.base + signedIn.request.path
   const counts = {
     not_started: summary.notStarted,
     in_progress: summary.inProgress,
@@ -114,9 +114,9 @@ function StatusFilter({
   )
 }
 
-function OwnProgress({ guest, course }: { guest: Guest; course: Course }) {
-  const { database } = guest.academy
-  const conditions = [...ownRows(guest), sql`c.id = ${course.id}`]
+function OwnProgress({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
+  const { database } = signedIn.academy
+  const conditions = [...ownRows(signedIn), sql`c.id = ${course.id}`]
   const { data } = rowsPage(database, { limit: 1, include_total: false }, conditions)
   return (
     <section class="card" aria-labelledby="progress">

@@ -6,17 +6,17 @@ import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
 import { noteIn } from './form-note.ts'
 import { refused } from './frame.tsx'
-import { type Guest, guestOf } from './guest.ts'
+import { type SignedInRequest, signedInRequestOf } from './signed-in-request.ts'
 
 /** A page of the dashboard: what it shows, and what its forms do. */
 export interface DashboardPage {
   readonly path: `/dashboard${string}`
   /** Reads only: it sees one snapshot. */
-  readonly show: (guest: Guest) => Reply
+  readonly show: (signedIn: SignedInRequest) => Reply
   /** Takes a form of the page, its CSRF token checked; absent where the page has none of its own. */
-  readonly act?: (guest: Guest, form: URLSearchParams) => Reply | Promise<Reply>
+  readonly act?: (signedIn: SignedInRequest, form: URLSearchParams) => Reply | Promise<Reply>
   /** The page once more, with the form as it was filled in and what was wrong with it (409, 422, 429). */
-  readonly again?: (guest: Guest, fault: ProblemError, form: URLSearchParams) => Reply
+  readonly again?: (signedIn: SignedInRequest, fault: ProblemError, form: URLSearchParams) => Reply
 }
 
 const why = 'The dashboard shows what your account may see.'
@@ -33,8 +33,8 @@ export function endpointsOf(page: DashboardPage): Endpoint[] {
       handle(visit) {
         const visitor = visitorOf(visit)
         if (!visitor.user) return signInPage(visitor, { why: noteIn(visit.query) ?? why })
-        const guest = guestOf(visit, visitor, visitor.user)
-        return held(guest, () => visit.academy.database.snapshot(() => show(guest)))
+        const signedIn = signedInRequestOf(visit, visitor, visitor.user)
+        return held(signedIn, () => visit.academy.database.snapshot(() => show(signedIn)))
       },
     },
     {
@@ -51,8 +51,8 @@ export function endpointsOf(page: DashboardPage): Endpoint[] {
             : signInPage(visitor, { why: signedOut })
         }
         if (asksToSignIn) return seeOther(hereOf(visit))
-        const guest = guestOf(visit, visitor, visitor.user)
-        return held(guest, () => acted(page, guest, form))
+        const signedIn = signedInRequestOf(visit, visitor, visitor.user)
+        return held(signedIn, () => acted(page, signedIn, form))
       },
     },
   ]
@@ -83,27 +83,31 @@ export const noPage: Endpoint = {
     const fault = new ProblemError('not_found', `There is nothing at ${request.path}.`)
     const visitor = visitorOf(visit)
     if (!visitor.user) throw fault
-    return refused(guestOf(visit, visitor, visitor.user), fault)
+    return refused(signedInRequestOf(visit, visitor, visitor.user), fault)
   },
 }
 
-async function acted({ act, again }: DashboardPage, guest: Guest, form: URLSearchParams): Promise<Reply> {
+async function acted(
+  { act, again }: DashboardPage,
+  signedIn: SignedInRequest,
+  form: URLSearchParams,
+): Promise<Reply> {
   if (!act) throw new ProblemError('invalid_parameter', 'This page has no form that could be sent to it.')
   try {
-    return await act(guest, form)
+    return await act(signedIn, form)
   } catch (error) {
     const isOfForm = error instanceof ProblemError && [409, 422, 429].includes(error.status)
-    if (again && isOfForm) return again(guest, error, form)
+    if (again && isOfForm) return again(signedIn, error, form)
     throw error
   }
 }
 
 /** A refusal keeps the navigation; what nobody foresaw does without. */
-async function held(guest: Guest, work: () => Reply | Promise<Reply>): Promise<Reply> {
+async function held(signedIn: SignedInRequest, work: () => Reply | Promise<Reply>): Promise<Reply> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof ProblemError) return refused(guest, error)
+    if (error instanceof ProblemError) return refused(signedIn, error)
     throw error
   }
 }

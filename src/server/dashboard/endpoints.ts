@@ -23,7 +23,7 @@ const pages = [
 export const dashboardEndpoints: readonly Endpoint[] = [...pages.flatMap(endpointsOf), signOut, noPage]
 
 /** Where the bare address of a server leads. */
-export const entrance: Endpoint = {
+export const rootRedirect: Endpoint = {
   method: 'GET',
   path: '/',
   refuse: refusalPage,

@@ -3,28 +3,36 @@ import { once } from '../http/idempotency.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
-import { type Guest, writeFor } from './guest.ts'
+import { type SignedInRequest, writeFor } from './signed-in-request.ts'
 
 /** A form as somebody filled it in, or as it is before anybody has, and what was wrong with it. */
 export interface FilledIn {
-  readonly guest: Guest
+  readonly signedIn: SignedInRequest
   readonly form: URLSearchParams
   readonly fault: ProblemError | undefined
 }
 
 /** A form of the dashboard: it goes back to the page that it stands on. */
-export function Form({ guest, label, children }: { guest: Guest; label: string; children: Child }) {
+export function Form({
+  signedIn,
+  label,
+  children,
+}: {
+  signedIn: SignedInRequest
+  label: string
+  children: Child
+}) {
   return (
-    <form method="post" action={guest.base + guest.request.path} aria-label={label}>
-      <input type="hidden" name="csrf" value={guest.visitor.csrf} />
+    <form method="post" action={signedIn.base + signedIn.request.path} aria-label={label}>
+      <input type="hidden" name="csrf" value={signedIn.visitor.csrf} />
       {children}
     </form>
   )
 }
 
 /** What marks a form as one of its own, so that sending it again does nothing again. */
-export function OnceField({ guest }: { guest: Guest }) {
-  return <input type="hidden" name="once" value={guest.academy.newId('req')} />
+export function OnceField({ signedIn }: { signedIn: SignedInRequest }) {
+  return <input type="hidden" name="once" value={signedIn.academy.newId('req')} />
 }
 
 /**
@@ -32,7 +40,7 @@ export function OnceField({ guest }: { guest: Guest }) {
  * anew, it leads to `again` instead.
  */
 export function doneOnce(
-  guest: Guest,
+  signedIn: SignedInRequest,
   form: URLSearchParams,
   again: string,
   work: () => Reply,
@@ -44,10 +52,10 @@ export function doneOnce(
       'The form is not whole. Load the page again, and send it anew.',
     )
   }
-  const { academy, request, user } = guest
+  const { academy, request, user } = signedIn
   const { path, now } = request
   const sent = { userId: user.id, method: 'POST', path, key, bytes: new Uint8Array(), now }
-  return writeFor(guest, () => once(academy.database, sent, work, () => seeOther(again)))
+  return writeFor(signedIn, () => once(academy.database, sent, work, () => seeOther(again)))
 }
 
 /** What was wrong with a form, each fault with the label of its field and a link to it. */

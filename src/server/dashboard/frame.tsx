@@ -6,7 +6,7 @@ import type { Reply } from '../http/reply.ts'
 import { type PageOptions, page } from '../pages/page.tsx'
 import type { ProblemError } from '../problem/problem-error.ts'
 import { type NoteName, noteIn } from './form-note.ts'
-import type { Guest } from './guest.ts'
+import type { SignedInRequest } from './signed-in-request.ts'
 
 /** The parts of the dashboard, and the words of its navigation. */
 const sections = {
@@ -26,12 +26,21 @@ export interface FrameOptions extends Pick<PageOptions, 'title' | 'fault'> {
 }
 
 /** A page of the dashboard: its content below the navigation. */
-export function framed(guest: Guest, { title, fault, section }: FrameOptions, content: Child): Reply {
-  const note = noteIn(guest.query)
+export function framed(
+  signedIn: SignedInRequest,
+  { title, fault, section }: FrameOptions,
+  content: Child,
+): Reply {
+  const note = noteIn(signedIn.query)
   return page(
-    { title, fault, headers: guest.visitor.headers, banner: <Banner guest={guest} section={section} /> },
+    {
+      title,
+      fault,
+      headers: signedIn.visitor.headers,
+      banner: <Banner signedIn={signedIn} section={section} />,
+    },
     <>
-      {note && guest.raw.method !== 'POST' ? (
+      {note && signedIn.raw.method !== 'POST' ? (
         <p class="note-bar" role="status">
           {note}
         </p>
@@ -42,33 +51,33 @@ export function framed(guest: Guest, { title, fault, section }: FrameOptions, co
 }
 
 /** A refusal below the navigation. */
-export function refused(guest: Guest, fault: ProblemError): Reply {
+export function refused(signedIn: SignedInRequest, fault: ProblemError): Reply {
   const title = fault.status === 404 ? 'Not found' : phraseOf[fault.status]
   return framed(
-    guest,
+    signedIn,
     { title, fault },
     <div class="card">
       <h1>{title}</h1>
       <p role="alert">{fault.message}</p>
       <p class="note">
-        Request <code>{guest.request.requestId}</code>
+        Request <code>{signedIn.request.requestId}</code>
       </p>
       <p>
-        <a href={`${guest.base}/dashboard`}>Back to the overview</a>
+        <a href={`${signedIn.base}/dashboard`}>Back to the overview</a>
       </p>
     </div>,
   )
 }
 
 /** The address of a page of the dashboard, with a note for it to show. */
-export function addressOf({ base }: Guest, path: Section, note?: NoteName): string {
+export function addressOf({ base }: SignedInRequest, path: Section, note?: NoteName): string {
   return `${base}${path}${note ? `?done=${note}` : ''}`
 }
 
-function Banner({ guest, section }: { guest: Guest; section: Section | undefined }) {
-  const { base, user, request, visitor } = guest
+function Banner({ signedIn, section }: { signedIn: SignedInRequest; section: Section | undefined }) {
+  const { base, user, request, visitor } = signedIn
   const shown = (Object.keys(sections) as Section[]).filter(
-    (path) => path !== '/dashboard/apps' || isRole(guest, ...apps.list.roles),
+    (path) => path !== '/dashboard/apps' || isRole(signedIn, ...apps.list.roles),
   )
   return (
     <>

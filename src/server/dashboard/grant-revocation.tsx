@@ -4,7 +4,7 @@ import { notFound } from '../problem/problem-error.ts'
 import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { addressOf } from './frame.tsx'
-import { writeFor } from './guest.ts'
+import { writeFor } from './signed-in-request.ts'
 
 const section = '/dashboard/account'
 
@@ -12,15 +12,15 @@ const section = '/dashboard/account'
 export const grantRevocation: DashboardPage = {
   path: '/dashboard/grants/:grantId/revoke',
 
-  show(guest) {
-    const { academy, request, params, user } = guest
+  show(signedIn) {
+    const { academy, request, params, user } = signedIn
     const { grantId = '' } = params
     const grant = grantsOf(academy.database, user.id, request.now.toISOString()).find(
       ({ id }) => id === grantId,
     )
     if (!grant) throw notFound('grant', grantId)
     return confirmation(
-      guest,
+      signedIn,
       { title: 'Revoke this grant?', section, button: 'Revoke the grant' },
       <p>
         <strong>{grant.clientName}</strong> (<code>{grant.clientId}</code>, {grant.scopes.join(' ')}) can act
@@ -29,11 +29,11 @@ export const grantRevocation: DashboardPage = {
     )
   },
 
-  async act(guest) {
-    const { academy, request, params, user } = guest
-    await writeFor(guest, () =>
+  async act(signedIn) {
+    const { academy, request, params, user } = signedIn
+    await writeFor(signedIn, () =>
       revokeGrant(academy.database, params['grantId'] ?? '', request.now.toISOString(), user.id),
     )
-    return seeOther(addressOf(guest, section, 'grant_revoked'))
+    return seeOther(addressOf(signedIn, section, 'grant_revoked'))
   },
 }

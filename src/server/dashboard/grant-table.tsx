@@ -1,10 +1,10 @@
 import type { Grant } from '../../contract/grants.ts'
-import type { Guest } from './guest.ts'
+import type { SignedInRequest } from './signed-in-request.ts'
 import { Table } from './table.tsx'
 import { Day } from './value-text.tsx'
 
 /** What somebody has allowed applications to do, each with the way to take it back. */
-export function GrantTable({ guest, grants }: { guest: Guest; grants: readonly Grant[] }) {
+export function GrantTable({ signedIn, grants }: { signedIn: SignedInRequest; grants: readonly Grant[] }) {
   return (
     <Table
       caption="What I have allowed, the newest first"
@@ -22,7 +22,7 @@ export function GrantTable({ guest, grants }: { guest: Guest; grants: readonly G
         <Day time={grant.createdAt} />,
         <Day time={grant.lastUsedAt} />,
         <Day time={grant.expiresAt} />,
-        <a class="take" href={`${guest.base}/dashboard/grants/${encodeURIComponent(grant.id)}/revoke`}>
+        <a class="take" href={`${signedIn.base}/dashboard/grants/${encodeURIComponent(grant.id)}/revoke`}>
           Revoke<span class="unseen"> what {grant.clientName} may do</span>
         </a>,
       ])}

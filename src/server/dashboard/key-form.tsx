@@ -6,12 +6,12 @@ import { Faults, Field, type FilledIn, Form, OnceField } from './form.tsx'
 const labels = { name: 'Name', scopes: 'Scopes', expiresAt: 'Last day' }
 
 /** The form for a new key; it offers the scopes that the guest's role can have. */
-export function KeyForm({ guest, form, fault }: FilledIn) {
+export function KeyForm({ signedIn, form, fault }: FilledIn) {
   const chosen = form.getAll('scopes')
   return (
-    <Form guest={guest} label="A new key">
+    <Form signedIn={signedIn} label="A new key">
       <Faults fault={fault} labels={labels} />
-      <OnceField guest={guest} />
+      <OnceField signedIn={signedIn} />
       <Field
         name="name"
         label={labels.name}
@@ -24,7 +24,7 @@ export function KeyForm({ guest, form, fault }: FilledIn) {
       />
       <fieldset id="scopes" tabindex={-1}>
         <legend>{labels.scopes}</legend>
-        {guest.principal.scopes.map((scope) => (
+        {signedIn.principal.scopes.map((scope) => (
           <label class="choice">
             <input type="checkbox" name="scopes" value={scope} checked={chosen.includes(scope)} />
             <span>

@@ -1,11 +1,11 @@
 import type { Key } from '../../contract/keys.ts'
-import type { Guest } from './guest.ts'
+import type { SignedInRequest } from './signed-in-request.ts'
 import { Table } from './table.tsx'
 import { Day } from './value-text.tsx'
 
 /** Keys without their texts, each with the way to revoke it while it works. */
-export function KeyTable({ guest, keys }: { guest: Guest; keys: readonly Key[] }) {
-  const now = guest.request.now.toISOString()
+export function KeyTable({ signedIn, keys }: { signedIn: SignedInRequest; keys: readonly Key[] }) {
+  const now = signedIn.request.now.toISOString()
   return (
     <Table
       caption="My keys, the newest first"
@@ -34,7 +34,7 @@ export function KeyTable({ guest, keys }: { guest: Guest; keys: readonly Key[] }
           state === 'revoked' ? (
             ''
           ) : (
-            <a class="take" href={`${guest.base}/dashboard/keys/${encodeURIComponent(key.id)}/revoke`}>
+            <a class="take" href={`${signedIn.base}/dashboard/keys/${encodeURIComponent(key.id)}/revoke`}>
               Revoke<span class="unseen"> {key.name}</span>
             </a>
           ),

@@ -7,21 +7,21 @@ import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { doneOnce } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
-import { askOwn, type Guest, writeFor } from './guest.ts'
 import { KeyForm, keyInputOf } from './key-form.tsx'
 import { KeyTable } from './key-table.tsx'
 import { nextPage, pageAsked } from './paging.tsx'
+import { askOwn, type SignedInRequest, writeFor } from './signed-in-request.ts'
 
 const section = '/dashboard/keys'
 
 /** One's own API keys, whatever one's role: the API itself has keys for admins only (api.md §2). */
 export const keysPage: DashboardPage = {
   path: section,
-  show: (guest) => keyList(guest),
+  show: (signedIn) => keyList(signedIn),
 
-  act: (guest, form) =>
-    doneOnce(guest, form, addressOf(guest, section, 'key_made_before'), () =>
-      newKeyPage(guest, askOwn(guest, keyRoutes, keys.create, { body: keyInputOf(form) })),
+  act: (signedIn, form) =>
+    doneOnce(signedIn, form, addressOf(signedIn, section, 'key_made_before'), () =>
+      newKeyPage(signedIn, askOwn(signedIn, keyRoutes, keys.create, { body: keyInputOf(form) })),
     ),
 
   again: keyList,
@@ -31,10 +31,14 @@ export const keysPage: DashboardPage = {
 export const keyRevocation: DashboardPage = {
   path: '/dashboard/keys/:keyId/revoke',
 
-  show(guest) {
-    const { name, last4 } = findKey(guest.academy.database, guest.params['keyId'] ?? '', guest.user.id)
+  show(signedIn) {
+    const { name, last4 } = findKey(
+      signedIn.academy.database,
+      signedIn.params['keyId'] ?? '',
+      signedIn.user.id,
+    )
     return confirmation(
-      guest,
+      signedIn,
       { title: 'Revoke this key?', section, button: 'Revoke the key' },
       <p>
         <strong>{name}</strong> (<code>…{last4}</code>): every program that uses it is refused at once. This
@@ -43,20 +47,24 @@ export const keyRevocation: DashboardPage = {
     )
   },
 
-  async act(guest) {
-    const { academy, request, params, user } = guest
-    await writeFor(guest, () =>
+  async act(signedIn) {
+    const { academy, request, params, user } = signedIn
+    await writeFor(signedIn, () =>
       revokeKey(academy.database, params['keyId'] ?? '', request.now.toISOString(), user.id),
     )
-    return seeOther(addressOf(guest, section, 'key_revoked'))
+    return seeOther(addressOf(signedIn, section, 'key_revoked'))
   },
 }
 
-function keyList(guest: Guest, fault?: ProblemError, form = new URLSearchParams('scopes=read')): Reply {
-  const query = { user_id: guest.user.id, ...pageAsked(guest) }
-  const { data, nextCursor } = askOwn(guest, keyRoutes, keys.list, { query })
+function keyList(
+  signedIn: SignedInRequest,
+  fault?: ProblemError,
+  form = new URLSearchParams('scopes=read'),
+): Reply {
+  const query = { user_id: signedIn.user.id, ...pageAsked(signedIn) }
+  const { data, nextCursor } = askOwn(signedIn, keyRoutes, keys.list, { query })
   return framed(
-    guest,
+    signedIn,
     { title: fault ? 'Fault: API keys' : 'API keys', section, fault },
     <>
       <h1>API keys</h1>
@@ -66,20 +74,20 @@ function keyList(guest: Guest, fault?: ProblemError, form = new URLSearchParams(
       </p>
       <section class="card" aria-labelledby="keys">
         <h2 id="keys">My keys</h2>
-        {data.length === 0 ? <p>You have no keys.</p> : <KeyTable guest={guest} keys={data} />}
-        {nextPage(guest, nextCursor)}
+        {data.length === 0 ? <p>You have no keys.</p> : <KeyTable signedIn={signedIn} keys={data} />}
+        {nextPage(signedIn, nextCursor)}
       </section>
       <section class="card short" aria-labelledby="new">
         <h2 id="new">A new key</h2>
-        <KeyForm guest={guest} form={form} fault={fault} />
+        <KeyForm signedIn={signedIn} form={form} fault={fault} />
       </section>
     </>,
   )
 }
 
-function newKeyPage(guest: Guest, { key, name, scopes, expiresAt }: NewKey): Reply {
+function newKeyPage(signedIn: SignedInRequest, { key, name, scopes, expiresAt }: NewKey): Reply {
   return framed(
-    guest,
+    signedIn,
     { title: 'Your new key', section },
     <div class="card short">
       <h1>Your new key</h1>
@@ -94,7 +102,7 @@ function newKeyPage(guest: Guest, { key, name, scopes, expiresAt }: NewKey): Rep
         <dd>{expiresAt === null ? 'never' : `after ${expiresAt.slice(0, 10)} (UTC)`}</dd>
       </dl>
       <p class="actions">
-        <a class="button" href={addressOf(guest, section)}>
+        <a class="button" href={addressOf(signedIn, section)}>
           I have copied it
         </a>
       </p>

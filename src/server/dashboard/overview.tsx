@@ -8,16 +8,17 @@ import { Distribution, Hatching, Key, type Standing, StandingBar } from './compl
 import type { DashboardPage } from './dashboard-page.ts'
 import { Figures } from './figures.tsx'
 import { framed } from './frame.tsx'
-import { ask, type Guest } from './guest.ts'
 import { ownCourses } from './own-courses.tsx'
 import { nextPage, pageAsked } from './paging.tsx'
+import { ask, type SignedInRequest } from './signed-in-request.ts'
 import { Table } from './table.tsx'
 import { counted, percent } from './value-text.tsx'
 
 /** What there is at a glance: an academy for those who work for it, their own courses for learners. */
 export const overview: DashboardPage = {
   path: '/dashboard',
-  show: (guest) => (isRole(guest, ...analytics.learners.roles) ? wholeAcademy(guest) : ownCourses(guest)),
+  show: (signedIn) =>
+    isRole(signedIn, ...analytics.learners.roles) ? wholeAcademy(signedIn) : ownCourses(signedIn),
 }
 
 const nobody: Standing & { averageCompletionPercentage: null; averageGradePercent: null } = {
@@ -29,15 +30,15 @@ const nobody: Standing & { averageCompletionPercentage: null; averageGradePercen
   averageGradePercent: null,
 }
 
-function wholeAcademy(guest: Guest): Reply {
-  const listed = ask(guest, courseRoutes, courses.list, {
-    query: { ...pageAsked(guest), sort: 'title', include_total: 'true' },
+function wholeAcademy(signedIn: SignedInRequest): Reply {
+  const listed = ask(signedIn, courseRoutes, courses.list, {
+    query: { ...pageAsked(signedIn), sort: 'title', include_total: 'true' },
   })
-  const { summary } = ask(guest, analyticsRoutes, analytics.learners, { query: { limit: '1' } })
+  const { summary } = ask(signedIn, analyticsRoutes, analytics.learners, { query: { limit: '1' } })
   if (!summary) throw new TypeError('the first page of analytics has a summary')
   const standings = new Map(summary.byCourse.map((standing) => [standing.courseId, standing]))
   return framed(
-    guest,
+    signedIn,
     { title: 'Overview', section: '/dashboard' },
     <>
       <h1>Overview</h1>
@@ -76,7 +77,7 @@ function wholeAcademy(guest: Guest): Reply {
               rows={listed.data.map((course) => {
                 const standing = standings.get(course.id) ?? nobody
                 return [
-                  <CourseName base={guest.base} course={course} enrolled={standing.enrollments} />,
+                  <CourseName base={signedIn.base} course={course} enrolled={standing.enrollments} />,
                   <StandingBar {...standing} />,
                   counted(standing.completed),
                   counted(standing.inProgress),
@@ -85,7 +86,7 @@ function wholeAcademy(guest: Guest): Reply {
                 ]
               })}
             />
-            {nextPage(guest, listed.nextCursor)}
+            {nextPage(signedIn, listed.nextCursor)}
           </>
         )}
       </section>

@@ -3,28 +3,28 @@ import { rowsPage, rowsSummary } from '../analytics/analytics-rows.ts'
 import type { Reply } from '../http/reply.ts'
 import { Figures } from './figures.tsx'
 import { framed } from './frame.tsx'
-import type { Guest } from './guest.ts'
 import { OwnTable } from './learner-table.tsx'
 import { nextPage, pageAsked, pageSize } from './paging.tsx'
+import type { SignedInRequest } from './signed-in-request.ts'
 import { counted, many, percent } from './value-text.tsx'
 
 /** The conditions that leave a learner's own enrolments. */
-export function ownRows({ user }: Guest): Sql[] {
+export function ownRows({ user }: SignedInRequest): Sql[] {
   return [sql`u.id = ${user.id}`, sql`e.status <> 'deleted'`]
 }
 
 /** A learner's own courses and progress; of others there is nothing on it. */
-export function ownCourses(guest: Guest): Reply {
-  const { database } = guest.academy
-  const own = ownRows(guest)
+export function ownCourses(signedIn: SignedInRequest): Reply {
+  const { database } = signedIn.academy
+  const own = ownRows(signedIn)
   // What is not published, learners do not see (api.md §2).
   const conditions = [...own, sql`c.status = 'published'`]
-  const query = { ...pageAsked(guest), limit: pageSize, include_total: false }
+  const query = { ...pageAsked(signedIn), limit: pageSize, include_total: false }
   const { data, nextCursor } = rowsPage(database, query, conditions)
   const summary = rowsSummary(database, conditions)
   const hidden = rowsSummary(database, own).enrollments - summary.enrollments
   return framed(
-    guest,
+    signedIn,
     { title: 'My courses', section: '/dashboard' },
     <>
       <h1>My courses</h1>
@@ -47,10 +47,12 @@ export function ownCourses(guest: Guest): Reply {
             <OwnTable
               rows={data}
               link={({ courseId, courseTitle }) => (
-                <a href={`${guest.base}/dashboard/courses/${encodeURIComponent(courseId)}`}>{courseTitle}</a>
+                <a href={`${signedIn.base}/dashboard/courses/${encodeURIComponent(courseId)}`}>
+                  {courseTitle}
+                </a>
               )}
             />
-            {nextPage(guest, nextCursor)}
+            {nextPage(signedIn, nextCursor)}
           </>
         )}
         {hidden > 0 ? (

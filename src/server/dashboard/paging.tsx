@@ -1,10 +1,10 @@
-import type { Guest } from './guest.ts'
+import type { SignedInRequest } from './signed-in-request.ts'
 
 /** How many rows a page of a list shows. */
 export const pageSize = 25
 
 /** The page of a list that an address asks for, as the API takes it. */
-export function pageAsked({ query }: Guest) {
+export function pageAsked({ query }: SignedInRequest) {
   return { limit: String(pageSize), cursor: query.get('cursor') ?? undefined }
 }
 
@@ -12,7 +12,7 @@ export function pageAsked({ query }: Guest) {
  * The links between the pages of a list, or nothing where one page holds it all. What comes after is found by where
  * this page ends, so there is a way on and a way back to the start.
  */
-export function nextPage({ base, request, query }: Guest, nextCursor: string | null) {
+export function nextPage({ base, request, query }: SignedInRequest, nextCursor: string | null) {
   if (nextCursor === null && !query.has('cursor')) return null
   const here = base + request.path
   const at = (cursor?: string) => {

@@ -6,15 +6,22 @@ import { type Call, type Route, requireAdmin, requireRight } from './handler.ts'
 import { once, readIdempotencyKey } from './idempotency.ts'
 import { type Reply, successOf } from './reply.ts'
 import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
-import { type Academy, count, type Exchange, type Gates, refusalOf, tooMany } from './request-context.ts'
+import {
+  type AppOptions,
+  count,
+  problemReply,
+  type RateLimits,
+  type RequestContext,
+  tooMany,
+} from './request-context.ts'
 import { parseQuery } from './validation.ts'
 
 /** Answers one operation: who, what, then the handler. A read is one snapshot, a write is one transaction. */
 export async function answer(
-  academy: Academy,
-  gates: Gates,
+  academy: AppOptions,
+  limits: RateLimits,
   { operation, handle, prepare }: Route,
-  request: Exchange,
+  request: RequestContext,
   params: Readonly<Record<string, string>>,
 ): Promise<Reply> {
   const { raw } = request
@@ -23,12 +30,12 @@ export async function answer(
     successOf(operation, handle(call), request, raw.headers.get('if-none-match'))
   if (operation.method === 'GET') {
     try {
-      return database.snapshot(() => succeed(admit(academy, gates, operation, request, params)))
+      return database.snapshot(() => succeed(admit(academy, limits, operation, request, params)))
     } finally {
       touch(academy, request)
     }
   }
-  const admitted = admit(academy, gates, operation, request, params)
+  const admitted = admit(academy, limits, operation, request, params)
   touch(academy, request)
   const body = await (operation.body ? readJsonBody(raw, operation.merge === true) : readNoBody(raw))
   const given = { ...admitted, rawBody: body.value }
@@ -41,15 +48,15 @@ export async function answer(
 
 /** The call that a request is, once it is known who may make it. */
 function admit(
-  academy: Academy,
-  gates: Gates,
+  academy: AppOptions,
+  limits: RateLimits,
   operation: Operation,
-  request: Exchange,
+  request: RequestContext,
   params: Readonly<Record<string, string>>,
 ): Call {
   const { raw, search, now } = request
-  if (operation.scope === null) count(gates, request, request.address)
-  else authorise(academy, gates, operation, request)
+  if (operation.scope === null) count(limits, request, request.address)
+  else authorise(academy, limits, operation, request)
   const query = parseQuery(operation.query, search)
   requireElevation(operation, request, query)
   return {
@@ -62,14 +69,14 @@ function admit(
     newId: academy.newId,
     ifMatch: raw.headers.get('if-match'),
     accept: raw.headers.get('accept'),
-    signIns: gates.signIns,
+    signIns: limits.signIns,
     rawBody: undefined,
     prepared: undefined,
     // A public operation has no principal, and never looks at it.
   } as unknown as Call
 }
 
-function touch({ database }: Academy, { principal, touch, now }: Exchange): void {
+function touch({ database }: AppOptions, { principal, touch, now }: RequestContext): void {
   if (!principal || !touch) return
   try {
     touchCredential(database, principal, now)
@@ -78,15 +85,20 @@ function touch({ database }: Academy, { principal, touch, now }: Exchange): void
   }
 }
 
-function authorise(academy: Academy, gates: Gates, operation: Operation, request: Exchange): void {
-  const principal = academy.principal ?? credentialOf(academy, gates, request)
+function authorise(
+  academy: AppOptions,
+  limits: RateLimits,
+  operation: Operation,
+  request: RequestContext,
+): void {
+  const principal = academy.principal ?? credentialOf(academy, limits, request)
   request.principal = principal
-  count(gates, request, principal.credential)
+  count(limits, request, principal.credential)
   requireRight(principal, operation)
 }
 
 /** The call by whoever makes it at this moment: while its body was on its way, their access may have ended. */
-function stillAllowed(academy: Academy, call: Call, { raw, now }: Exchange): Call {
+function stillAllowed(academy: AppOptions, call: Call, { raw, now }: RequestContext): Call {
   const { operation, query } = call
   if (academy.principal || operation.scope === null) return call
   const { principal } = identify(academy.database, raw.headers.get('authorization'), now)
@@ -95,23 +107,23 @@ function stillAllowed(academy: Academy, call: Call, { raw, now }: Exchange): Cal
   return { ...call, principal }
 }
 
-function credentialOf({ database }: Academy, gates: Gates, request: Exchange): Principal {
+function credentialOf({ database }: AppOptions, limits: RateLimits, request: RequestContext): Principal {
   try {
     const identity = identify(database, request.raw.headers.get('authorization'), request.now)
     request.touch = identity.touch
     return identity.principal
   } catch (error) {
-    count(gates, request, request.address)
+    count(limits, request, request.address)
     if (!(error instanceof ProblemError) || error.code !== 'invalid_token') throw error
     // Right credentials from the same address go on working: nobody can lock another out by failing.
-    const { allowed, resetSeconds } = gates.failures.take(request.address)
+    const { allowed, resetSeconds } = limits.failures.take(request.address)
     throw allowed ? error : tooMany('failed credentials', resetSeconds)
   }
 }
 
 function requireElevation(
   { elevatedBy }: Operation,
-  { principal }: Pick<Exchange, 'principal'>,
+  { principal }: Pick<RequestContext, 'principal'>,
   query: object | undefined,
 ): void {
   if (!principal || !elevatedBy || (query as Record<string, unknown> | undefined)?.[elevatedBy] !== true)
@@ -121,9 +133,9 @@ function requireElevation(
 
 /** Inside the transaction: a POST with an Idempotency-Key is done once and answered the same ever after. */
 function repeatable(
-  { database }: Academy,
+  { database }: AppOptions,
   operation: Operation,
-  request: Exchange,
+  request: RequestContext,
   { bytes }: RequestBody,
   succeed: () => Reply,
 ): Reply {
@@ -136,7 +148,7 @@ function repeatable(
       return database.savepoint(succeed)
     } catch (error) {
       // A refusal is an answer to keep too; what it did so far is undone.
-      if (error instanceof ProblemError) return refusalOf(error, request)
+      if (error instanceof ProblemError) return problemReply(error, request)
       throw error
     }
   }

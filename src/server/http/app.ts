@@ -4,36 +4,36 @@ import { answer } from './answer.ts'
 import { answerEndpoint, type Endpoint } from './endpoint.ts'
 import type { Route } from './handler.ts'
 import type { Reply } from './reply.ts'
-import { type Academy, type Exchange, exchange, gatesOf } from './request-context.ts'
+import { type AppOptions, exchange, type RequestContext, rateLimitsOf } from './request-context.ts'
 
 /**
  * The API over these routes, and the endpoints beside it: `fetch(request) → response`, the one boundary between
  * client and server.
  */
 export function createApp(
-  academy: Academy,
+  academy: AppOptions,
   routes: readonly Route[],
   endpoints: readonly Endpoint[] = [],
 ): Hono {
-  const gates = gatesOf(academy)
+  const limits = rateLimitsOf(academy)
   const app = new Hono()
 
   const answered = (
     context: Context,
-    work: (request: Exchange) => Reply | Promise<Reply>,
+    work: (request: RequestContext) => Reply | Promise<Reply>,
     refuse?: Endpoint['refuse'],
-  ) => exchange(academy, gates, context.req.raw, context.env, work, refuse)
+  ) => exchange(academy, limits, context.req.raw, context.env, work, refuse)
 
   for (const route of routes) {
     app.on(route.operation.method, pattern(route.operation.path), (context) =>
-      answered(context, (request) => answer(academy, gates, route, request, context.req.param())),
+      answered(context, (request) => answer(academy, limits, route, request, context.req.param())),
     )
   }
   for (const endpoint of endpoints) {
     app.on(endpoint.method, endpoint.path, (context) =>
       answered(
         context,
-        (request) => answerEndpoint(academy, gates, endpoint, request, context.req.param()),
+        (request) => answerEndpoint(academy, limits, endpoint, request, context.req.param()),
         endpoint.refuse,
       ),
     )
@@ -42,7 +42,7 @@ export function createApp(
   for (const [path, methods] of methodsByPath([...operations, ...endpoints])) {
     const allow = (methods.includes('GET') ? ['HEAD', ...methods] : methods).join(', ')
     const refuse = endpoints.find((endpoint) => endpoint.path === path)?.refuse
-    const refused = ({ raw: { method } }: Exchange) => {
+    const refused = ({ raw: { method } }: RequestContext) => {
       const detail = `${method} is not an operation of this path; it takes ${allow}.`
       throw new ProblemError('method_not_allowed', detail, { headers: { allow } })
     }

@@ -1,12 +1,12 @@
 import type { ProblemError } from '../problem/problem-error.ts'
 import type { Reply } from './reply.ts'
-import { type Academy, count, type Exchange, type Gates } from './request-context.ts'
+import { type AppOptions, count, type RateLimits, type RequestContext } from './request-context.ts'
 
 /** One request to what is not an operation of the API: a page, or a part of OAuth. */
-export interface Visit {
-  readonly academy: Academy
-  readonly gates: Gates
-  readonly request: Exchange
+export interface EndpointRequest {
+  readonly academy: AppOptions
+  readonly limits: RateLimits
+  readonly request: RequestContext
   readonly raw: Request
   /** What stands in the place of each `:name` of the path. */
   readonly params: Readonly<Record<string, string>>
@@ -23,22 +23,22 @@ export interface Endpoint {
   /** Path-absolute, with `:name` for each parameter. */
   readonly path: `/${string}`
   /** How a thrown fault is told there. */
-  readonly refuse: (fault: ProblemError, request: Exchange) => Reply
-  readonly handle: (visit: Visit) => Reply | Promise<Reply>
+  readonly refuse: (fault: ProblemError, request: RequestContext) => Reply
+  readonly handle: (visit: EndpointRequest) => Reply | Promise<Reply>
 }
 
 /** Answers one visit, counted against the address that it came from. */
 export function answerEndpoint(
-  academy: Academy,
-  gates: Gates,
+  academy: AppOptions,
+  limits: RateLimits,
   { handle }: Endpoint,
-  request: Exchange,
+  request: RequestContext,
   params: Readonly<Record<string, string>>,
 ): Reply | Promise<Reply> {
-  count(gates, request, request.address)
+  count(limits, request, request.address)
   const { raw, search } = request
   const issuer = academy.publicUrl?.replace(/\/+$/, '') ?? new URL(raw.url).origin
   const query = new URLSearchParams(search)
   const base = new URL(issuer).pathname.replace(/\/$/, '')
-  return handle({ academy, gates, request, raw, params, query, issuer, base })
+  return handle({ academy, limits, request, raw, params, query, issuer, base })
 }

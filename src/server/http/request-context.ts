@@ -12,7 +12,7 @@ const failedCredentialsPerMinute = 20
 const signInsPerMinute = 10
 
 /** What an app is made from. */
-export interface Academy {
+export interface AppOptions {
   readonly database: Database
   readonly now: () => Date
   readonly newId: (prefix: IdPrefix) => string
@@ -35,14 +35,14 @@ export interface Academy {
 }
 
 /** What counts requests: per credential, failed credentials per address, attempts to sign in per account. */
-export interface Gates {
+export interface RateLimits {
   readonly requests: RateLimit | undefined
   readonly failures: RateLimit
   readonly signIns: RateLimit
 }
 
 /** One request while it is being answered. */
-export interface Exchange {
+export interface RequestContext {
   readonly raw: Request
   readonly requestId: string
   readonly path: string
@@ -66,7 +66,7 @@ export const everyHeader = {
 } as const
 
 /** The counters of one app. */
-export function gatesOf({ perMinute, now }: Academy): Gates {
+export function rateLimitsOf({ perMinute, now }: AppOptions): RateLimits {
   return {
     requests: perMinute > 0 ? rateLimit(perMinute, now) : undefined,
     failures: rateLimit(failedCredentialsPerMinute, now),
@@ -76,17 +76,17 @@ export function gatesOf({ perMinute, now }: Academy): Gates {
 
 /** Answers one request: what every response carries, faults as problem details, one log entry. */
 export async function exchange(
-  academy: Academy,
-  gates: Gates,
+  academy: AppOptions,
+  limits: RateLimits,
   raw: Request,
   env: unknown,
-  work: (request: Exchange) => Reply | Promise<Reply>,
-  refuse: (fault: ProblemError, request: Exchange) => Reply = refusalOf,
+  work: (request: RequestContext) => Reply | Promise<Reply>,
+  refuse: (fault: ProblemError, request: RequestContext) => Reply = problemReply,
 ): Promise<Response> {
   const startedMs = performance.now()
   const target = raw.url.slice(raw.url.indexOf('/', 8))
   const [path = ''] = target.split('?', 1)
-  const request: Exchange = {
+  const request: RequestContext = {
     raw,
     requestId: academy.newId('req'),
     path,
@@ -113,7 +113,7 @@ export async function exchange(
   const response = academy.respond(
     {
       ...reply,
-      headers: { ...headers, ...limitHeaders(gates, request) },
+      headers: { ...headers, ...limitHeaders(limits, request) },
       // A stream that nobody reads would hold its snapshot for good.
       body: raw.method === 'HEAD' ? null : reply.body,
     },
@@ -135,7 +135,7 @@ export async function exchange(
 }
 
 /** The reply to a refused request: problem details (RFC 9457). */
-export function refusalOf(fault: ProblemError, request: Exchange): Reply {
+export function problemReply(fault: ProblemError, request: RequestContext): Reply {
   return {
     status: fault.status,
     headers: { ...fault.headers, 'content-type': 'application/problem+json' },
@@ -145,7 +145,7 @@ export function refusalOf(fault: ProblemError, request: Exchange): Reply {
 }
 
 /** Takes one request from the bucket of a credential, or of an address where there is none; throws 429. */
-export function count({ requests }: Gates, request: Exchange, name: string): void {
+export function count({ requests }: RateLimits, request: RequestContext, name: string): void {
   if (!requests) return
   const allowance = requests.take(name)
   request.allowance = allowance
@@ -161,7 +161,10 @@ export function tooMany(what: string, resetSeconds: number): ProblemError {
 }
 
 /** draft-ietf-httpapi-ratelimit-headers-10 */
-function limitHeaders({ requests }: Gates, { allowance, address }: Exchange): Record<string, string> {
+function limitHeaders(
+  { requests }: RateLimits,
+  { allowance, address }: RequestContext,
+): Record<string, string> {
   if (!requests) return {}
   const { remaining, resetSeconds } = allowance ?? requests.peek(address)
   return {

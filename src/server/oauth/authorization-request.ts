@@ -1,5 +1,5 @@
 import type { Scope } from '../../contract/operation.ts'
-import type { Visit } from '../http/endpoint.ts'
+import type { EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
@@ -28,7 +28,7 @@ export interface AuthorizationRequest {
  * Where the answer goes. Throws 400, for the person in front of the browser, where that is not sure: nobody is sent to
  * an address that is not registered (RFC 6749 §4.1.2.1).
  */
-export function recipientOf({ academy, query }: Visit): Recipient {
+export function recipientOf({ academy, query }: EndpointRequest): Recipient {
   const client = findClient(academy.database, readOrRefuse(query, 'client_id'))
   if (!client) throw unanswerable('It names an application that is not registered here (client_id).')
   const redirectUri = readOrRefuse(query, 'redirect_uri')
@@ -42,7 +42,10 @@ export function recipientOf({ academy, query }: Visit): Recipient {
 }
 
 /** What is asked for; throws OAuthError, for the client (RFC 6749 §4.1.2.1). */
-export function authorizationRequestOf({ query }: Visit, { client }: Recipient): AuthorizationRequest {
+export function authorizationRequestOf(
+  { query }: EndpointRequest,
+  { client }: Recipient,
+): AuthorizationRequest {
   parameter(query, 'state')
   const type = requiredParameter(query, 'response_type')
   if (type !== 'code') throw new OAuthError('unsupported_response_type', 'The response_type has to be code.')
@@ -52,7 +55,7 @@ export function authorizationRequestOf({ query }: Visit, { client }: Recipient):
 
 /** Sends the browser back to the client: 303, with the issuer (RFC 9207) and the state. */
 export function answerClient(
-  { issuer }: Visit,
+  { issuer }: EndpointRequest,
   { redirectUri, state }: Recipient,
   answer: { readonly code: string } | OAuthError,
 ): Reply {

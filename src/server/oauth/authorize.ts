@@ -1,5 +1,5 @@
 import { oauthPaths } from '../../contract/oauth.ts'
-import type { Endpoint, Visit } from '../http/endpoint.ts'
+import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import { endSession, formOf, stillSignedIn, type Visitor, visitorOf } from '../pages/browser-session.ts'
 import { hereOf, refusalPage, seeOther } from '../pages/page.tsx'
@@ -60,7 +60,7 @@ export const authorizationEndpoints: readonly Endpoint[] = [
 
 /** A refusal goes to the client, once it is sure that the client is at the other end. */
 async function answered(
-  visit: Visit,
+  visit: EndpointRequest,
   work: (recipient: Recipient, request: AuthorizationRequest) => Reply | Promise<Reply>,
 ): Promise<Reply> {
   const recipient = recipientOf(visit)
@@ -82,7 +82,7 @@ function reasonOf({ client, redirectUri }: Recipient): SignInReason {
 
 /** Gives a code; nothing is in it that was not on the page, even if the role has grown meanwhile. */
 async function allow(
-  visit: Visit,
+  visit: EndpointRequest,
   visitor: Visitor,
   recipient: Recipient,
   { scopes, codeChallenge }: AuthorizationRequest,

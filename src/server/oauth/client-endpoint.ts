@@ -1,4 +1,4 @@
-import type { Endpoint, Visit } from '../http/endpoint.ts'
+import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import { readForm } from '../http/request-body.ts'
 import { authenticatedClient, type OAuthClient } from './oauth-client.ts'
@@ -6,7 +6,7 @@ import { OAuthError, refusalReply, refuseAsOAuth } from './oauth-error.ts'
 
 /** A request of a client that has said who it is. */
 interface ClientRequest {
-  readonly visit: Visit
+  readonly visit: EndpointRequest
   readonly client: OAuthClient
   readonly form: URLSearchParams
 }

@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { Scope } from '../../contract/operation.ts'
 import { scopeInWords } from '../../contract/security-schemes.ts'
 import type { Reply } from '../http/reply.ts'
-import type { SignedInVisit } from '../pages/browser-session.ts'
+import type { SignedInEndpointRequest } from '../pages/browser-session.ts'
 import { page } from '../pages/page.tsx'
 import type { Recipient } from './authorization-request.ts'
 import type { WaitingDevice } from './device-code.ts'
@@ -12,7 +12,7 @@ import { givableScopes } from './scope-text.ts'
 
 /** Asks whether an application may act for somebody, before it gets a code. Throws OAuthError `invalid_scope`. */
 export function codeConsentPage(
-  guest: SignedInVisit,
+  guest: SignedInEndpointRequest,
   { client, redirectUri }: Recipient,
   asked: readonly Scope[],
 ): Reply {
@@ -36,7 +36,7 @@ export function codeConsentPage(
 
 /** Asks whether a device that shows a code may act for somebody (RFC 8628 §5.4). Throws OAuthError `invalid_scope`. */
 export function deviceConsentPage(
-  guest: SignedInVisit,
+  guest: SignedInEndpointRequest,
   { clientName, scopes }: WaitingDevice,
   userCode: string,
 ): Reply {
@@ -66,7 +66,7 @@ interface ConsentOptions {
   readonly formTarget?: string
 }
 
-function consentPage({ visitor, user, request }: SignedInVisit, options: ConsentOptions): Reply {
+function consentPage({ visitor, user, request }: SignedInEndpointRequest, options: ConsentOptions): Reply {
   const { clientName, asked, next, caution, hidden, formTarget } = options
   const scopes = givableScopes(asked, user.role)
   const beyond = asked.filter((scope) => !scopes.includes(scope))

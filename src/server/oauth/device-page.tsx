@@ -4,7 +4,7 @@ import type { Reply } from '../http/reply.ts'
 import {
   endSession,
   formOf,
-  type SignedInVisit,
+  type SignedInEndpointRequest,
   stillSignedIn,
   type Visitor,
   visitorOf,
@@ -55,7 +55,7 @@ export const deviceEndpoints: readonly Endpoint[] = [
   },
 ]
 
-async function answered(guest: SignedInVisit, form: URLSearchParams): Promise<Reply> {
+async function answered(guest: SignedInEndpointRequest, form: URLSearchParams): Promise<Reply> {
   const { visitor, academy } = guest
   const userCode = shownUserCode(form.get('user_code') ?? '')
   try {
@@ -75,7 +75,7 @@ async function answered(guest: SignedInVisit, form: URLSearchParams): Promise<Re
   }
 }
 
-async function ask(guest: SignedInVisit, userCode: string): Promise<Reply> {
+async function ask(guest: SignedInEndpointRequest, userCode: string): Promise<Reply> {
   requireTriesLeft(guest)
   const device = waitingDevice(guest.academy.database, guest.request.now, userCode)
   return device ? deviceConsentPage(guest, device, userCode) : wrong(guest)
@@ -83,7 +83,7 @@ async function ask(guest: SignedInVisit, userCode: string): Promise<Reply> {
 
 /** Allows what was shown, or denies where nothing was; inside one transaction, so that one answer counts. */
 async function decide(
-  guest: SignedInVisit,
+  guest: SignedInEndpointRequest,
   userCode: string,
   shown: readonly string[] | null,
 ): Promise<Reply> {
@@ -102,7 +102,7 @@ async function decide(
   return seeOther(`${guest.base}${oauthPaths.device}?done=${shown ? 'allowed' : 'denied'}`)
 }
 
-async function wrong(guest: SignedInVisit): Promise<Reply> {
+async function wrong(guest: SignedInEndpointRequest): Promise<Reply> {
   const { fault, signedOut } = await countWrongCode(guest)
   return signedOut ? signInPage(guest.visitor, { ...reason, fault }) : codePage(guest.visitor, '', fault)
 }

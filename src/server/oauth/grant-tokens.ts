@@ -3,7 +3,7 @@ import type { RoleName, Scope } from '../../contract/operation.ts'
 import { digest, newCredential } from '../access/secret.ts'
 import { revokeGrant } from '../credentials/grants.ts'
 import type { Row } from '../database/database.ts'
-import type { Academy } from '../http/request-context.ts'
+import type { AppOptions } from '../http/request-context.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { OAuthError } from './oauth-error.ts'
 import { givableScopes } from './scope-text.ts'
@@ -15,7 +15,7 @@ const dayMs = 24 * 60 * 60 * 1000
 export const grantDays = { unused: 30, atMost: 90 } as const
 
 /** What giving out tokens takes. */
-export interface Issuing extends Pick<Academy, 'database' | 'newId'> {
+export interface Issuing extends Pick<AppOptions, 'database' | 'newId'> {
   readonly now: Date
 }
 

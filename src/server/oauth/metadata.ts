@@ -1,8 +1,8 @@
 import { scopes } from '../../contract/keys.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
-import type { Endpoint, Visit } from '../http/endpoint.ts'
+import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
-import { refusalOf } from '../http/request-context.ts'
+import { problemReply } from '../http/request-context.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { grantTypeNames } from './token.ts'
 
@@ -13,11 +13,11 @@ const clientAuthentication = ['none', 'client_secret_basic', 'client_secret_post
  * path: it after the well-known part (§3.1), and before it, which is what a proxy of that path leaves of it.
  */
 export const metadataEndpoints: readonly Endpoint[] = [
-  { method: 'GET', path: oauthPaths.metadata, refuse: refusalOf, handle: metadataOf },
+  { method: 'GET', path: oauthPaths.metadata, refuse: problemReply, handle: metadataOf },
   {
     method: 'GET',
     path: `${oauthPaths.metadata}/*`,
-    refuse: refusalOf,
+    refuse: problemReply,
     handle(visit) {
       const { path } = visit.request
       if (path === oauthPaths.metadata + visit.base) return metadataOf(visit)
@@ -26,7 +26,7 @@ export const metadataEndpoints: readonly Endpoint[] = [
   },
 ]
 
-function metadataOf({ issuer }: Visit): Reply {
+function metadataOf({ issuer }: EndpointRequest): Reply {
   const metadata = {
     issuer,
     authorization_endpoint: issuer + oauthPaths.authorize,

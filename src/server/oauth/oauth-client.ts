@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { digest, isSame } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
-import type { Visit } from '../http/endpoint.ts'
+import type { EndpointRequest } from '../http/endpoint.ts'
 import { tooMany } from '../http/request-context.ts'
 import { OAuthError } from './oauth-error.ts'
 import { parameter } from './parameter.ts'
@@ -45,8 +45,8 @@ export function findClient(database: Database, id: string): OAuthClient | undefi
  * (RFC 6749 §2.3.1, §3.2.1). Throws `invalid_client`, `invalid_request` where it came in two ways, and 429 after too
  * many failures from the address.
  */
-export function authenticatedClient(visit: Visit, form: URLSearchParams): OAuthClient {
-  const { academy, gates, request, raw } = visit
+export function authenticatedClient(visit: EndpointRequest, form: URLSearchParams): OAuthClient {
+  const { academy, limits, request, raw } = visit
   const authorization = raw.headers.get('authorization')
   const given = authorization === null ? ofForm(form) : ofHeader(authorization, form)
   const client = findClient(academy.database, given.id)
@@ -54,7 +54,7 @@ export function authenticatedClient(visit: Visit, form: URLSearchParams): OAuthC
     ? given.secret === ''
     : isSame(digest(given.secret), client?.secretHash ?? '')
   if (client && right) return client
-  const { allowed, resetSeconds } = gates.failures.take(request.address)
+  const { allowed, resetSeconds } = limits.failures.take(request.address)
   if (!allowed) throw tooMany('failed credentials', resetSeconds)
   throw new OAuthError('invalid_client', 'The client is not known, or its secret is wrong.', {
     challenged: authorization !== null,

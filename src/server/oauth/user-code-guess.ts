@@ -1,14 +1,14 @@
 import sql from 'sql-template-tag'
 import { digest } from '../access/secret.ts'
 import { tooMany } from '../http/request-context.ts'
-import type { SignedInVisit } from '../pages/browser-session.ts'
+import type { SignedInEndpointRequest } from '../pages/browser-session.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 
 const wrongCodesPerSession = 5
 
 /** Throws 429 where too many guesses came from the address. */
-export function requireTriesLeft({ gates, request }: SignedInVisit): void {
-  const { allowed, resetSeconds } = gates.failures.peek(request.address)
+export function requireTriesLeft({ limits, request }: SignedInEndpointRequest): void {
+  const { allowed, resetSeconds } = limits.failures.peek(request.address)
   if (!allowed) throw tooMany('wrong codes', resetSeconds)
 }
 
@@ -18,13 +18,13 @@ export function requireTriesLeft({ gates, request }: SignedInVisit): void {
  */
 export async function countWrongCode({
   academy,
-  gates,
+  limits,
   request,
   visitor,
-}: SignedInVisit): Promise<{ fault: ProblemError; signedOut: boolean }> {
+}: SignedInEndpointRequest): Promise<{ fault: ProblemError; signedOut: boolean }> {
   const { database } = academy
   const hash = digest(visitor.token)
-  gates.failures.take(request.address)
+  limits.failures.take(request.address)
   const left = await database.write(() => {
     database.run(sql`update browser_sessions set wrong_codes = wrong_codes + 1 where hash = ${hash}`)
     database.run(

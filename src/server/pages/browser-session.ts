@@ -5,7 +5,7 @@ import type { RoleName } from '../../contract/operation.ts'
 import { grantable, type Principal } from '../access/principal.ts'
 import { digest, fingerprint, hmacKeyOf, isSame, newCredential } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
-import type { Visit } from '../http/endpoint.ts'
+import type { EndpointRequest } from '../http/endpoint.ts'
 import { readForm } from '../http/request-body.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 
@@ -29,13 +29,13 @@ export interface Visitor {
 }
 
 /** The visit of somebody who is signed in. */
-export interface SignedInVisit extends Visit {
+export interface SignedInEndpointRequest extends EndpointRequest {
   readonly visitor: Visitor
   readonly user: SignedIn
 }
 
 /** Whose browser it is. */
-export function visitorOf(visit: Visit): Visitor {
+export function visitorOf(visit: EndpointRequest): Visitor {
   const { academy, request, raw } = visit
   const name = cookieName(visit)
   const sent = parse(raw.headers.get('cookie') ?? '', name)[name]
@@ -54,7 +54,7 @@ export function visitorOf(visit: Visit): Visitor {
  * Who is signed in at this moment, for the transaction that does something in their name: since the page was asked for
  * their access may have ended. Throws 403.
  */
-export function stillSignedIn({ academy, request }: Visit, { token }: Visitor): SignedIn {
+export function stillSignedIn({ academy, request }: EndpointRequest, { token }: Visitor): SignedIn {
   const user = userBehind(academy.database, token, request.now)
   if (user) return user
   throw new ProblemError('forbidden', 'You have been signed out meanwhile. Load the page again.')
@@ -70,7 +70,7 @@ export function principalOf({ id: userId, role }: Pick<SignedIn, 'id' | 'role'>)
  * The fields of a form that a visitor sent. Throws 403 where it came from another site or without the token of the
  * page (OWASP, Cross-Site Request Forgery Prevention), 413 and 415.
  */
-export async function formOf(visit: Visit, visitor: Visitor): Promise<URLSearchParams> {
+export async function formOf(visit: EndpointRequest, visitor: Visitor): Promise<URLSearchParams> {
   const { headers } = visit.raw
   const origin = headers.get('origin')
   const site = headers.get('sec-fetch-site')
@@ -87,7 +87,7 @@ export async function formOf(visit: Visit, visitor: Visitor): Promise<URLSearchP
 }
 
 /** Signs a user in with a new cookie, whatever the browser had before; gives the header that sets it. */
-export function beginSession(visit: Visit, userId: string): Readonly<Record<string, string>> {
+export function beginSession(visit: EndpointRequest, userId: string): Readonly<Record<string, string>> {
   const { academy, request } = visit
   const token = newCredential('browserSession')
   const time = request.now.toISOString()
@@ -100,7 +100,7 @@ export function beginSession(visit: Visit, userId: string): Readonly<Record<stri
 }
 
 /** Signs the visitor out; gives the header that takes the cookie away. */
-export function endSession(visit: Visit, { token }: Visitor): Readonly<Record<string, string>> {
+export function endSession(visit: EndpointRequest, { token }: Visitor): Readonly<Record<string, string>> {
   visit.academy.database.run(sql`delete from browser_sessions where hash = ${digest(token)}`)
   return { 'set-cookie': cookieOf(visit, '', 0) }
 }
@@ -116,12 +116,12 @@ function csrfOf(database: Database, token: string): string {
 }
 
 /** Cookies are shared by all ports of a host: two academies on one machine must not sign each other out. */
-function cookieName({ issuer }: Visit): string {
+function cookieName({ issuer }: EndpointRequest): string {
   const { protocol, port } = new URL(issuer)
   return `${protocol === 'https:' ? '__Host-' : ''}learnctl_session${port && `_${port}`}`
 }
 
-function cookieOf(visit: Visit, token: string, maxAge = lastsMs / 1000): string {
+function cookieOf(visit: EndpointRequest, token: string, maxAge = lastsMs / 1000): string {
   const secure = visit.issuer.startsWith('https:')
   return serialize(cookieName(visit), token, { path: '/', httpOnly: true, sameSite: 'Lax', secure, maxAge })
 }

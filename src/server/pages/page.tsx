@@ -1,9 +1,9 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { type ErrorStatus, phraseOf } from '../../contract/errors.ts'
-import type { Visit } from '../http/endpoint.ts'
+import type { EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
-import type { Exchange } from '../http/request-context.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import type { ProblemError } from '../problem/problem-error.ts'
 import { style, styleSource } from './style.ts'
 
@@ -80,7 +80,7 @@ export function seeOther(location: string, headers: Readonly<Record<string, stri
 }
 
 /** The address that a visit came to, as a link. */
-export function hereOf({ base, request }: Visit): string {
+export function hereOf({ base, request }: EndpointRequest): string {
   return base + request.path + (request.search === '' ? '' : `?${request.search}`)
 }
 
@@ -91,7 +91,7 @@ const titles: Partial<Record<ErrorStatus, string>> = {
 }
 
 /** A refusal as a page. */
-export function refusalPage(fault: ProblemError, { requestId }: Pick<Exchange, 'requestId'>): Reply {
+export function refusalPage(fault: ProblemError, { requestId }: Pick<RequestContext, 'requestId'>): Reply {
   const title = titles[fault.status] ?? phraseOf[fault.status]
   return page(
     { title, fault, narrow: true },

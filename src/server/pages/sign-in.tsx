@@ -3,7 +3,7 @@ import type { RoleName } from '../../contract/operation.ts'
 import { nobodysPassword, verifyPassword } from '../access/password.ts'
 import { digest } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
-import type { Visit } from '../http/endpoint.ts'
+import type { EndpointRequest } from '../http/endpoint.ts'
 import type { RateLimit } from '../http/rate-limit.ts'
 import type { Reply } from '../http/reply.ts'
 import { tooMany } from '../http/request-context.ts'
@@ -69,7 +69,7 @@ export interface SignInOptions extends SignInReason {
  * Attempts are counted by account and by address before a password is looked at (OWASP, Authentication).
  */
 export async function signIn(
-  visit: Visit,
+  visit: EndpointRequest,
   visitor: Visitor,
   form: URLSearchParams,
   reason: SignInReason = {},
@@ -97,7 +97,7 @@ interface Account extends Row {
 }
 
 async function accountBy(
-  { academy, gates, request }: Visit,
+  { academy, limits, request }: EndpointRequest,
   account: string,
   password: string,
 ): Promise<Account> {
@@ -108,9 +108,9 @@ async function accountBy(
   // One account has one count, however it is named; a name has one as well, so that those that are nobody's are not
   // told apart by theirs. All are taken first: attempts that come at once count, too.
   const counts: readonly (readonly [RateLimit, string])[] = [
-    [gates.failures, request.address],
-    [gates.signIns, digest(account.toLowerCase())],
-    ...(user ? [[gates.signIns, user.id] as const] : []),
+    [limits.failures, request.address],
+    [limits.signIns, digest(account.toLowerCase())],
+    ...(user ? [[limits.signIns, user.id] as const] : []),
   ]
   for (const [gate, name] of counts) {
     const { allowed, resetSeconds } = gate.take(name)

@@ -25,7 +25,7 @@ export function setProgress(
 ): Progress {
   const { database, now } = call
   requirePast(lastAccessed, now)
-  const course = openCourse(call, reference)
+  const course = requireTrackableCourse(call, reference)
   if (learner.status !== 'active') {
     throw new ProblemError('user_inactive', `The user ${learner.id} is ${learner.status}.`)
   }
@@ -78,7 +78,7 @@ function requirePast(lastAccessed: string, now: string): void {
   throw invalid([{ pointer: '#/lastAccessed', code: 'in_future', detail }])
 }
 
-function openCourse(call: Call, reference: string): Course {
+function requireTrackableCourse(call: Call, reference: string): Course {
   const id = resolve(call.database, 'courses', reference)
   const course = id && toCourse(findCourse(call.database, id))
   if (!course || (isRole(call, 'learner') && course.status === 'draft')) {

@@ -28,7 +28,10 @@ export function allowedHosts({
  * takes the first without a word), and a Host, or the authority of an absolute-form target, that is not this
  * server's, as DNS rebinding has it (RFC 9112 §3.2, RFC 9110 §15.5.20).
  */
-export function refusalOf(incoming: IncomingMessage, allowed: ReadonlySet<string>): ProblemError | undefined {
+export function checkRawRequest(
+  incoming: IncomingMessage,
+  allowed: ReadonlySet<string>,
+): ProblemError | undefined {
   const repeated = single.find((name) => cameTwice(incoming.rawHeaders, name))
   if (repeated) return new ProblemError('duplicate_header', `The header ${repeated} came twice.`)
   if (incoming.headers.host === undefined) {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
-import { type OpenAcademy, openDatabase } from '../academy.ts'
+import { type AcademyFile, openAcademyFile } from '../academy.ts'
 import { type FirstPassword, makeFirstPassword } from '../access/first-admin.ts'
 import { localPrincipal } from '../access/identify.ts'
 import { createKey } from '../credentials/keys.ts'
@@ -15,7 +15,7 @@ import { everyHeader } from '../http/request-context.ts'
 import { allRoutes } from '../routes.ts'
 import { drainOf } from './drain.ts'
 import { addressOf, webResponse } from './node-adapter.ts'
-import { allowedHosts, refusalOf, sendRaw, sendRefusal } from './raw-request.ts'
+import { allowedHosts, checkRawRequest, sendRaw, sendRefusal } from './raw-request.ts'
 
 /** How to serve an academy on a socket. */
 export interface ServeOptions {
@@ -76,7 +76,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   let stopped: Promise<void> | undefined
   // Node would answer a missing Host by itself, without problem details.
   const server = createServer({ ...timeouts, requireHostHeader: false }, (incoming, outgoing) => {
-    const refusal = refusalOf(incoming, allowed)
+    const refusal = checkRawRequest(incoming, allowed)
     if (stopped) outgoing.setHeader('connection', 'close')
     if (refusal) sendRefusal(incoming, outgoing, refusal, newId('req'), now(), log)
     else void listener?.(incoming, outgoing)
@@ -149,9 +149,9 @@ function front(app: Hono, origins: readonly string[], newId: (prefix: IdPrefix) 
     .route('/', app)
 }
 
-function openOrClose(server: Server, path: string, now: () => Date): OpenAcademy {
+function openOrClose(server: Server, path: string, now: () => Date): AcademyFile {
   try {
-    return openDatabase(path, now)
+    return openAcademyFile(path, now)
   } catch (error) {
     server.close()
     throw error

@@ -2,7 +2,7 @@ import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, describe, expect, vi } from 'vitest'
 import type { StoredTokens } from '../../../src/config/profiles.ts'
-import { openDatabase } from '../../../src/server/academy.ts'
+import { openAcademyFile } from '../../../src/server/academy.ts'
 import { localPrincipal } from '../../../src/server/access/identify.ts'
 import { visit } from '../../auth/school.ts'
 import { startOidcProvider } from '../../foreign-servers/oidc-provider.ts'
@@ -22,9 +22,9 @@ const source = (name: string) => JSON.stringify(new URL(`../../../src/cli/${name
 /** The program, killed as soon as the whole answer to a renewal is there. */
 const deadly = `import { main } from ${source('main')}
 import { processIo } from ${source('terminal/io')}
-import { ways } from ${source('session/session')}
+import { transports } from ${source('session/session')}
 const remote = async (io) => {
-  const transport = await ways.remote(io)
+  const transport = await transports.remote(io)
   const send = async (request) => {
     const reply = await transport(request)
     if (!request.url.endsWith('/oauth/token')) return reply
@@ -34,7 +34,7 @@ const remote = async (io) => {
   }
   return Object.assign(send, { close: transport.close })
 }
-process.exitCode = await main(process.argv.slice(2), processIo(), { ...ways, remote })`
+process.exitCode = await main(process.argv.slice(2), processIo(), { ...transports, remote })`
 
 /** The program over a network where every list is empty, and the names of all modules that it has loaded. */
 const watched = `import { registerHooks } from 'node:module'
@@ -48,9 +48,9 @@ registerHooks({
 })
 const { main } = await import(${source('main')})
 const { processIo } = await import(${source('terminal/io')})
-const { ways } = await import(${source('session/session')})
+const { transports } = await import(${source('session/session')})
 const remote = async () => Object.assign(async () => Response.json([]), { close: async () => {} })
-process.exitCode = await main(process.argv.slice(2), processIo(), { ...ways, remote })
+process.exitCode = await main(process.argv.slice(2), processIo(), { ...transports, remote })
 console.log(JSON.stringify(loaded))`
 
 /** A home for processes that share one profile. */
@@ -73,7 +73,7 @@ const test = base
     const now = () => new Date()
     const served = await startServer(path, { now })
     onCleanup(() => served.stop())
-    const { database } = openDatabase(path, now)
+    const { database } = openAcademyFile(path, now)
     const { userId } = localPrincipal(database)
     const tokens = signedIn(database, { userId, url: served.address, now })
     database.close()

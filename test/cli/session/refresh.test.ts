@@ -2,14 +2,14 @@ import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path'
 import sql from 'sql-template-tag'
 import { test as base, describe, expect } from 'vitest'
-import { createSession, ways } from '../../../src/cli/session/session.ts'
+import { createSession, transports } from '../../../src/cli/session/session.ts'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import type { Io } from '../../../src/cli/terminal/io.ts'
 import { ConnectionError } from '../../../src/client/errors.ts'
-import { chooseAcademy } from '../../../src/config/academy.ts'
 import { createProfileStore } from '../../../src/config/profile-store.ts'
 import type { StoredTokens } from '../../../src/config/profiles.ts'
 import { resolveSettings } from '../../../src/config/settings.ts'
+import { chooseTarget } from '../../../src/config/target.ts'
 import { newCredential } from '../../../src/server/access/secret.ts'
 import { tokens as granted, openSchool, page, school } from '../../auth/school.ts'
 import { test as academyTest, hour, minute, stoppedClock } from '../../helpers/academy.ts'
@@ -367,9 +367,9 @@ scripted('the network is left only when a renewal that is under way has been sto
     signal,
   } as unknown as Io
   const store = createProfileStore(user.config, io)
-  const choose = () => chooseAcademy({ settings, env: {}, profiles: store.read(), cwd: '/' })
+  const choose = () => chooseTarget({ settings, env: {}, profiles: store.read(), cwd: '/' })
   const remote = async () => Object.assign(user.platform.transport.bind(null), { close })
-  const session = createSession(io, settings, store, choose, { ...ways, remote })
+  const session = createSession(io, settings, store, choose, { ...transports, remote })
   const asked = new Promise<void>((resolve) => {
     user.platform.scripts.set('/token', async () => {
       resolve()

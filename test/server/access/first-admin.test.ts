@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import sql, { raw } from 'sql-template-tag'
 import { expect } from 'vitest'
-import { openDatabase } from '../../../src/server/academy.ts'
+import { openAcademyFile } from '../../../src/server/academy.ts'
 import { makeFirstPassword } from '../../../src/server/access/first-admin.ts'
 import { verifyPassword } from '../../../src/server/access/password.ts'
 import { openAcademy } from '../../../src/server/local.ts'
@@ -10,7 +10,7 @@ import { stoppedClock } from '../../helpers/academy.ts'
 import { test as served, startServer } from '../socket/served.ts'
 
 const test = served.extend('database', ({ directory }, { onCleanup }) => {
-  const { database } = openDatabase(join(directory, 'academy.db'), stoppedClock().now)
+  const { database } = openAcademyFile(join(directory, 'academy.db'), stoppedClock().now)
   onCleanup(() => database.close())
   return database
 })
@@ -31,7 +31,7 @@ test('the first admin gets a password that works, once', async ({ database }) =>
 })
 
 test('of several that start at once, one gets the password', async ({ database, directory }) => {
-  const other = openDatabase(join(directory, 'academy.db'), stoppedClock().now).database
+  const other = openAcademyFile(join(directory, 'academy.db'), stoppedClock().now).database
   try {
     const made = await Promise.all([database, other, database].map(makeFirstPassword))
     const [first, ...more] = made.filter((one) => one !== undefined)

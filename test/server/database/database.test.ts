@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
 import sql from 'sql-template-tag'
 import { test as base, expect } from 'vitest'
-import { openDatabase } from '../../../src/server/academy.ts'
+import { openAcademyFile } from '../../../src/server/academy.ts'
 import { DatabaseError } from '../../../src/server/database/database.ts'
 import { signInSchema } from '../../../src/server/database/sign-in-schema.ts'
 import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
@@ -22,7 +22,7 @@ const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 function refusalOf(path: string): string {
   try {
-    openDatabase(path, now).database.close()
+    openAcademyFile(path, now).database.close()
     return 'opened'
   } catch (error) {
     expect(error).toBeInstanceOf(DatabaseError)
@@ -33,13 +33,13 @@ function refusalOf(path: string): string {
 }
 
 test('a new academy has a first user, who is its admin', ({ directory }) => {
-  const { database, created } = openDatabase(join(directory, 'academy.db'), now)
+  const { database, created } = openAcademyFile(join(directory, 'academy.db'), now)
   expect(created).toBe(true)
   expect(database.all(sql`select email, role, status from users`)).toEqual([
     { email: 'admin@academy.local', role: 'admin', status: 'active' },
   ])
   database.close()
-  const again = openDatabase(join(directory, 'academy.db'), now)
+  const again = openAcademyFile(join(directory, 'academy.db'), now)
   expect(again.created).toBe(false)
   expect(again.database.all(sql`select id from users`)).toHaveLength(1)
   again.database.close()
@@ -48,8 +48,8 @@ test('a new academy has a first user, who is its admin', ({ directory }) => {
 test('of many programs that make the same academy at once, one has made it', async ({ directory }) => {
   const path = join(directory, 'academy.db')
   const program = `
-    import { openDatabase } from ${JSON.stringify(import.meta.resolve('../../../src/server/academy.ts'))}
-    const { created, database } = openDatabase(process.argv[1], () => new Date())
+    import { openAcademyFile } from ${JSON.stringify(import.meta.resolve('../../../src/server/academy.ts'))}
+    const { created, database } = openAcademyFile(process.argv[1], () => new Date())
     console.log(created)
     database.close()`
   const open = () => promisify(execFile)(process.execPath, ['--input-type=module', '-e', program, path])
@@ -59,7 +59,7 @@ test('of many programs that make the same academy at once, one has made it', asy
 
 test('database, journal and shared memory are 0600 in a directory of 0700', ({ directory }) => {
   const path = join(directory, 'one/two/academy.db')
-  const { database } = openDatabase(path, now)
+  const { database } = openAcademyFile(path, now)
   for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(modeOf(file), file).toBe('600')
   for (const made of ['one', 'one/two']) expect(modeOf(join(directory, made)), made).toBe('700')
   database.close()
@@ -67,16 +67,16 @@ test('database, journal and shared memory are 0600 in a directory of 0700', ({ d
 
 test('an academy that others could read is so no more', ({ directory }) => {
   const path = join(directory, 'academy.db')
-  openDatabase(path, now).database.close()
+  openAcademyFile(path, now).database.close()
   chmodSync(path, 0o644)
-  const { database } = openDatabase(path, now)
+  const { database } = openAcademyFile(path, now)
   for (const file of [path, `${path}-wal`, `${path}-shm`]) expect(modeOf(file), file).toBe('600')
   database.close()
 })
 
 test('an academy of the first version is brought up to date, with what is in it', ({ directory }) => {
   const path = join(directory, 'academy.db')
-  openDatabase(path, now).database.close()
+  openAcademyFile(path, now).database.close()
   const older = new DatabaseSync(path)
   for (const { sql: text } of [...signInSchema].reverse()) {
     const table = /^create table (\w+)/.exec(text)?.[1]
@@ -84,7 +84,7 @@ test('an academy of the first version is brought up to date, with what is in it'
   }
   older.exec("update users set username = 'first'; pragma user_version = 1")
   older.close()
-  const { database, created } = openDatabase(path, now)
+  const { database, created } = openAcademyFile(path, now)
   expect(created).toBe(false)
   expect(database.all(sql`select username from users`)).toEqual([{ username: 'first' }])
   expect(database.all(sql`select id, is_public from oauth_clients`)).toEqual([
@@ -95,7 +95,7 @@ test('an academy of the first version is brought up to date, with what is in it'
 
 test('a database from a newer version is refused, and left as it is', ({ directory }) => {
   const path = join(directory, 'academy.db')
-  openDatabase(path, now).database.close()
+  openAcademyFile(path, now).database.close()
   const other = new DatabaseSync(path)
   other.exec('pragma user_version = 99; create table later (id text)')
   other.close()
@@ -134,7 +134,7 @@ test('a directory, or a file where a directory should be, is told as that', ({ d
 })
 
 test('a transaction does all or nothing, a savepoint undoes itself alone', ({ directory }) => {
-  const { database } = openDatabase(join(directory, 'academy.db'), now)
+  const { database } = openAcademyFile(join(directory, 'academy.db'), now)
   const put = (name: string) => database.run(sql`insert into settings (name, value) values (${name}, '')`)
   const names = () =>
     database.all(sql`select name from settings where value = '' order by name`).map(({ name }) => name)
@@ -162,7 +162,7 @@ test('a transaction does all or nothing, a savepoint undoes itself alone', ({ di
 
 test('writes of one turn share a commit; one that throws undoes itself alone', async ({ directory }) => {
   const path = join(directory, 'academy.db')
-  const { database } = openDatabase(path, now)
+  const { database } = openAcademyFile(path, now)
   const put = (name: string) => database.run(sql`insert into settings (name, value) values (${name}, '')`)
   const outcomes = await Promise.allSettled([
     database.write(() => put('a')),
@@ -184,7 +184,7 @@ test('writes of one turn share a commit; one that throws undoes itself alone', a
 })
 
 test('a reader sees one state of the data for as long as it reads', ({ directory }) => {
-  const { database } = openDatabase(join(directory, 'academy.db'), now)
+  const { database } = openAcademyFile(join(directory, 'academy.db'), now)
   for (const name of ['a', 'b', 'c'])
     database.run(sql`insert into settings (name, value) values (${name}, '')`)
   const reader = database.reader()

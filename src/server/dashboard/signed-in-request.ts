@@ -1,20 +1,20 @@
 import type { Answer, Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
-import type { Visit } from '../http/endpoint.ts'
+import type { EndpointRequest } from '../http/endpoint.ts'
 import { type Call, type Route, requireRight } from '../http/handler.ts'
 import { Streamed } from '../http/reply.ts'
 import { parseQuery } from '../http/validation.ts'
 import {
   principalOf,
   type SignedIn,
-  type SignedInVisit,
+  type SignedInEndpointRequest,
   stillSignedIn,
   type Visitor,
 } from '../pages/browser-session.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 
 /** Somebody who is signed in and looks at a page. */
-export interface Guest extends SignedInVisit {
+export interface SignedInRequest extends SignedInEndpointRequest {
   /** What they may do: all that their role can have, because no scope narrows a browser session. */
   readonly principal: Principal
 }
@@ -28,7 +28,7 @@ export interface Question {
 }
 
 /** Somebody who is signed in, with what they may do. */
-export function guestOf(visit: Visit, visitor: Visitor, user: SignedIn): Guest {
+export function signedInRequestOf(visit: EndpointRequest, visitor: Visitor, user: SignedIn): SignedInRequest {
   return { ...visit, visitor, user, principal: principalOf(user) }
 }
 
@@ -36,10 +36,10 @@ export function guestOf(visit: Visit, visitor: Visitor, user: SignedIn): Guest {
  * Does what a guest asks for, in one transaction. Throws 403 where their access has ended, or their role is another,
  * since they sent the form: it may have been on its way for long.
  */
-export function writeFor<Result>(guest: Guest, work: () => Result): Promise<Result> {
-  return guest.academy.database.write(() => {
-    const { role } = stillSignedIn(guest, guest.visitor)
-    if (role === guest.user.role) return work()
+export function writeFor<Result>(signedIn: SignedInRequest, work: () => Result): Promise<Result> {
+  return signedIn.academy.database.write(() => {
+    const { role } = stillSignedIn(signedIn, signedIn.visitor)
+    if (role === signedIn.user.role) return work()
     throw new ProblemError('forbidden', 'Your role has changed meanwhile. Load the page again.')
   })
 }
@@ -49,13 +49,13 @@ export function writeFor<Result>(guest: Guest, work: () => Result): Promise<Resu
  * them.
  */
 export function ask<const O extends Operation>(
-  guest: Guest,
+  signedIn: SignedInRequest,
   routes: readonly Route[],
   operation: O,
   question: Question = {},
 ): Answer<O> {
-  requireRight(guest.principal, operation)
-  return askOwn(guest, routes, operation, question)
+  requireRight(signedIn.principal, operation)
+  return askOwn(signedIn, routes, operation, question)
 }
 
 /**
@@ -63,20 +63,20 @@ export function ask<const O extends Operation>(
  * for admins or writers alone (api.md §2).
  */
 export function askOwn<const O extends Operation>(
-  guest: Guest,
+  signedIn: SignedInRequest,
   routes: readonly Route[],
   operation: O,
   question: Question,
 ): Answer<O> {
-  const answer = routeOf(routes, operation).handle(callOf(guest, operation, question))
+  const answer = routeOf(routes, operation).handle(callOf(signedIn, operation, question))
   if (answer instanceof Streamed) throw new TypeError(`${operation.id} answers with a stream`)
   // A handler answers what its operation declares: `routesOf` does not compile otherwise.
   return answer as Answer<O>
 }
 
 /** The call that a question is: for what has slow work to do first. */
-export function callOf(guest: Guest, operation: Operation, question: Question): Call {
-  const { academy, gates, request, principal } = guest
+export function callOf(signedIn: SignedInRequest, operation: Operation, question: Question): Call {
+  const { academy, limits, request, principal } = signedIn
   const given = Object.entries(question.query ?? {}).filter(([, value]) => value !== undefined)
   return {
     operation,
@@ -88,7 +88,7 @@ export function callOf(guest: Guest, operation: Operation, question: Question): 
     newId: academy.newId,
     ifMatch: null,
     accept: null,
-    signIns: gates.signIns,
+    signIns: limits.signIns,
     rawBody: question.body,
     prepared: undefined,
     // Like the call of a request: what each operation makes of its texts, its own handler knows.

@@ -30,13 +30,13 @@ interface Chosen {
 }
 
 /** An academy in this process: the absolute path of its database. */
-export interface LocalAcademy extends Chosen {
+export interface LocalTarget extends Chosen {
   readonly kind: 'local'
   readonly database: string
 }
 
 /** A platform elsewhere. */
-export interface RemoteAcademy extends Chosen {
+export interface RemoteTarget extends Chosen {
   readonly kind: 'remote'
   /** As it was given: http or https. */
   readonly url: string
@@ -46,7 +46,7 @@ export interface RemoteAcademy extends Chosen {
 }
 
 /** An academy, here or elsewhere. */
-export type Academy = LocalAcademy | RemoteAcademy
+export type Target = LocalTarget | RemoteTarget
 
 /** What an academy is chosen from. */
 export interface AcademySources {
@@ -61,7 +61,7 @@ export interface AcademySources {
  * names an address, a database or a profile decides. A stored credential goes only to the origin it was stored for.
  * Throws a SettingError on contradictions, unknown profiles and malformed addresses.
  */
-export function chooseAcademy(from: AcademySources): Academy | null {
+export function chooseTarget(from: AcademySources): Target | null {
   const { url, database } = from.settings
   const profile = chosenProfile(from)
   const named = [url, database, profile].filter((place) => place.value !== null)
@@ -146,7 +146,7 @@ function local(
   return { kind: 'local', database: resolve(cwd, database), profile, origin, shadows } as const
 }
 
-function remote(from: AcademySources, url: string, used: UsedProfile | null, chosen: Chosen): RemoteAcademy {
+function remote(from: AcademySources, url: string, used: UsedProfile | null, chosen: Chosen): RemoteTarget {
   const bound = used?.stored.credential
   const fits = bound?.origin === new URL(url).origin
   const candidates: Omit<Credential, 'shadows'>[] = environmentCredentials(from.env)

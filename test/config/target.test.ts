@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { chooseAcademy } from '../../src/config/academy.ts'
 import type { Profiles } from '../../src/config/profiles.ts'
 import { resolveSettings } from '../../src/config/settings.ts'
+import { chooseTarget } from '../../src/config/target.ts'
 import { storedTokens } from '../helpers/signed-in.ts'
 
 const prodKey = {
@@ -29,7 +29,7 @@ interface Given {
 function choose({ flags = {}, env = {}, project, stored = profiles }: Given = {}) {
   const file = project ? { path: 'learnctl.json', values: project } : null
   const settings = resolveSettings({ flags, env, project: file })
-  return chooseAcademy({ settings, env, profiles: stored, cwd: '/home/ada' })
+  return chooseTarget({ settings, env, profiles: stored, cwd: '/home/ada' })
 }
 
 describe('the academy', () => {
