@@ -1,3 +1,4 @@
+import { isJsonObject } from '../codec/json-object.ts'
 import { SignInError } from './errors.ts'
 
 /** What an endpoint of OAuth says instead of what it was asked for (RFC 6749 §5.2). */
@@ -72,10 +73,7 @@ function isPage(headers: Headers, text: string): boolean {
 export function objectIn(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''))
-    // What JSON calls an object is all that is taken.
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : null
+    return isJsonObject(value) ? value : null
   } catch {
     return null
   }

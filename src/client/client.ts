@@ -1,9 +1,9 @@
 import type * as z from 'zod'
+import { isJsonObject } from '../codec/json-object.ts'
 import { type Contract, contract } from '../contract/index.ts'
 import type { Answer, BodyInput, Operation, QueryInput } from '../contract/operation.ts'
 import type { AnyInput, CallOptions, Item } from './call-input.ts'
 import { type Caller, type CallerOptions, createCaller } from './caller.ts'
-import { isObject } from './decode.ts'
 import { RequestError } from './errors.ts'
 import type { Reply, Transport } from './transport.ts'
 import { createUndiciTransport, type UndiciOptions } from './undici.ts'
@@ -116,5 +116,5 @@ function methodOf(caller: Caller, operation: Operation) {
 }
 
 function objectOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isObject(value) ? value : {}
+  return isJsonObject(value) ? value : {}
 }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../codec/json-object.ts'
 import { hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
 import type { Reply } from './transport.ts'
 
@@ -61,7 +62,7 @@ export async function readJson(
  */
 export function listOf(target: Target, body: unknown): ListBody {
   if (Array.isArray(body)) return { data: body, nextCursor: null }
-  if (isObject(body)) {
+  if (isJsonObject(body)) {
     const data = Array.isArray(body['data']) ? body['data'] : onlyArray(body)
     const cursor = body['nextCursor']
     if (data)
@@ -84,11 +85,6 @@ export function assertMediaType(target: Target, reply: Reply, media: readonly st
     const message = `${answer(target)} is ${type}, not ${media.join(' or ')}`
     throw new ProtocolError(target, 'unexpected_type', message)
   }
-}
-
-/** True for what JSON calls an object. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function pageInstead(target: Target): ProtocolError {

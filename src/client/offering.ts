@@ -1,5 +1,6 @@
+import { isJsonObject } from '../codec/json-object.ts'
 import type { Operation } from '../contract/operation.ts'
-import { isObject, listOf } from './decode.ts'
+import { listOf } from './decode.ts'
 import { ApiError, NotOfferedError, type Target } from './errors.ts'
 
 /**
@@ -33,5 +34,5 @@ export async function offeringErrorOf(
 }
 
 function shows(items: readonly unknown[], id: string | undefined): boolean {
-  return items.some((item) => isObject(item) && 'id' in item && String(item['id']) === id)
+  return items.some((item) => isJsonObject(item) && 'id' in item && String(item['id']) === id)
 }

@@ -1,5 +1,6 @@
+import { isJsonObject } from '../codec/json-object.ts'
 import { type Fault, statusOf } from '../contract/errors.ts'
-import { isObject, mediaTypeOf, readBytes } from './decode.ts'
+import { mediaTypeOf, readBytes } from './decode.ts'
 import { ApiError, hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
 import { retryAfterOf } from './retry-after.ts'
 import type { Reply } from './transport.ts'
@@ -95,7 +96,7 @@ function codeOf(reply: Reply, problem: Readonly<Record<string, unknown>> | null)
 function objectOf(text: string): Readonly<Record<string, unknown>> | null {
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : null
+    return isJsonObject(value) ? value : null
   } catch {
     return null // Pages and plain text are answers, too; the status says enough.
   }
@@ -104,7 +105,7 @@ function objectOf(text: string): Readonly<Record<string, unknown>> | null {
 function detailOf(problem: Readonly<Record<string, unknown>> | null): string | null {
   if (problem === null) return null
   const error = problem['error']
-  const nested = isObject(error) ? textOf(error['message']) : null
+  const nested = isJsonObject(error) ? textOf(error['message']) : null
   const names = ['detail', 'message', 'error_description', 'error', 'title']
   return names.map((name) => textOf(problem[name])).find((text) => text !== null) ?? nested
 }
@@ -121,5 +122,5 @@ function textOf(value: unknown): string | null {
 }
 
 function isFault(value: unknown): value is Fault {
-  return isObject(value) && typeof value['code'] === 'string' && typeof value['detail'] === 'string'
+  return isJsonObject(value) && typeof value['code'] === 'string' && typeof value['detail'] === 'string'
 }

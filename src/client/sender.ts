@@ -1,5 +1,6 @@
+import { isJsonObject } from '../codec/json-object.ts'
 import { assertConfidential } from './base-url.ts'
-import { isObject, readJson } from './decode.ts'
+import { readJson } from './decode.ts'
 import { ApiError } from './errors.ts'
 import { type CredentialKind, errorOf } from './problem.ts'
 import { type RetryPolicy, retry } from './retry.ts'
@@ -141,7 +142,7 @@ export function createSender(options: SenderOptions): Sender {
     }
     try {
       const document = await send(request, (reply) => readJson(request, reply))
-      return isObject(document) && document['x-idempotency'] === true
+      return isJsonObject(document) && document['x-idempotency'] === true
     } catch (error) {
       if (error instanceof ApiError && error.status < 500) return false
       throw error

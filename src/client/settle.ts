@@ -1,4 +1,4 @@
-import { isObject } from './decode.ts'
+import { isJsonObject } from '../codec/json-object.ts'
 import type { ApiError } from './errors.ts'
 import type { Exchange, Reply } from './transport.ts'
 
@@ -42,8 +42,10 @@ export async function settleRepeated<T>(
 
 /** True when merging `patch` into `resource` would change nothing (RFC 7396), as far as both are known here. */
 function says(resource: unknown, patch: unknown): boolean {
-  if (isObject(patch)) {
-    return isObject(resource) && Object.entries(patch).every(([name, value]) => says(resource[name], value))
+  if (isJsonObject(patch)) {
+    return (
+      isJsonObject(resource) && Object.entries(patch).every(([name, value]) => says(resource[name], value))
+    )
   }
   if (Array.isArray(patch)) {
     if (!Array.isArray(resource) || resource.length !== patch.length) return false

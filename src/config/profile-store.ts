@@ -1,5 +1,6 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { isJsonObject } from '../codec/json-object.ts'
 import { ConfigError, systemCode } from './errors.ts'
 import { type LockClock, takeLock, withLock } from './lock.ts'
 import { type Profile, type Profiles, profileName } from './profiles.ts'
@@ -134,7 +135,7 @@ function parse(text: string, path: string): Profiles {
     // The parser's own words would quote what stands there, which may be a credential.
     throw corrupt(text.trim() === '' ? 'it is empty' : 'it is not JSON')
   }
-  if (!isRecord(stored) || !isRecord(stored['profiles'])) throw corrupt('it holds no "profiles"')
+  if (!isJsonObject(stored) || !isJsonObject(stored['profiles'])) throw corrupt('it holds no "profiles"')
   if (stored['version'] !== 1) throw corrupt(`its version is ${JSON.stringify(stored['version'])}, not 1`)
   for (const [name, value] of Object.entries(stored['profiles'])) {
     const profile = `profile ${JSON.stringify(name)}`
@@ -150,14 +151,14 @@ function parse(text: string, path: string): Profiles {
 }
 
 function isProfile(name: string, value: unknown): value is Record<string, unknown> {
-  if (!profileName.test(name) || !isRecord(value)) return false
+  if (!profileName.test(name) || !isJsonObject(value)) return false
   if (typeof value['database'] === 'string') return true
   return typeof value['url'] === 'string' && URL.canParse(value['url'])
 }
 
 function isCredential(value: unknown): boolean {
   if (value === undefined) return true
-  if (!isRecord(value) || typeof value['origin'] !== 'string') return false
+  if (!isJsonObject(value) || typeof value['origin'] !== 'string') return false
   return value['kind'] === 'oauth' ? areTokens(value) : typeof value['value'] === 'string'
 }
 
@@ -173,10 +174,6 @@ function areTokens(value: Record<string, unknown>): boolean {
     Array.isArray(scopes) &&
     scopes.every((scope) => typeof scope === 'string')
   )
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function makePrivate(directory: string): void {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isJsonObject } from '../codec/json-object.ts'
 import { ConfigError, SettingError, systemCode } from './errors.ts'
 import { type Setting, settings } from './setting.ts'
 
@@ -44,7 +45,7 @@ function parse(text: string, path: string): object {
   } catch (error) {
     throw new ConfigError('config_invalid', `${path} is not JSON`, { cause: error })
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  if (isJsonObject(value)) return value
   throw new ConfigError('config_invalid', `${path} is not a JSON object`)
 }
 

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { isJsonObject } from '../../codec/json-object.ts'
 import { systemCode } from '../../config/errors.ts'
 import { parseNumber } from '../command/flag-value.ts'
-import { isRecord, setAt, valueAt } from '../output/columns.ts'
+import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { readDocument, readJsonOrDocument } from './document.ts'
@@ -11,7 +12,7 @@ import { readDocument, readJsonOrDocument } from './document.ts'
 export async function apiFields(io: Io, body: unknown, fields: readonly string[]): Promise<unknown> {
   const document = body === undefined ? undefined : await readDocument(io, String(body), '--body')
   if (fields.length === 0) return document
-  if (document !== undefined && !isRecord(document)) {
+  if (document !== undefined && !isJsonObject(document)) {
     throw new UsageError('--field goes into an object, and --body holds none')
   }
   const target = { ...document }

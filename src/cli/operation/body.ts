@@ -1,10 +1,11 @@
+import { isJsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { BoundFlag, Flag } from '../command/flag.ts'
 import { parseFlag } from '../command/flag-value.ts'
 import { type PasswordUse, passwordFlag, readPassword } from '../command/password.ts'
-import { isRecord, setAt, valueAt } from '../output/columns.ts'
+import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { readDocument, readJsonOrDocument } from './document.ts'
 
@@ -77,7 +78,7 @@ async function startingBody(
   const source = given.flags[bodyFlag.name]
   if (source === undefined) return {}
   const document = await readDocument(io, String(source), `--${bodyFlag.name}`)
-  if (!isRecord(document)) throw new UsageError('--body must hold an object')
+  if (!isJsonObject(document)) throw new UsageError('--body must hold an object')
   if (operation.merge) return { ...document }
   const { readOnlyFields } = await import('./schema.ts')
   const readOnly = readOnlyFields(operation)

@@ -1,5 +1,6 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
 import type { BodyInput, Operation, Params } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
@@ -7,7 +8,7 @@ import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { type BoundFlag, bound, type FieldFlag, type Flag, fieldFlags } from '../command/flag.ts'
 import { type PasswordUse, passwordFlag } from '../command/password.ts'
-import { isRecord, valueAt } from '../output/columns.ts'
+import { valueAt } from '../output/columns.ts'
 import type { Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { bodyFlag, makeBody, unsetFlag } from './body.ts'
@@ -96,7 +97,7 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
     const any: Operation = operation
     const input = await inputOf(context, given, any)
     const { secret: declared } = any
-    const secretless = isRecord(input.body) && input.body[spec.secretUnless ?? ''] === true
+    const secretless = isJsonObject(input.body) && input.body[spec.secretUnless ?? ''] === true
     const secret = secretless ? undefined : declared
     if (secret !== undefined) assertSecretShown(context, secret, shape)
     if (any.list) return (await import('./list.ts')).printList(context, caller, any, input, shape)

@@ -1,8 +1,9 @@
+import { isJsonObject } from '../../codec/json-object.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** What stands at a dotted path, `assessmentCriteria.passingScore`; undefined where there is nothing. */
 export function valueAt(value: unknown, path: string): unknown {
-  if (!isRecord(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   if (Object.hasOwn(value, path)) return value[path]
   const dot = path.indexOf('.')
   return dot < 0 ? undefined : valueAt(value[path.slice(0, dot)], path.slice(dot + 1))
@@ -32,14 +33,14 @@ export function setAt(target: Record<string, unknown>, path: readonly string[], 
     return
   }
   const there = Object.hasOwn(target, name) ? target[name] : undefined
-  const inner = isRecord(there) ? there : {}
+  const inner = isJsonObject(there) ? there : {}
   if (inner !== there) put(inner)
   setAt(inner, rest, value)
 }
 
 /** Every path in a value that a column can show: fields, and the fields of objects in them. */
 export function pathsIn(value: unknown): string[] {
-  if (!isRecord(value)) return []
+  if (!isJsonObject(value)) return []
   return Object.entries(value).flatMap(([name, member]) => [
     name,
     ...pathsIn(member).map((path) => `${name}.${path}`),
@@ -62,9 +63,4 @@ export function assertColumns(chosen: readonly string[], valid: readonly string[
     why: [`columns: ${valid.join(', ')}`],
     choice: { given: unknown, valid },
   })
-}
-
-/** True for what JSON calls an object. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,4 +1,4 @@
-import { isRecord } from './columns.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
 
 /** What is shown in place of a secret. */
 export const masked = '***'
@@ -9,7 +9,7 @@ const secretField = /^(key|api_?key|(current|new)?_?password|.*(secret|token)s?)
 /** The value with every secret in it masked: passwords, keys, tokens, by the names of their fields. */
 export function maskSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskSecrets)
-  if (!isRecord(value)) return value
+  if (!isJsonObject(value)) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [
       name,

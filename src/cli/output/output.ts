@@ -1,9 +1,10 @@
+import { isJsonObject } from '../../codec/json-object.ts'
 import type { Settings } from '../../config/settings.ts'
 import { colourLevel, painter } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { type Io, say, write } from '../terminal/io.ts'
 import { visible } from '../terminal/visible.ts'
-import { assertColumns, isRecord, pathsIn, pick, valueAt } from './columns.ts'
+import { assertColumns, pathsIn, pick, valueAt } from './columns.ts'
 import type { Format, ListEncoder } from './formats/format.ts'
 
 /** What is known about a result before it is there: it orders columns, and tells which names are valid. */
@@ -162,7 +163,9 @@ function narrowed(format: Format, columns: readonly string[] | null): Format {
 }
 
 function fieldsOf(sample: readonly unknown[], { fields }: Shape): string[] {
-  return [...new Set([...fields, ...sample.flatMap((value) => (isRecord(value) ? Object.keys(value) : []))])]
+  return [
+    ...new Set([...fields, ...sample.flatMap((value) => (isJsonObject(value) ? Object.keys(value) : []))]),
+  ]
 }
 
 /** The same pages; fields that the first one does not have, and that no column is there for, are put into `late`. */

@@ -1,7 +1,8 @@
-import { isRecord, pathsIn } from './columns.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
+import { pathsIn } from './columns.ts'
 import type { Shape } from './output.ts'
 
 /** The shape of a value that no operation describes, by the value itself. */
 export function shapeOfValue(value: unknown, table: readonly string[]): Shape {
-  return { table, fields: isRecord(value) ? Object.keys(value) : [], paths: pathsIn(value) }
+  return { table, fields: isJsonObject(value) ? Object.keys(value) : [], paths: pathsIn(value) }
 }

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import sql from 'sql-template-tag'
+import { isJsonObject } from '../../codec/json-object.ts'
 import { CourseInput } from '../../contract/course-attributes.ts'
 import type {
   Course,
@@ -12,7 +14,7 @@ import type { Row } from '../database/database.ts'
 import { page } from '../database/keyset.ts'
 import type { Call } from '../http/handler.ts'
 import { requireVersion } from '../http/handler.ts'
-import { escapePointer, isObject, sameJson } from '../http/json.ts'
+import { escapePointer } from '../http/json.ts'
 import { notFound } from '../problem/problem-error.ts'
 import { type Attributes, withModuleIds } from './course-attributes.ts'
 import { findCourse, toCourse } from './course-row.ts'
@@ -100,8 +102,8 @@ function attributesIn({ attributes }: VersionRow): Attributes {
 }
 
 function changesBetween(from: unknown, to: unknown, pointer = ''): CourseDiff['changes'] {
-  if (sameJson(from, to)) return []
-  if (!isObject(from) || !isObject(to)) return [{ pointer, from: from ?? null, to: to ?? null }]
+  if (isDeepStrictEqual(from, to)) return []
+  if (!isJsonObject(from) || !isJsonObject(to)) return [{ pointer, from: from ?? null, to: to ?? null }]
   return [...new Set([...Object.keys(from), ...Object.keys(to)])].flatMap((key) =>
     changesBetween(from[key], to[key], `${pointer}/${escapePointer(key)}`),
   )

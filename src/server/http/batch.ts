@@ -1,9 +1,9 @@
 import * as z from 'zod'
+import { isJsonObject } from '../../codec/json-object.ts'
 import { type BatchResult, batchOf } from '../../contract/batch.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Call } from './handler.ts'
-import { isObject } from './json.ts'
 import { parseBody } from './validation.ts'
 
 type Result = BatchResult['results'][number]
@@ -21,7 +21,7 @@ export type OnExists = 'fail' | 'update' | 'skip'
 /** The items of a batch, each still to be judged on its own; throws 422 for what is wrong around them. */
 export function readBatch(rawBody: unknown, onExists: OnExists): { items: unknown[]; onExists: OnExists } {
   const schema = batchOf(z.unknown(), onExists)
-  if (!isObject(rawBody) || !Array.isArray(rawBody['items'])) return parseBody(schema, rawBody)
+  if (!isJsonObject(rawBody) || !Array.isArray(rawBody['items'])) return parseBody(schema, rawBody)
   const items: unknown[] = rawBody['items']
   // What is inside an item is that item's own fault.
   return { ...parseBody(schema, { ...rawBody, items: items.map(() => null) }), items }

@@ -1,16 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isJsonObject } from '../../codec/json-object.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 
 const maximumDepth = 32
 const maximumArray = 1000
-
-/** A JSON object. */
-export type JsonObject = Record<string, unknown>
-
-/** True for what JSON calls an object. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** Parses a body of UTF-8 JSON; throws 400 `invalid_json` that says where it goes wrong. */
 export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
@@ -68,27 +62,13 @@ export function pointerOf(path: readonly PropertyKey[]): string {
 
 /** RFC 7396: null takes a member away, objects merge, everything else replaces. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isObject(patch)) return patch
-  const merged = new Map(Object.entries(isObject(target) ? target : {}))
+  if (!isJsonObject(patch)) return patch
+  const merged = new Map(Object.entries(isJsonObject(target) ? target : {}))
   for (const [key, value] of Object.entries(patch)) {
     if (value === null) merged.delete(key)
     else merged.set(key, mergePatch(merged.get(key), value))
   }
   return Object.fromEntries(merged)
-}
-
-/** True when two JSON values are the same, whatever the order of members. */
-export function sameJson(one: unknown, other: unknown): boolean {
-  if (one === other) return true
-  if (Array.isArray(one) && Array.isArray(other)) {
-    return one.length === other.length && one.every((item, index) => sameJson(item, other[index]))
-  }
-  if (!isObject(one) || !isObject(other)) return false
-  const keys = Object.keys(one)
-  return (
-    keys.length === Object.keys(other).length &&
-    keys.every((key) => Object.hasOwn(other, key) && sameJson(one[key], other[key]))
-  )
 }
 
 /** The fields of `next` that have another value in `current`. */
@@ -97,5 +77,7 @@ export function changedFields<Next extends object>(
   current: { readonly [Field in keyof Next]?: unknown },
 ): (keyof Next)[] {
   // The keys of an object are among those of its type; the compiler does not say so.
-  return (Object.keys(next) as (keyof Next)[]).filter((field) => !sameJson(next[field], current[field]))
+  return (Object.keys(next) as (keyof Next)[]).filter(
+    (field) => !isDeepStrictEqual(next[field], current[field]),
+  )
 }

@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import type * as z from 'zod'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { nearest } from '../../codec/nearest.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { bare } from '../../contract/patch.ts'
 import { invalid, ProblemError, sentence } from '../problem/problem-error.ts'
-import { isObject, type JsonObject, mergePatch, pointerOf, sameJson, structuralFaults } from './json.ts'
+import { mergePatch, pointerOf, structuralFaults } from './json.ts'
 
 type Issue = z.core.$ZodIssue
 
@@ -22,14 +24,15 @@ export function parseResource<Schema extends z.ZodObject>(
   current: JsonObject = {},
 ): z.output<Schema> {
   const faults = structureFaults(body)
-  if (!isObject(body)) throw invalid([{ pointer: '#', code: 'invalid_type', detail: 'must be an object' }])
+  if (!isJsonObject(body))
+    throw invalid([{ pointer: '#', code: 'invalid_type', detail: 'must be an object' }])
   const writable = Object.fromEntries(
     Object.entries(current).filter(([key]) => Object.hasOwn(schema.shape, key)),
   )
   const sent = Object.fromEntries(
     Object.entries(body).filter(([key, value]) => {
       if (Object.hasOwn(schema.shape, key) || !Object.hasOwn(shown.shape, key)) return true
-      if (!Object.hasOwn(current, key) || !sameJson(value, current[key])) {
+      if (!Object.hasOwn(current, key) || !isDeepStrictEqual(value, current[key])) {
         faults.push({ pointer: pointerOf([key]), code: 'read_only', detail: 'is set by the server' })
       }
       return false

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import sql, { join } from 'sql-template-tag'
+import { isJsonObject } from '../../codec/json-object.ts'
 import { Enrollment, EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
 import { type CourseRow, findCourse } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
@@ -6,7 +8,6 @@ import { page } from '../database/keyset.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
-import { isObject, sameJson } from '../http/json.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from '../problem/problem-error.ts'
 
 interface EnrollmentRow extends Row {
@@ -131,7 +132,12 @@ function write(
   { status, enrolledAt, managedBy }: Pick<Enrollment, 'status' | 'enrolledAt' | 'managedBy'>,
 ): Enrollment {
   const { id, version } = current
-  if (sameJson([status, enrolledAt, managedBy], [current.status, current.enrolledAt, current.managedBy]))
+  if (
+    isDeepStrictEqual(
+      [status, enrolledAt, managedBy],
+      [current.status, current.enrolledAt, current.managedBy],
+    )
+  )
     return current
   const completedAt = status === 'completed' ? (current.completedAt ?? call.now) : current.completedAt
   call.database.run(sql`
@@ -166,7 +172,7 @@ function requireOpen({ id, status }: CourseRow): void {
 }
 
 function existing({ database, rawBody }: Call): EnrollmentRow | undefined {
-  if (!isObject(rawBody)) return undefined
+  if (!isJsonObject(rawBody)) return undefined
   const { courseId, userId, role = 'learner' } = rawBody
   if (typeof courseId !== 'string' || typeof userId !== 'string' || typeof role !== 'string') return undefined
   return database.one<EnrollmentRow>(sql`

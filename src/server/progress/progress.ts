@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { isJsonObject } from '../../codec/json-object.ts'
 import {
   Progress,
   ProgressInput,
@@ -11,7 +12,6 @@ import { page } from '../database/keyset.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
-import { isObject } from '../http/json.ts'
 import { parseBody } from '../http/validation.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { findUser, type UserRow } from '../users/user-row.ts'
@@ -94,7 +94,7 @@ export const progressRoutes = routesOf(progress, {
 
 /** What the server set of the stored record: sent back unchanged it is left out, the rest is given anew as a whole. */
 function serverSet({ database, rawBody }: Call, userId: string): Partial<Progress> {
-  const reference = isObject(rawBody) ? rawBody['courseId'] : undefined
+  const reference = isJsonObject(rawBody) ? rawBody['courseId'] : undefined
   const courseId = typeof reference === 'string' ? resolve(database, 'courses', reference) : undefined
   const stored = courseId === undefined ? undefined : findProgress(database, userId, courseId)
   return Object.fromEntries(
@@ -108,7 +108,7 @@ function visibleLearner(call: Call, reference: string): UserRow {
 }
 
 function existing({ database, rawBody }: Call): { id: string; version: number } | undefined {
-  if (!isObject(rawBody)) return undefined
+  if (!isJsonObject(rawBody)) return undefined
   const { learnerId, courseId } = rawBody
   if (typeof learnerId !== 'string' || typeof courseId !== 'string') return undefined
   return database.one<{ id: string; version: number }>(sql`

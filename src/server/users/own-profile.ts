@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from 'node:util'
 import sql from 'sql-template-tag'
+import { isJsonObject } from '../../codec/json-object.ts'
 import { CurrentUser, OwnInput, Password, type users } from '../../contract/users.ts'
 import { hashPassword, verifyPassword } from '../access/password.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, requireVersion, resourceOf } from '../http/handler.ts'
-import { isObject, sameJson } from '../http/json.ts'
 import { tooMany } from '../http/request-context.ts'
 import { invalid } from '../problem/problem-error.ts'
 import { endAccess } from './user-access.ts'
@@ -27,7 +28,7 @@ interface NewPassword {
  */
 export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
   const { database, principal, rawBody, signIns } = call
-  if (!isObject(rawBody)) return undefined
+  if (!isJsonObject(rawBody)) return undefined
   const [wanted, given] = [rawBody['password'], rawBody['currentPassword']].map((text) =>
     Password.safeParse(text),
   )
@@ -56,7 +57,7 @@ export function updateOwn(call: Call<typeof users.updateProfile>): CurrentUser {
     throw invalid([{ pointer: '#/currentPassword', code: 'wrong_password', detail }])
   }
   requireUnique(database, 'users', { username: input.username }, current.id)
-  const same = sameJson([input.username, input.profile], [current.username, current.profile])
+  const same = isDeepStrictEqual([input.username, input.profile], [current.username, current.profile])
   if (same && input.password === null) return current
   database.run(sql`
     update users set

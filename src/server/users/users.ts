@@ -1,11 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import sql, { join, type Sql } from 'sql-template-tag'
+import { isJsonObject } from '../../codec/json-object.ts'
 import { Password, User, UserInput, users } from '../../contract/users.ts'
 import { hashPassword } from '../access/password.ts'
 import { page } from '../database/keyset.ts'
 import { requireUnique } from '../database/unique.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
-import { isObject, sameJson } from '../http/json.ts'
 import { invalid } from '../problem/problem-error.ts'
 import { getOwn, prepareOwn, updateOwn } from './own-profile.ts'
 import { endAccess } from './user-access.ts'
@@ -113,7 +114,7 @@ function updateUser(call: Call, reference: string): User {
   requireUnique(call.database, 'users', input, current.id)
   const { password, ...attributes } = input
   const same = (Object.keys(attributes) as (keyof typeof attributes)[]).every((key) =>
-    sameJson(attributes[key], current[key]),
+    isDeepStrictEqual(attributes[key], current[key]),
   )
   if (same && password === null) return current
   call.database.run(sql`
@@ -129,7 +130,7 @@ function updateUser(call: Call, reference: string): User {
 
 /** The user that a batch item is about: by external id, else by e-mail address. */
 function existing({ database, rawBody }: Call): UserRow | undefined {
-  if (!isObject(rawBody)) return undefined
+  if (!isJsonObject(rawBody)) return undefined
   const { externalId, email } = rawBody
   const one = (condition: Sql) =>
     database.one<UserRow>(sql`select ${userColumns} from users u where ${condition}`)
@@ -146,7 +147,7 @@ function passwordHash({ prepared }: Call): string | null {
 async function hashOf({ principal }: Call, body: unknown): Promise<string | undefined> {
   // What is no password, or not the caller's to set, is refused later on: hashing it would be work for nothing.
   if (!principal.scopes.includes('admin')) return undefined
-  const password = Password.safeParse(isObject(body) ? body['password'] : undefined)
+  const password = Password.safeParse(isJsonObject(body) ? body['password'] : undefined)
   return password.success ? hashPassword(password.data) : undefined
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { mergePatch, sameJson } from '../../../src/server/http/json.ts'
+import { mergePatch } from '../../../src/server/http/json.ts'
 
 // RFC 7396, appendix A: target, patch, result.
 test.for([
@@ -48,7 +48,7 @@ test('a patch applied twice is applied once, and target and patch are left as th
     fc.property(json, json, (target, patch) => {
       const before = JSON.stringify([target, patch])
       const once = mergePatch(target, patch)
-      expect(sameJson(mergePatch(once, patch), once)).toBe(true)
+      expect(mergePatch(once, patch)).toEqual(once)
       expect(JSON.stringify([target, patch])).toBe(before)
     }),
   )
@@ -59,21 +59,6 @@ test('a value without null patches anything of its own shape into itself', () =>
   fc.assert(
     fc.property(whole, (value) => {
       expect(mergePatch({}, value)).toEqual(value)
-    }),
-  )
-})
-
-test('two values are the same when their JSON is, whatever the order of members', () => {
-  fc.assert(
-    fc.property(json, json, (one, other) => {
-      expect(sameJson(one, structuredClone(one))).toBe(true)
-      const ordered = (value: unknown): string =>
-        JSON.stringify(value, (_, part: unknown) =>
-          typeof part === 'object' && part !== null && !Array.isArray(part)
-            ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
-            : part,
-        )
-      expect(sameJson(one, other)).toBe(ordered(one) === ordered(other))
     }),
   )
 })

@@ -1,8 +1,9 @@
 import type { ChalkInstance } from 'chalk'
+import { isJsonObject } from '../../../codec/json-object.ts'
 import { wrap } from '../../terminal/two-columns.ts'
 import { visible } from '../../terminal/visible.ts'
 import { displayWidth } from '../../terminal/width.ts'
-import { cellText, isRecord, pathsIn, valueAt } from '../columns.ts'
+import { cellText, pathsIn, valueAt } from '../columns.ts'
 import type { Format } from './format.ts'
 
 const gap = 2
@@ -78,7 +79,7 @@ function textAt(value: unknown, path: string): string {
 }
 
 function leavesIn(value: unknown): string[] {
-  return pathsIn(value).filter((path) => !isRecord(valueAt(value, path)))
+  return pathsIn(value).filter((path) => !isJsonObject(valueAt(value, path)))
 }
 
 function naturalWidths(columns: readonly string[], rows: readonly (readonly string[])[]): number[] {
