@@ -57,7 +57,6 @@ const besideRooms: Readonly<Record<string, readonly string[]>> = {
   'server/local.ts': [],
   'server/routes.ts': ['socket'],
   'server/service.ts': [],
-  'cli/did-you-mean.ts': [],
   'cli/failures.ts': ['commands'],
   'cli/main.ts': [],
   'cli/report.ts': [],

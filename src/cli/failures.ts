@@ -8,9 +8,9 @@ import {
   RequestError,
   TimeoutError,
 } from '../client/errors.ts'
+import { nearest } from '../codec/nearest.ts'
 import { ConfigError, SettingError } from '../config/errors.ts'
 import type { Credential, Target } from '../config/target.ts'
-import { didYouMean } from './did-you-mean.ts'
 import { signInCommand } from './session/sign-in-command.ts'
 import { CommandError } from './terminal/errors.ts'
 import type { ExitName } from './terminal/exit-codes.ts'
@@ -183,6 +183,6 @@ interface Hinting {
 
 /** The nearest choices, where there are any, else the hint that came with the fault. */
 function hintOf({ hint, choice }: Hinting): string | null {
-  const near = choice ? didYouMean(choice.given, choice.valid) : []
+  const near = choice ? nearest(choice.given, choice.valid) : []
   return near.length > 0 ? `did you mean ${near.join(' or ')}?` : (hint ?? null)
 }

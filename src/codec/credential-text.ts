@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
 
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+/** The digits of base62, the least first: what credentials are written with. */
+export const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const checkLength = 6
 
 /** How the text of each kind of credential begins (api.md §2): a leaked one says what it is. */
@@ -36,7 +37,7 @@ function checkOf(random: string): string {
   let rest = crc32(random)
   let text = ''
   for (let index = 0; index < checkLength; index += 1) {
-    text = (alphabet[rest % 62] ?? '') + text
+    text = (base62[rest % 62] ?? '') + text
     rest = Math.floor(rest / 62)
   }
   return text

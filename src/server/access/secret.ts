@@ -1,9 +1,12 @@
 import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import sql from 'sql-template-tag'
-import { type CredentialName, credentialAround, credentialRandomLength } from '../../codec/credential-text.ts'
+import {
+  base62,
+  type CredentialName,
+  credentialAround,
+  credentialRandomLength,
+} from '../../codec/credential-text.ts'
 import type { Database } from '../database/database.ts'
-
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** A new credential of this kind. */
 export function newCredential(name: CredentialName): string {
@@ -39,8 +42,7 @@ function randomBase62(length: number): string {
   let text = ''
   while (text.length < length) {
     // 248 is the largest multiple of 62 in a byte: above it, some letters would come up more often.
-    for (const byte of randomBytes(length))
-      if (byte < 248 && text.length < length) text += alphabet[byte % 62]
+    for (const byte of randomBytes(length)) if (byte < 248 && text.length < length) text += base62[byte % 62]
   }
   return text
 }

@@ -113,7 +113,7 @@ function bodyFaults(issue: Issue, schema: z.ZodType, above: readonly PropertyKey
 
 function meant(word: string, known: readonly string[]): string {
   const near = nearest(word, known)
-  return near ? `; did you mean ${near}?` : ''
+  return near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''
 }
 
 function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
