@@ -21,6 +21,8 @@ export interface AuthorizationServer {
   /** True where every redirect of its says who made it (RFC 9207 §3). */
   readonly namesItself: boolean
   readonly secretPlace: SecretPlace
+  /** The scopes that it says it has (RFC 8414 §2, `scopes_supported`); null where it does not say. */
+  readonly scopes: readonly string[] | null
   /** False where it has no metadata, and all of this is what an academy has by default. */
   readonly published: boolean
 }
@@ -54,6 +56,7 @@ export async function discover(discovery: Discovery): Promise<AuthorizationServe
       revocationEndpoint: issuer + oauthPaths.revoke,
       namesItself: false,
       secretPlace: 'header',
+      scopes: null,
       published: false,
     })
   }
@@ -68,6 +71,7 @@ export async function discover(discovery: Discovery): Promise<AuthorizationServe
     revocationEndpoint: endpoint('revocation_endpoint'),
     namesItself: metadata['authorization_response_iss_parameter_supported'] === true,
     secretPlace: inForm ? 'form' : 'header',
+    scopes: textsIn(metadata['scopes_supported']),
     published: true,
   })
 }
@@ -116,6 +120,10 @@ function endpointIn(
   throw new SignInError('metadata_unusable', `the metadata of ${issuer} has no address in ${name}`, {
     why: [`it says ${JSON.stringify(value)}`.slice(0, 300)],
   })
+}
+
+function textsIn(value: unknown): readonly string[] | null {
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : null
 }
 
 function missing(issuer: string, name: string): never {

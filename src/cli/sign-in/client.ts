@@ -7,13 +7,13 @@ import type { FlagValues } from '../command/flag-value.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { readInput } from '../terminal/io.ts'
 
-const defaultScopes = ['read', 'write']
 const secretVariable = 'LEARNCTL_CLIENT_SECRET'
 
 /** As which application to sign in, what for, and by which addresses. */
 export interface OAuthClient {
   readonly identity: ClientIdentity
-  readonly scopes: readonly string[]
+  /** What to ask for; null where nobody said. */
+  readonly scopes: readonly string[] | null
   readonly redirectUri: string | null
   readonly tokenUrl: string | null
 }
@@ -34,11 +34,11 @@ export async function oauthClient(context: Context, { flags }: Given): Promise<O
   return { identity: { id, secret }, scopes, redirectUri, tokenUrl }
 }
 
-function scopesOf(flags: FlagValues): readonly string[] {
+function scopesOf(flags: FlagValues): readonly string[] | null {
   const given = flags['scope']
   // A flag of words is a list of texts.
   const words = (given as readonly string[] | undefined)?.flatMap((text) => text.split(/\s+/))
-  if (words === undefined) return defaultScopes
+  if (words === undefined) return null
   const scopes = [...new Set(words.filter((word) => word !== ''))]
   // RFC 6749 §3.3: what a scope may be made of.
   const wrong = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))

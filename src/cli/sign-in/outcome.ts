@@ -1,3 +1,4 @@
+import { usualScopes } from '../../auth/default-scopes.ts'
 import { isCredential } from '../../codec/credential-text.ts'
 import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
 import type { Context } from '../command/context.ts'
@@ -13,9 +14,12 @@ export async function tellSignedIn(
 ): Promise<void> {
   const { output } = context
   await announce(context, place, account)
-  const missing = client.scopes.filter((scope) => !tokens.scopes.includes(scope))
+  // What nobody asked for, nobody misses.
+  const missing = (client.scopes ?? usualScopes).filter((scope) => !tokens.scopes.includes(scope))
   if (missing.length > 0) {
-    await output.note(`granted: ${tokens.scopes.join(' ') || 'nothing'}; not granted: ${missing.join(' ')}`)
+    await output.note(
+      `granted scopes: ${tokens.scopes.join(' ') || 'none'}; not granted: ${missing.join(' ')}`,
+    )
   }
   if (tokens.expiresAt === null)
     await output.note('the platform does not say how long the access token lasts')

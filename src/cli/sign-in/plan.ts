@@ -1,5 +1,6 @@
 import { discover, metadataUrl } from '../../auth/authorization-server.ts'
 import { authorizationUrl } from '../../auth/code-sign-in.ts'
+import { defaultScopes, usualScopes } from '../../auth/default-scopes.ts'
 import { assertConfidential, isConfidential } from '../../client/base-url.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Given } from '../command/command.ts'
@@ -41,7 +42,13 @@ export async function planSignIn(context: Context, given: Given): Promise<SignIn
     const where = device ? server.deviceAuthorizationEndpoint : server.authorizationEndpoint
     await output.note(`${place.url} does not say how to sign in; trying ${where} and ${server.tokenEndpoint}`)
   }
-  return { place, client, server, browser: given.flags['browser'] !== false && canShowPages(io) }
+  return {
+    place,
+    client,
+    server,
+    scopes: client.scopes ?? defaultScopes(server.scopes),
+    browser: given.flags['browser'] !== false && canShowPages(io),
+  }
 }
 
 /** Somebody has to open a page: nobody will where input is switched off, or where nobody sees what is printed. */
@@ -70,7 +77,7 @@ async function showBrowser(context: Context, { url }: SignInPlace, client: OAuth
     endpoint: url + oauthPaths.authorize,
     clientId: client.identity.id,
     redirectUri: client.redirectUri ?? 'http://127.0.0.1:0/callback',
-    scopes: client.scopes,
+    scopes: client.scopes ?? usualScopes,
     state: masked,
     challenge: masked,
   })
@@ -79,7 +86,10 @@ async function showBrowser(context: Context, { url }: SignInPlace, client: OAuth
 }
 
 async function showDevice(context: Context, { url }: SignInPlace, client: OAuthClient): Promise<void> {
-  const form = new URLSearchParams({ client_id: client.identity.id, scope: client.scopes.join(' ') })
+  const form = new URLSearchParams({
+    client_id: client.identity.id,
+    scope: (client.scopes ?? usualScopes).join(' '),
+  })
   await showRequest(context, {
     method: 'POST',
     url: url + oauthPaths.deviceAuthorization,
@@ -90,5 +100,5 @@ async function showDevice(context: Context, { url }: SignInPlace, client: OAuthC
 }
 
 async function tellLookUp({ output }: Context, url: string): Promise<void> {
-  await output.note(`the address may be another one: ${metadataUrl(url)} is asked first`)
+  await output.note(`the endpoint and the default scopes may differ: ${metadataUrl(url)} is read first`)
 }

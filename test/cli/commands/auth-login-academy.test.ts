@@ -76,19 +76,47 @@ const test = withCli.extend('place', async ({ academy }, { onCleanup }): Promise
 })
 
 describe('auth login at an academy', () => {
-  test('signs in, with all that was asked for', async ({ place, admin }) => {
-    const { code, stdout, stderr } = await place.login(admin, '--scope "read write admin"')
+  test('signs in with every scope that an admin may have: keys can be created at once', async ({
+    place,
+    admin,
+  }) => {
+    const { code, stdout, stderr } = await place.login(admin)
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toMatch(
       new RegExp(`\nnote: signed in to ${url} as ${admin.email}; profile school-example is active now\n$`),
     )
-    expect(await place.cli.run('keys list -q')).toMatchObject({ code: 0 })
+    expect(await place.cli.run('keys create --name ci --columns key')).toMatchObject({ code: 0 })
   })
 
-  test('says which rights a role does not have', async ({ place, analyst }) => {
-    const { code, stderr } = await place.login(analyst)
+  test.for([
+    ['admin', ['read', 'write', 'admin'], null],
+    ['instructor', ['read', 'write'], null],
+    ['learner', ['read', 'write'], null],
+    ['analyst', ['read'], 'note: granted scopes: read; not granted: write\n'],
+  ] as const)(
+    'grants the scopes of the role, with a browser and with a code: %s',
+    async ([role, scopes, note], { place, admin, instructor, learner, analyst }) => {
+      const person = { admin, instructor, learner, analyst }[role]
+      for (const words of ['', '--device']) {
+        const { code, stderr } = await place.login(person, words)
+        expect(code).toBe(0)
+        expect(stderr.match(/note: granted.*\n/)?.[0] ?? null).toBe(note)
+        const { stdout } = await place.cli.run('auth status -o json')
+        expect(JSON.parse(stdout).credential.scopes).toEqual(scopes)
+      }
+    },
+  )
+
+  test('says which of the scopes that were asked for a role does not have', async ({ place, instructor }) => {
+    const { code, stderr } = await place.login(instructor, '--scope "read admin"')
     expect(code).toBe(0)
-    expect(stderr).toContain('note: granted: read; not granted: write\n')
+    expect(stderr).toContain('note: granted scopes: read; not granted: admin\n')
+  })
+
+  test('asks for the scopes that are named, and no others', async ({ place, admin }) => {
+    await place.login(admin, '--scope read')
+    const ran = await place.cli.run('keys create --name ci --columns key')
+    expect(ran).toMatchObject({ code: 5, stderr: expect.stringContaining('auth login --scope "read admin"') })
   })
 
   test('is denied', async ({ place, admin }) => {

@@ -103,6 +103,17 @@ describe('auth login with a browser', () => {
     expect(hashed.digest('base64url')).toBe(asked?.get('code_challenge'))
   })
 
+  test.for([
+    ['those of this API, in any order', ['admin', 'read', 'write'], 'read write admin'],
+    ['more than those of this API', ['read', 'write', 'admin', 'openid'], 'read write'],
+    ['others', ['courses:read'], 'read write'],
+    ['no list', 'read write admin', 'read write'],
+  ] as const)('asks by default a platform whose scopes are %s', async ([, supported, asked], { desk }) => {
+    desk.school.scripts.set(wellKnown, { body: { ...metadata, scopes_supported: supported } })
+    expect((await desk.login()).shown?.searchParams.get('scope')).toBe(asked)
+    expect((await desk.login('--scope read')).shown?.searchParams.get('scope')).toBe('read')
+  })
+
   test('answers the browser when the tokens are stored, with a page that needs nothing else', async ({
     desk,
   }) => {

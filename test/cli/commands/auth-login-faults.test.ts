@@ -59,7 +59,7 @@ describe('a sign-in with a browser that', () => {
     [
       'asks for too much',
       { error: 'invalid_scope', error_description: 'No such right.' },
-      /refused the sign-in: invalid_scope: No such right\.\n {2}hint: .*--scope\n$/,
+      /refused the sign-in: invalid_scope: No such right\.\n {2}hint: .*--scope read\n$/,
     ],
     [
       'comes from an application that is unknown',
@@ -302,7 +302,7 @@ describe('a token endpoint that', () => {
 
   test('grants less than was asked for is said to', async ({ desk }) => {
     desk.school.scripts.set('/token', { body: { ...tokens, scope: 'read' } })
-    expect((await desk.login()).stderr).toMatch(/\nnote: granted: read; not granted: write\n$/)
+    expect((await desk.login()).stderr).toMatch(/\nnote: granted scopes: read; not granted: write\n$/)
     expect(desk.stored()).toMatchObject({ scopes: ['read'] })
   })
 

@@ -302,14 +302,16 @@ describe('auth login --dry-run', () => {
         '&redirect_uri=http%3A%2F%2F127.0.0.1%3A0%2Fcallback&scope=read&state=***' +
         '&code_challenge=***&code_challenge_method=S256\n\n',
     )
-    expect(stderr).toBe(`note: the address may be another one: ${school}${wellKnown} is asked first\n`)
+    expect(stderr).toBe(
+      `note: the endpoint and the default scopes may differ: ${school}${wellKnown} is read first\n`,
+    )
     expect(desk.school.requests).toEqual([])
   })
 
   test('names the metadata of a platform below a path', async ({ desk }) => {
     const { stdout, stderr } = await desk.cli.run(`auth login --dry-run --url ${school}/lms`)
     expect(stdout).toMatch(/^GET https:\/\/school\.example\/lms\/oauth\/authorize\?/)
-    expect(stderr).toContain(`: ${school}${wellKnown}/lms is asked first\n`)
+    expect(stderr).toContain(`: ${school}${wellKnown}/lms is read first\n`)
   })
 
   test('shows the request for a code with --device, as JSON where that is asked for', async ({ desk }) => {
