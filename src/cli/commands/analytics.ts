@@ -63,8 +63,8 @@ export const commands: readonly Command[] = [
       { name: 'force', kind: 'switch', summary: 'Replace the file if it exists' },
     ],
     examples: [
-      'analytics export --last 30d --file learners.csv',
-      'analytics export --start-date 2026-01-01 --end-date 2026-01-31 --course ext:BIO-101',
+      'analytics export --last 30d --file recent.csv',
+      'analytics export --start-date 2014-10-01 --end-date 2014-12-31 --course ext:AAA-2014J',
       'analytics export --format ndjson | jq .email',
     ],
     run: runExport,
@@ -73,7 +73,7 @@ export const commands: readonly Command[] = [
     name: 'summary',
     summary: 'Show how far learners are: the distribution of completion, and the courses side by side',
     flags: [...ownFlags, lastFlag],
-    examples: ['analytics summary', 'analytics summary --last 30d -o json'],
+    examples: ['analytics summary', 'analytics summary --course ext:AAA-2014J -o json'],
     run: runSummary,
   },
 ]

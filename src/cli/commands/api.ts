@@ -29,7 +29,7 @@ export const command: Command = {
   ],
   examples: [
     'api GET /v1/courses --query status=published',
-    'api courses.get crs_01',
+    'api courses.get ext:AAA-2014J',
     'api POST /v1/courses --field title=Go --field tags[]=code --field durationMinutes=90',
   ],
   run,

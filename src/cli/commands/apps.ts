@@ -29,6 +29,7 @@ export const commands: readonly Command[] = [
     summary: 'List OAuth applications',
     operation: async () => (await contract()).list,
     columns: [...columns, 'createdAt'],
+    examples: ['apps list'],
   }),
   call({
     name: 'create',
@@ -51,6 +52,6 @@ export const commands: readonly Command[] = [
     arguments: { clientId: { name: 'app', summary: 'Client id of the application' } },
     destructive: ({ app }) => `delete application ${app}`,
     done: ({ app }) => `deleted application ${app}`,
-    examples: ['apps delete app_01 --yes'],
+    examples: ['apps delete "$CLIENT_ID" --yes'],
   }),
 ]

@@ -66,7 +66,6 @@ secret of an application may also come from LEARNCTL_CLIENT_SECRET.`,
     'auth login --url https://academy.example.org',
     'auth login --device --url https://academy.example.org --scope read',
     'auth login --with-key --url https://academy.example.org < key.txt',
-    'auth login --client-id app_1 --redirect-uri http://127.0.0.1:8976/callback',
   ],
   run,
 }

@@ -10,7 +10,7 @@ export const logout: Command = {
   summary: 'Sign out: end the session and forget the credential of a profile',
   description:
     'The session is ended at the platform first; where that cannot be reached, the credential is\nforgotten all the same. An API key stays valid until it is revoked or expires.',
-  examples: ['auth logout', 'auth logout --profile school'],
+  examples: ['auth logout', 'auth logout --profile work'],
   run,
 }
 

@@ -7,7 +7,7 @@ export const token: Command = {
   summary: 'Print the access token or API key, for other programs',
   description:
     'It is printed as it is, whatever the format of output: an access token that is about to end is\nrenewed first, an API key stays as it is.',
-  examples: ['auth token', 'auth token --profile school'],
+  examples: ['auth token', 'auth token --profile work'],
   run,
 }
 

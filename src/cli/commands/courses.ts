@@ -71,7 +71,7 @@ function move(name: string, status: CourseInput['status'], summary: string): Com
     fixed: { status },
     versioned: true,
     columns: updateColumns,
-    examples: [`courses ${name} crs_01`],
+    examples: [`courses ${name} ext:first-course`],
   })
 }
 
@@ -91,7 +91,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).get,
     arguments: { courseId: course },
     columns,
-    examples: ['courses get crs_01', 'courses get ext:BIO-101 -o json'],
+    examples: ['courses get ext:AAA-2014J', 'courses get ext:AAA-2014J -o json'],
   }),
   call({
     name: 'create',
@@ -101,7 +101,7 @@ export const commands: readonly Command[] = [
     columns,
     examples: [
       'courses create --title "Marine Biology" --difficulty beginner --tags science,sea',
-      'courses create --body @course.yaml --title "Another title"',
+      'courses create --body @course.yaml --title "Marine Biology II"',
     ],
   }),
   call({
@@ -113,7 +113,7 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns: updateColumns,
-    examples: ['courses update crs_01 --passing-score 60 --unset language'],
+    examples: ['courses update ext:first-course --passing-score 60 --unset language'],
   }),
   move('publish', 'published', 'Make a course visible to learners'),
   move('unpublish', 'draft', 'Make a published course a draft again, while nobody has progress'),
@@ -126,7 +126,7 @@ export const commands: readonly Command[] = [
     query: { force: { kind: 'switch', summary: 'Also its lessons, enrolments, progress and grades' } },
     destructive: ({ course }) => `delete course ${course}`,
     done: ({ course }) => `deleted course ${course}`,
-    examples: ['courses delete crs_01 --yes'],
+    examples: ['courses delete ext:first-course --force --yes'],
   }),
   call({
     name: 'versions',
@@ -134,6 +134,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).versions,
     arguments: { courseId: course },
     columns: ['version', 'createdAt', 'userId', 'modifiedAttributes'],
+    examples: ['courses versions ext:first-course'],
   }),
   call({
     name: 'diff',
@@ -143,7 +144,7 @@ export const commands: readonly Command[] = [
     query: { to: { kind: 'number', summary: 'The other version; the present one unless given' } },
     columns: ['pointer', 'from', 'to'],
     rows: 'changes',
-    examples: ['courses diff crs_01 1 --to 3'],
+    examples: ['courses diff ext:first-course 1', 'courses diff ext:first-course 1 --to 2'],
   }),
   call({
     name: 'restore',
@@ -152,6 +153,6 @@ export const commands: readonly Command[] = [
     arguments: { courseId: course, version },
     columns: updateColumns,
     destructive: ({ course, version }) => `restore version ${version} over course ${course}`,
-    examples: ['courses restore crs_01 2 --yes'],
+    examples: ['courses restore ext:first-course 1 --yes'],
   }),
 ]

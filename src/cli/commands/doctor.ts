@@ -28,7 +28,7 @@ export const command: Command = {
   name: 'doctor',
   summary: 'Look at the set-up: files, profile, academy, credential, clock',
   description: 'Exit 1 when something is broken; warnings alone are exit 0.',
-  examples: ['doctor', 'doctor --profile school -o json'],
+  examples: ['doctor', 'doctor --profile work -o json'],
   async run(context) {
     context.output.check(shape)
     const findings = await examine(context)

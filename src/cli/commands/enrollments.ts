@@ -43,7 +43,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).list,
     query: filters,
     columns,
-    examples: ['enrollments list --course ext:BIO-101 --status active --all'],
+    examples: ['enrollments list --course ext:AAA-2014J --status active --all'],
   }),
   call({
     name: 'get',
@@ -51,6 +51,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).get,
     arguments: { enrollmentId: enrollment },
     columns,
+    examples: ['enrollments get "$(learnctl enrollments list --course ext:AAA-2014J --user ext:6516 -q)"'],
   }),
   call({
     name: 'create',
@@ -58,7 +59,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).create,
     fields,
     columns,
-    examples: ['enrollments create --course ext:BIO-101 --user email:ada@example.org'],
+    examples: ['enrollments create --course ext:first-course --user ext:11391'],
   }),
   call({
     name: 'update',
@@ -69,7 +70,9 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns,
-    examples: ['enrollments update enr_01 --status inactive'],
+    examples: [
+      'enrollments update "$(learnctl enrollments list --course ext:AAA-2014J --user ext:6516 -q)" --status inactive',
+    ],
   }),
   call({
     name: 'delete',
@@ -78,6 +81,8 @@ export const commands: readonly Command[] = [
     arguments: { enrollmentId: enrollment },
     destructive: ({ enrollment }) => `delete enrolment ${enrollment}`,
     done: ({ enrollment }) => `deleted enrolment ${enrollment}`,
-    examples: ['enrollments delete enr_01 --yes'],
+    examples: [
+      'enrollments delete "$(learnctl enrollments list --course ext:AAA-2014J --user ext:6516 -q)" --yes',
+    ],
   }),
 ]

@@ -19,7 +19,7 @@ export const commands: readonly Command[] = [
       },
     } satisfies QueryFlags<QueryInput<typeof grants.list>>,
     columns: ['id', 'clientName', 'scopes', 'createdAt', 'lastUsedAt', 'expiresAt', 'clientId', 'userId'],
-    examples: ['auth grants list', 'auth grants list --user email:ada@example.org'],
+    examples: ['auth grants list', 'auth grants list --user email:admin@academy.local'],
   }),
   call({
     name: 'grants revoke',
@@ -28,6 +28,6 @@ export const commands: readonly Command[] = [
     arguments: { grantId: { name: 'grant', summary: 'Id of the grant' } },
     destructive: ({ grant }) => `revoke grant ${grant}`,
     done: ({ grant }) => `revoked grant ${grant}`,
-    examples: ['auth grants revoke gnt_01 --yes'],
+    examples: ['auth grants revoke "$GRANT_ID" --yes'],
   }),
 ]

@@ -32,6 +32,7 @@ export const commands: readonly Command[] = [
       user_id: { name: 'user', summary: 'Only of this user' },
     } satisfies QueryFlags<QueryInput<typeof keys.list>>,
     columns,
+    examples: ['keys list', 'keys list --user email:admin@academy.local'],
   }),
   call({
     name: 'create',
@@ -51,6 +52,6 @@ export const commands: readonly Command[] = [
     arguments: { keyId: { name: 'key', summary: 'Id of the key' } },
     destructive: ({ key }) => `revoke key ${key}`,
     done: ({ key }) => `revoked key ${key}`,
-    examples: ['keys revoke key_01 --yes'],
+    examples: ['keys revoke "$KEY_ID" --yes'],
   }),
 ]

@@ -42,7 +42,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).list,
     query: filters,
     columns,
-    examples: ['lessons list --course ext:BIO-101'],
+    examples: ['lessons list --course ext:first-course'],
   }),
   call({
     name: 'get',
@@ -50,7 +50,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).get,
     arguments: { lessonId: lesson },
     columns,
-    examples: ['lessons get les_01 -o yaml'],
+    examples: ['lessons get ext:welcome -o yaml'],
   }),
   call({
     name: 'create',
@@ -59,8 +59,8 @@ export const commands: readonly Command[] = [
     fields,
     columns,
     examples: [
-      'lessons create --course ext:BIO-101 --title "The tides" --duration-minutes 45',
-      'lessons create --course ext:BIO-101 --title "Corals" --body @corals.yaml',
+      'lessons create --course ext:first-course --title "The tides" --duration-minutes 45',
+      'lessons create --course ext:first-course --body @lesson.yaml',
     ],
   }),
   call({
@@ -76,7 +76,7 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns,
-    examples: ['lessons update les_01 --order 1', 'lessons update les_01 --unset module'],
+    examples: ['lessons update ext:welcome --order 1', 'lessons update ext:welcome --unset duration-minutes'],
   }),
   call({
     name: 'delete',
@@ -85,6 +85,6 @@ export const commands: readonly Command[] = [
     arguments: { lessonId: lesson },
     destructive: ({ lesson }) => `delete lesson ${lesson}`,
     done: ({ lesson }) => `deleted lesson ${lesson}`,
-    examples: ['lessons delete les_01 --yes'],
+    examples: ['lessons delete ext:welcome --yes'],
   }),
 ]

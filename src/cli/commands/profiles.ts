@@ -23,11 +23,12 @@ const nameArgument = { name: 'name', summary: 'Name of the profile' }
 
 /** `learnctl profiles …` */
 export const commands: readonly Command[] = [
-  { name: 'list', summary: 'List profiles', run: list },
+  { name: 'list', summary: 'List profiles', examples: ['profiles list'], run: list },
   {
     name: 'show',
     summary: 'Show a profile, the active one unless another is named',
     arguments: [{ ...nameArgument, optional: true }],
+    examples: ['profiles show', 'profiles show local -o json'],
     run: show,
   },
   {
@@ -38,16 +39,23 @@ export const commands: readonly Command[] = [
     arguments: [nameArgument],
     flags: [{ name: 'use', kind: 'switch', summary: 'Make it the active one' }],
     examples: [
-      'profiles add school --url https://academy.example.org',
+      'profiles add work --url https://academy.example.org',
       'profiles add trial --database trial.db',
     ],
     run: add,
   },
-  { name: 'use', summary: 'Make a profile the active one', arguments: [nameArgument], run: use },
+  {
+    name: 'use',
+    summary: 'Make a profile the active one',
+    arguments: [nameArgument],
+    examples: ['profiles use local'],
+    run: use,
+  },
   {
     name: 'remove',
     summary: 'Remove a profile and its credential; a local academy’s database stays',
     arguments: [nameArgument],
+    examples: ['profiles remove work --yes'],
     run: remove,
   },
 ]

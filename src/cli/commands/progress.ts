@@ -33,7 +33,7 @@ export const commands: readonly Command[] = [
       course_id: { name: 'course', summary: 'Only in this course' },
     } satisfies QueryFlags<QueryInput<typeof progress.list>>,
     columns,
-    examples: ['progress get email:ada@example.org', 'progress get usr_01 --course ext:BIO-101 -o json'],
+    examples: ['progress get ext:11391', 'progress get ext:11391 --course ext:AAA-2013J -o json'],
   }),
   call({
     name: 'set',
@@ -45,8 +45,8 @@ export const commands: readonly Command[] = [
     fields,
     columns: ['learnerId', ...columns],
     examples: [
-      'progress set email:ada@example.org --course ext:BIO-101 --completion 75',
-      'progress set ext:S-17 --course ext:BIO-101 --completion 100 --last-accessed 2026-01-31T09:30:00Z',
+      'progress set ext:11391 --course ext:first-course --completion 75',
+      'progress set ext:11391 --course ext:first-course --completion 100 --last-accessed 2026-01-31T09:30:00Z',
     ],
   }),
   call({
@@ -56,6 +56,6 @@ export const commands: readonly Command[] = [
     arguments: { learnerId: learner },
     query: { course_id: course } satisfies QueryFlags<QueryInput<typeof progress.history>>,
     columns: ['version', 'completionPercentage', 'status', 'lastAccessed', 'recordedAt'],
-    examples: ['progress history usr_01 --course ext:BIO-101'],
+    examples: ['progress history ext:11391 --course ext:AAA-2013J'],
   }),
 ]

@@ -154,10 +154,14 @@ async function makeCourse({ session }: Context, type: ReturnType<typeof typist>,
   await type('courses create --title "My first course" --external-id first-course', [
     ...['courses', 'create', '--title', 'My first course', '--external-id', 'first-course'],
   ])
-  for (const title of ['Welcome', 'How it works']) {
-    await type(`lessons create --course ext:first-course --title ${JSON.stringify(title)}`, [
-      ...['lessons', 'create', '--course', 'ext:first-course', '--title', title],
-    ])
+  for (const [title, id] of [
+    ['Welcome', 'welcome'],
+    ['How it works', 'how-it-works'],
+  ] as const) {
+    await type(
+      `lessons create --course ext:first-course --title ${JSON.stringify(title)} --external-id ${id}`,
+      ['lessons', 'create', '--course', 'ext:first-course', '--title', title, '--external-id', id],
+    )
   }
   await type('courses publish ext:first-course', ['courses', 'publish', 'ext:first-course'])
 }

@@ -83,7 +83,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).list,
     query: filters,
     columns,
-    examples: ['users list --role instructor,admin', 'users list --q ada -q'],
+    examples: ['users list --role instructor,admin', 'users list --status active --all -o csv > users.csv'],
   }),
   call({
     name: 'get',
@@ -91,7 +91,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).get,
     arguments: { userId: user },
     columns,
-    examples: ['users get email:ada@example.org'],
+    examples: ['users get ext:11391', 'users get email:admin@academy.local'],
   }),
   call({
     name: 'create',
@@ -102,7 +102,7 @@ export const commands: readonly Command[] = [
     columns,
     examples: [
       'users create --email ada@example.org --first-name Ada --role instructor',
-      'users create --email ada@example.org --password-stdin < password.txt',
+      'users create --email grace@example.org --password-stdin < password.txt',
     ],
   }),
   call({
@@ -114,7 +114,7 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns,
-    examples: ['users update email:ada@example.org --role admin', 'users update usr_01 --status suspended'],
+    examples: ['users update ext:11391 --role analyst', 'users update ext:11391 --status suspended'],
   }),
   call({
     name: 'set-password',
@@ -126,7 +126,7 @@ export const commands: readonly Command[] = [
     password: 'always',
     columns,
     done: ({ user }) => `user ${user} has a new password; their sessions and grants have ended`,
-    examples: ['users set-password email:ada@example.org < password.txt'],
+    examples: ['users set-password email:admin@academy.local < password.txt'],
   }),
   call({
     name: 'delete',
@@ -136,12 +136,13 @@ export const commands: readonly Command[] = [
     query: { erase: { kind: 'switch', summary: 'Anonymise for good: nothing tells who it was' } },
     destructive: ({ user }) => `delete user ${user}`,
     done: ({ user }) => `deleted user ${user}`,
-    examples: ['users delete usr_01 --yes', 'users delete usr_01 --erase --yes'],
+    examples: ['users delete ext:11391 --yes', 'users delete ext:11391 --erase --yes'],
   }),
   call({
     name: 'me',
     summary: 'Show who you are to the academy, and what your credential may do',
     operation: async () => (await contract()).profile,
     columns: [...columns, 'scopes', 'authMethod'],
+    examples: ['users me'],
   }),
 ]
