@@ -1,29 +1,52 @@
+import type { Contract } from '../contract/index.ts'
 import type { Route } from './http/handler.ts'
 
-/**
- * The routes of each resource by the first step of its path, each loaded when it is first asked for. A new
- * resource is one line here.
- */
-const routes: Readonly<Record<string, () => Promise<readonly Route[]>>> = {
+type Group = keyof Contract
+
+/** The routes of each group of the contract, loaded when first asked for. A group without routes does not compile. */
+const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   courses: async () => (await import('./courses/courses.ts')).courseRoutes,
   lessons: async () => (await import('./courses/lessons.ts')).lessonRoutes,
   users: async () => (await import('./users/users.ts')).userRoutes,
-  user: async () => (await import('./users/users.ts')).userRoutes,
   enrollments: async () => (await import('./progress/enrollments.ts')).enrollmentRoutes,
-  learners: async () => (await import('./progress/progress.ts')).progressRoutes,
   progress: async () => (await import('./progress/progress.ts')).progressRoutes,
   analytics: async () => (await import('./analytics/analytics.ts')).analyticsRoutes,
   keys: async () => (await import('./credentials/keys.ts')).keyRoutes,
   apps: async () => (await import('./credentials/apps.ts')).appRoutes,
   grants: async () => (await import('./credentials/grants.ts')).grantRoutes,
-  health: async () => (await import('./service.ts')).serviceRoutes,
-  'openapi.json': async () => (await import('./service.ts')).serviceRoutes,
+  service: async () => (await import('./service.ts')).serviceRoutes,
 }
 
-/** The routes of the resource that a path is about; none where there is no such resource. */
-export async function routesFor(resource: string): Promise<readonly Route[]> {
-  const load = Object.hasOwn(routes, resource) ? routes[resource] : undefined
-  return load ? load() : []
+type PathOf<Operations> = Operations[keyof Operations] extends { readonly path: infer Path } ? Path : never
+
+type FirstStep<Path> = Path extends `/v1/${infer Rest}`
+  ? FirstStep<`/${Rest}`>
+  : Path extends `/${infer Step}/${string}`
+    ? Step
+    : Path extends `/${infer Step}`
+      ? Step
+      : never
+
+/** Whose operations are below each first step of a path. A step of the contract that is missing does not compile. */
+const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: Name } = {
+  courses: 'courses',
+  lessons: 'lessons',
+  users: 'users',
+  user: 'users',
+  enrollments: 'enrollments',
+  learners: 'progress',
+  progress: 'progress',
+  analytics: 'analytics',
+  keys: 'keys',
+  apps: 'apps',
+  grants: 'grants',
+  health: 'service',
+  'openapi.json': 'service',
+}
+
+/** The routes of the group that has operations below this step; none where there is no such group. */
+export async function routesFor(step: string): Promise<readonly Route[]> {
+  return Object.hasOwn(groupAt, step) ? routes[groupAt[step as keyof typeof groupAt]]() : []
 }
 
 /** The step that tells which resource a path is about: the first one after `/v1`, or the first one. */
@@ -32,8 +55,7 @@ export function resourceIn(path: string): string {
   return (steps[1] === 'v1' ? steps[2] : steps[1]) ?? ''
 }
 
-/** The routes of every resource. */
+/** The routes of every group. */
 export async function allRoutes(): Promise<Route[]> {
-  const all = await Promise.all(Object.values(routes).map((load) => load()))
-  return [...new Set(all.flat())]
+  return (await Promise.all(Object.values(routes).map((load) => load()))).flat()
 }

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { CourseInput } from '../../contract/course-attributes.ts'
-import type { Course, CourseSnapshot } from '../../contract/courses.ts'
+import type { Course } from '../../contract/courses.ts'
 import type { IdPrefix } from '../database/id.ts'
 import type { Call } from '../http/handler.ts'
 import { pointerOf } from '../http/json.ts'
@@ -8,12 +8,15 @@ import { invalid } from '../problem/problem-error.ts'
 
 type Module = Course['modules'][number]
 
+/** A course's input as it is stored: every module with its id and place. */
+export type StoredInput = CourseInput & { readonly modules: Module[] }
+
 /** A course's input with every module's id and place filled in; throws 422 for an id that is not the course's. */
 export function withModuleIds(
   input: CourseInput,
   known: readonly Module[],
   newId: (prefix: IdPrefix) => string,
-): CourseInput & { modules: Module[] } {
+): StoredInput {
   const free = new Set(known.map(({ id }) => id))
   const faults = input.modules.flatMap(({ id }, index) => {
     if (id === undefined || free.delete(id)) return []
@@ -32,20 +35,6 @@ export function withModuleIds(
   return { ...input, modules: modules.sort((one, other) => one.order - other.order) }
 }
 
-/** The attributes that have no column of their own, as JSON text. */
-export function attributesOf(input: CourseInput): string {
-  return JSON.stringify({
-    learningObjectives: input.learningObjectives,
-    modules: input.modules,
-    assessmentCriteria: input.assessmentCriteria,
-    adaptiveDifficulty: input.adaptiveDifficulty,
-    progressTracking: input.progressTracking,
-    tags: input.tags,
-    language: input.language,
-    durationMinutes: input.durationMinutes,
-  })
-}
-
 /** Keeps the course as it is now as one version of its history. */
 export function recordVersion(
   { database, principal, now }: Pick<Call, 'database' | 'principal' | 'now'>,
@@ -57,6 +46,3 @@ export function recordVersion(
     insert into course_versions (course_id, version, attributes, modified_attributes, user_id, created_at)
     values (${id}, ${version}, ${JSON.stringify(attributes)}, ${JSON.stringify(modified)}, ${principal.userId}, ${now})`)
 }
-
-/** The attributes of a version as they were kept. */
-export type Attributes = CourseSnapshot['attributes']

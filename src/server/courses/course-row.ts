@@ -3,6 +3,7 @@ import type { Course } from '../../contract/courses.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isReferred } from '../database/reference.ts'
 import { notFound } from '../problem/problem-error.ts'
+import type { StoredInput } from './course-attributes.ts'
 
 /** A course as its row holds it; `attributes` is JSON of what no query asks for. */
 export interface CourseRow extends Row {
@@ -34,35 +35,42 @@ export function findCourse(database: Database, reference: string, publishedOnly 
   return row
 }
 
-type Attributes = Pick<
+/**
+ * What of a course has no column of its own. A field that is new to the contract is stored here by itself; the courses
+ * that are there already need a migration that gives them its default.
+ */
+type Attributes = Omit<
   Course,
-  | 'learningObjectives'
-  | 'modules'
-  | 'assessmentCriteria'
-  | 'adaptiveDifficulty'
-  | 'progressTracking'
-  | 'tags'
-  | 'language'
-  | 'durationMinutes'
+  | 'id'
+  | 'externalId'
+  | 'title'
+  | 'description'
+  | 'difficulty'
+  | 'managedBy'
+  | 'status'
+  | 'version'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'publishedAt'
+  | 'archivedAt'
 >
+
+/** The column `attributes`, as JSON text: all of a course's input that has no column of its own. */
+export function attributesOf(input: StoredInput): string {
+  const { externalId, title, description, difficulty, managedBy, status, ...attributes } = input
+  return JSON.stringify(attributes satisfies Attributes)
+}
 
 /** A course as it is shown, from its row. */
 export function toCourse(row: CourseRow): Course {
-  const attributes = JSON.parse(row.attributes) as Attributes
   return {
     id: row.id,
     externalId: row.external_id,
     title: row.title,
     description: row.description,
     difficulty: row.difficulty as Course['difficulty'],
-    learningObjectives: attributes.learningObjectives,
-    modules: attributes.modules,
-    assessmentCriteria: attributes.assessmentCriteria,
-    adaptiveDifficulty: attributes.adaptiveDifficulty,
-    progressTracking: attributes.progressTracking,
-    tags: attributes.tags,
-    language: attributes.language,
-    durationMinutes: attributes.durationMinutes,
+    // Written by `attributesOf`.
+    ...(JSON.parse(row.attributes) as Attributes),
     managedBy: row.managed_by,
     status: row.status as Course['status'],
     version: row.version,

@@ -16,7 +16,7 @@ import type { Call } from '../http/handler.ts'
 import { requireVersion } from '../http/handler.ts'
 import { escapePointer } from '../http/json.ts'
 import { notFound } from '../problem/problem-error.ts'
-import { type Attributes, withModuleIds } from './course-attributes.ts'
+import { type StoredInput, withModuleIds } from './course-attributes.ts'
 import { findCourse, toCourse } from './course-row.ts'
 
 interface VersionRow extends Row {
@@ -65,7 +65,7 @@ export function compareVersions(call: Call<typeof courses.diff>): CourseDiff {
 /** Makes a new version with the attributes of an earlier one; its id, external id and status stay (api.md §3). */
 export function restoreVersion(
   call: Call<typeof courses.restore>,
-  change: (call: Call, current: Course, input: CourseInput) => CourseUpdate,
+  change: (call: Call, current: Course, input: StoredInput) => CourseUpdate,
 ): CourseUpdate {
   const current = toCourse(findCourse(call.database, call.params.courseId))
   const earlier = attributesIn(findVersion(call, call.params.courseId, call.params.version))
@@ -97,8 +97,8 @@ function toVersion(row: VersionRow): CourseVersion {
   }
 }
 
-function attributesIn({ attributes }: VersionRow): Attributes {
-  return JSON.parse(attributes) as Attributes
+function attributesIn({ attributes }: VersionRow): CourseSnapshot['attributes'] {
+  return JSON.parse(attributes) as CourseSnapshot['attributes']
 }
 
 function changesBetween(from: unknown, to: unknown, pointer = ''): CourseDiff['changes'] {

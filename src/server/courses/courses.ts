@@ -6,8 +6,8 @@ import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { ProblemError } from '../problem/problem-error.ts'
-import { attributesOf, recordVersion, withModuleIds } from './course-attributes.ts'
-import { type CourseRow, courseColumns, findCourse, toCourse } from './course-row.ts'
+import { recordVersion, type StoredInput, withModuleIds } from './course-attributes.ts'
+import { attributesOf, type CourseRow, courseColumns, findCourse, toCourse } from './course-row.ts'
 import { compareVersions, getVersion, listVersions, restoreVersion } from './course-versions.ts'
 
 const transitions: Readonly<Record<Course['status'], readonly Course['status'][]>> = {
@@ -98,7 +98,7 @@ export const courseRoutes = routesOf(courses, {
 })
 
 /** Writes what changed as a new version; nothing changed keeps the version and the times. */
-export function changeCourse(call: Call, current: Course, input: CourseInput): CourseUpdate {
+export function changeCourse(call: Call, current: Course, input: StoredInput): CourseUpdate {
   const changed = changedFields(input, current)
   if (current.status === 'archived' && changed.some((key) => key !== 'status')) {
     throw new ProblemError(

@@ -27,6 +27,24 @@ interface LessonRow extends Row {
   updated_at: string
 }
 
+/** What of a lesson has no column of its own; a field that is new to the contract is stored here by itself. */
+type Content = Omit<
+  Lesson,
+  | 'id'
+  | 'externalId'
+  | 'courseId'
+  | 'moduleId'
+  | 'title'
+  | 'description'
+  | 'order'
+  | 'durationMinutes'
+  | 'status'
+  | 'managedBy'
+  | 'version'
+  | 'createdAt'
+  | 'updatedAt'
+>
+
 const columns = sql`l.id, l.external_id, l.course_id, l.module_id, l.title, l.description, l.position,
   l.duration_minutes, l.status, l.content, l.managed_by, l.version, l.created_at, l.updated_at`
 
@@ -169,8 +187,11 @@ function makeRoom({ database, now }: Call, courseId: string, wanted: number, own
   )
 }
 
-function contentOf({ learningObjectives, contentBlocks, assessments }: LessonInput): string {
-  return JSON.stringify({ learningObjectives, contentBlocks, assessments })
+/** The column `content`, as JSON text: all of a lesson's input that has no column of its own. */
+function contentOf(input: LessonInput): string {
+  const { externalId, courseId, moduleId, title, description, order, ...rest } = input
+  const { durationMinutes, status, managedBy, ...content } = rest
+  return JSON.stringify(content satisfies Content)
 }
 
 function show(call: Call, row: LessonRow): Lesson {
@@ -179,10 +200,6 @@ function show(call: Call, row: LessonRow): Lesson {
 }
 
 function toLesson(row: LessonRow): Lesson {
-  const content = JSON.parse(row.content) as Pick<
-    Lesson,
-    'learningObjectives' | 'contentBlocks' | 'assessments'
-  >
   return {
     id: row.id,
     externalId: row.external_id,
@@ -193,9 +210,8 @@ function toLesson(row: LessonRow): Lesson {
     order: row.position,
     durationMinutes: row.duration_minutes,
     status: row.status as Lesson['status'],
-    learningObjectives: content.learningObjectives,
-    contentBlocks: content.contentBlocks,
-    assessments: content.assessments,
+    // Written by `contentOf`.
+    ...(JSON.parse(row.content) as Content),
     managedBy: row.managed_by,
     version: row.version,
     createdAt: row.created_at,

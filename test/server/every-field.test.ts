@@ -1,0 +1,179 @@
+import { expect } from 'vitest'
+import type * as z from 'zod'
+import { AppInput } from '../../src/contract/apps.ts'
+import { CourseInput } from '../../src/contract/course-attributes.ts'
+import { EnrollmentInput } from '../../src/contract/enrollments.ts'
+import { KeyInput } from '../../src/contract/keys.ts'
+import { LessonInput } from '../../src/contract/lessons.ts'
+import { ProgressInput } from '../../src/contract/progress.ts'
+import { UserInput } from '../../src/contract/users.ts'
+import { filled, furnish } from '../contract/examples.ts'
+import { type Answer, type Person, type TestAcademy, test } from '../helpers/academy.ts'
+
+interface Sample {
+  readonly name: string
+  readonly schema: z.ZodObject
+  readonly path: string
+  /** The least that makes one, to be changed afterwards; absent where that is not possible. */
+  readonly least?: Readonly<Record<string, unknown>>
+  /** Every field, each with a value that is not its default; `{names}` stand for what `furnish` made. */
+  readonly whole: Readonly<Record<string, unknown>>
+  /** Taken, but never shown. */
+  readonly hidden?: string
+  /** Made by a PUT to the path, not a POST. */
+  readonly setByPut?: true
+}
+
+const all: readonly Sample[] = [
+  {
+    name: 'course',
+    schema: CourseInput,
+    path: '/v1/courses',
+    least: { title: 'Logic' },
+    whole: {
+      externalId: 'bio-101',
+      title: 'Marine Biology',
+      description: 'Life in the sea',
+      difficulty: 'expert',
+      learningObjectives: ['Name ten fish'],
+      modules: [{ title: 'Fish', description: 'With fins', order: 3 }],
+      assessmentCriteria: { passingScore: 40, moveOn: 'Passed', weights: [{ name: 'Quiz', weight: 20 }] },
+      adaptiveDifficulty: {
+        enabled: true,
+        minLevel: 'beginner',
+        maxLevel: 'expert',
+        raiseAtScore: 90,
+        lowerAtScore: 40,
+        window: 5,
+      },
+      progressTracking: { enabled: false, completionThreshold: 80 },
+      tags: ['sea'],
+      language: 'en-GB',
+      durationMinutes: 600,
+      managedBy: 'term-plan',
+      status: 'published',
+    },
+  },
+  {
+    name: 'lesson',
+    schema: LessonInput,
+    path: '/v1/lessons',
+    least: { courseId: '{courseId}', title: 'Logic' },
+    whole: {
+      externalId: 'bio-101-1',
+      courseId: '{otherCourseId}',
+      moduleId: '{moduleId}',
+      title: 'Fish',
+      description: 'With fins',
+      order: 7,
+      durationMinutes: 45,
+      status: 'draft',
+      learningObjectives: ['Name ten fish'],
+      contentBlocks: [{ type: 'markdown', title: 'Fins', body: '# Fins' }],
+      assessments: [{ type: 'quiz', title: 'Ten fish', scoreMaximum: 10 }],
+      managedBy: 'term-plan',
+    },
+  },
+  {
+    name: 'user',
+    schema: UserInput,
+    path: '/v1/users',
+    least: { email: 'grace@school.example' },
+    whole: {
+      externalId: 'sis-7',
+      email: 'mary@school.example',
+      username: 'mary',
+      role: 'instructor',
+      status: 'suspended',
+      profile: { firstName: 'Mary', learningPreferences: { pace: 'fast' } },
+      password: 'a password of hers',
+      managedBy: 'term-plan',
+    },
+    hidden: 'password',
+  },
+  {
+    name: 'enrolment',
+    schema: EnrollmentInput,
+    path: '/v1/enrollments',
+    least: { courseId: '{otherCourseId}', userId: '{userId}', role: 'instructor' },
+    whole: {
+      courseId: '{otherCourseId}',
+      userId: '{userId}',
+      role: 'instructor',
+      status: 'inactive',
+      enrolledAt: '2026-01-31T09:30:00.000Z',
+      managedBy: 'term-plan',
+    },
+  },
+  {
+    name: 'record of progress',
+    setByPut: true,
+    schema: ProgressInput,
+    path: '/v1/learners/{userId}/progress',
+    whole: {
+      courseId: '{otherCourseId}',
+      completionPercentage: 75,
+      lastAccessed: '2026-01-31T09:30:00.000Z',
+    },
+  },
+  {
+    name: 'API key',
+    schema: KeyInput,
+    path: '/v1/keys',
+    whole: { name: 'export', userId: '{adminId}', scopes: ['write'], expiresAt: '2027-01-31T09:30:00.000Z' },
+  },
+  {
+    name: 'application',
+    schema: AppInput,
+    path: '/v1/apps',
+    whole: { name: 'Timetable', redirectUris: ['https://time.example/cb'], public: true },
+  },
+]
+
+/** A sample in an academy that has what it names. */
+async function placed(academy: TestAcademy, admin: Person, { path, whole, least, hidden = '' }: Sample) {
+  const course = await admin.post('/v1/courses', { title: 'Rhetoric', modules: [{ title: 'Invention' }] })
+  const things = {
+    ...(await furnish(academy, admin)),
+    otherCourseId: course.body.id,
+    moduleId: course.body.modules[0].id,
+    adminId: admin.id,
+  }
+  const put = (value: unknown) => JSON.parse(filled(JSON.stringify(value ?? null), things))
+  const { [hidden]: _, ...shown } = put(whole)
+  return { path: filled(path, things), whole: put(whole), least: put(least), shown }
+}
+
+/** The one in the list at this path that is the same as what a request answered. */
+async function listed(admin: Person, path: string, { body }: Answer) {
+  const { data } = (await admin.get(path)).body
+  const key = ['id', 'clientId', 'courseId'].find((name) => Object.hasOwn(body, name)) ?? ''
+  return data.find((item: Record<string, unknown>) => item[key] === body[key])
+}
+
+test.for(all)(
+  'the sample of a $name has every field of the contract, and no default',
+  ({ schema, whole }) => {
+    expect(Object.keys(whole).sort()).toEqual(Object.keys(schema.shape).sort())
+    for (const [field, value] of Object.entries(whole)) {
+      expect((schema.shape[field] as z.ZodType).safeParse(undefined).data, field).not.toEqual(value)
+    }
+  },
+)
+
+test.for(all)('every field of a $name is stored when it is created', async (sample, { academy, admin }) => {
+  const { path, whole, shown } = await placed(academy, admin, sample)
+  const answer = sample.setByPut ? await admin.put(path, whole) : await admin.post(path, whole)
+  expect(answer.body).toMatchObject(shown)
+  expect(await listed(admin, path, answer)).toMatchObject(shown)
+})
+
+test.for(all.filter(({ least }) => least))(
+  'every field of a $name that can be changed is stored when it is changed',
+  async (sample, { academy, admin }) => {
+    const { path, whole, least, shown } = await placed(academy, admin, sample)
+    const made = await admin.post(path, least)
+    expect((await admin.put(`${path}/${made.body.id}`, whole)).status).toBe(200)
+    expect(await listed(admin, path, made)).toMatchObject(shown)
+  },
+)
