@@ -55,7 +55,7 @@ function versionOf(database: Database, path: string): number {
   if (version > migrations.length) {
     throw new DatabaseError(
       path,
-      `was written by a newer learnctl (its version is ${version}, this program knows up to ${migrations.length})`,
+      `was written by a newer version of learnctl (schema version ${version}; this version supports up to ${migrations.length})`,
     )
   }
   return version
