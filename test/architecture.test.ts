@@ -63,9 +63,13 @@ const besideRooms: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Where the command line reaches the server. */
-const doorsToServer = ['cli/session/session.ts', 'cli/commands/server.ts']
+const doorsToServer = ['cli/session/session.ts', 'cli/commands/server-start.ts']
 /** Where it knows a type of the server, which leaves nothing behind when it runs. */
-const typesOfServer = ['cli/session/session.ts', 'cli/quickstart/example-data.ts']
+const typesOfServer = [
+  'cli/session/session.ts',
+  'cli/quickstart/example-data.ts',
+  'cli/local-server/log-text.ts',
+]
 
 interface Import {
   readonly from: string

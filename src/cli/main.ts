@@ -14,11 +14,13 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
   let context: Context | null = null
 
   async function execute(invocation: Invocation): Promise<void> {
-    const [{ createContext }, { resolveArguments }] = await Promise.all([
+    const [{ createContext }, { resolveArguments }, { refuseSettings }] = await Promise.all([
       import('./command/context.ts'),
       import('./command/arguments.ts'),
+      import('./command/refuse-settings.ts'),
     ])
     context = createContext(io, invocation.globals, transports)
+    await refuseSettings(context.settings, invocation.command, invocation.name)
     try {
       await invocation.command.run(context, await resolveArguments(context, invocation))
     } finally {

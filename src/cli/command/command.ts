@@ -2,6 +2,7 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Context } from './context.ts'
 import type { Flag } from './flag.ts'
 import type { FlagValues } from './flag-value.ts'
+import type { Refusals } from './refusals.ts'
 
 /** A positional argument. A missing one is asked for on a terminal and refused without one, unless it is optional. */
 export interface Argument {
@@ -28,6 +29,8 @@ export interface Command {
   readonly description?: string
   readonly arguments?: readonly Argument[]
   readonly flags?: readonly Flag[]
+  /** Global flags that it cannot honour, each with the reason: giving one is a usage error. */
+  readonly refuses?: Refusals
   /** Whole command lines without `learnctl`. */
   readonly examples?: readonly string[]
   /** The operation that it calls, and what a table shows of the answer; absent where it is more than one call. */

@@ -61,8 +61,16 @@ export function commandHelp(path: string, command: Command, width: number): stri
     ...(given.length > 0 ? [section('Arguments', given, width)] : []),
     section('Flags', [...flags.map(flagRow), helpFlag], width),
     ...(examples.length > 0 ? [`Examples:\n${examples.map((line) => `  learnctl ${line}`).join('\n')}`] : []),
-    'Global flags: learnctl help flags',
+    wrapped(`Global flags: learnctl help flags${refusedBy(command)}`, width),
   ])
+}
+
+/** The global flags that a command does not take; empty where it takes all. */
+function refusedBy({ refuses = {} }: Command): string {
+  const flags = Object.entries<Setting>(settings).flatMap(([name, { flag }]) =>
+    name in refuses ? [`--${flag}`] : [],
+  )
+  return flags.length === 0 ? '' : ` (not supported here: ${flags.join(', ')})`
 }
 
 /** A paragraph, wherever its lines end in the source. */

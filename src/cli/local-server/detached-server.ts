@@ -41,7 +41,7 @@ export async function startDetached(
   const { url, ...secrets } = JSON.parse(line) as { url: string } & FirstSecrets
   const asJson = /^jsonl?$/.test(settings.output.value)
   await output.text(asJson ? `${line}\n` : startText(url, secrets))
-  await output.note(`it logs to ${log}; stop it with: learnctl server stop --database '${database}'`)
+  await output.note(`Logging to ${log}; stop with: learnctl server stop --database '${database}'`)
 }
 
 async function firstLine(stream: NodeJS.ReadableStream): Promise<string | null> {
@@ -60,9 +60,9 @@ function startFault(reason: string, log: string): CommandError {
       error.hint === null ? {} : { hint: error.hint },
     )
   } catch {
-    return new CommandError('not_started', 'failure', 'the server did not start', {
+    return new CommandError('not_started', 'failure', 'The server did not start', {
       why: [reason],
-      hint: `its log: ${log}`,
+      hint: `See its log: ${log}`,
     })
   }
 }

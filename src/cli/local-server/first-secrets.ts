@@ -5,14 +5,19 @@ export interface FirstSecrets {
   readonly password?: string
 }
 
-/** The address of a server, and below it what is told once, each on a line of its own. */
+/** The URL of a server, and below it what is told once, each on a line of its own. */
 export function startText(url: string, { key, email, password }: FirstSecrets): string {
   const lines = [
     url,
-    key === undefined ? [] : `API key of the admin, shown this once: ${key}`,
+    key === undefined ? [] : `Admin API key (shown only once): ${key}`,
     password === undefined
       ? []
-      : `Password of ${email} for ${url.replace(/\/+$/, '')}/dashboard, shown this once: ${password}`,
+      : `Password for ${email} at ${dashboardOf(url)} (shown only once): ${password}`,
   ]
   return `${lines.flat().join('\n')}\n`
+}
+
+/** Where the dashboard of a server is. */
+export function dashboardOf(url: string): string {
+  return `${url.replace(/\/+$/, '')}/dashboard`
 }

@@ -6,6 +6,24 @@ import type { RunningServer, RunningServers } from './running-servers.ts'
 const stopWithinMs = 40_000
 const pollMs = 50
 
+/**
+ * The servers of a database, of all where that is null, that do answer; what others left behind is cleared away. In a
+ * dry run none is asked: those that are listed.
+ */
+export async function serving(
+  context: Pick<Context, 'io' | 'settings'>,
+  servers: RunningServers,
+  database: string | null,
+): Promise<RunningServer[]> {
+  const running: RunningServer[] = []
+  for (const server of await servers.list()) {
+    if (database !== null && server.database !== database) continue
+    if (context.settings.dryRun.value || (await isServing(context, server))) running.push(server)
+    else await servers.remove(server.pid)
+  }
+  return running
+}
+
 /** True when a server is what answers there: after a restart of the machine, the process id may be anybody's. */
 export async function isServing({ io }: Pick<Context, 'io'>, { address }: RunningServer): Promise<boolean> {
   const { createUndiciTransport } = await import('../../client/undici.ts')
@@ -32,7 +50,7 @@ export async function stopServer(
     if (!isAlive(pid)) return servers.remove(pid)
     await io.sleep(pollMs, io.signal)
   }
-  throw new CommandError('still_running', 'failure', `${url} (process ${pid}) does not end`, {
-    hint: `end it by force: kill -9 ${pid}`,
+  throw new CommandError('still_running', 'failure', `The server at ${url} (process ${pid}) does not stop`, {
+    hint: `Kill it: kill -9 ${pid}`,
   })
 }

@@ -31,6 +31,8 @@ export interface Output {
   documents(pages: AsyncIterable<readonly unknown[]>): Promise<void>
   /** Text that is the result as it stands. */
   text(text: string | Uint8Array): Promise<void>
+  /** A line on standard error that says what a command has done; nothing under --quiet. */
+  done(text: string): Promise<void>
   /** A line on standard error, `note: …`, about what happened beside the result. */
   note(text: string): Promise<void>
   /**
@@ -123,6 +125,9 @@ export function createOutput(io: Io, settings: Settings): Output {
       await write(io.stdout, (await documentFormat(format)).one(value))
     },
     text: (text) => write(io.stdout, text),
+    done: async (text) => {
+      if (!quiet) await say(io, `${visible(text)}\n`)
+    },
     note,
     check: (shape, open) => {
       if (quiet && !shape.paths.includes(shape.identifier ?? 'id')) {

@@ -33,8 +33,10 @@ export interface ServeOptions {
   readonly perMinute: number
   /** True to give the first admin a password where there is none, which takes a tenth of a second. */
   readonly firstPassword?: boolean
-  /** Gets one line of JSON for each request. */
+  /** Gets one entry for each request, as `formatLog` writes it. */
   readonly writeLog: (line: string) => void
+  /** An entry of the log as text, LF included; one line of JSON by default. */
+  readonly formatLog?: (entry: LogEntry) => string
   readonly now?: () => Date
   /** How long a slow client is waited for. */
   readonly timeouts?: typeof slowClientTimeouts
@@ -69,7 +71,8 @@ const slowClientTimeouts = {
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { path, perMinute, writeLog, now = () => new Date(), timeouts = slowClientTimeouts } = options
   const newId = idMaker(now)
-  const log = (entry: LogEntry) => writeLog(logLine(entry))
+  const { formatLog = logLine } = options
+  const log = (entry: LogEntry) => writeLog(formatLog(entry))
   const [routes, endpoints] = await Promise.all([allRoutes(), allEndpoints()])
   const allowed = allowedHosts(options)
   let listener: ReturnType<typeof getRequestListener> | undefined

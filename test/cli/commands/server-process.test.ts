@@ -35,13 +35,13 @@ describe('--detach', () => {
     const started = await learnctl(home, ...start)
     expect(started.code).toBe(0)
     const [url = '', keyLine = '', passwordLine = '', ...more] = started.stdout.split('\n')
-    const key = /shown this once: (lpk_\w{36})$/.exec(keyLine)?.[1] ?? ''
-    const password = /^Password of admin@academy\.local .*: ([a-z0-9-]{23})$/.exec(passwordLine)?.[1] ?? ''
+    const key = /^Admin API key .*: (lpk_\w{36})$/.exec(keyLine)?.[1] ?? ''
+    const password = /^Password for admin@academy\.local .*: ([a-z0-9-]{23})$/.exec(passwordLine)?.[1] ?? ''
     expect(password).not.toBe('')
     expect(more).toEqual([''])
     const reply = await fetch(`${url}/v1/courses`, { headers: { authorization: `Bearer ${key}` } })
     expect(reply.status).toBe(200)
-    const log = /^note: it logs to (\S+); stop it with: learnctl server stop --database '(.+)'\n$/.exec(
+    const log = /^note: Logging to (\S+); stop with: learnctl server stop --database '(.+)'\n$/.exec(
       started.stderr,
     )
     expect(log?.[2]).toBe(join(home, 'new.db'))
@@ -53,16 +53,34 @@ describe('--detach', () => {
     expect(await learnctl(home, 'server', 'stop', '--database', 'new.db')).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: `note: stopped ${url}\n`,
+      stderr: `Stopped the server at ${url} (${join(home, 'new.db')})\n`,
     })
     await expect(fetch(url)).rejects.toThrow()
     expect(await learnctl(home, 'server', 'stop', '--database', 'new.db')).toMatchObject({ code: 3 })
   })
 
+  test('stop --all ends every server', async ({ home }) => {
+    const urls: string[] = []
+    for (const name of ['one.db', 'two.db']) {
+      const words = ['server', 'start', '--detach', '--port', '0', '--database', name, '-o', 'json']
+      urls.push(JSON.parse((await learnctl(home, ...words)).stdout).url)
+    }
+    const { code, stderr } = await learnctl(home, 'server', 'stop', '--all')
+    expect(code).toBe(0)
+    expect(stderr).toBe(
+      [
+        `Stopped the server at ${urls[0]} (${join(home, 'one.db')})\n`,
+        `Stopped the server at ${urls[1]} (${join(home, 'two.db')})\n`,
+      ].join(''),
+    )
+    expect(listed(home)).toEqual([])
+    for (const url of urls) await expect(fetch(url)).rejects.toThrow()
+  })
+
   test('tells at once why it cannot start', async ({ home }) => {
     const taken = await learnctl(home, ...start, '--host', '192.0.2.1')
     expect(taken).toMatchObject({ code: 1, stdout: '' })
-    expect(taken.stderr).toMatch(/^error: cannot listen on 192\.0\.2\.1, port 0: E\w+\n$/)
+    expect(taken.stderr).toMatch(/^error: Cannot listen on 192\.0\.2\.1, port 0: E\w+\n$/)
     const unwritable = await learnctl(home, ...start, '--key-file', 'none/key.txt')
     expect(unwritable).toMatchObject({ code: 2, stdout: '', stderr: 'error: there is no directory none\n' })
     expect(JSON.parse((await learnctl(home, 'server', 'status', '-o', 'json')).stdout)).toEqual([])

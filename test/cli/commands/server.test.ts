@@ -42,9 +42,9 @@ describe('start', () => {
     const { printed, stop } = await serve(cli, '--database new.db')
     const [address = '', ofKey = '', ofPassword = '', ...more] = printed.split('\n')
     const [url = ''] = /^http:\/\/127\.0\.0\.1:\d+$/.exec(address) ?? []
-    const [, key = ''] = /^API key of the admin, shown this once: (lpk_\w{36})$/.exec(ofKey) ?? []
+    const [, key = ''] = /^Admin API key \(shown only once\): (lpk_\w{36})$/.exec(ofKey) ?? []
     expect(ofPassword).toMatch(
-      new RegExp(`^Password of admin@academy.local for ${url}/dashboard, shown this once: ${password}$`),
+      new RegExp(`^Password for admin@academy.local at ${url}/dashboard \\(shown only once\\): ${password}$`),
     )
     expect(more).toEqual([''])
     expect(await (await get(`${url}/v1/user/profile`, key)).json()).toMatchObject({
@@ -79,7 +79,7 @@ describe('start', () => {
   }) => {
     await cli.run('courses list --database old.db')
     const first = await serve(cli, '--database old.db')
-    expect(first.printed).toMatch(new RegExp(`^http\\S+\nPassword of .+: ${password}\n$`))
+    expect(first.printed).toMatch(new RegExp(`^http\\S+\nPassword for .+: ${password}\n$`))
     await first.stop()
     expect((await serve(cli, '--database old.db')).printed).toMatch(/^http\S+\n$/)
     const set = 'users set-password email:admin@academy.local --database set.db'
@@ -121,6 +121,68 @@ describe('start', () => {
     expect(stderr).not.toContain(key)
   })
 
+  test('logs a line that people can read on a terminal, or with --log text', async ({ cli }) => {
+    for (const [flags, options] of [
+      ['', { tty: 80, env: { NO_COLOR: '1' } }],
+      ['--log text', {}],
+    ] as const) {
+      const { printed, stop } = await serve(cli, `--database a.db ${flags}`, options)
+      const [url = ''] = printed.split('\n')
+      await get(`${url}/v1/courses?limit=1`)
+      await get(`${url}/health`)
+      const { stderr } = await stop()
+      expect(stderr).toMatch(/^\d\d:\d\d:\d\d GET \/v1\/courses 401 \d+ ms missing_credentials$/m)
+      expect(stderr).toMatch(/^\d\d:\d\d:\d\d GET \/health 200 \d+ ms$/m)
+    }
+  })
+
+  test('on a terminal logs JSON with --log json, and refuses another format', async ({ cli }) => {
+    const { printed, stop } = await serve(cli, '--database a.db --log json', { tty: 80 })
+    await get(`${printed.split('\n')[0]}/health`)
+    const { stderr } = await stop()
+    const [line = ''] = stderr.split('\n').filter((each) => each.startsWith('{'))
+    expect(JSON.parse(line)).toMatchObject({ path: '/health', status: 200 })
+    expect(await cli.run('server start --log jsn')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('did you mean json?'),
+    })
+  })
+
+  test('on a terminal tells where the dashboard is and how to stop, elsewhere nothing more', async ({
+    cli,
+  }) => {
+    const { printed, stop } = await serve(cli, '--database a.db', { tty: 80 })
+    const [url = ''] = printed.split('\n')
+    expect((await stop()).stderr).toBe(`note: Dashboard: ${url}/dashboard · Press Ctrl-C to stop\n`)
+    expect((await (await serve(cli, '--database a.db')).stop()).stderr).toBe('')
+  })
+
+  test('in a dry run says what it would serve, and starts and makes nothing', async ({ cli }) => {
+    for (const flags of ['', '--detach', '--key-file key.txt']) {
+      expect(await cli.run(`server start --database new.db --port 4711 --dry-run ${flags}`)).toEqual({
+        code: 0,
+        stdout: '',
+        stderr: `note: Would serve ${join(cli.cwd, 'new.db')} on 127.0.0.1, port 4711\n`,
+      })
+    }
+    expect(readdirSync(cli.home)).toEqual(['work'])
+    expect(readdirSync(cli.cwd)).toEqual([])
+  })
+
+  test('--detach of an academy that is served says where, and starts no other', async ({ cli }) => {
+    const { printed } = await serve(cli, '--database a.db -o json')
+    const { url } = JSON.parse(printed)
+    const again = 'server start --detach --database a.db'
+    expect(await cli.run(again)).toEqual({
+      code: 0,
+      stdout: `${url}\n`,
+      stderr: `note: Already running at ${url}\n`,
+    })
+    const { stdout } = await cli.run(`${again} -o json`)
+    expect(JSON.parse(stdout)).toEqual({ url, database: join(cli.cwd, 'a.db') })
+    expect(await resultOf(cli, 'server status')).toHaveLength(1)
+  })
+
   test('ends with 130 on Ctrl-C and 143 on SIGTERM', async ({ cli }) => {
     expect(await (await serve(cli)).stop('SIGINT')).toMatchObject({ code: 130 })
     expect(await (await serve(cli)).stop('SIGTERM')).toMatchObject({ code: 143 })
@@ -160,11 +222,11 @@ describe('start', () => {
   test.for([
     ['--port 70000', '--port must be a whole number from 0 to 65535, not 70000'],
     ['--port 1.5', '--port must be a whole number from 0 to 65535, not 1.5'],
-    ['--rate-limit -1', '--rate-limit must be a whole number of requests, 0 or more, not -1'],
-    ['--public-url example.org', '--public-url must be an http or https address, not "example.org"'],
+    ['--rate-limit -1', '--rate-limit must be a whole number, 0 or more, not -1'],
+    ['--public-url example.org', '--public-url must be an http or https URL, not "example.org"'],
     [
       '--cors-origin https://a.example/x',
-      '--cors-origin takes origins such as https://app.example.org, not "https://a.example/x"',
+      '--cors-origin must be an origin such as https://app.example.org, not "https://a.example/x"',
     ],
   ])('refuses %s in one line, and makes nothing', async ([flags = '', message = ''], { cli }) => {
     expect(await cli.run(`server start --database new.db ${flags}`)).toEqual({
@@ -184,7 +246,7 @@ describe('start', () => {
     const { code, stdout, stderr } = await cli.run(`server start --database new.db --port ${port}`)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toBe(
-      `error: port ${port} of 127.0.0.1 is in use\n  hint: choose another with --port, or any free one with --port 0; see \`learnctl server status\`\n`,
+      `error: Port ${port} on 127.0.0.1 is already in use\n  hint: Use --port to choose another (0 for any free port); \`learnctl server status\` lists running servers\n`,
     )
     expect(await rowsOf(cli, 'server status')).toEqual([])
   })
@@ -192,7 +254,7 @@ describe('start', () => {
   test('on an address that is not of this machine says so', async ({ cli }) => {
     const { code, stdout, stderr } = await cli.run('server start --database new.db --port 0 --host 192.0.2.1')
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^error: cannot listen on 192\.0\.2\.1, port 0: E\w+\n$/)
+    expect(stderr).toMatch(/^error: Cannot listen on 192\.0\.2\.1, port 0: E\w+\n$/)
   })
 
   test('of a file that is no academy leaves the file alone', async ({ cli }) => {
@@ -209,7 +271,7 @@ describe('start', () => {
     expect(await cli.run('server start --profile school')).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'error: https://school.example runs elsewhere; only an academy of this machine can be served\n',
+      stderr: 'error: Cannot serve https://school.example: it is not an academy on this machine\n',
     })
   })
 })
@@ -278,7 +340,32 @@ describe('status and stop', () => {
     expect(await cli.run('server stop --database new.db')).toEqual({
       code: 3,
       stdout: '',
-      stderr: `error: no server of ${join(cli.cwd, 'new.db')} runs\n  hint: see: learnctl server status\n`,
+      stderr: `error: No server is running for ${join(cli.cwd, 'new.db')}\n  hint: List running servers: learnctl server status\n`,
+    })
+  })
+
+  test('stop in a dry run says what it would stop, and stops nothing', async ({ cli }) => {
+    const { printed } = await serve(cli, '--database a.db -o json')
+    const { url, database } = JSON.parse(printed)
+    for (const flags of ['--database a.db', '--all']) {
+      expect(await cli.run(`server stop --dry-run ${flags}`)).toEqual({
+        code: 0,
+        stdout: '',
+        stderr: `note: Would stop the server at ${url} (${database})\n`,
+      })
+    }
+    expect((await get(`${url}/health`)).status).toBe(200)
+  })
+
+  test('stop --all without a server exits 3; with --database it is refused', async ({ cli }) => {
+    expect(await cli.run('server stop --all')).toEqual({
+      code: 3,
+      stdout: '',
+      stderr: 'error: No server is running\n',
+    })
+    expect(await cli.run('server stop --all --database a.db')).toMatchObject({
+      code: 2,
+      stderr: 'error: --all and --database exclude each other\n',
     })
   })
 

@@ -1,0 +1,139 @@
+import { setFlagsFromString } from 'node:v8'
+import type { Command, Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { noRecord } from '../command/refusals.ts'
+import { dashboardOf, type FirstSecrets, startText } from '../local-server/first-secrets.ts'
+import { runningServers } from '../local-server/running-servers.ts'
+import { serveFlags, serveOptions } from '../local-server/serve-options.ts'
+import { servedDatabase } from '../local-server/served-database.ts'
+import { databaseFault } from '../session/session.ts'
+import { CommandError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
+import { lineWriter } from '../terminal/line-writer.ts'
+
+/** `learnctl server start` */
+export const startCommand: Command = {
+  name: 'start',
+  summary: 'Serve a local academy over HTTP',
+  description: `Serves the academy of quickstart unless --database or --profile names another. Runs until Ctrl-C or SIGTERM,
+finishes open requests, and logs each request to standard error.
+
+The admin API key of a new academy and the first password for the dashboard are printed once. With --key-file
+the key goes to that file and no password is set.`,
+  flags: serveFlags,
+  refuses: { ...noRecord, url: 'Only an academy on this machine can be served' },
+  examples: [
+    'server start',
+    'server start --database ./academy.db --port 0 -o json',
+    'server start --detach',
+  ],
+  run: start,
+}
+
+type Options = ReturnType<typeof serveOptions> & { readonly database: string }
+
+async function start(context: Context, given: Given): Promise<void> {
+  const { io, settings, directories, output } = context
+  const options: Options = { database: servedDatabase(context), ...serveOptions(given) }
+  const { database, host, port } = options
+  if (settings.dryRun.value) return output.note(`Would serve ${database} on ${host}, port ${port}`)
+  const detached = given.flags['detach'] === true
+  if (detached && (await tellRunning(context, database))) return
+  const keyFileName = given.flags['key-file']
+  const { openKeyFile } = await import('../local-server/key-file.ts')
+  const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
+  if (detached) {
+    const { startDetached } = await import('../local-server/detached-server.ts')
+    return startDetached(context, database)
+  }
+  const { serve } = await import('../../server/socket/serve.ts')
+  // V8 lets the room for new objects grow with a burst and keeps it: each export would leave the server larger, for
+  // nothing. Growth is all that this flag is read for, so setting it late is safe (Node, v8.setFlagsFromString).
+  setFlagsFromString('--semi-space-growth-factor=1')
+  const log = lineWriter(io.stderr)
+  const formatLog = await logFormat(context, given)
+  const server = await serve({
+    ...options,
+    path: database,
+    // What is kept off the screen would be lost: a password can be set at any time, by `users set-password`.
+    firstPassword: keyFile === null,
+    writeLog: log.write,
+    ...(formatLog && { formatLog }),
+  }).catch((error: unknown) => {
+    throw listenFault(error, options)
+  })
+  const servers = runningServers(directories.state)
+  try {
+    await servers.add({
+      pid: process.pid,
+      url: server.url,
+      address: server.address,
+      database,
+      startedAt: new Date(io.now()).toISOString(),
+    })
+    const { url, firstKey: key, firstPassword } = server
+    if (key !== undefined) await keyFile?.keep(key)
+    await tellStarted(context, database, url, {
+      ...(key !== undefined && !keyFile && { key }),
+      ...firstPassword,
+    })
+    if (io.stderr.isTTY) await output.note(`Dashboard: ${dashboardOf(url)} · Press Ctrl-C to stop`)
+    await aborted(io)
+    throw io.signal.reason
+  } finally {
+    await server.stop()
+    await log.flush()
+    await servers.remove(process.pid)
+  }
+}
+
+/** Tells where an academy is served already; false where it is not. */
+async function tellRunning(context: Context, database: string): Promise<boolean> {
+  const { directories, output } = context
+  const { serving } = await import('../local-server/stop-server.ts')
+  const [running] = await serving(context, runningServers(directories.state), database)
+  if (!running) return false
+  await tellStarted(context, database, running.url, {})
+  await output.note(`Already running at ${running.url}`)
+  return true
+}
+
+async function tellStarted(
+  { settings, output }: Context,
+  database: string,
+  url: string,
+  secrets: FirstSecrets,
+): Promise<void> {
+  const asJson = /^jsonl?$/.test(settings.output.value)
+  await output.text(asJson ? `${JSON.stringify({ url, database, ...secrets })}\n` : startText(url, secrets))
+}
+
+/** How the log is written for whoever reads it; undefined for lines of JSON. */
+async function logFormat({ io, settings }: Context, { flags }: Given) {
+  const format = flags['log'] ?? (io.stderr.isTTY ? 'text' : 'json')
+  if (format !== 'text') return undefined
+  const [{ logText }, { colourLevel, painter }] = await Promise.all([
+    import('../local-server/log-text.ts'),
+    import('../terminal/colour.ts'),
+  ])
+  return logText(await painter(colourLevel(io.stderr, io.env, settings.color.value)))
+}
+
+function listenFault(error: unknown, { host, port }: Options): unknown {
+  const { code, syscall } = error as { code?: string; syscall?: string }
+  if (syscall !== 'listen' && syscall !== 'getaddrinfo') return databaseFault(error)
+  if (code === 'EADDRINUSE') {
+    return new CommandError('port_in_use', 'failure', `Port ${port} on ${host} is already in use`, {
+      cause: error,
+      hint: 'Use --port to choose another (0 for any free port); `learnctl server status` lists running servers',
+    })
+  }
+  return new CommandError('cannot_listen', 'failure', `Cannot listen on ${host}, port ${port}: ${code}`, {
+    cause: error,
+  })
+}
+
+function aborted({ signal }: Io): Promise<void> {
+  if (signal.aborted) return Promise.resolve()
+  return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+}

@@ -1,0 +1,94 @@
+import { checkChoices } from '../command/choices.ts'
+import type { Given } from '../command/command.ts'
+import type { Flag } from '../command/flag.ts'
+import { UsageError } from '../terminal/errors.ts'
+
+/** How the log is written. */
+export const logFormats = ['text', 'json'] as const
+
+/** The flags of `server start`. */
+export const serveFlags: readonly Flag[] = [
+  { name: 'port', kind: 'number', summary: 'Port to listen on, 0 for any free port (default 4700)' },
+  {
+    name: 'host',
+    kind: 'text',
+    placeholder: 'address',
+    summary: 'Address to listen on (default 127.0.0.1)',
+  },
+  {
+    name: 'allow-host',
+    kind: 'words',
+    placeholder: 'name,…',
+    summary: 'Additional Host headers to accept (default localhost and the public URL)',
+  },
+  {
+    name: 'public-url',
+    kind: 'text',
+    placeholder: 'url',
+    summary: 'URL at which others reach the server (default its own address)',
+  },
+  {
+    name: 'cors-origin',
+    kind: 'words',
+    placeholder: 'origin,…',
+    summary: 'Origins whose pages may call the API (default none)',
+  },
+  {
+    name: 'rate-limit',
+    kind: 'number',
+    summary: 'Requests per minute for each credential, 0 for no limit (default 600)',
+  },
+  {
+    name: 'key-file',
+    kind: 'text',
+    placeholder: 'path',
+    summary: 'Write the first API key to this file (mode 0600) instead of printing it',
+  },
+  {
+    name: 'log',
+    kind: 'text',
+    placeholder: 'format',
+    summary: 'Log format (default text on a terminal, else json)',
+    choices: logFormats,
+  },
+  { name: 'detach', kind: 'switch', summary: 'Run in the background; returns once the server answers' },
+]
+
+/** What the flags of `server start` ask of the server. Throws a UsageError on a value that cannot be taken. */
+export function serveOptions({ flags }: Given) {
+  checkChoices(serveFlags, flags)
+  const port = Number(flags['port'] ?? 4700)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new UsageError(`--port must be a whole number from 0 to 65535, not ${port}`)
+  }
+  const perMinute = Number(flags['rate-limit'] ?? 600)
+  if (!Number.isInteger(perMinute) || perMinute < 0) {
+    throw new UsageError(`--rate-limit must be a whole number, 0 or more, not ${perMinute}`)
+  }
+  const publicUrl = flags['public-url'] === undefined ? undefined : String(flags['public-url'])
+  if (
+    publicUrl !== undefined &&
+    !/^https?:$/.test(URL.canParse(publicUrl) ? new URL(publicUrl).protocol : '')
+  ) {
+    throw new UsageError(`--public-url must be an http or https URL, not ${JSON.stringify(publicUrl)}`)
+  }
+  const corsOrigins = words(flags['cors-origin'])
+  const odd = corsOrigins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin)
+  if (odd !== undefined) {
+    throw new UsageError(
+      `--cors-origin must be an origin such as https://app.example.org, not ${JSON.stringify(odd)}`,
+    )
+  }
+  return {
+    host: String(flags['host'] ?? '127.0.0.1'),
+    port,
+    allowHosts: words(flags['allow-host']),
+    publicUrl,
+    corsOrigins,
+    perMinute,
+  }
+}
+
+function words(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : []
+}
