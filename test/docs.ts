@@ -28,10 +28,7 @@ interface Part {
 const parts: Readonly<Record<string, Part>> = {
   commands: {
     file: 'docs/commands.md',
-    make: async () => {
-      const texts = await Promise.all(Object.entries(nouns).map(([name, noun]) => nounText(name, noun)))
-      return texts.join('\n\n')
-    },
+    make: commandsText,
   },
   settings: { file: 'docs/configuration.md', make: async () => settingsText() },
   variables: {
@@ -65,50 +62,61 @@ export async function withReference(file: string): Promise<string> {
   return result
 }
 
+/** What there is at a glance, then a section for each noun with all that its commands take. */
+async function commandsText(): Promise<string> {
+  const groups = [...new Set(Object.values(nouns).map(({ group }) => group))].map((group) => {
+    const rows = Object.entries(nouns)
+      .filter(([, noun]) => noun.group === group)
+      .map(([name, { summary }]) => [`[${name}](#${name})`, text(summary)])
+    return table([group, 'What it does'], rows)
+  })
+  const sections = await Promise.all(Object.entries(nouns).map(([name, noun]) => nounText(name, noun)))
+  return [...groups, ...sections].join('\n\n')
+}
+
 async function nounText(name: string, noun: Noun): Promise<string> {
   const loaded = await noun.load(host)
-  const single = !('length' in loaded)
-  const commands = single ? [loaded] : loaded
-  const rows = commands.map((command) => [
-    code(single ? usageOf(command) : `${name} ${usageOf(command)}`),
-    text([command.summary, command.description].filter(Boolean).join('. ')),
-  ])
-  const words = wordRows(commands).map(([word, meaning, users]) =>
-    single ? [code(word), text(meaning)] : [code(word), text(meaning), users.join(', ')],
-  )
-  const examples = commands.flatMap((command) => command.examples ?? [])
+  if (!('length' in loaded)) return [`## ${name}`, ...commandText('', loaded)].join('\n\n')
+  const rows = loaded.map((command) => {
+    const path = `${name} ${command.name}`
+    return [`[${path}](#${path.replaceAll(' ', '-')})`, text(command.summary)]
+  })
   return [
     `## ${name}`,
+    `${text(noun.summary)}.`,
     table(['Command', 'What it does'], rows),
-    ...(words.length > 0 ? [details(table(single ? ['', ''] : ['', '', 'Taken by'], words))] : []),
-    ...(examples.length > 0
-      ? [`\`\`\`sh\n${examples.map((line) => `learnctl ${line}`).join('\n')}\n\`\`\``]
-      : []),
+    ...loaded.flatMap((command) => [`### ${name} ${command.name}`, ...commandText(name, command)]),
   ].join('\n\n')
 }
 
-function details(content: string): string {
-  return `<details><summary>Arguments and flags</summary>\n\n${content}\n\n</details>`
-}
-
-type WordRow = readonly [word: string, meaning: string, users: string[]]
-
-/** Every argument and flag, once for all the commands that take it in the same sense. */
-function wordRows(commands: readonly Command[]): WordRow[] {
-  const rows = new Map<string, WordRow>()
-  for (const { name, arguments: positions = [], flags = [] } of commands) {
-    const words = [
-      ...positions.map((position) => [`<${position.name}>`, position.summary] as const),
-      ...flags.map(flagRow),
-    ]
-    for (const [word, meaning] of words) {
-      const key = `${word}\n${meaning}`
-      const row: WordRow = rows.get(key) ?? [word.trim(), meaning, []]
-      row[2].push(name)
-      rows.set(key, row)
-    }
-  }
-  return [...rows.values()]
+/** One command as its help shows it: usage, what it does, arguments, flags, examples. */
+function commandText(noun: string, command: Command): string[] {
+  const { summary, description, arguments: positions = [], flags = [], examples = [] } = command
+  const usage = ['learnctl', noun, usageOf(command), '[flags]'].filter(Boolean).join(' ')
+  const paragraphs = [`${summary}.`, ...(description?.split('\n\n') ?? [])]
+  return [
+    `\`\`\`text\n${usage}\n\`\`\``,
+    ...paragraphs.map(text),
+    ...(positions.length > 0
+      ? [
+          table(
+            ['Argument', 'Meaning'],
+            positions.map(({ name, summary }) => [code(name), text(summary)]),
+          ),
+        ]
+      : []),
+    ...(flags.length > 0
+      ? [
+          table(
+            ['Flag', 'Meaning'],
+            flags.map(flagRow).map(([flag, meaning]) => [code(flag.trim()), text(meaning)]),
+          ),
+        ]
+      : []),
+    ...(examples.length > 0
+      ? [`\`\`\`sh\n${examples.map((line) => `learnctl ${line}`).join('\n')}\n\`\`\``]
+      : []),
+  ]
 }
 
 function settingsText(): string {

@@ -1,0 +1,185 @@
+import { cpSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { InterruptedError } from '../../src/cli/terminal/errors.ts'
+import { visit } from '../auth/school.ts'
+import { givePassword, password } from '../server/oauth/flow.ts'
+import { freshDirectory, openTestAcademy, type Person, type TestAcademy } from './academy.ts'
+import { plainBrowser } from './browser.ts'
+import { elsewhere, type Ran, type RunOptions, type TestCli, testCli } from './cli.ts'
+import { bin, run } from './process.ts'
+import { runLine } from './shell.ts'
+
+/** The address of the platform in examples. */
+const platform = 'https://academy.example.org'
+const terminated = 143
+
+/** Where examples are run: a home as quickstart leaves it, and a platform elsewhere for those that name one. */
+export interface Examples {
+  readonly cli: TestCli
+  /** Back to what quickstart left. */
+  reset(): void
+  /** Runs a line of a shell that calls the program, having made what it needs besides. */
+  run(line: string): Promise<Ran>
+  close(): void
+}
+
+interface Place {
+  readonly cli: TestCli
+  /** The academy at the platform's address, and its admin; made when it is first needed. */
+  platform: { readonly academy: TestAcademy; readonly admin: Person } | null
+  openBrowser: (url: string) => Promise<void>
+}
+
+/** Makes what a line needs beside what quickstart left, and says how it is run then. */
+type Need = (place: Place, line: string) => Promise<RunOptions>
+
+/** Every line that cannot work on what quickstart leaves alone, and why. */
+export const needs: readonly (readonly [lines: RegExp, reason: string, need: Need])[] = [
+  [/^auth login/, 'signs in to a platform elsewhere, in a browser', signIn],
+  [/--profile work|^auth (logout|token)|^profiles remove/, 'names the profile of a platform', signedIn],
+  [/^keys revoke/, 'names a key', key],
+  [/^apps delete/, 'names an application', app],
+  [/^auth grants revoke/, 'names what somebody allowed an application, on the platform', grant],
+  [/^open/, 'opens what a server shows', serve],
+]
+
+/** Lines that start or end processes: they are run as a user runs them. */
+const inProcesses = /^server (start|stop)/
+
+/** Makes a home with quickstart, and the files that examples read. */
+export async function openExamples(): Promise<Examples> {
+  const place: Place = {
+    platform: null,
+    openBrowser: async () => {},
+    cli: testCli({
+      transport: async (request) => elsewhere((await platformOf(place)).academy)(request),
+      openBrowser: (url) => place.openBrowser(url),
+      sleep: async (ms, signal) => {
+        if (ms >= 300_000) await new Promise((_, reject) => signal?.addEventListener('abort', reject))
+        place.platform?.academy.clock.advance(ms)
+      },
+      env: { DISPLAY: ':0' },
+    }),
+  }
+  const { cli } = place
+  const snapshot = freshDirectory()
+  expect(await cli.run('quickstart')).toMatchObject({ code: 0 })
+  writeFileSync(join(cli.cwd, 'course.yaml'), 'title: Marine Biology\ndifficulty: beginner\n')
+  writeFileSync(join(cli.cwd, 'lesson.yaml'), 'title: Corals\ndurationMinutes: 30\n')
+  writeFileSync(join(cli.cwd, 'password.txt'), `${password}\n`)
+  cpSync(cli.home, snapshot.path, { recursive: true })
+
+  return {
+    cli,
+    reset() {
+      rmSync(cli.home, { recursive: true })
+      cpSync(snapshot.path, cli.home, { recursive: true })
+    },
+    async run(line) {
+      const own = line.replace(/^learnctl /, '')
+      const [, , need] = needs.find(([lines]) => lines.test(own)) ?? []
+      const options = (await need?.(place, own)) ?? {}
+      return inProcesses.test(own) ? inProcess(cli, own) : runLine(cli, own, options)
+    },
+    close() {
+      cli.remove()
+      snapshot.remove()
+    },
+  }
+}
+
+async function platformOf(place: Place): Promise<NonNullable<Place['platform']>> {
+  if (place.platform) return place.platform
+  const academy = await openTestAcademy()
+  onTestFinished(() => {
+    academy.close()
+    place.platform = null
+  })
+  const admin = await academy.person('admin')
+  givePassword(academy, admin.id)
+  writeFileSync(join(place.cli.cwd, 'key.txt'), `${admin.key}\n`)
+  place.platform = { academy, admin }
+  return place.platform
+}
+
+async function signIn(place: Place, line: string): Promise<RunOptions> {
+  const { academy, admin } = await platformOf(place)
+  const browser = plainBrowser(academy.fetch, platform)
+  place.openBrowser = async (url) => {
+    const page = await browser.signIn(await browser.open(url), admin.email, password)
+    if (line.includes('--device')) {
+      const consent = await browser.submit(page, page.forms[0]?.fields ?? {})
+      await browser.submit(consent, {}, 'Allow')
+      return
+    }
+    const { leadsTo } = await browser.submit(page, {}, 'Allow')
+    const visiting = visit(leadsTo ?? '')
+    onTestFinished(async () => void (await visiting))
+  }
+  return {}
+}
+
+async function signedIn(place: Place): Promise<RunOptions> {
+  const { admin } = await platformOf(place)
+  const line = `auth login --with-key --url ${platform} --profile work`
+  expect(await place.cli.run(line, { stdin: admin.key })).toMatchObject({ code: 0 })
+  return {}
+}
+
+async function grant(place: Place): Promise<RunOptions> {
+  await signIn(place, '')
+  const line = `auth login --url ${platform} --scope "read write admin"`
+  expect(await place.cli.run(line)).toMatchObject({ code: 0 })
+  return named(place, 'GRANT_ID', 'auth grants list -q')
+}
+
+async function key(place: Place): Promise<RunOptions> {
+  expect(await place.cli.run('keys create --name ci')).toMatchObject({ code: 0 })
+  return named(place, 'KEY_ID', 'keys list -q')
+}
+
+async function app(place: Place): Promise<RunOptions> {
+  return named(place, 'CLIENT_ID', 'apps create --name Desk --redirect-uri http://127.0.0.1/ --public -q')
+}
+
+/** The id that a command prints, in a variable of the shell. */
+async function named({ cli }: Place, name: string, line: string): Promise<RunOptions> {
+  const { code, stdout } = await cli.run(line)
+  expect(code).toBe(0)
+  return { env: { [name]: stdout.trim() } }
+}
+
+async function serve({ cli }: Place): Promise<RunOptions> {
+  const controller = new AbortController()
+  const { promise: printed, resolve } = Promise.withResolvers<string>()
+  const ended = cli.run('server start --port 0', { signal: controller.signal, onStdout: resolve })
+  onTestFinished(async () => {
+    controller.abort(new InterruptedError('SIGTERM'))
+    await ended
+  })
+  await printed
+  return {}
+}
+
+/** Runs a line as a process; where it names no port it gets any free one, as this machine's 4700 may be taken. */
+async function inProcess({ cwd, home }: TestCli, line: string): Promise<Ran> {
+  const learnctl = (words: string, until?: RegExp) =>
+    run(process.execPath, [bin, ...words.split(' ')], {
+      cwd,
+      env: { HOME: home },
+      watch: (child) =>
+        until && child.stdout?.on('data', (text: Buffer) => until.test(`${text}`) && child.kill()),
+    })
+  const database = /--database \S+/.exec(line)?.[0] ?? ''
+  const start = (words: string) => (words.includes('--port') ? words : `${words} --port 0`)
+  const stop = `server stop ${database}`.trim()
+  if (line.startsWith('server stop')) await learnctl(start(`server start --detach ${database}`.trim()))
+  const foreground = line.startsWith('server start') && !line.includes('--detach')
+  const { code, stdout, stderr } = await learnctl(
+    line.startsWith('server start') ? start(line) : line,
+    foreground ? /http:/ : undefined,
+  )
+  if (line.includes('--detach')) await learnctl(stop)
+  return { code: foreground && code === terminated ? 0 : (code ?? 1), stdout, stderr }
+}
