@@ -272,7 +272,7 @@ test('files and folders have names of their own, in kebab-case', () => {
   expect([...odd, ...dumps]).toEqual([])
 })
 
-test('every export says what it is', () => {
+test('every export says what it is, by its comment or by itself', () => {
   const silent = sources.flatMap(({ path, lines }) =>
     lines.flatMap((line, index) => {
       const name =
@@ -280,15 +280,21 @@ test('every export says what it is', () => {
           line,
         )?.[1]
       const before = lines[index - 1] ?? ''
-      return name === undefined || before.endsWith('*/') || typeOfValue(line) ? [] : [`${path}: ${name}`]
+      return name === undefined || before.endsWith('*/') || saysItself(line) ? [] : [`${path}: ${name}`]
     }),
   )
   expect(silent).toEqual([])
 })
 
-/** A type that is made from the value above it needs no sentence of its own: that one says what both are. */
-function typeOfValue(line: string): boolean {
-  return /^export type \w+ = .*\btypeof (\w+)/.test(line)
+/**
+ * A type made from a value, a union of names, a schema, a list of choices and the routes of a resource need no
+ * sentence: their names and fields are the sentence, and one more could only repeat them.
+ */
+function saysItself(line: string): boolean {
+  return (
+    /^export type \w+ = (.*\btypeof (\w+)|('[\w]+' \| )+'\w+'$)/.test(line) ||
+    /^export const \w+ = (z$|z\.|\[|patchOf\(|optional\(|routesOf\()/.test(line)
+  )
 }
 
 test('types are known, and erasable', () => {

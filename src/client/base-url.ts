@@ -2,7 +2,7 @@ import { RequestError } from './errors.ts'
 
 /**
  * The base of every address: `https://host/path` without a trailing slash and without a final `/v1`, which operation
- * paths bring along (api.md §5). Throws RequestError on what is not an http or https address, and on one that carries
+ * paths bring along. Throws RequestError on what is not an http or https address, and on one that carries
  * a user, query or fragment.
  */
 export function normaliseBaseUrl(text: string): string {

@@ -34,7 +34,7 @@ export interface RawRequest {
 
 /** Calls operations on one academy. Everything it throws is an error of errors.ts or an aborted signal's reason. */
 export interface Caller {
-  /** Calls an operation and reads its whole answer, which is taken as it comes (api.md §5), not validated. */
+  /** Calls an operation and reads its whole answer, which is taken as it comes, not validated. */
   call<const O extends Operation>(operation: O, ...input: CallArguments<O>): Promise<Result<Answer<O>>>
   /** Calls an operation and gives its success as a stream, to be read to its end or left by `break`. */
   open<const O extends Operation>(

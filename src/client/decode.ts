@@ -30,7 +30,7 @@ export function mediaTypeOf(reply: Reply): string {
 }
 
 /**
- * The JSON value of a success, whatever its fields are called and whatever values they hold (api.md §5); null when
+ * The JSON value of a success, whatever its fields are called and whatever values they hold; null when
  * there is no body. Throws ProtocolError on a web page, on what is not JSON or was cut off, and on too long a body.
  */
 export async function readJson(

@@ -144,7 +144,7 @@ export class ProtocolError extends Error {
   }
 }
 
-/** The platform does not have this operation (api.md §5); `cause` is the answer that showed it. */
+/** The platform does not have this operation; `cause` is the answer that showed it. */
 export class NotOfferedError extends Error {
   override readonly name = 'NotOfferedError'
   readonly code = 'not_offered'

@@ -4,7 +4,7 @@ import { listOf } from './decode.ts'
 import { ApiError, NotOfferedError, type Target } from './errors.ts'
 
 /**
- * What an operation's refusal stands for on a platform that may lack it (api.md §5): NotOfferedError, or the refusal
+ * What an operation's refusal stands for on a platform that may lack it: NotOfferedError, or the refusal
  * itself. 405 and 501 say it outright; a 404 without our code only where no thing was named that could be missing.
  * Where one was, `readList` reads the list it would stand in: without that list the operation is not offered, and
  * neither is it when the list shows the very thing that was not found.

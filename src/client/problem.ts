@@ -8,7 +8,7 @@ import type { Reply } from './transport.ts'
 /** The most that is read of an answer that is not a success: 64 KiB. */
 const maximumProblemBytes = 64 * 1024
 
-/** What the bearer credential in use is: an API key's expiry has a status of its own (service-interface.md, "Errors"). */
+/** What the bearer credential in use is: an expired API key is a 403, an expired token a 401. */
 export type CredentialKind = 'api_key' | 'access_token'
 
 /** How an answer without a code of ours is called, by status. */

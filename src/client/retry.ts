@@ -51,7 +51,7 @@ export interface Repeated {
 /**
  * Runs `task` until it succeeds, fails for good, or the attempts are used up: full jitter between them, or what
  * `Retry-After` asks for and a little more. `task` is told whether an earlier attempt may have had its effect. After
- * an ambiguous fault a POST is repeated only where keys are honoured; AmbiguousError otherwise (cli.md §5).
+ * an ambiguous fault a POST is repeated only where keys are honoured; AmbiguousError otherwise.
  */
 export async function retry<Answer>(
   policy: RetryPolicy,

@@ -16,7 +16,7 @@ const noContent: Reply = { status: 204, headers: { get: () => null }, body: null
 /**
  * What the refusal of a repeated request means when an earlier attempt may have had its effect: a DELETE that finds
  * nothing has succeeded, and so has a PUT whose `If-Match` is stale when the resource already says what was sent; the
- * same PUT on the version that is there now then changes nothing and gives the answer that was lost (cli.md §5).
+ * same PUT on the version that is there now then changes nothing and gives the answer that was lost.
  * Throws `error` when neither is so.
  */
 export async function settleRepeated<T>(

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib'
 export const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const checkLength = 6
 
-/** How the text of each kind of credential begins (api.md §2): a leaked one says what it is. */
+/** How the text of each kind of credential begins, so that a leaked one says what it is. */
 export const credentialPrefixes = {
   apiKey: 'lpk_',
   accessToken: 'lpa_',
@@ -20,7 +20,7 @@ export type CredentialName = keyof typeof credentialPrefixes
 /** How many characters of chance a credential has, in base62: 178 bits. */
 export const credentialRandomLength = 30
 
-/** The credential around some chance: its prefix before it, six check characters after it (api.md §2, "API keys"). */
+/** The credential around some chance: its prefix before it, six check characters after it. */
 export function credentialAround(name: CredentialName, random: string): string {
   return credentialPrefixes[name] + random + checkOf(random)
 }

@@ -1,4 +1,4 @@
-// One encoder for every CSV we write: the server's analytics and the command line's output (api.md §3).
+// One encoder for every CSV we write: the server's analytics and the command line's output.
 
 const guarded = /^'*[=+\-@\t\r\n＝＋－＠]/
 const quoted = /[",\r\n]/

@@ -16,7 +16,7 @@ const Bound = z.string().refine((text) => isDay(text) || isInstant(text), {
 
 /**
  * One learner in one course. The order of these fields is the order of the CSV columns; new ones come at the end
- * only (api.md §3, "Analytics").
+ * only.
  */
 export const LearnerRow = z.object({
   learnerId: z.string(),

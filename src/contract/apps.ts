@@ -31,7 +31,6 @@ const RedirectUri = z
 
 const Comparable = z.object({ redirectUris: z.array(z.string()), public: z.boolean() })
 
-/** What an OAuth application is registered with. */
 export const AppInput = z
   .strictObject({
     name: text(1, 255).meta({ description: 'Shown to those who are asked whether they allow it' }),
@@ -60,7 +59,6 @@ export const AppInput = z
   )
 export type AppInput = z.output<typeof AppInput>
 
-/** An OAuth application as it is shown: its secret is there once, in the answer that registers it. */
 export const App = z.object({
   clientId: z.string(),
   name: z.string(),
@@ -70,7 +68,7 @@ export const App = z.object({
 })
 export type App = z.output<typeof App>
 
-/** An application at the moment it is registered. */
+/** The response that registers an application: the only one with its secret. */
 export const NewApp = App.extend({
   clientSecret: z
     .string()
@@ -79,7 +77,7 @@ export const NewApp = App.extend({
 })
 export type NewApp = z.output<typeof NewApp>
 
-/** OAuth 2.0 applications, for admins. */
+/** OAuth applications, for admins. */
 export const apps = {
   list: operation({
     id: 'apps.list',

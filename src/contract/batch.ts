@@ -1,17 +1,16 @@
 import * as z from 'zod'
 
-/** How many items one batch takes. */
+/** Items in one batch. */
 export const maximumBatchSize = 1000
 
-/** What to do with an item that is there already. */
 export const OnExists = z.enum(['fail', 'update', 'skip'])
 
-/** Many items in one request, each judged on its own (api.md §3, "Batch"). */
+/** Many items in one request, each judged on its own. */
 export function batchOf<Item extends z.ZodType>(item: Item, onExists: z.output<typeof OnExists>) {
   return z.strictObject({ items: z.array(item).max(maximumBatchSize), onExists: OnExists.default(onExists) })
 }
 
-/** One line per item, in order: the status it would have had alone, its id, or what was wrong with it. */
+/** One result per item, in order: the status it would have had alone, its id, or what was wrong with it. */
 export const BatchResult = z.object({
   results: z.array(
     z.object({

@@ -2,13 +2,10 @@ import * as z from 'zod'
 import { ExternalId, Language, ManagedBy, Minutes, Objectives, optional, Percent, text } from './field.ts'
 import { patchOf } from './patch.ts'
 
-/** From easiest to hardest: the order in which lists sort them. */
+/** From easiest to hardest: `sort=difficulty` uses this order. */
 export const difficulties = ['beginner', 'intermediate', 'advanced', 'expert'] as const
-/** How hard a course is. */
 export const Difficulty = z.enum(difficulties)
-/** Where a course is on its way. */
 export const courseStatuses = ['draft', 'published', 'archived'] as const
-/** The state of a course. */
 export const CourseStatus = z.enum(courseStatuses)
 
 const Module = z.strictObject({
@@ -67,7 +64,7 @@ const ProgressTracking = z.strictObject({
   completionThreshold: z.number().min(1).max(100).default(100),
 })
 
-/** A course's writable attributes. Only the title is required. */
+/** The writable attributes of a course. */
 export const CourseInput = z.strictObject({
   externalId: ExternalId,
   title: text(1, 255),
@@ -86,5 +83,4 @@ export const CourseInput = z.strictObject({
 })
 export type CourseInput = z.output<typeof CourseInput>
 
-/** What a PUT takes: changes of a course. */
 export const CoursePatch = patchOf(CourseInput)

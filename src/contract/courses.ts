@@ -11,7 +11,6 @@ import { BooleanParam, choices, Exactly, Instant, Time } from './field.ts'
 import { everyone, operation, staff, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 
-/** A course as it is shown. */
 export const Course = z.object({
   id: z.string(),
   externalId: z.string().nullable(),
@@ -47,7 +46,7 @@ export const Course = z.object({
 })
 export type Course = z.output<typeof Course>
 
-/** What an update answers: the version information of the published interface, and the whole course. */
+/** The response to an update: what the published interface says of the new version, and the whole course. */
 export const CourseUpdate = z.object({
   id: z.string(),
   version: z.int(),
@@ -58,7 +57,7 @@ export const CourseUpdate = z.object({
 })
 export type CourseUpdate = z.output<typeof CourseUpdate>
 
-/** One entry of a course's history. */
+/** One entry of the version history of a course. */
 export const CourseVersion = z.object({
   courseId: z.string(),
   version: z.int(),
@@ -68,7 +67,7 @@ export const CourseVersion = z.object({
 })
 export type CourseVersion = z.output<typeof CourseVersion>
 
-/** The attributes of a course as they were in one version. */
+/** A version with the attributes that the course had then. */
 export const CourseSnapshot = CourseVersion.extend({
   attributes: Course.omit({
     id: true,
@@ -96,7 +95,7 @@ export const CourseDiff = z.object({
 })
 export type CourseDiff = z.output<typeof CourseDiff>
 
-/** Courses, and the versions of each. */
+/** Courses and their versions. */
 export const courses = {
   list: operation({
     id: 'courses.list',

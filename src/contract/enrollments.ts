@@ -5,16 +5,12 @@ import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 
-/** The roles somebody can have in a course. */
 export const enrollmentRoles = ['learner', 'instructor'] as const
-/** In which role somebody is enrolled. */
 export const EnrollmentRole = z.enum(enrollmentRoles)
-/** How an enrolment may stand. */
 export const enrollmentStatuses = ['active', 'inactive', 'completed', 'deleted'] as const
-/** How an enrolment stands. */
 export const EnrollmentStatus = z.enum(enrollmentStatuses)
 
-/** An enrolment's writable attributes. The course and the user are required and do not change later. */
+/** The writable attributes of an enrolment. Course, user and role cannot be changed later. */
 export const EnrollmentInput = z.strictObject({
   courseId: Reference,
   userId: Reference,
@@ -25,10 +21,8 @@ export const EnrollmentInput = z.strictObject({
 })
 export type EnrollmentInput = z.output<typeof EnrollmentInput>
 
-/** What a PUT takes: changes of an enrolment. */
 export const EnrollmentPatch = patchOf(EnrollmentInput)
 
-/** An enrolment as it is shown. */
 export const Enrollment = z.object({
   id: z.string(),
   courseId: z.string(),
@@ -45,7 +39,7 @@ export const Enrollment = z.object({
 })
 export type Enrollment = z.output<typeof Enrollment>
 
-/** Who takes or teaches which course. */
+/** Enrolments: a user in a course, as learner or instructor. */
 export const enrollments = {
   list: operation({
     id: 'enrollments.list',

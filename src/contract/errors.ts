@@ -1,6 +1,6 @@
 /**
  * Every error code of the API and the status it travels with: the one table that the server answers from and the
- * client reads (api.md §1).
+ * client reads.
  */
 export const statusOf = {
   invalid_json: 400,

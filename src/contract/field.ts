@@ -10,7 +10,7 @@ export function isDay(text: string): boolean {
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
 }
 
-/** True for an RFC 3339 date-time with zone and seconds, on a day that exists (api.md §1, "Times"). */
+/** True for an RFC 3339 date-time with zone and seconds, on a day that exists. */
 export function isInstant(text: string): boolean {
   if (!instantPattern.test(text) || !isDay(text.slice(0, 10))) return false
   // In UTC it may fall outside the years 0000 to 9999, which have another form and do not sort as text.
@@ -27,7 +27,7 @@ export const Instant = z
   })
   .overwrite((text) => (isInstant(text) ? new Date(text).toISOString() : text))
 
-/** A stored time on its way out. */
+/** A time in a response, `YYYY-MM-DDTHH:mm:ss.sssZ`. */
 export const Time = z.string().meta({ format: 'date-time' })
 
 /** One line or paragraph of text, `min` to `max` characters, white space around it cut off. */
@@ -40,21 +40,15 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullable().default(null as never)
 }
 
-/** An id of ours, or `ext:<externalId>`, or for users `email:<address>` (api.md §1, "Ids"). */
+/** An id of ours, or `ext:<externalId>`, or for users `email:<address>`. */
 export const Reference = z.string().min(1).max(512)
 
-/** The school's own id of a thing, unique for each kind of thing. */
 export const ExternalId = optional(z.string().min(1).max(255))
-/** What keeps a resource from elsewhere, such as a declarative file. */
 export const ManagedBy = optional(z.string().min(1).max(255))
-/** A percentage, 0 to 100. */
 export const Percent = z.number().min(0).max(100)
-/** A duration in whole minutes. */
 export const Minutes = z.int().min(0).max(10_000_000)
-/** What learners will be able to do. */
 export const Objectives = z.array(text(1, 500)).max(100).default([])
 
-/** A web address, http or https. */
 export const WebAddress = z
   .string()
   .max(2048)
@@ -64,7 +58,6 @@ export const WebAddress = z
     error: 'must be an http or https address',
   })
 
-/** A language tag (BCP 47). */
 export const Language = z.string().refine(isLanguage, {
   params: { code: 'invalid_language' },
   error: 'must be a BCP 47 language tag, such as en or pt-BR',
@@ -78,10 +71,9 @@ function isLanguage(tag: string): boolean {
   }
 }
 
-/** `true` or `false` as a query parameter. */
 export const BooleanParam = z.enum(['true', 'false']).transform((text) => text === 'true')
 
-/** A query parameter that picks by this very text; empty it would pick everything, which nobody means. */
+/** A query parameter that filters by one exact text. Empty text would match everything, which nobody means. */
 export const Exactly = z.string().min(1).max(255).optional()
 
 /** A comma list of choices as a query parameter: `status=draft,published`. */

@@ -3,7 +3,7 @@ import { Reference, Time } from './field.ts'
 import { everyone, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
-/** What a user has allowed an OAuth application to do: all tokens that came of one consent. */
+/** What a user has allowed an OAuth application to do, and the family of tokens that came of it. */
 export const Grant = z.object({
   id: z.string(),
   userId: z.string(),
@@ -16,7 +16,7 @@ export const Grant = z.object({
 })
 export type Grant = z.output<typeof Grant>
 
-/** Grants: everybody's own, to admins those of others too. */
+/** Grants: one's own, and for admins those of others. */
 export const grants = {
   list: operation({
     id: 'grants.list',

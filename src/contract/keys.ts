@@ -3,10 +3,8 @@ import { Instant, optional, Reference, Time, text } from './field.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
-/** What a credential may be good for. */
 export const scopes = ['read', 'write', 'admin'] as const
 
-/** What an API key is made from. */
 export const KeyInput = z.strictObject({
   name: text(1, 255),
   userId: Reference.optional().meta({ description: 'Its owner; absent: the caller' }),
@@ -15,7 +13,6 @@ export const KeyInput = z.strictObject({
 })
 export type KeyInput = z.output<typeof KeyInput>
 
-/** An API key as it is shown: its text is there once, in the answer that makes it. */
 export const Key = z.object({
   id: z.string(),
   userId: z.string(),
@@ -30,7 +27,7 @@ export const Key = z.object({
 })
 export type Key = z.output<typeof Key>
 
-/** A key at the moment it is made. */
+/** The response that creates an API key: the only one with its text. */
 export const NewKey = Key.extend({
   key: z.string().nullable().meta({ description: 'Shown once; null in a replay' }),
 })

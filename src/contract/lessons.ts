@@ -17,9 +17,7 @@ import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 
-/** The states of a lesson. */
 export const lessonStatuses = ['draft', 'published'] as const
-/** The state of a lesson. */
 export const LessonStatus = z.enum(lessonStatuses)
 
 const blockTypes = [
@@ -88,7 +86,7 @@ const Assessment = z.strictObject({
   questions: z.array(Question).max(500).default([]),
 })
 
-/** A lesson's writable attributes. The course and the title are required. */
+/** The writable attributes of a lesson. */
 export const LessonInput = z.strictObject({
   externalId: ExternalId,
   courseId: Reference,
@@ -105,10 +103,9 @@ export const LessonInput = z.strictObject({
 })
 export type LessonInput = z.output<typeof LessonInput>
 
-/** What a PUT takes: changes of a lesson. */
 export const LessonPatch = patchOf(LessonInput)
 
-/** A lesson as it is shown; learners do not get the answers of its questions. */
+/** A lesson. Learners do not get the answers of its questions. */
 export const Lesson = z.object({
   id: z.string(),
   externalId: z.string().nullable(),
@@ -129,7 +126,7 @@ export const Lesson = z.object({
 })
 export type Lesson = z.output<typeof Lesson>
 
-/** The lessons of courses. */
+/** Lessons. */
 export const lessons = {
   list: operation({
     id: 'lessons.list',

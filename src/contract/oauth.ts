@@ -1,6 +1,5 @@
 /**
- * Where OAuth 2.0 is found below the base address: `authorize` is the published interface's, the others are what a
- * client tries where there is no metadata (service-interface.md, "Authentication"; api.md §2).
+ * Where OAuth 2.0 is found below the base address. A client tries these where a platform has no metadata (RFC 8414).
  */
 export const oauthPaths = {
   authorize: '/oauth/authorize',

@@ -1,12 +1,11 @@
 import type * as z from 'zod'
 
-/** What a person may be in an academy (api.md §2, the table of rights). */
+/** The role of a user: it limits what any credential of theirs can do. */
 export type RoleName = 'admin' | 'instructor' | 'analyst' | 'learner'
 
-/** `read` for GET, `write` for the rest, `admin` for keys and everything that outranks a course (api.md §2). */
+/** `read` for GET, `write` for the rest, `admin` for keys and everything that outranks a course. */
 export type Scope = 'read' | 'write' | 'admin'
 
-/** The methods of HTTP that the API uses. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /**
@@ -71,11 +70,10 @@ export function operation<const O extends Operation>(declared: O): O {
   return declared
 }
 
-/** Everybody who can sign in. */
+/** Every role. */
 export const everyone = ['admin', 'instructor', 'analyst', 'learner'] as const
-/** Those who work for the academy. */
+/** Every role but learner. */
 export const staff = ['admin', 'instructor', 'analyst'] as const
-/** Those who set up courses and keep progress. */
+/** The roles that can manage courses, enrolments and progress. */
 export const teachers = ['admin', 'instructor'] as const
-/** Those who may do everything. */
 export const admins = ['admin'] as const

@@ -1,12 +1,12 @@
 import * as z from 'zod'
 import { BooleanParam } from './field.ts'
 
-/** How many items a page has at most. */
+/** Items on a page, at most. */
 export const maximumPageSize = 100
-/** How many items a page has unless told otherwise. */
+/** Items on a page by default. */
 export const defaultPageSize = 20
 
-/** The query of every list: how many, from where, and whether to count (api.md §1, "Lists"). */
+/** The query of every list: how many, from where, and whether to count. */
 export const paging = {
   limit: z.coerce.number().int().min(1).max(maximumPageSize).default(defaultPageSize),
   cursor: z.string().max(2048).optional(),

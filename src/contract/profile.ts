@@ -41,7 +41,6 @@ const LearningPreferences = z.strictObject({
 
 const name = optional(text(1, 255))
 
-/** Who a user is, for people to read. */
 export const Profile = z.strictObject({
   firstName: name,
   lastName: name,

@@ -4,12 +4,11 @@ import { Instant, Percent, Reference, Time } from './field.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging } from './page.ts'
 
-/** How far a learner can be, in words. */
+/** Derived from the completion percentage when progress is recorded. */
 export const progressStatuses = ['not_started', 'in_progress', 'completed'] as const
-/** How far a learner is, in a word. */
 export const ProgressStatus = z.enum(progressStatuses)
 
-/** The whole record of a learner's progress in one course, as it is set. */
+/** The progress of a learner in one course, always sent as a whole. */
 export const ProgressInput = z.strictObject({
   courseId: Reference,
   completionPercentage: Percent,
@@ -17,11 +16,10 @@ export const ProgressInput = z.strictObject({
 })
 export type ProgressInput = z.output<typeof ProgressInput>
 
-/** One item of a batch: the record, and whose it is. */
+/** One item of a batch. */
 export const ProgressItem = z.strictObject({ learnerId: Reference, ...ProgressInput.shape })
 export type ProgressItem = z.output<typeof ProgressItem>
 
-/** A learner's progress in one course as it is shown. */
 export const Progress = z.object({
   learnerId: z.string(),
   courseId: z.string(),
@@ -35,7 +33,7 @@ export const Progress = z.object({
 })
 export type Progress = z.output<typeof Progress>
 
-/** One accepted step of progress. */
+/** One entry of the progress history of a learner in a course. */
 export const ProgressStep = z.object({
   learnerId: z.string(),
   courseId: z.string(),
@@ -47,7 +45,7 @@ export const ProgressStep = z.object({
 })
 export type ProgressStep = z.output<typeof ProgressStep>
 
-/** How far learners are, and how they came there. */
+/** The progress of learners, and its history. */
 export const progress = {
   list: operation({
     id: 'progress.list',

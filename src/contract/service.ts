@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { Time } from './field.ts'
 import { everyone, operation } from './operation.ts'
 
-/** The service about itself: no credential is asked for. */
+/** The service itself, without a credential. */
 export const service = {
   health: operation({
     id: 'service.health',

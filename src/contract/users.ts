@@ -6,9 +6,7 @@ import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 import { Profile } from './profile.ts'
 
-/** What a user may be. */
 export const roles = ['admin', 'instructor', 'learner', 'analyst'] as const
-/** What a user is. */
 export const Role = z.enum(roles)
 export type Role = z.output<typeof Role>
 
@@ -18,14 +16,12 @@ const aliases: Readonly<Record<string, Role>> = {
   observer: 'analyst',
 }
 
-/** A role as it may be sent: other platforms' names for ours are taken too. */
+/** A role in a request: the names that other platforms have for ours are accepted as well. */
 export const RoleInput = z
   .enum([...roles, 'teacher', 'student', 'observer'])
   .transform((role): Role => aliases[role] ?? (role as Role))
 
-/** How an account may stand. */
 export const userStatuses = ['active', 'suspended', 'deleted'] as const
-/** How an account stands. */
 export const UserStatus = z.enum(userStatuses)
 
 const Email = z
@@ -38,14 +34,13 @@ const Email = z
     'must be an e-mail address, such as ada@example.org',
   )
 
-/** A password as it is sent: 12 to 256 characters. */
 export const Password = z.string().min(12).max(256)
 
 const Username = optional(
   z.string().regex(/^[A-Za-z0-9._@-]{1,100}$/, 'must be 1 to 100 letters, digits or any of . _ @ -'),
 )
 
-/** A user's writable attributes. Only the e-mail address is required. */
+/** The writable attributes of a user. */
 export const UserInput = z.strictObject({
   externalId: ExternalId,
   email: Email,
@@ -58,10 +53,9 @@ export const UserInput = z.strictObject({
 })
 export type UserInput = z.output<typeof UserInput>
 
-/** What a PUT takes: changes of a user. */
 export const UserPatch = patchOf(UserInput)
 
-/** A user as it is shown; never with a password. */
+/** A user, never with the password. */
 export const User = z.object({
   id: z.string(),
   externalId: z.string().nullable(),
@@ -86,14 +80,14 @@ export const User = z.object({
 })
 export type User = z.output<typeof User>
 
-/** The signed-in user and what the credential in use may do. */
+/** The signed-in user, with the scopes of the credential in use. */
 export const CurrentUser = User.extend({
   scopes: z.array(z.string()),
   authMethod: z.enum(['api_key', 'oauth', 'local']),
 })
 export type CurrentUser = z.output<typeof CurrentUser>
 
-/** What users may change about themselves. */
+/** What users can change about themselves. */
 export const OwnInput = z.strictObject({
   username: Username,
   profile: Profile.prefault({}),
@@ -105,10 +99,9 @@ export const OwnInput = z.strictObject({
 })
 export type OwnInput = z.output<typeof OwnInput>
 
-/** What a PUT of one's own profile takes. */
 export const OwnPatch = patchOf(OwnInput)
 
-/** Users, and whoever is signed in. */
+/** Users, and the one who is signed in. */
 export const users = {
   list: operation({
     id: 'users.list',

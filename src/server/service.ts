@@ -3,7 +3,6 @@ import { service } from '../contract/service.ts'
 import { version } from '../contract/version.ts'
 import { routesOf } from './http/handler.ts'
 
-/** The service about itself. */
 export const serviceRoutes = routesOf(service, {
   health: ({ now }) => ({ status: 'ok' as const, version, time: now }),
   openapi: documentOnce(),

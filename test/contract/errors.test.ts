@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { phraseOf, statusOf } from '../../src/contract/errors.ts'
 
-// api.md §1, written down.
+// Codes and statuses are what programs rely on: written down rather than derived.
 const golden = `
 400 invalid_json invalid_parameter unknown_parameter invalid_cursor duplicate_header
 401 missing_credentials invalid_token token_expired

@@ -14,7 +14,7 @@ const scopeSets: readonly (readonly Scope[])[] = [
 ]
 
 /**
- * Who may call what with which credential (api.md §2), written down rather than derived. For each role a mark for
+ * Who may call what with which credential, written down rather than derived. For each role a mark for
  * each set of scopes above: + it may, s the scope is missing, r the role may not. A credential never has more than
  * its owner's role may have: an analyst's never writes.
  */

@@ -20,7 +20,7 @@ export interface Flag {
   readonly summary: string
   /** A switch that `--no-…` switches off: what it stands for may be on by default. */
   readonly negatable?: true
-  /** The values that the contract knows. Checked here only for an academy in this process (api.md §5). */
+  /** The values that the contract knows. Checked here only for the local academy: other platforms may have others. */
   readonly choices?: readonly string[]
   /** Asked for on a terminal, refused without one. */
   readonly required?: true

@@ -7,7 +7,7 @@ import { call } from '../operation/operation-command.ts'
 const contract = async () => (await import('../../contract/users.ts')).users
 
 const roles = ['admin', 'instructor', 'learner', 'analyst']
-// Other platforms' names for ours, which the API takes as well (api.md §3, "User").
+// Other platforms' names for ours, which the API takes as well.
 const aliases = ['teacher', 'student', 'observer']
 const statuses = ['active', 'suspended', 'deleted']
 const preference = 'profile.learningPreferences'

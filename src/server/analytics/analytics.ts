@@ -30,7 +30,7 @@ const rowsAtOnce = 250
 const freeText: readonly string[] = ['email', 'firstName', 'lastName', 'externalId', 'courseTitle']
 const plain = columns.map((name) => !freeText.includes(name))
 
-/** Learner data: one query, three formats (api.md §3, "Analytics"). */
+/** Learner data: one query, three formats (JSON, CSV, NDJSON). */
 export const analyticsRoutes = routesOf(analytics, {
   learners(call) {
     const { query, database } = call

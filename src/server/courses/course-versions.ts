@@ -62,7 +62,7 @@ export function compareVersions(call: Call<typeof courses.diff>): CourseDiff {
   }
 }
 
-/** Makes a new version with the attributes of an earlier one; its id, external id and status stay (api.md §3). */
+/** Makes a new version with the attributes of an earlier one; the id, external id and status stay. */
 export function restoreVersion(
   call: Call<typeof courses.restore>,
   change: (call: Call, current: Course, input: StoredInput) => CourseUpdate,

@@ -28,7 +28,6 @@ const order = {
   difficulty: level,
 }
 
-/** Courses: set up, found, changed, published and archived (api.md §3, "Course"). */
 export const courseRoutes = routesOf(courses, {
   list(call) {
     const { query } = call

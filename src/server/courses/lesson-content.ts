@@ -14,7 +14,7 @@ export function withContentIds(input: LessonInput, newId: (prefix: IdPrefix) => 
   }
 }
 
-/** A lesson as learners see it: without the answers of its questions (api.md §2, the table of rights). */
+/** A lesson as learners see it: without the answers of its questions. */
 export function forLearner(lesson: Lesson): Lesson {
   return {
     ...lesson,

@@ -55,7 +55,6 @@ const order = {
   title: sql`lower(l.title)`,
 }
 
-/** Lessons of courses (api.md §3, "Lesson"). */
 export const lessonRoutes = routesOf(lessons, {
   list(call) {
     const { query, database } = call

@@ -17,7 +17,6 @@ interface ClientRow extends Row {
 
 const columns = sql`c.id, c.name, c.redirect_uris, c.is_public, c.created_at`
 
-/** OAuth 2.0 applications (api.md §2). */
 export const appRoutes = routesOf(apps, {
   list: ({ database, query }) =>
     page<ClientRow, App>(

@@ -20,7 +20,6 @@ interface GrantRow extends Row {
 const columns = sql`g.id, g.user_id, g.client_id, c.name as client_name, g.scopes, g.created_at, g.last_used_at, g.expires_at`
 const from = sql`grants g join oauth_clients c on c.id = g.client_id`
 
-/** What users have allowed applications to do (api.md §2). */
 export const grantRoutes = routesOf(grants, {
   list: (call) =>
     page<GrantRow, Grant>(

@@ -25,7 +25,6 @@ interface KeyRow extends Row {
 
 const columns = sql`k.id, k.user_id, k.name, k.last4, k.scopes, k.expires_at, k.created_at, k.last_used_at, k.revoked_at`
 
-/** API keys (api.md §2). */
 export const keyRoutes = routesOf(keys, {
   list: ({ database, query }) =>
     page<KeyRow, Key>(

@@ -30,7 +30,7 @@ export const accountPage: DashboardPage = {
   again: account,
 }
 
-/** Changes one's own password as the API does; every session and grant ends with the old one (api.md §2). */
+/** Changes one's own password as the API does; every session and grant ends with the old one. */
 async function changePassword(signedIn: SignedInRequest, form: URLSearchParams): Promise<Reply> {
   const password = form.get('password') ?? ''
   if (password !== (form.get('repeated') ?? '')) {

@@ -14,7 +14,7 @@ import { askOwn, type SignedInRequest, writeFor } from './signed-in-request.ts'
 
 const section = '/dashboard/keys'
 
-/** One's own API keys, whatever one's role: the API itself has keys for admins only (api.md §2). */
+/** One's own API keys, whatever one's role: the API itself has keys for admins only. */
 export const keysPage: DashboardPage = {
   path: section,
   show: (signedIn) => keyList(signedIn),

@@ -17,7 +17,7 @@ export function ownRows({ user }: SignedInRequest): Sql[] {
 export function ownCourses(signedIn: SignedInRequest): Reply {
   const { database } = signedIn.academy
   const own = ownRows(signedIn)
-  // What is not published, learners do not see (api.md §2).
+  // Learners see published courses only.
   const conditions = [...own, sql`c.status = 'published'`]
   const query = { ...pageAsked(signedIn), limit: pageSize, include_total: false }
   const { data, nextCursor } = rowsPage(database, query, conditions)

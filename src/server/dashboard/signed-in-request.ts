@@ -60,7 +60,7 @@ export function ask<const O extends Operation>(
 
 /**
  * Like `ask`, without a look at the rights: for what everybody does here with what is their own, while the API has it
- * for admins or writers alone (api.md §2).
+ * for admins or writers alone.
  */
 export function askOwn<const O extends Operation>(
   signedIn: SignedInRequest,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 
-/** The prefixes of ids, one for each kind of thing (api.md §1, "Ids"). */
+/** The prefixes of ids: what kind of thing an id is of. */
 export type IdPrefix =
   | 'crs'
   | 'les'

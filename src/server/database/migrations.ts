@@ -18,7 +18,7 @@ type Migration = (database: Database, context: MigrationContext) => void
 /** In order; the number of those applied is the database's version. Append only. */
 const migrations: readonly Migration[] = [createAcademy, addSignIn]
 
-/** The first user, whom an academy in this process acts as (api.md §2, "In process there is no bearer"). */
+/** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
 export const firstUserEmail = 'admin@academy.local'
 
 const applicationId = 0x6c726e63

@@ -11,7 +11,7 @@ import { givableScopes } from './scope-text.ts'
 const accessMs = 60 * 60 * 1000
 const dayMs = 24 * 60 * 60 * 1000
 
-/** How long a grant lasts: without being used, and at most (api.md §2). */
+/** How many days a grant lasts: without being used, and at most. */
 export const grantDays = { unused: 30, atMost: 90 } as const
 
 /** What giving out tokens takes. */

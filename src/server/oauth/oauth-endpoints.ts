@@ -6,7 +6,7 @@ import { metadataEndpoints } from './metadata.ts'
 import { revocationEndpoint } from './revocation.ts'
 import { tokenEndpoint } from './token.ts'
 
-/** The OAuth 2.0 authorization server (api.md §2). */
+/** The OAuth 2.0 authorization server (RFC 6749, 7009, 8414, 8628). */
 export const oauthEndpoints: readonly Endpoint[] = [
   ...authorizationEndpoints,
   tokenEndpoint,

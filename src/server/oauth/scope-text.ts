@@ -4,7 +4,7 @@ import { grantable } from '../access/principal.ts'
 import { OAuthError } from './oauth-error.ts'
 
 /**
- * The scopes that a text asks for, `read` where there is none (api.md §2); those that are not ours are left out. Throws
+ * The scopes that a text asks for, `read` where there is none; those that are not ours are left out. Throws
  * `invalid_scope` where nothing is left, or where the text is none (RFC 6749 §3.3).
  */
 export function askedScopes(text: string | undefined): readonly Scope[] {

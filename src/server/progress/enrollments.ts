@@ -30,7 +30,6 @@ const columns = sql`e.id, e.course_id, e.user_id, e.role, e.status, e.enrolled_a
 
 const order = { createdAt: sql`e.created_at`, updatedAt: sql`e.updated_at`, enrolledAt: sql`e.enrolled_at` }
 
-/** Who takes or gives which course (api.md §3, "Enrolment"). */
 export const enrollmentRoutes = routesOf(enrollments, {
   list(call) {
     const { query, database } = call

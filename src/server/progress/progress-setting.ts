@@ -90,7 +90,7 @@ function requireTrackableCourse(call: Call, reference: string): Course {
   throw new ProblemError('progress_disabled', `The course ${course.id} does not track progress.`)
 }
 
-/** The first progress enrols, but learners do not enrol themselves (api.md §3). */
+/** The first progress enrols the learner, unless learners record it themselves: they cannot enrol. */
 function requireEnrolled(call: Call, userId: string, courseId: string): void {
   const { database, now } = call
   const enrollment = database.one<{ id: string; status: string }>(sql`

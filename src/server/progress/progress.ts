@@ -28,7 +28,6 @@ interface StepRow extends Row {
   recorded_at: string
 }
 
-/** How far learners are in courses (api.md §3, "Progress"). */
 export const progressRoutes = routesOf(progress, {
   list(call) {
     const { database, query, params } = call

@@ -2,8 +2,8 @@ import sql from 'sql-template-tag'
 import type { Database } from '../database/database.ts'
 
 /**
- * Ends every grant and every browser session of a user (api.md §2: a new password, suspension, deletion), and what was
- * allowed in their name but not fetched yet.
+ * Ends every grant and every browser session of a user, and what was allowed in their name but not fetched yet: after
+ * a new password, suspension or deletion.
  */
 export function endAccess(database: Database, userId: string, now: string): void {
   database.run(sql`update grants set revoked_at = ${now} where user_id = ${userId} and revoked_at is null`)

@@ -16,7 +16,6 @@ import { findUser, toUser, type UserRow, userColumns } from './user-row.ts'
 
 const order = { createdAt: sql`u.created_at`, updatedAt: sql`u.updated_at`, email: sql`u.email` }
 
-/** Users, and the signed-in one (api.md §3, "User"). */
 export const userRoutes = routesOf(users, {
   list(call) {
     const { query, database } = call

@@ -5,7 +5,7 @@ import type { Format } from './format.ts'
 /**
  * RFC 4180 CSV with CRLF line ends and a header, also for an empty list. Nothing is the empty cell; objects and
  * arrays are JSON in theirs. Text that a spreadsheet would take for a formula gets one `'` in front, which a reader
- * takes off again (api.md §3, "Formula guard").
+ * takes off again.
  */
 export function csv(columns: readonly string[]): Format {
   const header = csvRecord(columns, true)

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { csv } from '../../../../src/cli/output/formats/csv.ts'
 
-/** What a reader of ours takes off again (api.md §3, "Formula guard"). */
+/** Takes the guard of a formula off again, as our readers do. */
 function unguard(cell: string): string {
   return /^'+[=+\-@\t\r\n＝＋－＠]/.test(cell) ? cell.slice(1) : cell
 }
