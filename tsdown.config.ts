@@ -10,7 +10,7 @@ export const chunks = [
   {
     // Everything up to the point where a command runs: parsing, and help.
     name: 'program',
-    test: /src\/(cli\/(main\.ts|program\/|command\/(?!context)|operation\/(?!list)|help\/help-text|terminal\/(errors|exit-codes|io|two-columns|visible)|output\/(columns|mask)|session\/session\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/version\.ts|codec\/json-object\.ts)|node_modules\/commander\//,
+    test: /src\/(cli\/(main\.ts|program\/|command\/(?!context|resolve-times|time-zone)|operation\/(?!list)|help\/help-text|terminal\/(errors|exit-codes|io|two-columns|visible)|output\/(columns|mask)|session\/session\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/version\.ts|codec\/json-object\.ts)|node_modules\/commander\//,
   },
   {
     // What every run needs to reach an academy and to print what it answers.

@@ -1,21 +1,5 @@
 import * as z from 'zod'
-
-const instantPattern =
-  /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
-
-/** True for a calendar day that exists, `YYYY-MM-DD`. */
-export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false
-  const time = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
-}
-
-/** True for an RFC 3339 date-time with zone and seconds, on a day that exists. */
-export function isInstant(text: string): boolean {
-  if (!instantPattern.test(text) || !isDay(text.slice(0, 10))) return false
-  // In UTC it may fall outside the years 0000 to 9999, which have another form and do not sort as text.
-  return /^\d/.test(new Date(text).toISOString())
-}
+import { isInstant } from '../codec/time-text.ts'
 
 /** A point in time: any RFC 3339 zone comes in, `YYYY-MM-DDTHH:mm:ss.sssZ` is kept. */
 export const Instant = z

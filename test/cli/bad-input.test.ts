@@ -79,9 +79,17 @@ describe('what cannot be right is refused in one line, and nothing is changed:',
     ['users create --email ada', 2, 'email must be an e-mail address'],
     ['keys create --name x --expires-at 2027-02-30T00:00:00Z', 2, 'on a day that exists'],
     ['courses list --updated-since 2026-02-30T00:00:00Z', 2, 'on a day that exists'],
-    ['analytics export --start-date 2026-02-30', 2, 'start_date must be a day'],
-    ['analytics export --start-date 2026-03-01 --end-date 2026-02-28', 2, '2026-03-01 is after 2026-02-28'],
-    ['analytics summary --start-date 2026-03-01 --end-date 2026-02-28', 2, '2026-03-01 is after 2026-02-28'],
+    ['analytics export --start-date 2026-02-30', 2, '--start-date must be on a day that exists'],
+    [
+      'analytics export --start-date 2026-03-01 --end-date 2026-02-28',
+      2,
+      '2026-03-01 is after --end-date 2026-02-28',
+    ],
+    [
+      'analytics summary --start-date 2026-03-01 --end-date 2026-02-28',
+      2,
+      '2026-03-01 is after --end-date 2026-02-28',
+    ],
 
     // What is there already, or is not.
     ['progress set ext:S-1 --course ext:none --completion 5', 3, 'There is no course ext:none.'],

@@ -2,13 +2,18 @@ import { UsageError } from '../terminal/errors.ts'
 import type { Given } from './command.ts'
 import type { Context } from './context.ts'
 import type { Invocation } from './invocation.ts'
+import { timeZoneFlag } from './time-flag.ts'
 
 /**
- * What was given to a command, by name. A missing argument is asked for on a terminal; throws a UsageError without
+ * What was given to a command, by name, times as the API takes them. A missing argument is asked for on a terminal; throws a UsageError without
  * one.
  */
-export async function resolveArguments({ prompts }: Context, invocation: Invocation): Promise<Given> {
-  const { command, name: path, flags } = invocation
+export async function resolveArguments({ io, prompts }: Context, invocation: Invocation): Promise<Given> {
+  const { command, name: path } = invocation
+  const { flags: declared = [] } = command
+  const flags = declared.includes(timeZoneFlag)
+    ? (await import('./resolve-times.ts')).resolveTimes(io, declared, invocation.flags)
+    : invocation.flags
   const positions = command.arguments ?? []
   const missing = positions.slice(invocation.arguments.length).filter(({ optional }) => !optional)
   if (missing.length > 0 && prompts.refusal !== null) {

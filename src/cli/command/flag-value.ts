@@ -4,6 +4,7 @@ import type { Flag, Kinds } from './flag.ts'
 /** How the value of each kind is shown in help. */
 export const placeholders: Readonly<Record<keyof Kinds, string>> = {
   text: 'text',
+  time: 'time',
   number: 'number',
   switch: '',
   texts: 'text',

@@ -1,12 +1,22 @@
-/** What a flag of each kind holds. `texts` is given once for each text, `words` takes commas as well. */
+/**
+ * What a flag of each kind holds. `texts` is given once for each text, `words` takes commas as well; `time` is a day, a
+ * time or a duration, which a command gets as the API takes it.
+ */
 export interface Kinds {
   text: string
+  time: string
   number: number
   switch: boolean
   texts: readonly string[]
   words: readonly string[]
   json: unknown
 }
+
+/**
+ * What a time is good for, which decides what a duration is: `past` is that long ago, `future` that far ahead, `start`
+ * and `end` bound a period (`end` with its whole day), and `ago` takes nothing but a duration.
+ */
+export type TimeUse = 'past' | 'future' | 'start' | 'end' | 'ago'
 
 /** One flag of a command. */
 export interface Flag {
@@ -18,6 +28,8 @@ export interface Flag {
   /** How its value is shown in help; by its kind unless told otherwise. */
   readonly placeholder?: string
   readonly summary: string
+  /** What a time is good for; `past` unless told otherwise. */
+  readonly time?: TimeUse
   /** A switch that `--no-…` switches off: what it stands for may be on by default. */
   readonly negatable?: true
   /** The values that the contract knows. Checked here only for the local academy: other platforms may have others. */
@@ -36,7 +48,7 @@ type KindOf<Value> = unknown extends Value
   : Value extends 'true' | 'false' | boolean
     ? 'switch'
     : Value extends string
-      ? 'text'
+      ? 'text' | 'time'
       : Value extends number
         ? 'number'
         : Value extends readonly string[]
@@ -76,7 +88,7 @@ export type QueryFlags<Query> = {
 }
 
 /** A parameter may be a comma list where its type is text. */
-type ParameterKind<Value> = KindOf<Value> extends 'text' ? 'text' | 'words' : KindOf<Value>
+type ParameterKind<Value> = KindOf<Value> extends 'text' | 'time' ? 'text' | 'time' | 'words' : KindOf<Value>
 
 /** A flag together with the place its value goes to: a dotted path in a body, or a query parameter. */
 export interface BoundFlag {

@@ -5,6 +5,7 @@ import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { bound, type FieldFlag } from '../command/flag.ts'
+import { withTimeZone } from '../command/time-flag.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { onePage } from '../output/one-page.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -16,8 +17,16 @@ const contract = async () => (await import('../../contract/analytics.ts')).analy
 const formats = ['csv', 'json', 'ndjson'] as const
 
 const filters = {
-  start_date: { summary: 'From this day (UTC) or time on, such as 2026-01-31' },
-  end_date: { summary: 'To the end of this day (UTC), or up to this time' },
+  start_date: {
+    kind: 'time',
+    time: 'start',
+    summary: 'Last accessed on or after this day or time, such as 2026-01-31 (inclusive)',
+  },
+  end_date: {
+    kind: 'time',
+    time: 'end',
+    summary: 'Last accessed on or before this day (inclusive), or before this time (exclusive)',
+  },
   course_id: { name: 'course', summary: 'Only this course: its id, or ext:<your own id>' },
   learner_id: { name: 'learner', summary: 'Only this learner: id, ext:<your own id>, or email:<address>' },
   status: { kind: 'words', summary: 'Only these', choices: ['not_started', 'in_progress', 'completed'] },
@@ -41,10 +50,13 @@ const formatFlag = {
 } as const
 const lastFlag = {
   name: 'last',
-  kind: 'text',
+  kind: 'time',
+  time: 'ago',
   placeholder: 'duration',
-  summary: 'From this long ago until now, such as 30d, 12h or 2w',
+  summary: 'Last accessed within this long: 24h, 30d, 2w, 3m (months) or 1y',
 } as const
+
+const timedFlags = withTimeZone([...ownFlags, lastFlag])
 
 /** `learnctl analytics …` */
 export const commands: readonly Command[] = [
@@ -55,8 +67,7 @@ export const commands: readonly Command[] = [
       "CSV is what the server sends, byte for byte: RFC 4180, a header always, UTF-8. A text that a spreadsheet would\ntake for a formula has a ' in front, unless --raw. Without dates, who never started is there, too.",
     flags: [
       formatFlag,
-      ...ownFlags,
-      lastFlag,
+      ...timedFlags,
       { name: 'raw', kind: 'switch', summary: 'CSV without the guard against formulas' },
       { name: 'bom', kind: 'switch', summary: 'CSV with a byte order mark, for Excel' },
       { name: 'file', kind: 'text', placeholder: 'path', summary: 'Write to this file, whole or not at all' },
@@ -72,7 +83,7 @@ export const commands: readonly Command[] = [
   {
     name: 'summary',
     summary: 'Show how far learners are: the distribution of completion, and the courses side by side',
-    flags: [...ownFlags, lastFlag],
+    flags: timedFlags,
     examples: ['analytics summary', 'analytics summary --course ext:AAA-2014J -o json'],
     run: runSummary,
   },
@@ -158,7 +169,7 @@ function hostIn({ session }: Context): string {
   return academy.kind === 'remote' ? new URL(academy.url).host : academy.database
 }
 
-function queryOf({ io, session }: Context, { flags }: Given): Omit<Query, 'format'> {
+function queryOf({ session }: Context, { flags }: Given): Omit<Query, 'format'> {
   if (session.target().kind === 'local') checkChoices(ownFlags, flags)
   const query = Object.fromEntries(
     filterFlags.flatMap(({ place, flag }) => {
@@ -171,16 +182,5 @@ function queryOf({ io, session }: Context, { flags }: Given): Omit<Query, 'forma
   if (query['start_date'] !== undefined || query['end_date'] !== undefined) {
     throw new UsageError('--last excludes --start-date and --end-date')
   }
-  return { ...query, start_date: new Date(io.now() - durationMs(String(last))).toISOString() }
-}
-
-const unitMs: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000, w: 604_800_000 }
-
-function durationMs(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,5})([hdw])$/.exec(text) ?? []
-  const each = unitMs[unit]
-  if (count && each) return Number(count) * each
-  throw new UsageError(
-    `--last must be a number of hours, days or weeks, such as 30d, not ${JSON.stringify(text)}`,
-  )
+  return { ...query, start_date: String(last) }
 }

@@ -52,7 +52,7 @@ const filters = {
   tag: { summary: 'Only with this tag' },
   external_id: { summary: 'Only the one with this id of yours' },
   managed_by: { summary: 'Only what this manages' },
-  updated_since: { summary: 'Only changed since, such as 2026-01-31T00:00:00Z' },
+  updated_since: { kind: 'time', summary: 'Updated at or after this day or time, or this long ago (30d)' },
   sort: { summary: 'Order by createdAt, updatedAt, title or difficulty; with - in front from the end' },
 } satisfies QueryFlags<QueryInput<typeof courses.list>>
 

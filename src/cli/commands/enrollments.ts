@@ -18,7 +18,7 @@ const fields = {
   },
   role: { summary: 'As what', choices: roles },
   status: { summary: 'How it stands', choices: statuses },
-  enrolledAt: { summary: 'Since when, such as 2026-01-31T00:00:00Z; now unless given' },
+  enrolledAt: { kind: 'time', summary: 'Day or time of the enrolment, or how long ago (default now)' },
   managedBy: { summary: 'What manages it from elsewhere' },
 } satisfies FieldFlags<EnrollmentInput>
 

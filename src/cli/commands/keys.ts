@@ -17,7 +17,12 @@ const fields = {
     summary: 'What it may do; read unless given',
     choices: ['read', 'write', 'admin'],
   },
-  expiresAt: { summary: 'When it ends, such as 2026-12-31T00:00:00Z; never unless given' },
+  expiresAt: {
+    kind: 'time',
+    time: 'future',
+    alias: 'expires',
+    summary: 'Expires at this time, at the start of this day, or in 90d (default never)',
+  },
 } satisfies FieldFlags<KeyInput>
 
 const columns = ['id', 'name', 'last4', 'scopes', 'expiresAt', 'revokedAt', 'lastUsedAt', 'userId']

@@ -16,7 +16,10 @@ const fields = {
     summary: 'How much is done, 0 to 100',
     required: true,
   },
-  lastAccessed: { summary: 'As of when, such as 2026-01-31T09:30:00Z; now unless given' },
+  lastAccessed: {
+    kind: 'time',
+    summary: 'Day or time of the progress, or how long ago, such as 2h (default now)',
+  },
 } satisfies FieldFlags<ProgressInput>
 
 const learner = { name: 'learner', summary: 'Learner: the id, ext:<your own id>, or email:<address>' }

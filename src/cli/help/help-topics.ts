@@ -24,6 +24,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LEARNCTL_ACCESS_TOKEN: 'Sign in with this OAuth access token; not together with a key',
   LEARNCTL_CLIENT_SECRET: 'The secret of the application that --client-id names',
   LEARNCTL_CONFIG_DIR: 'Keep profiles in this directory',
+  LEARNCTL_TIMEZONE: 'Time zone of days and durations, as --timezone (default UTC)',
   CI: 'Never ask anything, as --no-input',
   NO_COLOR: 'No colour, whatever the terminal can',
   'FORCE_COLOR, CLICOLOR_FORCE': 'Colour, whatever the output is',

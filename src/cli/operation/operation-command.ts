@@ -8,6 +8,7 @@ import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { type BoundFlag, bound, type FieldFlag, type Flag, fieldFlags } from '../command/flag.ts'
 import { type PasswordUse, passwordFlag } from '../command/password.ts'
+import { withTimeZone } from '../command/time-flag.ts'
 import { valueAt } from '../output/columns.ts'
 import type { Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -59,13 +60,13 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
   const query = bound(spec.query)
   const fields = fieldFlags(spec.fields)
   const positions = Object.entries<Argument>(spec.arguments ?? {})
-  const flags = [
+  const flags = withTimeZone([
     ...[...fields, ...query].map(({ flag }) => flag),
     ...(spec.fields ? [bodyFlag] : []),
     ...(spec.password === 'on request' ? [passwordFlag] : []),
     ...(spec.merge && spec.fields ? [unsetFlag] : []),
     ...(spec.versioned ? [ifVersionFlag] : []),
-  ]
+  ])
 
   async function inputOf(context: Context, given: Given, operation: Operation): Promise<AnyInput> {
     const version = given.flags[ifVersionFlag.name]

@@ -37,7 +37,7 @@ export const analyticsRoutes = routesOf(analytics, {
     const period = periodOf(query.start_date, query.end_date)
     const conditions = conditionsOf(database, query, period)
     const format = query.format ?? preferred(call.accept)
-    if (format !== 'json') return streamed(call, format, conditions)
+    if (format !== 'json') return streamed(call, format, conditions, period)
     const first = query.cursor === undefined
     return {
       ...rowsPage(database, query, conditions),
@@ -72,6 +72,7 @@ function streamed(
   { database, query }: Call<typeof analytics.learners>,
   format: Format,
   conditions: readonly Condition[],
+  period: Period,
 ): Streamed {
   const statement = everyRow(conditions)
   const csv = format === 'csv'
@@ -81,7 +82,7 @@ function streamed(
   const head = csv ? (query.bom ? '\ufeff' : '') + csvRecord(columns, true) : ''
   const headers = {
     'content-type': csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8',
-    'content-disposition': `attachment; filename="learners${fileSuffix(query)}.${csv ? 'csv' : 'ndjson'}"`,
+    'content-disposition': `attachment; filename="learners${suffixOf(period)}.${csv ? 'csv' : 'ndjson'}"`,
   }
   return new Streamed(headers, chunks(database, statement, head, encode))
 }
@@ -115,6 +116,9 @@ function preferred(accept: string | null): Format {
   return formatOf.get(liked?.type ?? '') ?? 'json'
 }
 
-function fileSuffix({ start_date, end_date }: LearnersQuery): string {
-  return [start_date, end_date].map((date) => (date ? `_${date.slice(0, 10)}` : '')).join('')
+/** The first and the last day of a period, as part of a file's name. */
+function suffixOf({ start, end }: Period): string {
+  // The end itself is no longer in the period.
+  const last = end === null ? null : new Date(Date.parse(end) - 1).toISOString()
+  return [start, last].map((time) => (time === null ? '' : `_${time.slice(0, 10)}`)).join('')
 }

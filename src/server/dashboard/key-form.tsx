@@ -1,4 +1,4 @@
-import { isDay } from '../../contract/field.ts'
+import { isDay } from '../../codec/time-text.ts'
 import { scopeInWords } from '../../contract/security-schemes.ts'
 import { invalid } from '../problem/problem-error.ts'
 import { Faults, Field, type FilledIn, Form, OnceField } from './form.tsx'

@@ -193,7 +193,7 @@ describe('what makes no sense', () => {
   test.for([
     ['--format json --raw', '--raw is for CSV, not for json'],
     ['--format ndjson --bom', '--bom is for CSV, not for ndjson'],
-    ['--last 30', '--last must be a number of hours, days or weeks, such as 30d, not "30"'],
+    ['--last 30', '--last must be a duration, such as 30d, 2w, 3m or 24h, not "30"'],
     ['--last 30d --end-date 2026-02-01', '--last excludes --start-date and --end-date'],
     ['--last 30d --start-date 2026-02-01', '--last excludes --start-date and --end-date'],
   ])('%s is refused in one line', async ([flags = '', message = ''], { local }) => {

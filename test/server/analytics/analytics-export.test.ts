@@ -123,6 +123,8 @@ test.for([
   ['', 'learners.csv'],
   ['&start_date=2026-01-01&end_date=2026-01-31', 'learners_2026-01-01_2026-01-31.csv'],
   ['&start_date=2026-01-01T09:00:00Z', 'learners_2026-01-01.csv'],
+  ['&end_date=2026-02-01T00:00:00Z', 'learners_2026-01-31.csv'],
+  ['&start_date=2026-01-01T00:30:00%2B02:00', 'learners_2025-12-31.csv'],
 ])('the file of %j is named %s', async ([query, name], { admin }) => {
   const answer = await admin.get(`${path}?format=csv${query}`)
   expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`)

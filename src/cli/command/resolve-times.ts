@@ -1,0 +1,92 @@
+import { earliestMs, isDay, isInstant, latestMs, spanOf } from '../../codec/time-text.ts'
+import { UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
+import type { Flag } from './flag.ts'
+import type { FlagValues } from './flag-value.ts'
+import { timeZoneFlag } from './time-flag.ts'
+import { type DurationUnit, shifted, type TimeZone, timeZone } from './time-zone.ts'
+
+const zoneVariable = 'LEARNCTL_TIMEZONE'
+
+/**
+ * The values of flags, their times as the API takes them: instants in UTC. A day that bounds a period stays a day
+ * where it is one of UTC, so that platforms that know days alone understand it. Throws a UsageError that names the flag.
+ */
+export function resolveTimes(
+  { env, now }: Pick<Io, 'env' | 'now'>,
+  flags: readonly Flag[],
+  values: FlagValues,
+): FlagValues {
+  const zoneName = String(values[timeZoneFlag.name] ?? (env[zoneVariable] || 'UTC'))
+  const given = flags.filter(({ kind, name }) => kind === 'time' && values[name] !== undefined)
+  if (given.length === 0 && values[timeZoneFlag.name] === undefined) return values
+  const source = values[timeZoneFlag.name] === undefined ? zoneVariable : `--${timeZoneFlag.name}`
+  const zone = zoneOf(zoneName, source)
+  const moment = { now: now(), zone, utc: zoneName === 'UTC' }
+  const resolved = Object.fromEntries(
+    given.map((flag) => [flag.name, resolveTime(flag, String(values[flag.name]), moment)]),
+  )
+  assertOrdered(given, values, resolved)
+  return { ...values, ...resolved }
+}
+
+function zoneOf(name: string, source: string): TimeZone {
+  const zone = timeZone(name)
+  if (zone) return zone
+  throw new UsageError(`${source} must be a time zone, such as Europe/Berlin, not ${JSON.stringify(name)}`, {
+    code: 'invalid_timezone',
+    choice: { given: name, valid: Intl.supportedValuesOf('timeZone') },
+  })
+}
+
+interface Moment {
+  readonly now: number
+  readonly zone: TimeZone
+  readonly utc: boolean
+}
+
+function resolveTime(flag: Flag, text: string, { now, zone, utc }: Moment): string {
+  const { time = 'past' } = flag
+  const [, count, unit] = /^(\d{1,5})([hdwmy])$/.exec(text) ?? []
+  if (count !== undefined) {
+    const signed = Number(count) * (time === 'future' ? 1 : -1)
+    // The pattern lets nothing else through.
+    return instantText(shifted(now, signed, unit as DurationUnit, zone), flag, text)
+  }
+  if (time === 'ago') {
+    throw new UsageError(`--${flag.name} must be a duration, such as 30d, 2w, 3m or 24h, not ${quoted(text)}`)
+  }
+  if (isInstant(text)) return text
+  if (!isDay(text)) throw new UsageError(`--${flag.name} must be ${expectedOf(text)}, not ${quoted(text)}`)
+  if (utc && (time === 'start' || time === 'end')) return text
+  const day = Date.parse(text)
+  const nextDay = new Date(day)
+  nextDay.setUTCDate(nextDay.getUTCDate() + 1)
+  return instantText(zone.instantOf(time === 'end' ? nextDay.getTime() : day), flag, text)
+}
+
+function expectedOf(text: string): string {
+  const shaped = /^\d{4}-\d\d-\d\d/.test(text)
+  if (shaped && !isDay(text.slice(0, 10))) return 'on a day that exists'
+  if (shaped && /T\d\d:\d\d/.test(text)) return 'a time with seconds and zone, such as 2026-01-31T09:30:00Z'
+  return 'a day (2026-01-31), a time with zone (2026-01-31T09:30:00Z) or a duration (30d)'
+}
+
+function instantText(ms: number, flag: Flag, text: string): string {
+  if (ms >= earliestMs && ms <= latestMs) return new Date(ms).toISOString()
+  throw new UsageError(`--${flag.name} must be in the years 0 to 9999, not ${quoted(text)}`)
+}
+
+/** Throws a UsageError where a period would end before it begins. */
+function assertOrdered(given: readonly Flag[], values: FlagValues, resolved: Record<string, string>): void {
+  const start = given.find(({ time }) => time === 'start')
+  const end = given.find(({ time }) => time === 'end')
+  if (!start || !end || spanOf(resolved[start.name], resolved[end.name]).ordered) return
+  throw new UsageError(
+    `--${start.name} ${String(values[start.name])} is after --${end.name} ${String(values[end.name])}`,
+  )
+}
+
+function quoted(text: string): string {
+  return JSON.stringify(text)
+}
