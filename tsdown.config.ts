@@ -15,7 +15,7 @@ export const chunks = [
   {
     // What every run needs to reach an academy and to print what it answers.
     name: 'run',
-    test: /src\/(cli\/(command\/context|operation\/list|output\/(output|formats\/(format|json|tsv))|session\/(?!refresh|clock)|terminal\/(prompts|colour))|auth\/(errors|tokens|token-source)|codec\/(credential-text|nearest)|config\/|contract\/oauth|client\/(?!undici|client\.ts))/,
+    test: /src\/(cli\/(command\/context|operation\/list|output\/(output|formats\/(format|json|tsv))|session\/(?!clock)|terminal\/(prompts|colour))|auth\/(errors|tokens|token-source)|codec\/(credential-text|nearest)|config\/|contract\/oauth|client\/(?!undici|client\.ts))/,
   },
   {
     name: 'server',

@@ -8,7 +8,7 @@ import type { AuthorizationServer } from './authorization-server.ts'
 import type { ClientIdentity } from './client-identity.ts'
 import { type Refusal, readAnswer } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
-import { grantedBy, type TokenResponse } from './tokens.ts'
+import { type GrantedTokens, grantedBy, type TokenResponse } from './tokens.ts'
 
 /** For whom and for what tokens were asked. */
 export interface TokenPurpose {
@@ -25,39 +25,65 @@ export type TokenAnswer =
   | { readonly tokens: StoredTokens; readonly refusal: null }
   | { readonly tokens: null; readonly refusal: Refusal }
 
-/**
- * Asks the token endpoint and makes what is stored of its answer (RFC 6749 §5.1). Throws a SignInError where the answer
- * is no token response, or gives tokens that are no bearer tokens (RFC 6750).
- */
+/** Asks the token endpoint for the tokens of a new session, as they are stored. Throws as `requestGrant` does. */
 export async function requestTokens(
   purpose: TokenPurpose,
   request: () => Promise<Response>,
 ): Promise<TokenAnswer> {
   const { server, client, origin, scopes, now } = purpose
-  const sentMs = now()
-  const response = await request()
-  const receivedMs = now()
-  const { body, refusal } = await readAnswer(server.tokenEndpoint, response)
+  const { issuer, tokenEndpoint } = server
+  const recipient = { issuer, tokenEndpoint, clientId: client.id, now }
+  const { granted, refusal } = await requestGrant(recipient, { refreshToken: null, scopes }, request)
   if (refusal !== null) return { tokens: null, refusal }
-  const granted = await checkedResponse(server, client.id, body)
-  const timing = { sentMs, receivedMs, date: response.headers.get('date') }
   const tokens = {
     kind: 'oauth',
     origin,
-    ...grantedBy(granted, timing, { refreshToken: null, scopes }),
-    issuer: server.issuer,
+    ...granted,
+    issuer,
     clientId: client.id,
     ...(client.secret !== null && { clientSecret: client.secret, secretPlace: server.secretPlace }),
-    tokenEndpoint: server.tokenEndpoint,
+    tokenEndpoint,
     revocationEndpoint: server.revocationEndpoint,
   } as const
   return { tokens, refusal: null }
 }
 
+/** Which token endpoint is asked, and by whom. */
+export interface GrantRecipient {
+  readonly issuer: string
+  readonly tokenEndpoint: string
+  readonly clientId: string
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+}
+
+/** What a token endpoint grants (RFC 6749 §5.1), or why it refuses (§5.2). */
+export type GrantAnswer =
+  | { readonly granted: GrantedTokens; readonly refusal: null }
+  | { readonly granted: null; readonly refusal: Refusal }
+
+/**
+ * Asks a token endpoint; what its answer leaves out is as `before`. Throws a SignInError where the answer is no token
+ * response, or gives tokens that are no bearer tokens (RFC 6750).
+ */
+export async function requestGrant(
+  recipient: GrantRecipient,
+  before: Pick<StoredTokens, 'refreshToken' | 'scopes'>,
+  request: () => Promise<Response>,
+): Promise<GrantAnswer> {
+  const sentMs = recipient.now()
+  const response = await request()
+  const receivedMs = recipient.now()
+  const { body, refusal } = await readAnswer(recipient.tokenEndpoint, response)
+  if (refusal !== null) return { granted: null, refusal }
+  const checked = await checkedResponse(recipient, body)
+  const timing = { sentMs, receivedMs, date: response.headers.get('date') }
+  return { granted: grantedBy(checked, timing, before), refusal: null }
+}
+
 /** An answer as the token response that it is. Throws a SignInError where it is none, or gives no bearer token. */
-export async function checkedResponse(
-  { issuer, tokenEndpoint }: Pick<AuthorizationServer, 'issuer' | 'tokenEndpoint'>,
-  clientId: string,
+async function checkedResponse(
+  { issuer, tokenEndpoint, clientId }: GrantRecipient,
   body: Readonly<Record<string, unknown>>,
 ): Promise<TokenResponse> {
   // Nobody here reads an ID token, so nothing in one may end a sign-in; and null says no more than nothing.

@@ -1,15 +1,16 @@
 import { ConfigError } from '../config/errors.ts'
 import type { StoredTokens } from '../config/profiles.ts'
 import { SignInError } from './errors.ts'
+import type { RefreshTurn } from './refresh-in-turn.ts'
 import { isFresh, remainingMs } from './tokens.ts'
 
-/** The access token of one run, renewed when that is due. */
+/** The access token of one run, refreshed when that is due. */
 export interface TokenSource {
-  /** The token to send now. Throws as `renew` does where there is none that could be valid. */
+  /** The token to send now. Throws as `refresh` does where there is none that could be valid. */
   current(): Promise<string>
-  /** Another token than one that was refused; null where there is none. Throws as `renew` does. */
+  /** Another token than one that was refused; null where there is none. Throws as `refresh` does. */
   after(refused: string): Promise<string | null>
-  /** Resolves when no renewal is under way. */
+  /** Resolves when no refresh is under way. */
   settled(): Promise<void>
 }
 
@@ -19,23 +20,36 @@ export interface TokenSourceOptions {
   /** Milliseconds since 1970. */
   readonly now: () => number
   /** Tokens that serve in place of those held, as `refreshInTurn` finds them. */
-  readonly renew: (held: StoredTokens, serves: (stored: StoredTokens) => boolean) => Promise<StoredTokens>
-  /** Is told of every renewal. */
-  readonly onRenewed: (tokens: StoredTokens) => void
+  readonly refresh: (held: StoredTokens, serves: (stored: StoredTokens) => boolean) => Promise<StoredTokens>
+  /** Is told of every refresh. */
+  readonly onRefreshed: (tokens: StoredTokens) => void
 }
 
-/** A token source that renews ahead of the end, and one renewal at a time. */
-export function createTokenSource({ tokens, now, renew, onRenewed }: TokenSourceOptions): TokenSource {
+/**
+ * The access token of a profile that several processes may share. What refreshes and stores it is loaded when that is
+ * due: most runs need none of it.
+ */
+export function profileTokenSource(
+  turn: RefreshTurn & Pick<TokenSourceOptions, 'tokens' | 'onRefreshed'>,
+): TokenSource {
+  return createTokenSource({
+    ...turn,
+    refresh: async (held, serves) => (await import('./refresh-in-turn.ts')).refreshInTurn(held, serves, turn),
+  })
+}
+
+/** A token source that refreshes ahead of the end, and once at a time. */
+export function createTokenSource({ tokens, now, refresh, onRefreshed }: TokenSourceOptions): TokenSource {
   let held = tokens
   let flight: Promise<void> | null = null
   let postponed = false
 
-  function renewal(serves: (stored: StoredTokens) => boolean): Promise<void> {
-    flight ??= renew(held, serves)
-      .then((renewed) => {
-        held = renewed
+  function refreshOnce(serves: (stored: StoredTokens) => boolean): Promise<void> {
+    flight ??= refresh(held, serves)
+      .then((refreshed) => {
+        held = refreshed
         postponed = false
-        onRenewed(renewed)
+        onRefreshed(refreshed)
       })
       .finally(() => {
         flight = null
@@ -49,7 +63,7 @@ export function createTokenSource({ tokens, now, renew, onRenewed }: TokenSource
     // One that lasts a little longer is used up in peace, instead of asking in vain at every request.
     if (postponed && lasts()) return held.accessToken
     try {
-      await renewal((stored) => isFresh(stored, now()))
+      await refreshOnce((stored) => isFresh(stored, now()))
     } catch (error) {
       if (!isPassing(error) || !lasts()) throw error
       postponed = true
@@ -60,7 +74,7 @@ export function createTokenSource({ tokens, now, renew, onRenewed }: TokenSource
   async function after(refused: string): Promise<string | null> {
     await flight
     if (held.accessToken === refused && held.refreshToken !== null) {
-      await renewal(({ accessToken }) => accessToken !== refused)
+      await refreshOnce(({ accessToken }) => accessToken !== refused)
     }
     return held.accessToken === refused ? null : held.accessToken
   }

@@ -62,7 +62,7 @@ export function remainingMs({ expiresAt, skewMs }: StoredTokens, nowMs: number):
   return Number.isNaN(endMs) ? Number.POSITIVE_INFINITY : endMs - skewMs - nowMs
 }
 
-/** True while an access token need not be renewed yet: until a minute, or a tenth of its lifetime, before its end. */
+/** True while an access token need not be refreshed yet: until a minute, or a tenth of its lifetime, before its end. */
 export function isFresh(tokens: StoredTokens, nowMs: number): boolean {
   const { lifetimeSeconds } = tokens
   const tenthMs = lifetimeSeconds === null ? longestThresholdMs : lifetimeSeconds * 100

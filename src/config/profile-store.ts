@@ -13,7 +13,7 @@ export interface ProfileStore {
   /** Applies `change` to what is stored at that moment, under a lock, and gives back the result. */
   change(change: (profiles: Profiles) => Profiles): Promise<Profiles>
   /**
-   * Runs `work` while no other process may renew or end the credential of this profile, and once it is sure that
+   * Runs `work` while no other process may refresh or end the credential of this profile, and once it is sure that
    * files can be written beside it. Throws a ConfigError where they cannot, or where the wait is over 30 s long, and
    * the reason of a signal that ends the wait.
    */

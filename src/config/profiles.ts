@@ -11,7 +11,7 @@ export interface StoredKey extends Stored {
   readonly value: string
 }
 
-/** What signing in by OAuth 2.0 led to, with all that renewing and revoking it takes (RFC 6749 §5.1, RFC 7009). */
+/** What signing in by OAuth 2.0 led to, with all that refreshing and revoking it takes (RFC 6749 §5.1, RFC 7009). */
 export interface StoredTokens extends Stored {
   readonly kind: 'oauth'
   readonly accessToken: string

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
-import { SignInError } from '../../src/auth/errors.ts'
-import { refreshInTurn, type Turn } from '../../src/auth/refresh-in-turn.ts'
+import { type RefreshTurn, refreshInTurn } from '../../src/auth/refresh-in-turn.ts'
 import { ConfigError } from '../../src/config/errors.ts'
 import { createProfileStore, type ProfileStore } from '../../src/config/profile-store.ts'
 import { type StoredCredential, type StoredTokens, withCredential } from '../../src/config/profiles.ts'
@@ -12,17 +11,24 @@ import { readProfiles, storedTokens, storeProfile, tokensIn } from '../helpers/s
 const url = 'https://school.example'
 const old = storedTokens(url)
 const next = storedTokens(url, { accessToken: 'access-2', refreshToken: 'refresh-2' })
-const gone = new SignInError('signed_out', 'the session has ended')
+const granted = () =>
+  Response.json({
+    access_token: 'access-2',
+    refresh_token: 'refresh-2',
+    token_type: 'Bearer',
+    expires_in: 3600,
+  })
+const refused = (error: string, status = 400) => Response.json({ error }, { status })
 
-/** A profile with tokens, and one process that renews them: what it asked for and what it noted. */
+/** A profile with tokens, and one process that refreshes them: what it asked for and what it noted. */
 interface Shared {
   readonly config: string
   readonly store: ProfileStore
   /** The refresh tokens that were sent. */
-  readonly sent: string[]
+  readonly sent: (string | null | undefined)[]
   readonly notes: string[]
-  /** Renews; `answer` is what the server makes of a refresh token. */
-  renew(answer?: () => Promise<StoredTokens>, more?: Partial<Turn>): Promise<StoredTokens>
+  /** Refreshes; `answer` is what the server makes of a refresh token. */
+  refresh(answer?: () => Promise<Response>, more?: Partial<RefreshTurn>): Promise<StoredTokens>
   put(credential: StoredCredential | undefined): Promise<void>
 }
 
@@ -33,23 +39,25 @@ const test = base.extend('shared', async ({ task: _ }, { onCleanup }): Promise<S
   storeProfile(config, url, old)
   const sleep = () => new Promise<void>((done) => setImmediate(done))
   const store = createProfileStore(config, { now: Date.now, sleep })
-  const sent: string[] = []
+  const sent: Shared['sent'] = []
   const notes: string[] = []
   return {
     config,
     store,
     sent,
     notes,
-    renew: (answer = async () => next, more = {}) =>
+    refresh: (answer = async () => granted(), more = {}) =>
       refreshInTurn(old, ({ accessToken }) => accessToken !== old.accessToken, {
         profile: 'school',
         store,
         signal: new AbortController().signal,
+        now: () => Date.parse('2026-03-01T12:00:00.000Z'),
+        signInCommand: 'learnctl auth login --profile school',
         note: async (text) => {
           notes.push(text)
         },
-        refreshed: async ({ refreshToken }) => {
-          sent.push(refreshToken)
+        fetch: async (_, { body }) => {
+          sent.push(body?.get('refresh_token'))
           return answer()
         },
         ...more,
@@ -61,8 +69,8 @@ const test = base.extend('shared', async ({ task: _ }, { onCleanup }): Promise<S
 })
 
 describe('whose turn it is', () => {
-  test('renews, and stores what came of it for nobody else to read', async ({ shared }) => {
-    expect(await shared.renew()).toEqual(next)
+  test('refreshes, and stores what came of it for nobody else to read', async ({ shared }) => {
+    expect(await shared.refresh()).toEqual(next)
     expect(tokensIn(shared.config)).toEqual(next)
     expect(statSync(join(shared.config, 'profiles.json')).mode & 0o777).toBe(0o600)
     expect(readdirSync(shared.config)).toEqual(['profiles.json'])
@@ -71,19 +79,19 @@ describe('whose turn it is', () => {
 
   test('takes what another process has stored meanwhile', async ({ shared }) => {
     await shared.put(next)
-    expect(await shared.renew()).toEqual(next)
+    expect(await shared.refresh()).toEqual(next)
     expect(shared.sent).toEqual([])
   })
 
-  test('renews what is stored, not what it once read', async ({ shared }) => {
+  test('refreshes what is stored, not what it once read', async ({ shared }) => {
     await shared.put({ ...old, refreshToken: 'refresh-9' })
-    await shared.renew()
+    await shared.refresh()
     expect(shared.sent).toEqual(['refresh-9'])
     expect(tokensIn(shared.config)).toEqual(next)
   })
 
   test('asks once, whoever else waits for it', async ({ shared }) => {
-    const all = await Promise.all(Array.from({ length: 8 }, () => shared.renew()))
+    const all = await Promise.all(Array.from({ length: 8 }, () => shared.refresh()))
     expect(all).toEqual(Array.from({ length: 8 }, () => next))
     expect(shared.sent).toEqual(['refresh-1'])
   })
@@ -91,20 +99,20 @@ describe('whose turn it is', () => {
   test('asks for nothing where it could not store it', async ({ shared }) => {
     rmSync(shared.config, { recursive: true })
     writeFileSync(shared.config, 'a file where the directory should be')
-    await expect(shared.renew()).rejects.toMatchObject({ name: 'ConfigError' })
+    await expect(shared.refresh()).rejects.toMatchObject({ name: 'ConfigError' })
     expect(shared.sent).toEqual([])
   })
 
   test('asks for nothing where a lock could be made, but the file not be written', async ({ shared }) => {
     const full = new ConfigError('config_unwritable', 'cannot write: ENOSPC')
     const store = { ...shared.store, change: () => Promise.reject(full) }
-    await expect(shared.renew(undefined, { store })).rejects.toBe(full)
+    await expect(shared.refresh(undefined, { store })).rejects.toBe(full)
     expect(shared.sent).toEqual([])
   })
 
   test('asks for nothing any more once the run is interrupted', async ({ shared }) => {
     const reason = new Error('interrupted')
-    await expect(shared.renew(undefined, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
+    await expect(shared.refresh(undefined, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
     expect(shared.sent).toEqual([])
   })
 
@@ -112,9 +120,9 @@ describe('whose turn it is', () => {
     const controller = new AbortController()
     const answer = async () => {
       controller.abort(new Error('interrupted'))
-      return next
+      return granted()
     }
-    expect(await shared.renew(answer, { signal: controller.signal })).toEqual(next)
+    expect(await shared.refresh(answer, { signal: controller.signal })).toEqual(next)
     expect(tokensIn(shared.config)).toEqual(next)
   })
 
@@ -122,12 +130,12 @@ describe('whose turn it is', () => {
     const answer = async () => {
       rmSync(shared.config, { recursive: true })
       writeFileSync(shared.config, 'a file where the directory should be')
-      return next
+      return granted()
     }
-    expect(await shared.renew(answer)).toEqual(next)
+    expect(await shared.refresh(answer)).toEqual(next)
     expect(shared.notes).toEqual([
       expect.stringMatching(
-        /^the renewed session of profile school could not be stored \(cannot write .*\): /,
+        /^the refreshed session of profile school cannot be stored \(cannot write .*\); /,
       ),
     ])
   })
@@ -136,16 +144,20 @@ describe('whose turn it is', () => {
     const other = storedTokens(url, { accessToken: 'other', refreshToken: 'other' })
     const answer = async () => {
       await shared.put(other)
-      return next
+      return granted()
     }
-    expect(await shared.renew(answer)).toEqual(next)
+    expect(await shared.refresh(answer)).toEqual(next)
     expect(tokensIn(shared.config)).toEqual(other)
   })
 })
 
 describe('a session that has ended', () => {
   test('is forgotten, but not its profile', async ({ shared }) => {
-    await expect(shared.renew(() => Promise.reject(gone))).rejects.toBe(gone)
+    await expect(shared.refresh(async () => refused('invalid_grant'))).rejects.toMatchObject({
+      code: 'signed_out',
+      message: 'the session at https://school.example has ended',
+      hint: 'sign in again: learnctl auth login --profile school',
+    })
     expect(readProfiles(shared.config)).toEqual({ school: { url } })
     expect(readdirSync(shared.config)).toEqual(['profiles.json'])
   })
@@ -153,17 +165,18 @@ describe('a session that has ended', () => {
   test('is another’s success where that has stored new tokens meanwhile', async ({ shared }) => {
     const answer = async () => {
       await shared.put(next)
-      throw gone
+      return refused('invalid_grant')
     }
-    expect(await shared.renew(answer)).toEqual(next)
+    expect(await shared.refresh(answer)).toEqual(next)
     expect(tokensIn(shared.config)).toEqual(next)
   })
 
   test('was ended by whoever signed out, and nothing is asked for', async ({ shared }) => {
     await shared.put(undefined)
-    await expect(shared.renew()).rejects.toMatchObject({
+    await expect(shared.refresh()).rejects.toMatchObject({
       code: 'signed_out',
-      message: 'profile school is not signed in to https://school.example any more',
+      message: 'profile school is no longer signed in to https://school.example',
+      hint: 'sign in again: learnctl auth login --profile school',
     })
     expect(shared.sent).toEqual([])
   })
@@ -173,15 +186,19 @@ describe('a session that has ended', () => {
     ['an API key', { kind: 'api_key', value: 'key', origin: url, storedAt: old.storedAt }],
   ])('is not gone on with by %s', async ([, credential], { shared }) => {
     await shared.put(credential)
-    await expect(shared.renew()).rejects.toMatchObject({ code: 'signed_out' })
+    await expect(shared.refresh()).rejects.toMatchObject({ code: 'signed_out' })
     expect(shared.sent).toEqual([])
     expect(readProfiles(shared.config)['school']?.credential).toEqual(credential)
   })
 
   test('is not assumed because a server is in trouble', async ({ shared }) => {
-    for (const code of ['server_unavailable', 'token_refused', 'answer_unusable'] as const) {
-      const fault = new SignInError(code, 'no')
-      await expect(shared.renew(() => Promise.reject(fault))).rejects.toBe(fault)
+    const again = 'sign in again: learnctl auth login --profile school'
+    for (const [answer, code, hint] of [
+      [refused('busy', 503), 'server_unavailable', 'try again later'],
+      [refused('invalid_client'), 'token_refused', again],
+      [new Response('<!doctype html>'), 'answer_unusable', again],
+    ] as const) {
+      await expect(shared.refresh(async () => answer)).rejects.toMatchObject({ code, hint })
     }
     expect(tokensIn(shared.config)).toEqual(old)
     expect(existsSync(join(shared.config, 'school.credential.lock'))).toBe(false)
@@ -191,15 +208,15 @@ describe('a session that has ended', () => {
     const answer = async () => {
       rmSync(shared.config, { recursive: true })
       writeFileSync(shared.config, 'a file where the directory should be')
-      throw gone
+      return refused('invalid_grant')
     }
-    await expect(shared.renew(answer)).rejects.toBe(gone)
+    await expect(shared.refresh(answer)).rejects.toMatchObject({ code: 'signed_out' })
   })
 })
 
-test('tokens that cannot be renewed stay as they are', async ({ shared }) => {
+test('tokens that cannot be refreshed stay as they are', async ({ shared }) => {
   const short = { ...old, refreshToken: null }
   await shared.put(short)
-  expect(await shared.renew()).toEqual(short)
+  expect(await shared.refresh()).toEqual(short)
   expect(shared.sent).toEqual([])
 })

@@ -8,22 +8,22 @@ import { storedTokens } from '../helpers/signed-in.ts'
 
 const url = 'https://school.example'
 
-/** A token source on a clock of its own; a renewal gives `access-2`, then `access-3` and so on, unless it fails. */
+/** A token source on a clock of its own; a refresh gives `access-2`, then `access-3` and so on, unless it fails. */
 function sourceOf(given: Partial<StoredTokens> = {}) {
   const clock = stoppedClock()
   const told: string[] = []
-  const state = { renewals: 0, fault: null as Error | null }
+  const state = { refreshes: 0, fault: null as Error | null }
   const source = createTokenSource({
     tokens: storedTokens(url, given),
     now: () => clock.now().getTime(),
-    renew: async (held) => {
-      state.renewals += 1
+    refresh: async (held) => {
+      state.refreshes += 1
       await new Promise((done) => setImmediate(done))
       if (state.fault) throw state.fault
       const expiresAt = new Date(clock.now().getTime() + hour).toISOString()
-      return { ...held, accessToken: `access-${state.renewals + 1}`, expiresAt }
+      return { ...held, accessToken: `access-${state.refreshes + 1}`, expiresAt }
     },
-    onRenewed: ({ accessToken }) => told.push(accessToken),
+    onRefreshed: ({ accessToken }) => told.push(accessToken),
   })
   return { source, clock, state, told }
 }
@@ -33,7 +33,7 @@ describe('the token to send', () => {
     const { source, clock, state } = sourceOf()
     clock.advance(58 * minute)
     expect(await source.current()).toBe('access-1')
-    expect(state.renewals).toBe(0)
+    expect(state.refreshes).toBe(0)
   })
 
   test('is a new one from the last minute on, and that is told', async () => {
@@ -44,32 +44,32 @@ describe('the token to send', () => {
     expect(told).toEqual(['access-2'])
   })
 
-  test('is renewed once for all who ask for it at the same time', async () => {
+  test('is refreshed once for all who ask for it at the same time', async () => {
     const { source, clock, state } = sourceOf()
     clock.advance(2 * hour)
     const all = await Promise.all([source.current(), source.current(), source.after('access-1')])
     expect(all).toEqual(['access-2', 'access-2', 'access-2'])
-    expect(state.renewals).toBe(1)
+    expect(state.refreshes).toBe(1)
   })
 
-  test('is the one that is held where nothing can renew it: the platform has the last word', async () => {
+  test('is the one that is held where nothing can refresh it: the platform has the last word', async () => {
     const { source, clock, state } = sourceOf({ refreshToken: null })
     clock.advance(2 * hour)
     expect(await source.current()).toBe('access-1')
     expect(await source.after('access-1')).toBeNull()
-    expect(state.renewals).toBe(0)
+    expect(state.refreshes).toBe(0)
   })
 
-  test('is not renewed ahead where nobody knows when it ends', async () => {
+  test('is not refreshed ahead where nobody knows when it ends', async () => {
     const { source, clock, state } = sourceOf({ expiresAt: null, lifetimeSeconds: null })
     clock.advance(1000 * hour)
     expect(await source.current()).toBe('access-1')
     expect(await source.after('access-1')).toBe('access-2')
-    expect(state.renewals).toBe(1)
+    expect(state.refreshes).toBe(1)
   })
 })
 
-describe('a renewal that fails', () => {
+describe('a refresh that fails', () => {
   const passing = [
     new SignInError('server_unavailable', 'busy'),
     new SignInError('answer_unusable', 'a page'),
@@ -87,7 +87,7 @@ describe('a renewal that fails', () => {
     clock.advance(59 * minute + 30 * second)
     expect(await source.current()).toBe('access-1')
     expect(await source.current()).toBe('access-1')
-    expect(state.renewals).toBe(1)
+    expect(state.refreshes).toBe(1)
     clock.advance(minute)
     await expect(source.current()).rejects.toBe(fault)
     state.fault = null
@@ -109,11 +109,11 @@ describe('a renewal that fails', () => {
 })
 
 describe('after a refusal', () => {
-  test('a token that was renewed meanwhile is given at once', async () => {
+  test('a token that was refreshed meanwhile is given at once', async () => {
     const { source, state } = sourceOf()
     expect(await source.after('access-1')).toBe('access-2')
     expect(await source.after('access-1')).toBe('access-2')
-    expect(state.renewals).toBe(1)
+    expect(state.refreshes).toBe(1)
   })
 
   test('the new one can be refused as well', async () => {
@@ -123,7 +123,7 @@ describe('after a refusal', () => {
   })
 })
 
-test('a source has settled when no renewal is under way, however that ended', async () => {
+test('a source has settled when no refresh is under way, however that ended', async () => {
   const { source, clock, state, told } = sourceOf()
   await source.settled()
   clock.advance(2 * hour)

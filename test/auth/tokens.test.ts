@@ -63,7 +63,7 @@ describe('the difference of the clocks', () => {
   })
 })
 
-describe('an access token is renewed', () => {
+describe('an access token is refreshed', () => {
   test.each([
     ['an hour, in its last minute', 3600, 60],
     ['ten minutes, in the last one of them', 600, 60],

@@ -334,13 +334,13 @@ describe('a refusal for want of a scope', () => {
 
 describe('a refused credential', () => {
   const refused = () => problem(401, 'invalid_token')
-  const withoutRenewal = storedTokens(url, { refreshToken: null })
+  const withoutRefresh = storedTokens(url, { refreshToken: null })
 
   plain.each<[string, StoredCredential | undefined, string, Record<string, string>, string]>([
-    ['a session', withoutRenewal, '', {}, 'sign in again: learnctl auth login'],
+    ['a session', withoutRefresh, '', {}, 'sign in again: learnctl auth login'],
     [
       'a session of another profile',
-      withoutRenewal,
+      withoutRefresh,
       '--profile other',
       {},
       'sign in again: learnctl auth login --profile other',
@@ -348,7 +348,7 @@ describe('a refused credential', () => {
     ['a key', storedKey, '', {}, 'sign in again: learnctl auth login --with-key'],
     [
       'a variable beside a session',
-      withoutRenewal,
+      withoutRefresh,
       '',
       { LEARNCTL_API_KEY: 'k' },
       'put a valid one into LEARNCTL_API_KEY, or unset it and use that of profile school',
@@ -374,7 +374,7 @@ describe('a refused credential', () => {
 
   plain('of a session is said to be one, and what it shadows', async () => {
     const env = { LEARNCTL_API_KEY: 'k' }
-    const { stderr } = await answeredWith(withoutRenewal, refused, 'courses get crs_1 --profile school', {
+    const { stderr } = await answeredWith(withoutRefresh, refused, 'courses get crs_1 --profile school', {
       env,
     })
     expect(stderr).toContain(`the access token from profile school was sent to ${url}`)

@@ -6,8 +6,8 @@ import { scripted, trial } from './harness.ts'
 const unauthorized = () => Response.json({ code: 'token_expired', detail: 'too old' }, { status: 401 })
 const one = () => Response.json({ id: 'crs_1' })
 
-/** A caller whose answers are these, with a token that is renewed as told; `asked` are the refused ones. */
-function renewing(
+/** A caller whose answers are these, with a token that is refreshed as told; `asked` are the refused ones. */
+function refreshing(
   answers: readonly Response[],
   next: () => Promise<string | null>,
   more: Partial<CallerOptions> = {},
@@ -30,7 +30,7 @@ function renewing(
 const get = { params: { courseId: 'crs_1' } }
 
 test('a 401 is answered by the same request with another credential', async () => {
-  const { caller, asked, requests, bearers } = renewing([unauthorized(), one()], async () => 'Bearer new')
+  const { caller, asked, requests, bearers } = refreshing([unauthorized(), one()], async () => 'Bearer new')
   const { data } = await caller.call(courses.create, { body: { title: 'Go' } })
   expect(data).toEqual({ id: 'crs_1' })
   expect(asked).toEqual(['Bearer old'])
@@ -44,52 +44,52 @@ test('a 401 is answered by the same request with another credential', async () =
 })
 
 test('a second 401 is the error, and no third request is sent', async () => {
-  const { caller, asked, requests } = renewing([unauthorized(), unauthorized()], async () => 'Bearer new')
+  const { caller, asked, requests } = refreshing([unauthorized(), unauthorized()], async () => 'Bearer new')
   await expect(caller.call(courses.get, get)).rejects.toMatchObject({ status: 401, code: 'token_expired' })
   expect(asked).toHaveLength(1)
   expect(requests).toHaveLength(2)
 })
 
-test('a credential is renewed once for a request, whatever else it meets', async () => {
+test('a credential is refreshed once for a request, whatever else it meets', async () => {
   const busy = new Response(null, { status: 503 })
   const answers = [unauthorized(), busy, unauthorized()]
-  const { caller, asked, bearers } = renewing(answers, async () => 'Bearer new')
+  const { caller, asked, bearers } = refreshing(answers, async () => 'Bearer new')
   await expect(caller.call(courses.get, get)).rejects.toMatchObject({ status: 401 })
   expect(asked).toHaveLength(1)
   expect(bearers()).toEqual(['Bearer old', 'Bearer new', 'Bearer old'])
 })
 
-test('each request may have it renewed anew', async () => {
+test('each request may have it refreshed anew', async () => {
   const answers = [unauthorized(), one(), unauthorized(), one()]
-  const { caller, asked } = renewing(answers, async () => 'Bearer new')
+  const { caller, asked } = refreshing(answers, async () => 'Bearer new')
   await caller.call(courses.get, get)
   await caller.call(courses.get, get)
   expect(asked).toHaveLength(2)
 })
 
 test('a 401 is the error where there is no other credential', async () => {
-  const { caller, requests } = renewing([unauthorized()], async () => null)
+  const { caller, requests } = refreshing([unauthorized()], async () => null)
   await expect(caller.call(courses.get, get)).rejects.toMatchObject({ status: 401 })
   expect(requests).toHaveLength(1)
 })
 
-test('what hinders the renewal is the error, and is not tried again', async () => {
+test('what hinders the refresh is the error, and is not tried again', async () => {
   const fault = new Error('no luck')
-  const { caller, asked } = renewing([unauthorized()], () => Promise.reject(fault))
+  const { caller, asked } = refreshing([unauthorized()], () => Promise.reject(fault))
   await expect(caller.call(courses.create, { body: { title: 'Go' } })).rejects.toBe(fault)
   expect(asked).toHaveLength(1)
 })
 
 test('a credential that is the request’s own is never replaced', async () => {
-  const { caller, asked } = renewing([unauthorized()], async () => 'Bearer new')
+  const { caller, asked } = refreshing([unauthorized()], async () => 'Bearer new')
   const own = { method: 'GET', path: '/v1/courses', headers: { Authorization: 'Basic x' } }
   await expect(caller.send(own)).rejects.toMatchObject({ status: 401 })
   expect(asked).toEqual([])
 })
 
-test('no other refusal has anything renewed', async () => {
+test('no other refusal has anything refreshed', async () => {
   const answers = [403, 400, 404].map((status) => Response.json({ code: 'forbidden' }, { status }))
-  const { caller, asked } = renewing(answers, async () => 'Bearer new')
+  const { caller, asked } = refreshing(answers, async () => 'Bearer new')
   for (const status of [403, 400, 404]) {
     await expect(caller.call(courses.list)).rejects.toMatchObject({ status })
   }

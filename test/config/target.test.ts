@@ -125,7 +125,7 @@ describe('the credential', () => {
     expect(() => choose({ env: { LEARNCTL_API_KEY: 'a', LEARNCTL_ACCESS_TOKEN: 'b' } })).toThrow('both set')
   })
 
-  it('of a profile says what it is kept with: tokens can be renewed, a key and a variable’s cannot', () => {
+  it('of a profile says what it is kept with: tokens can be refreshed, a key and a variable’s cannot', () => {
     const tokens = storedTokens('https://prod.example')
     const stored = { ...profiles, profiles: { prod: { url: 'https://prod.example', credential: tokens } } }
     expect(choose({ stored })).toMatchObject({

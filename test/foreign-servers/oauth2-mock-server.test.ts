@@ -87,7 +87,7 @@ describe('with oauth2-mock-server', () => {
     expect(place.stored()).toMatchObject({ tokenEndpoint: `${place.url}/oauth/token` })
   })
 
-  test('renews its session, and ends it', async ({ place }) => {
+  test('refreshes its session, and ends it', async ({ place }) => {
     await place.login()
     const before = place.stored()
     place.wait(2 * hour)

@@ -107,7 +107,7 @@ describe('with oidc-provider', () => {
     expect(await place.cli.run('auth token')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('renews its session when that is due, with a new refresh token each time', async ({ place }) => {
+  test('refreshes its session when that is due, with a new refresh token each time', async ({ place }) => {
     await place.login()
     const before = place.stored()
     place.wait(2 * hour)

@@ -21,7 +21,7 @@ export const status: Command = {
   name: 'status',
   summary: 'Show which academy and which credential are used, and why',
   description:
-    'Exit 4 when there is no credential, or the platform does not take it. An access token that is about\nto end is renewed.',
+    'Exit 4 when there is no credential, or the platform does not take it. An access token that is about\nto end is refreshed.',
   examples: ['auth status', 'auth status -o json'],
   run,
 }
@@ -57,7 +57,7 @@ function told({ kind, value, origin, shadows, kept }: Credential) {
     value: maskCredential(value),
     scopes: tokens?.scopes ?? null,
     expiresAt: tokens?.expiresAt ?? null,
-    renewable: tokens !== null && tokens.refreshToken !== null,
+    refreshable: tokens !== null && tokens.refreshToken !== null,
     from: origin.name,
     insteadOf: shadows.map(({ name }) => name),
   }

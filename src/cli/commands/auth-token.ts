@@ -6,7 +6,7 @@ export const token: Command = {
   name: 'token',
   summary: 'Print the access token or API key, for other programs',
   description:
-    'It is printed as it is, whatever the format of output: an access token that is about to end is\nrenewed first, an API key stays as it is.',
+    'The value is printed as it is, whatever --output says. An access token that is about to expire is\nrefreshed first.',
   examples: ['auth token', 'auth token --profile work'],
   run,
 }

@@ -163,10 +163,10 @@ function signedIn(target: Target, nowMs: number): Finding[] {
       ? 'does not say when it ends'
       : `ends at ${expiresAt}, in ${Math.max(0, Math.round(remainingMs(tokens, nowMs) / 60_000))} min`
   if (refreshToken !== null) {
-    return [{ check: 'session', status: 'ok', detail: `the access token ${end}, and is renewed by itself` }]
+    return [{ check: 'session', status: 'ok', detail: `the access token ${end}, and is refreshed by itself` }]
   }
   const again = signInCommand(target)
-  const detail = `the access token ${end}, and cannot be renewed; sign in again then: ${again}`
+  const detail = `the access token ${end}, and cannot be refreshed; sign in again then: ${again}`
   return [{ check: 'session', status: 'warning', detail }]
 }
 

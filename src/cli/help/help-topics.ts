@@ -67,7 +67,7 @@ this machine, served inside the command itself.
   learnctl profiles list
   learnctl profiles use <name>
 
-An access token is renewed by itself, by one process at a time, until \`learnctl
+An access token is refreshed by itself, by one process at a time, until \`learnctl
 auth logout\` ends the session. \`learnctl auth token\` prints it.
 
 A stored credential goes only to the origin it was stored for. When a flag or a

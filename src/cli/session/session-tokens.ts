@@ -1,16 +1,22 @@
-import { createTokenSource, type TokenSource } from '../../auth/token-source.ts'
+import { SignInError } from '../../auth/errors.ts'
+import type { Fetch } from '../../auth/fetch.ts'
+import { profileTokenSource, type TokenSource } from '../../auth/token-source.ts'
+import { assertConfidential } from '../../client/base-url.ts'
+import { ConnectionError, TimeoutError } from '../../client/errors.ts'
 import type { Transport } from '../../client/transport.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { Target } from '../../config/target.ts'
-import type { Io } from '../terminal/io.ts'
+import { type Io, say } from '../terminal/io.ts'
+import { visible } from '../terminal/visible.ts'
+import { signInCommand } from './sign-in-command.ts'
 
 /** Whatever is waited for an answer of the API: here other processes wait, and what comes too late is lost. */
 const timeoutMs = 10_000
 
-/** What the tokens of a profile are renewed by. */
-export interface TokenSourceParts {
+/** Whose tokens they are, and what of this run a refresh takes. */
+export interface SessionTokensOptions {
   readonly io: Io
   readonly settings: Settings
   readonly store: ProfileStore
@@ -18,30 +24,41 @@ export interface TokenSourceParts {
   readonly profile: string
   readonly tokens: StoredTokens
   readonly target: Target
-  readonly onRenewed: (tokens: StoredTokens) => void
+  readonly onRefreshed: (tokens: StoredTokens) => void
 }
 
-/** The access token of a profile; what renews it is loaded when that is due. */
-export function openTokenSource(parts: TokenSourceParts): TokenSource {
-  const { io, settings, store, transport, profile, tokens, target, onRenewed } = parts
-  return createTokenSource({
+/** The access token of a profile, refreshed over the transport of this run. */
+export function sessionTokens(options: SessionTokensOptions): TokenSource {
+  const { io, store, profile, tokens, target, onRefreshed } = options
+  return profileTokenSource({
+    profile,
+    store,
     tokens,
+    onRefreshed,
     now: io.now,
-    onRenewed,
-    renew: async (held, serves) => {
-      const [{ renewed }, { webFetch }] = await Promise.all([
-        import('./refresh.ts'),
-        import('./web-fetch.ts'),
-      ])
-      return renewed(held, serves, {
-        io,
-        target,
-        store,
-        profile,
-        fetch: webFetch(transport, timeoutMs),
-        insecureHttp: settings.insecureHttp.value,
-        debug: settings.debug.value,
-      })
-    },
+    signal: io.signal,
+    note: (text) => say(io, `note: ${visible(text)}\n`),
+    signInCommand: signInCommand(target, { whole: true }),
+    fetch: refreshFetch(options),
   })
+}
+
+/**
+ * A network that fails is a server that cannot answer now, whatever it did: the request that the token is for was not
+ * sent yet, and nothing may be guessed of its effect.
+ */
+function refreshFetch({ io, settings, transport, profile }: SessionTokensOptions): Fetch {
+  return async (url, request) => {
+    if (!settings.insecureHttp.value) assertConfidential(url)
+    const { watched, webFetch } = await import('./web-fetch.ts')
+    const plain = webFetch(transport, timeoutMs)
+    const fetch = settings.debug.value ? watched(plain, io) : plain
+    try {
+      return await fetch(url, request)
+    } catch (error) {
+      if (!(error instanceof ConnectionError || error instanceof TimeoutError)) throw error
+      const why = [`cannot refresh the session of profile ${profile}`]
+      throw new SignInError('server_unavailable', error.message, { cause: error, why })
+    }
+  }
 }

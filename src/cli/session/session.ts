@@ -35,7 +35,7 @@ export interface Session {
   /** How to call it. `anonymous` calls need no credential, and send none. */
   caller(options?: { readonly anonymous?: boolean }): Promise<Caller>
   /**
-   * What is sent as the bearer: an access token that is renewed when that is due, an API key as it is. Throws
+   * What is sent as the bearer: an access token that is refreshed when that is due, an API key as it is. Throws
    * AuthRequiredError where there is none, and a CommandError for a local academy, which takes none.
    */
   bearer(): Promise<string>
@@ -113,8 +113,8 @@ export function createSession(
   }
 
   async function openSource(profile: string, tokens: StoredTokens): Promise<TokenSource> {
-    const { openTokenSource } = await import('./session-tokens.ts')
-    return openTokenSource({
+    const { sessionTokens } = await import('./session-tokens.ts')
+    return sessionTokens({
       io,
       settings,
       store: profiles,
@@ -122,7 +122,7 @@ export function createSession(
       profile,
       tokens,
       target: target(),
-      onRenewed: (tokens) => {
+      onRefreshed: (tokens) => {
         if (chosen?.kind !== 'remote' || !chosen.credential) return
         const credential = { ...chosen.credential, value: tokens.accessToken, kept: { profile, tokens } }
         chosen = { ...chosen, credential }
@@ -130,7 +130,7 @@ export function createSession(
     })
   }
 
-  /** How requests with this credential are authorized; what is refused once is renewed once. */
+  /** How requests with this credential are authorized; what is refused once is refreshed once. */
   function authorizing(
     credential: Credential,
   ): Pick<CallerParts, 'credential' | 'authorization' | 'reauthorization'> {

@@ -24,7 +24,7 @@ export async function tellSignedIn(
   if (tokens.expiresAt === null)
     await output.note('the platform does not say how long the access token lasts')
   else if (tokens.refreshToken === null) {
-    await output.note(`the access token cannot be renewed; it lasts until ${tokens.expiresAt}`)
+    await output.note(`the access token cannot be refreshed; it lasts until ${tokens.expiresAt}`)
   }
   await endReplaced(context, tokens, replaced)
 }

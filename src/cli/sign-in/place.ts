@@ -97,7 +97,7 @@ export async function storeCredential(
       before = credentialOf(stored, profile)
       return { active: profile, profiles: { ...stored.profiles, [profile]: { url, credential } } }
     })
-  // A session that is being renewed or ended by another process is replaced when that is over.
+  // A session that is being refreshed or ended by another process is replaced when that is over.
   await profiles.exclusively(profile, store, io.signal)
   return before
 }

@@ -295,7 +295,7 @@ describe('a token endpoint that', () => {
     const { refresh_token: _, ...others } = tokens
     desk.school.scripts.set('/token', { body: others })
     expect((await desk.login()).stderr).toMatch(
-      /\nnote: the access token cannot be renewed; it lasts until 2026-03-01T13:00:00\.000Z\n$/,
+      /\nnote: the access token cannot be refreshed; it lasts until 2026-03-01T13:00:00\.000Z\n$/,
     )
     expect(desk.stored()).toMatchObject({ refreshToken: null })
   })

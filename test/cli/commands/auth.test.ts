@@ -152,7 +152,7 @@ describe('auth status of a session', () => {
         value: `lpa_***${user.tokens.accessToken.slice(-4)}`,
         scopes: ['read', 'write'],
         expiresAt: '2026-03-01T13:00:00.000Z',
-        renewable: true,
+        refreshable: true,
         from: 'profile school',
         insteadOf: ['LEARNCTL_API_KEY'],
       },
@@ -160,7 +160,7 @@ describe('auth status of a session', () => {
     })
   })
 
-  signedInTest('tells the end of the token that it has renewed', async ({ user, clock }) => {
+  signedInTest('tells the end of the token that it has refreshed', async ({ user, clock }) => {
     clock.advance(2 * hour)
     const { stdout } = await user.run('auth status --columns credential.expiresAt')
     expect(stdout).toBe('2026-03-01T15:00:00.000Z\n')
@@ -196,7 +196,7 @@ describe('auth token', () => {
     })
   })
 
-  signedInTest('renews one that is about to end, and stores it', async ({ user, academy, clock }) => {
+  signedInTest('refreshes one that is about to end, and stores it', async ({ user, academy, clock }) => {
     clock.advance(59.5 * minute)
     const { code, stdout, stderr } = await user.run('auth token')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -279,7 +279,7 @@ note: profile school holds no credential any more
     expect(readProfiles(user.config)).toEqual({ school: { url } })
   })
 
-  signedInTest('ends the access token where there is nothing to renew it', async ({ user }) => {
+  signedInTest('ends the access token where there is nothing to refresh it', async ({ user }) => {
     storeProfile(user.config, url, { ...user.tokens, refreshToken: null })
     expect(await user.run('auth logout')).toMatchObject({ code: 0 })
     const form = new URLSearchParams(user.sent[0]?.body)

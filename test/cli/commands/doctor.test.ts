@@ -101,16 +101,16 @@ describe('of a platform elsewhere', () => {
   test('tells how long a session lasts, and how it goes on', async ({ academy, admin, clock }) => {
     const cli = testCli({ transport: elsewhere(academy), now: () => clock.now().getTime() })
     const tokens = signedIn(academy.database, { userId: admin.id, url, now: clock.now })
-    const again = 'and cannot be renewed; sign in again then: learnctl auth login'
+    const again = 'and cannot be refreshed; sign in again then: learnctl auth login'
     const kinds: [Partial<StoredTokens>, string, string][] = [
-      [{}, 'ok', 'ends at 2026-03-01T13:00:00.000Z, in 60 min, and is renewed by itself'],
+      [{}, 'ok', 'ends at 2026-03-01T13:00:00.000Z, in 60 min, and is refreshed by itself'],
       [{ refreshToken: null }, 'warning', `ends at 2026-03-01T13:00:00.000Z, in 60 min, ${again}`],
       [{ expiresAt: null, refreshToken: null }, 'warning', `does not say when it ends, ${again}`],
       // By a clock two hours behind the server's.
       [
         { expiresAt: '2026-03-01T15:00:00.000Z', skewMs: 2 * hour },
         'ok',
-        'ends at 2026-03-01T15:00:00.000Z, in 60 min, and is renewed by itself',
+        'ends at 2026-03-01T15:00:00.000Z, in 60 min, and is refreshed by itself',
       ],
     ]
     for (const [given, status, detail] of kinds) {

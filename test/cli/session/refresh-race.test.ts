@@ -19,7 +19,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
 const source = (name: string) => JSON.stringify(new URL(`../../../src/cli/${name}.ts`, import.meta.url).href)
 
-/** The program, killed as soon as the whole answer to a renewal is there. */
+/** The program, killed as soon as the whole answer to a refresh is there. */
 const deadly = `import { main } from ${source('main')}
 import { processIo } from ${source('terminal/io')}
 import { transports } from ${source('session/session')}
@@ -80,7 +80,7 @@ const test = base
     return {
       url: served.address,
       tokens,
-      renewals: () => served.log.filter((line) => line.includes('/oauth/token')).length,
+      refreshes: () => served.log.filter((line) => line.includes('/oauth/token')).length,
     }
   })
 
@@ -120,13 +120,13 @@ describe('eight processes with one profile', () => {
       const tokens = tokensIn(home.config) ?? academy.tokens
       storeProfile(home.config, academy.url, { ...tokens, expiresAt: past })
       for (const ended of await eight(() => home.learnctl('courses list'))) expect(ended).toMatchObject(good)
-      expect(academy.renewals()).toBe(round)
+      expect(academy.refreshes()).toBe(round)
       expect(wholeFile(home.config)?.refreshToken).not.toBe(tokens.refreshToken)
     }
   })
 })
 
-test('eight processes leave a session of oidc-provider alive, which two renewals at once would end', async ({
+test('eight processes leave a session of oidc-provider alive, which two refreshes at once would end', async ({
   home,
   onTestFinished,
 }) => {
@@ -157,7 +157,7 @@ test('eight processes leave a session of oidc-provider alive, which two renewals
   expect(await home.learnctl('users me')).toMatchObject(good)
 })
 
-describe('a process that is killed between the answer to its renewal and the write', () => {
+describe('a process that is killed between the answer to its refresh and the write', () => {
   test('leaves a whole file, and the next command says plainly to sign in again', async ({
     home,
     academy,
@@ -165,7 +165,7 @@ describe('a process that is killed between the answer to its renewal and the wri
     const tokens = { ...academy.tokens, expiresAt: past }
     storeProfile(home.config, academy.url, tokens)
     expect(await home.learnctl('courses list', 'deadly')).toMatchObject({ signal: 'SIGKILL', stdout: '' })
-    expect(academy.renewals()).toBe(1)
+    expect(academy.refreshes()).toBe(1)
     expect(tokensIn(home.config)).toEqual(tokens)
     expect(statSync(join(home.config, 'profiles.json')).mode & 0o777).toBe(0o600)
 
@@ -180,7 +180,7 @@ describe('a process that is killed between the answer to its renewal and the wri
   })
 })
 
-test('a fresh token is sent without anything being loaded that renews or stores one', async ({ home }) => {
+test('a fresh token is sent without anything being loaded that refreshes or stores one', async ({ home }) => {
   const url = 'https://school.example'
   storeProfile(home.config, url, storedTokens(url, { expiresAt: null, lifetimeSeconds: null }))
   const { code, stdout } = await home.learnctl('courses list', 'watched')
@@ -188,7 +188,5 @@ test('a fresh token is sent without anything being loaded that renews or stores 
   const loaded: string[] = JSON.parse(stdout)
   const parts = loaded.map((address) => address.replace(/.*\/(src|node_modules)\//, ''))
   expect(parts).toContain('auth/token-source.ts')
-  expect(
-    parts.filter((part) => /^(oauth4webapi|conf)\/|^(auth\/refresh|cli\/sign-in\/renewal)/.test(part)),
-  ).toEqual([])
+  expect(parts.filter((part) => /^(oauth4webapi|conf)\/|^auth\/refresh/.test(part))).toEqual([])
 })

@@ -38,7 +38,7 @@ const test = academyTest.extend('user', async ({ academy, admin, clock }, { onCl
   return { ...cli, tokens, asked, state }
 })
 
-const renewal = 'POST /oauth/token'
+const refresh = 'POST /oauth/token'
 const again = `learnctl auth login --profile school --url ${school}`
 
 describe('an access token', () => {
@@ -49,12 +49,12 @@ describe('an access token', () => {
     expect(tokensIn(user.config)).toEqual(user.tokens)
   })
 
-  test('is renewed before its end, and stored', async ({ user, clock }) => {
+  test('is refreshed before its end, and stored', async ({ user, clock }) => {
     for (const _ of [1, 2]) {
       clock.advance(59 * minute + 30_000)
       expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
     }
-    expect(user.asked).toEqual([renewal, 'GET /v1/courses', renewal, 'GET /v1/courses'])
+    expect(user.asked).toEqual([refresh, 'GET /v1/courses', refresh, 'GET /v1/courses'])
     const stored = tokensIn(user.config)
     expect(stored?.refreshToken).not.toBe(user.tokens.refreshToken)
     expect(stored).toMatchObject({
@@ -79,15 +79,15 @@ describe('an access token', () => {
     expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('that was refused is renewed, and the request sent again', async ({ user }) => {
+  test('that was refused is refreshed, and the request sent again', async ({ user }) => {
     storeProfile(user.config, school, { ...user.tokens, accessToken: newCredential('accessToken') })
     expect(await user.run('courses create --title Sea -q')).toMatchObject({ code: 0, stderr: '' })
-    expect(user.asked).toEqual(['POST /v1/courses', renewal, 'POST /v1/courses'])
+    expect(user.asked).toEqual(['POST /v1/courses', refresh, 'POST /v1/courses'])
     expect(await user.run('courses list --columns title')).toMatchObject({ stdout: 'Sea\n' })
-    expect(user.asked.filter((line) => line === renewal)).toHaveLength(1)
+    expect(user.asked.filter((line) => line === refresh)).toHaveLength(1)
   })
 
-  test('of a profile that a variable names is renewed as well', async ({ user, clock }) => {
+  test('of a profile that a variable names is refreshed as well', async ({ user, clock }) => {
     clock.advance(2 * hour)
     const env = { LEARNCTL_PROFILE: 'school' }
     expect(await user.run('courses list', { env })).toMatchObject({ code: 0, stderr: '' })
@@ -105,7 +105,7 @@ describe('an access token', () => {
     expect(tokensIn(user.config)).toEqual(user.tokens)
   })
 
-  test('goes to no other origin, and neither does what renews it', async ({ user, clock }) => {
+  test('goes to no other origin, and neither does what refreshes it', async ({ user, clock }) => {
     clock.advance(2 * hour)
     const { code, stderr } = await user.run('courses list --url https://evil.example')
     expect(code).toBe(4)
@@ -118,17 +118,17 @@ describe('an access token', () => {
 })
 
 describe('a clock that is two hours', () => {
-  test('ahead has the token renewed once', async ({ user }) => {
+  test('ahead has the token refreshed once', async ({ user }) => {
     user.state.wrongByMs = 2 * hour
     for (const _ of [1, 2]) expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
-    expect(user.asked).toEqual([renewal, 'GET /v1/courses', 'GET /v1/courses'])
+    expect(user.asked).toEqual([refresh, 'GET /v1/courses', 'GET /v1/courses'])
   })
 
-  test('behind has the token renewed when it is refused', async ({ user, clock }) => {
+  test('behind has the token refreshed when it is refused', async ({ user, clock }) => {
     user.state.wrongByMs = -2 * hour
     clock.advance(hour)
     for (const _ of [1, 2]) expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
-    expect(user.asked).toEqual(['GET /v1/courses', renewal, 'GET /v1/courses', 'GET /v1/courses'])
+    expect(user.asked).toEqual(['GET /v1/courses', refresh, 'GET /v1/courses', 'GET /v1/courses'])
   })
 })
 
@@ -136,7 +136,7 @@ describe('a session that has ended', () => {
   test('is said to have, with the command that begins another', async ({ user, academy, clock }) => {
     clock.advance(31 * 24 * hour)
     expectClearError(await user.run('courses list'), 4, `the session at ${school} has ended`)
-    expect(user.asked).toEqual([renewal])
+    expect(user.asked).toEqual([refresh])
     expect(tokensIn(user.config)).toBeUndefined()
     const { code, stderr } = await user.run('courses list')
     expect(code).toBe(4)
@@ -151,12 +151,12 @@ describe('a session that has ended', () => {
     expect(JSON.parse(stderr)).toMatchObject({
       error: { code: 'signed_out', exitCode: 4, hint: `sign in again: ${again}`, retryable: false },
     })
-    expect(user.asked).toEqual(['GET /v1/courses', renewal])
+    expect(user.asked).toEqual(['GET /v1/courses', refresh])
   })
 })
 
 describe('no token is shown', () => {
-  test('by --debug, which shows the renewal', async ({ user, clock }) => {
+  test('by --debug, which shows the refresh', async ({ user, clock }) => {
     clock.advance(2 * hour)
     const { stdout, stderr } = await user.run('courses list --debug')
     expect(stderr).toContain(`debug: POST ${school}/oauth/token → 200`)
@@ -168,7 +168,7 @@ describe('no token is shown', () => {
     for (const secret of secrets) expect(stdout + stderr).not.toContain(secret)
   })
 
-  test('by --dry-run, which renews nothing', async ({ user, clock }) => {
+  test('by --dry-run, which refreshes nothing', async ({ user, clock }) => {
     clock.advance(2 * hour)
     for (const line of ['courses list --dry-run', 'courses list --dry-run -o json', 'auth token --dry-run']) {
       const { code, stdout, stderr } = await user.run(line)
@@ -206,11 +206,11 @@ const scripted = base.extend('user', async ({ task: _ }, { onCleanup }) => {
   return { ...cli, platform, clock, store, sent }
 })
 
-describe('a renewal that cannot be had now', () => {
+describe('a refresh that cannot be had now', () => {
   const target = { method: 'POST', url: `${school}/token` }
   const troubles: [string, object, string][] = [
     ['a network that is down', new ConnectionError(target, 'refused', 'refused it'), 'refused it'],
-    ['a server in trouble', { status: 500, body: 'oh' }, 'it answered 500 to POST /token'],
+    ['a server in trouble', { status: 500, body: 'oh' }, 'POST /token returned 500'],
     ['too many requests', { status: 429, headers: { 'retry-after': '9' } }, 'try again in 9 s'],
   ]
 
@@ -255,8 +255,8 @@ describe('a renewal that cannot be had now', () => {
   })
 })
 
-describe('an answer to a renewal', () => {
-  scripted('may say nothing of an end: then only a refusal has it renewed', async ({ user }) => {
+describe('an answer to a refresh', () => {
+  scripted('may say nothing of an end: then only a refusal has it refreshed', async ({ user }) => {
     const answers = ['at-2', 'at-3'].map((token) => ({ body: { access_token: token, token_type: 'Bearer' } }))
     user.platform.scripts.set('/token', answers)
     await user.run('courses list')
@@ -294,13 +294,13 @@ describe('an answer to a renewal', () => {
     const { code, stdout, stderr } = await user.run('courses list --columns id')
     expect({ code, stdout }).toEqual({ code: 0, stdout: '1\n' })
     expect(stderr).toMatch(
-      /^note: the renewed session of profile school could not be stored \(cannot write .*\n$/,
+      /^note: the refreshed session of profile school cannot be stored \(cannot write .*\n$/,
     )
     expect(user.platform.requests.at(-1)?.headers).toMatchObject({ authorization: 'Bearer at-1' })
   })
 })
 
-scripted('a token that is refused again after its renewal is the error', async ({ user }) => {
+scripted('a token that is refused again after its refresh is the error', async ({ user }) => {
   user.store({ expiresAt: null, lifetimeSeconds: null })
   user.platform.scripts.set('/v1/courses', { status: 401, body: { message: 'Invalid token' } })
   const { code, stderr } = await user.run('courses list')
@@ -314,14 +314,14 @@ scripted('a token that is refused again after its renewal is the error', async (
   expect(user.sent()).toEqual(['GET /v1/courses', 'POST /token', 'GET /v1/courses'])
 })
 
-scripted('what renews a token does not travel in the clear', async ({ user }) => {
+scripted('what refreshes a token does not travel in the clear', async ({ user }) => {
   user.store({ tokenEndpoint: 'http://school.example/token' })
   user.clock.advance(minute)
   expectClearError(await user.run('courses list'), 2, 'allow it with --insecure-http')
   expect(user.sent()).toEqual([])
 })
 
-scripted('nothing is renewed where it could not be stored', async ({ user }) => {
+scripted('nothing is refreshed where it could not be stored', async ({ user }) => {
   const profiles = readFileSync(join(user.config, 'profiles.json'))
   const lock = join(user.config, 'school.credential.lock')
   const holder = { pid: process.pid, host: 'elsewhere', time: user.clock.now().getTime() + hour, id: 'x' }
@@ -338,7 +338,7 @@ scripted('nothing is renewed where it could not be stored', async ({ user }) => 
   expect(readFileSync(join(user.config, 'profiles.json'))).toEqual(profiles)
 })
 
-scripted('Ctrl-C during a renewal keeps what it brings', async ({ user }) => {
+scripted('Ctrl-C during a refresh keeps what it brings', async ({ user }) => {
   const controller = new AbortController()
   user.platform.scripts.set('/token', async () => {
     controller.abort(new InterruptedError('SIGINT'))
@@ -352,7 +352,7 @@ scripted('Ctrl-C during a renewal keeps what it brings', async ({ user }) => {
   expect(tokensIn(user.config)).toMatchObject({ accessToken: 'at-1', refreshToken: 'rt-1' })
 })
 
-scripted('the network is left only when a renewal that is under way has been stored', async ({ user }) => {
+scripted('the network is left only when a refresh that is under way has been stored', async ({ user }) => {
   const stored: (string | undefined)[] = []
   const close = async () => {
     stored.push(tokensIn(user.config)?.accessToken)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Fetch, FetchRequest } from '../../src/auth/fetch.ts'
-import { refreshed } from '../../src/auth/refresh.ts'
+import { requestRefresh } from '../../src/auth/refresh-request.ts'
 import type { StoredTokens } from '../../src/config/profiles.ts'
 import { storedTokens } from '../helpers/signed-in.ts'
 
@@ -8,24 +8,24 @@ const url = 'https://school.example'
 const now = () => Date.parse('2026-03-01T12:59:30.000Z')
 const good = { access_token: 'access-2', token_type: 'Bearer', expires_in: 3600, refresh_token: 'refresh-2' }
 
-/** Renews tokens at a server that answers this. */
-async function renew(response: Response, given: Partial<StoredTokens> = {}) {
+/** Refreshes tokens at a server that answers this. */
+async function refresh(response: Response, given: Partial<StoredTokens> = {}) {
   const sent: (FetchRequest & { readonly url: string })[] = []
   const fetch: Fetch = async (address, request) => {
     sent.push({ ...request, url: address })
     return response
   }
-  const result = await refreshed(
+  const result = await requestRefresh(
     { ...storedTokens(url, given), refreshToken: 'refresh-1' },
     { fetch, now },
   ).catch((error: unknown) => error)
   return { result, sent, form: Object.fromEntries(sent[0]?.body ?? []) }
 }
 
-describe('a renewal', () => {
+describe('a refresh request', () => {
   test('asks the endpoint that was stored, once, and gives all that the next one takes', async () => {
     const elsewhere = { tokenEndpoint: 'https://login.example/token' }
-    const { result, sent, form } = await renew(Response.json({ ...good, scope: 'read' }), elsewhere)
+    const { result, sent, form } = await refresh(Response.json({ ...good, scope: 'read' }), elsewhere)
     expect(sent).toMatchObject([{ method: 'POST', url: 'https://login.example/token' }])
     expect(form).toEqual({
       grant_type: 'refresh_token',
@@ -44,17 +44,17 @@ describe('a renewal', () => {
 
   test('of a confidential client carries its secret where that belongs', async () => {
     const clientSecret = 'open:sesame'
-    const inHeader = await renew(Response.json(good), { clientId: 'app', clientSecret })
+    const inHeader = await refresh(Response.json(good), { clientId: 'app', clientSecret })
     const pair = Buffer.from('app:open%3Asesame').toString('base64')
     expect(inHeader.sent[0]?.headers).toMatchObject({ authorization: `Basic ${pair}` })
     expect(inHeader.form).not.toHaveProperty('client_secret')
-    const inForm = await renew(Response.json(good), { clientId: 'app', clientSecret, secretPlace: 'form' })
+    const inForm = await refresh(Response.json(good), { clientId: 'app', clientSecret, secretPlace: 'form' })
     expect(inForm.form).toMatchObject({ client_id: 'app', client_secret: clientSecret })
     expect(inForm.sent[0]?.headers).not.toHaveProperty('authorization')
   })
 
   test('takes a response that says little', async () => {
-    const { result } = await renew(Response.json({ access_token: 'a', token_type: 'bearer' }))
+    const { result } = await refresh(Response.json({ access_token: 'a', token_type: 'bearer' }))
     expect(result).toMatchObject({
       accessToken: 'a',
       refreshToken: 'refresh-1',
@@ -66,12 +66,12 @@ describe('a renewal', () => {
 
   test('keeps what a server tells of its clock', async () => {
     const headers = { date: 'Sun, 01 Mar 2026 14:59:30 GMT' }
-    const { result } = await renew(Response.json({ ...good, id_token: 'x.y.z' }, { headers }))
+    const { result } = await refresh(Response.json({ ...good, id_token: 'x.y.z' }, { headers }))
     expect(result).toMatchObject({ skewMs: 7_200_500, expiresAt: '2026-03-01T15:59:30.500Z' })
   })
 })
 
-describe('a renewal that does not come off', () => {
+describe('a refresh that fails', () => {
   const refusal = (status: number, body: object) => Response.json(body, { status })
 
   test.each<[string, Response, string]>([
@@ -95,19 +95,19 @@ describe('a renewal that does not come off', () => {
     ['the end is no number', Response.json({ ...good, expires_in: 'never' }), 'answer_unusable'],
     ['nothing is known about it', refusal(404, {}), 'answer_unusable'],
   ])('says so where %s', async (_, response, code) => {
-    const { result, sent } = await renew(response)
+    const { result, sent } = await refresh(response)
     expect(result).toMatchObject({ name: 'SignInError', code })
     expect(sent).toHaveLength(1)
   })
 
   test('tells the server’s reason, and when to try again', async () => {
-    const gone = await renew(refusal(400, { error: 'invalid_grant', error_description: 'Used before.' }))
+    const gone = await refresh(refusal(400, { error: 'invalid_grant', error_description: 'Used before.' }))
     expect(gone.result).toMatchObject({
       message: 'the session at https://school.example has ended',
-      why: ['school.example says invalid_grant: Used before.'],
+      why: ['school.example says: invalid_grant: Used before.'],
     })
     const busy = new Response('', { status: 503, headers: { 'retry-after': '7' } })
-    expect((await renew(busy)).result).toMatchObject({ hint: 'try again in 7 s' })
+    expect((await refresh(busy)).result).toMatchObject({ hint: 'try again in 7 s' })
   })
 
   test('never repeats a token', async () => {
@@ -115,7 +115,7 @@ describe('a renewal that does not come off', () => {
       '{"access_token":"such-a-secret" "x',
       '{"access_token":"such-a-secret","token_type":7}',
     ]) {
-      const { result } = await renew(new Response(text))
+      const { result } = await refresh(new Response(text))
       const told = result instanceof Error ? `${result.stack} ${JSON.stringify(result)} ${result.cause}` : ''
       expect(told).toContain('SignInError')
       expect(told).not.toContain('secret')
@@ -125,7 +125,7 @@ describe('a renewal that does not come off', () => {
   test('leaves a fault of the network as it is', async () => {
     const fault = new Error('no way')
     const fetch = () => Promise.reject(fault)
-    const renewal = refreshed({ ...storedTokens(url), refreshToken: 'refresh-1' }, { fetch, now })
-    await expect(renewal).rejects.toBe(fault)
+    const request = requestRefresh({ ...storedTokens(url), refreshToken: 'refresh-1' }, { fetch, now })
+    await expect(request).rejects.toBe(fault)
   })
 })
