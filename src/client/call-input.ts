@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { HttpRequest } from '../contract/http.ts'
 import type { Answer, BodyInput, Operation, Params, QueryInput } from '../contract/operation.ts'
 import {
   encodeBody,
@@ -8,7 +9,6 @@ import {
   encodeQuery,
   type PathParameters,
 } from './encode.ts'
-import type { Exchange } from './transport.ts'
 
 /** What any call may carry. */
 export interface CallOptions {
@@ -76,14 +76,19 @@ export interface AnyInput extends CallOptions {
   readonly body?: unknown
 }
 
+/** A request as a client makes it: its body is text. */
+export interface OutgoingRequest extends HttpRequest {
+  readonly body?: string
+}
+
 /** The request that a call sends, but for its credential. Throws RequestError on input that cannot be written. */
-export function exchangeOf(
+export function requestOf(
   baseUrl: string,
   operation: Operation,
   input: AnyInput,
   accept: string,
   newIdempotencyKey: () => string,
-): Exchange {
+): OutgoingRequest {
   const body = input.body === undefined ? undefined : encodeBody(input.body)
   return {
     method: operation.method,

@@ -1,16 +1,18 @@
 import { randomUUID } from 'node:crypto'
+import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import { normaliseBaseUrl } from './base-url.ts'
 import {
   type AnyInput,
   type CallArguments,
   type CallInput,
-  exchangeOf,
   type Item,
+  type OutgoingRequest,
   type Page,
   type Result,
+  requestOf as requestFor,
 } from './call-input.ts'
-import { assertMediaType, listOf, readBytes, readJson } from './decode.ts'
+import { assertMediaType, listOf, readBytes, readJson, type StreamedResponse, streamed } from './decode.ts'
 import { encodeIdempotencyKey, encodeQuery, type QueryParameters } from './encode.ts'
 import { RequestError } from './errors.ts'
 import { offeringErrorOf } from './offering.ts'
@@ -18,7 +20,6 @@ import { readPage, readPages } from './pages.ts'
 import type { CredentialKind } from './problem.ts'
 import type { Wait } from './retry.ts'
 import { createSender, type ExchangeReport, type Translate } from './sender.ts'
-import type { Exchange, Reply, Transport } from './transport.ts'
 
 /** A request in the words of HTTP, for what the contract does not know. */
 export interface RawRequest {
@@ -41,15 +42,15 @@ export interface Caller {
     operation: O,
     input: CallInput<O>,
     options?: { readonly accept?: string },
-  ): Promise<Reply>
+  ): Promise<StreamedResponse>
   /** Pages of a list, each asked for when it is wanted. */
   pages<const O extends Operation>(operation: O, ...input: CallArguments<O>): AsyncGenerator<Page<O>>
   /** The request that `call` would send, without its credential. */
-  request<const O extends Operation>(operation: O, ...input: CallArguments<O>): Exchange
+  request<const O extends Operation>(operation: O, ...input: CallArguments<O>): OutgoingRequest
   /** Sends any request with the same credential, time-outs and repetition; gives the success as a stream. */
-  send(request: RawRequest): Promise<Reply>
+  send(request: RawRequest): Promise<StreamedResponse>
   /** The request that `send` would send, without its credential. */
-  rawRequest(request: RawRequest): Exchange
+  rawRequest(request: RawRequest): OutgoingRequest
 }
 
 /** How a caller reaches its academy. */
@@ -105,11 +106,15 @@ export function createCaller(options: CallerOptions): Caller {
     onExchange: options.onExchange,
   })
 
-  function requestOf(operation: Operation, input: AnyInput = {}, accept = 'application/json'): Exchange {
-    return exchangeOf(baseUrl, operation, input, accept, newIdempotencyKey)
+  function requestOf(
+    operation: Operation,
+    input: AnyInput = {},
+    accept = 'application/json',
+  ): OutgoingRequest {
+    return requestFor(baseUrl, operation, input, accept, newIdempotencyKey)
   }
 
-  function translating(request: Exchange, operation: Operation, input: AnyInput = {}): Translate {
+  function translating(request: HttpRequest, operation: Operation, input: AnyInput = {}): Translate {
     return (error) => offeringErrorOf(request, operation, input.params ?? {}, error, readList)
   }
 
@@ -123,14 +128,14 @@ export function createCaller(options: CallerOptions): Caller {
     ...[input]: CallArguments<O>
   ): Promise<Result<Answer<O>>> {
     const request = requestOf(operation, input)
-    const consume = async (reply: Reply) => ({
+    const consume = async (reply: HttpResponse) => ({
       // The answer is the server's word: older and newer ones say less and more than the contract.
       data: (await readAnswer(request, reply, operation)) as Answer<O>,
       status: reply.status,
-      requestId: reply.headers.get('x-request-id'),
-      etag: reply.headers.get('etag'),
-      replayed: reply.headers.get('idempotent-replayed') === 'true',
-      date: reply.headers.get('date'),
+      requestId: reply.headers['x-request-id'] ?? null,
+      etag: reply.headers['etag'] ?? null,
+      replayed: reply.headers['idempotent-replayed'] === 'true',
+      date: reply.headers['date'] ?? null,
     })
     return sender.send(request, consume, translating(request, operation, input))
   }
@@ -139,12 +144,12 @@ export function createCaller(options: CallerOptions): Caller {
     operation: Operation,
     input: AnyInput,
     { accept }: { readonly accept?: string } = {},
-  ): Promise<Reply> {
+  ): Promise<StreamedResponse> {
     const media = accept ? [accept] : (operation.media ?? [])
     const request = requestOf(operation, input, media.join(', ') || '*/*')
-    const consume = async (reply: Reply) => {
+    const consume = async (reply: HttpResponse) => {
       assertMediaType(request, reply, media)
-      return reply
+      return streamed(reply)
     }
     return sender.send(request, consume, translating(request, operation, input))
   }
@@ -154,7 +159,7 @@ export function createCaller(options: CallerOptions): Caller {
     ...[input]: CallArguments<O>
   ): AsyncGenerator<Page<O>> {
     const first = requestOf(operation, input)
-    const read = (request: Exchange) =>
+    const read = (request: OutgoingRequest) =>
       sender.send(request, (reply) => readPage(request, reply), translating(request, operation, input))
     for await (const { body, requestId, next } of readPages(first, read)) {
       // As in `call`: what a list holds is the server's word.
@@ -162,7 +167,7 @@ export function createCaller(options: CallerOptions): Caller {
     }
   }
 
-  function rawRequest(raw: RawRequest): Exchange {
+  function rawRequest(raw: RawRequest): OutgoingRequest {
     const method = raw.method.toUpperCase()
     const address = baseUrl + raw.path + encodeQuery(raw.query)
     if (!raw.path.startsWith('/') || !URL.canParse(address) || raw.path.includes('#')) {
@@ -195,11 +200,11 @@ export function createCaller(options: CallerOptions): Caller {
     pages,
     request: (operation, ...[input]) => requestOf(operation, input),
     rawRequest,
-    send: (raw) => sender.send(rawRequest(raw), async (reply) => reply),
+    send: (raw) => sender.send(rawRequest(raw), async (reply) => streamed(reply)),
   }
 }
 
-async function readAnswer(request: Exchange, reply: Reply, operation: Operation): Promise<unknown> {
+async function readAnswer(request: HttpRequest, reply: HttpResponse, operation: Operation): Promise<unknown> {
   if (operation.response !== null) {
     const body = await readJson(request, reply)
     return operation.list ? listOf(request, body) : body

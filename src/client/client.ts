@@ -1,17 +1,19 @@
 import type * as z from 'zod'
 import { isJsonObject } from '../codec/json-object.ts'
+import type { Transport } from '../contract/http.ts'
 import { type Contract, contract } from '../contract/index.ts'
 import type { Answer, BodyInput, Operation, QueryInput } from '../contract/operation.ts'
 import type { AnyInput, CallOptions, Item } from './call-input.ts'
 import { type Caller, type CallerOptions, createCaller } from './caller.ts'
+import type { StreamedResponse } from './decode.ts'
 import { RequestError } from './errors.ts'
-import type { Reply, Transport } from './transport.ts'
 import { createUndiciTransport, type UndiciOptions } from './undici.ts'
 
+export type { HttpBody, HttpHeaders, HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 export type { CallOptions, Item } from './call-input.ts'
 export type { Caller, CallerOptions } from './caller.ts'
+export type { StreamedResponse } from './decode.ts'
 export * from './errors.ts'
-export type { Exchange, Reply, Transport } from './transport.ts'
 
 type PathArguments<Path extends string> = Path extends `${string}{${string}}${infer Rest}`
   ? [id: string, ...more: PathArguments<Rest>]
@@ -40,7 +42,7 @@ export type Method<O extends Operation> = ((...input: Arguments<O>) => Promise<A
   (O extends { readonly media: readonly string[] }
     ? {
         /** The answer as the stream that the query's `format` names. */
-        stream(...input: Arguments<O>): Promise<Reply>
+        stream(...input: Arguments<O>): Promise<StreamedResponse>
       }
     : unknown)
 

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../codec/json-object.ts'
+import type { HttpBody, HttpResponse } from '../contract/http.ts'
 import { hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
-import type { Reply } from './transport.ts'
 
 /** The most that is held of a success that is read as a whole: 64 MiB. */
 export const maximumBodyBytes = 64 * 1024 * 1024
@@ -12,11 +12,27 @@ export interface ListBody {
   readonly [member: string]: unknown
 }
 
+/** A response whose body is bytes that come one after the other, whatever its carrier had at hand. */
+export interface StreamedResponse extends HttpResponse {
+  readonly body: AsyncIterable<Uint8Array> | null
+}
+
+/** The response with its body as a stream. */
+export function streamed(response: HttpResponse): StreamedResponse {
+  const { body } = response
+  return { ...response, body: body === null ? null : bytesOf(body) }
+}
+
+async function* bytesOf(body: HttpBody): AsyncGenerator<Uint8Array> {
+  const pieces = typeof body === 'string' || body instanceof Uint8Array ? [body] : body
+  for await (const piece of pieces) yield typeof piece === 'string' ? Buffer.from(piece) : piece
+}
+
 /** The body as bytes, or null as soon as it turns out longer than the limit; the rest is then not read. */
-export async function readBytes(reply: Reply, limitBytes: number): Promise<Buffer | null> {
+export async function readBytes({ body }: HttpResponse, limitBytes: number): Promise<Buffer | null> {
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of reply.body ?? []) {
+  for await (const chunk of body === null ? [] : bytesOf(body)) {
     size += chunk.byteLength
     if (size > limitBytes) return null
     chunks.push(chunk)
@@ -25,8 +41,8 @@ export async function readBytes(reply: Reply, limitBytes: number): Promise<Buffe
 }
 
 /** The media type of a reply without its parameters, in lower case; empty when there is none. */
-export function mediaTypeOf(reply: Reply): string {
-  return (reply.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+export function mediaTypeOf(reply: HttpResponse): string {
+  return (reply.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
 }
 
 /**
@@ -35,7 +51,7 @@ export function mediaTypeOf(reply: Reply): string {
  */
 export async function readJson(
   target: Target,
-  reply: Reply,
+  reply: HttpResponse,
   limitBytes = maximumBodyBytes,
 ): Promise<unknown> {
   const bytes = await readBytes(reply, limitBytes)
@@ -77,7 +93,7 @@ function onlyArray(body: Readonly<Record<string, unknown>>): readonly unknown[] 
 }
 
 /** Throws ProtocolError when a stream that was asked for in one of `media` comes as a web page or as JSON instead. */
-export function assertMediaType(target: Target, reply: Reply, media: readonly string[]): void {
+export function assertMediaType(target: Target, reply: HttpResponse, media: readonly string[]): void {
   const type = mediaTypeOf(reply)
   if (media.length === 0 || media.includes(type)) return
   if (type === 'text/html') throw pageInstead(target)

@@ -1,6 +1,7 @@
+import type { HttpResponse } from '../contract/http.ts'
+import type { OutgoingRequest } from './call-input.ts'
 import { type ListBody, listOf, readJson } from './decode.ts'
 import { hostOf, lineOf, ProtocolError } from './errors.ts'
-import type { Exchange, Reply } from './transport.ts'
 
 /** One page as it came. */
 export interface RawPage {
@@ -11,13 +12,13 @@ export interface RawPage {
 }
 
 /** Reads a list's reply: the next page is where `nextCursor` says, else where `Link` does (RFC 8288). */
-export async function readPage(request: Exchange, reply: Reply): Promise<RawPage> {
+export async function readPage(request: OutgoingRequest, reply: HttpResponse): Promise<RawPage> {
   const body = listOf(request, await readJson(request, reply))
   const next =
     body.nextCursor === null
-      ? nextLinkOf(reply.headers.get('link'), request.url)
+      ? nextLinkOf(reply.headers['link'] ?? null, request.url)
       : withCursor(request.url, body.nextCursor)
-  return { body, requestId: reply.headers.get('x-request-id'), next }
+  return { body, requestId: reply.headers['x-request-id'] ?? null, next }
 }
 
 /**
@@ -25,8 +26,8 @@ export async function readPage(request: Exchange, reply: Reply): Promise<RawPage
  * followed, or back to a page that was read before.
  */
 export async function* readPages(
-  first: Exchange,
-  read: (request: Exchange) => Promise<RawPage>,
+  first: OutgoingRequest,
+  read: (request: OutgoingRequest) => Promise<RawPage>,
 ): AsyncGenerator<RawPage> {
   const seen = new Set([first.url])
   for (let request = first; ; ) {

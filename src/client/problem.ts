@@ -1,9 +1,9 @@
 import { isJsonObject } from '../codec/json-object.ts'
 import { type Fault, statusOf } from '../contract/errors.ts'
+import type { HttpResponse } from '../contract/http.ts'
 import { mediaTypeOf, readBytes } from './decode.ts'
 import { ApiError, hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
 import { retryAfterOf } from './retry-after.ts'
-import type { Reply } from './transport.ts'
 
 /** The most that is read of an answer that is not a success: 64 KiB. */
 const maximumProblemBytes = 64 * 1024
@@ -42,7 +42,7 @@ const ourCodes: ReadonlySet<string> = new Set([...Object.keys(statusOf), 'idempo
  */
 export async function errorOf(
   target: Target,
-  reply: Reply,
+  reply: HttpResponse,
   credential: CredentialKind | null,
   now: () => number,
 ): Promise<ApiError | ProtocolError> {
@@ -64,30 +64,30 @@ export async function errorOf(
       `${hostOf(target)} answered ${reply.status} to ${lineOf(target)}`,
     faults: Array.isArray(problem?.['errors']) ? problem['errors'].filter(isFault) : [],
     problem,
-    requestId: textOf(problem?.['requestId']) ?? reply.headers.get('x-request-id'),
+    requestId: textOf(problem?.['requestId']) ?? reply.headers['x-request-id'] ?? null,
     retryAfterMs: retryAfterOf(reply, now()),
     neededScopes: needed ?? [],
   })
 }
 
 /** What a 403 would have taken, where its challenge says that the scope is the reason (RFC 6750 §3.1); else null. */
-function neededScopesOf({ status, headers }: Reply): readonly string[] | null {
-  const challenge = headers.get('www-authenticate') ?? ''
+function neededScopesOf({ status, headers }: HttpResponse): readonly string[] | null {
+  const challenge = headers['www-authenticate'] ?? ''
   if (status !== 403 || !/(^|[\s,])error="?insufficient_scope\b/i.test(challenge)) return null
   const scope = /(?:^|[\s,])scope="([^"]*)"/i.exec(challenge)?.[1] ?? ''
   // As RFC 6749 §3.3 spells them; anything else would end up in a command that somebody copies.
   return scope.split(' ').filter((word) => /^[\w.:/-]+$/.test(word))
 }
 
-function redirected(target: Target, reply: Reply): ProtocolError {
-  const location = reply.headers.get('location')
+function redirected(target: Target, reply: HttpResponse): ProtocolError {
+  const location = reply.headers['location'] ?? null
   const to = location && URL.canParse(location, target.url) ? ` to ${new URL(location, target.url).href}` : ''
   const message = `${hostOf(target)} answered ${reply.status}${to}; redirects are not followed (${lineOf(target)})`
   return new ProtocolError(target, 'redirected', message)
 }
 
 /** Our code, or null: other platforms have codes as well, and theirs say nothing about ours. */
-function codeOf(reply: Reply, problem: Readonly<Record<string, unknown>> | null): string | null {
+function codeOf(reply: HttpResponse, problem: Readonly<Record<string, unknown>> | null): string | null {
   const code = textOf(problem?.['code'])
   if (code === null) return null
   return ourCodes.has(code) || mediaTypeOf(reply) === 'application/problem+json' ? code : null
@@ -110,7 +110,7 @@ function detailOf(problem: Readonly<Record<string, unknown>> | null): string | n
   return names.map((name) => textOf(problem[name])).find((text) => text !== null) ?? nested
 }
 
-function plainTextOf(reply: Reply, text: string): string | null {
+function plainTextOf(reply: HttpResponse, text: string): string | null {
   const line = text.trim()
   return mediaTypeOf(reply) === 'text/plain' && line !== '' && line.length <= 200 && !line.includes('\n')
     ? line

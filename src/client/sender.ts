@@ -1,12 +1,13 @@
 import { isJsonObject } from '../codec/json-object.ts'
+import type { HttpResponse, Transport } from '../contract/http.ts'
 import { assertConfidential } from './base-url.ts'
+import type { OutgoingRequest } from './call-input.ts'
 import { readJson } from './decode.ts'
 import { ApiError } from './errors.ts'
 import { type CredentialKind, errorOf } from './problem.ts'
 import { type RetryPolicy, retry } from './retry.ts'
 import { settleRepeated } from './settle.ts'
 import { exchangeWithin, type Timeouts } from './timeout.ts'
-import type { Exchange, Reply, Transport } from './transport.ts'
 
 /** One attempt that has ended: with the head of an answer, or with an error. */
 export interface ExchangeReport {
@@ -34,7 +35,7 @@ export interface SenderOptions extends RetryPolicy, Timeouts {
 }
 
 /** What is made of a success; reading the body in here lets a cut-off answer be asked for again. */
-export type Consume<T> = (reply: Reply) => Promise<T>
+export type Consume<T> = (reply: HttpResponse) => Promise<T>
 
 /** Finds the error that a refusal really stands for. */
 export type Translate = (error: ApiError) => Promise<Error>
@@ -42,9 +43,9 @@ export type Translate = (error: ApiError) => Promise<Error>
 /** Sends requests with credential, time-outs and repetition. */
 export interface Sender {
   /** Sends until it succeeds or fails for good. Throws the errors of errors.ts and the reason of an aborted signal. */
-  send<T>(request: Exchange, consume: Consume<T>, translate?: Translate): Promise<T>
+  send<T>(request: OutgoingRequest, consume: Consume<T>, translate?: Translate): Promise<T>
   /** Sends once. */
-  sendOnce<T>(request: Exchange, consume: Consume<T>): Promise<T>
+  sendOnce<T>(request: OutgoingRequest, consume: Consume<T>): Promise<T>
 }
 
 /** Whether the credential was renewed for a request already: that is done once, over all its attempts. */
@@ -58,14 +59,19 @@ export function createSender(options: SenderOptions): Sender {
   const reauthorization = options.reauthorization ?? (async () => null)
   let honours: Promise<boolean> | null = null
 
-  async function withCredential(request: Exchange): Promise<Exchange> {
+  async function withCredential(request: OutgoingRequest): Promise<OutgoingRequest> {
     const value = 'authorization' in request.headers ? null : await authorization?.()
     const headers = value ? { ...request.headers, authorization: value } : request.headers
     if (!insecureHttp && ('authorization' in headers || 'cookie' in headers)) assertConfidential(baseUrl)
     return { ...request, headers }
   }
 
-  async function attemptOnce<T>(request: Exchange, attempt: number, consume: Consume<T>, renewal: Renewal) {
+  async function attemptOnce<T>(
+    request: OutgoingRequest,
+    attempt: number,
+    consume: Consume<T>,
+    renewal: Renewal,
+  ) {
     const signed = await withCredential(request)
     try {
       return await exchangeOnce(signed, attempt, consume)
@@ -83,7 +89,7 @@ export function createSender(options: SenderOptions): Sender {
     }
   }
 
-  async function exchangeOnce<T>(signed: Exchange, attempt: number, consume: Consume<T>): Promise<T> {
+  async function exchangeOnce<T>(signed: OutgoingRequest, attempt: number, consume: Consume<T>): Promise<T> {
     const startMs = now()
     const report = (status: number | null, requestId: string | null, error: Error | null) =>
       onExchange?.({
@@ -99,12 +105,12 @@ export function createSender(options: SenderOptions): Sender {
       report(null, null, error instanceof Error ? error : null)
       throw error
     })
-    report(reply.status, reply.headers.get('x-request-id'), null)
+    report(reply.status, reply.headers['x-request-id'] ?? null, null)
     if (reply.status >= 200 && reply.status <= 299) return consume(reply)
     throw await errorOf(signed, reply, 'authorization' in signed.headers ? credential : null, now)
   }
 
-  async function send<T>(request: Exchange, consume: Consume<T>, translate?: Translate): Promise<T> {
+  async function send<T>(request: OutgoingRequest, consume: Consume<T>, translate?: Translate): Promise<T> {
     const renewal: Renewal = { done: false }
     const keyed = async () => 'idempotency-key' in request.headers && honoursKeys()
     return retry(options, { ...request, honoursKeys: keyed }, async (attempt, mayHaveHappened) => {
@@ -117,7 +123,7 @@ export function createSender(options: SenderOptions): Sender {
           read: (get) =>
             send(get, async (reply) => ({
               body: await readJson(get, reply),
-              etag: reply.headers.get('etag'),
+              etag: reply.headers['etag'] ?? null,
             })),
           repeat: (put) => attemptOnce(put, attempt, consume, renewal),
           accept: consume,

@@ -1,17 +1,18 @@
 import { isJsonObject } from '../codec/json-object.ts'
+import type { HttpResponse } from '../contract/http.ts'
+import type { OutgoingRequest } from './call-input.ts'
 import type { ApiError } from './errors.ts'
-import type { Exchange, Reply } from './transport.ts'
 
 /** What settling may do. */
 export interface Settling<T> {
   /** Reads a resource as it is now. */
-  readonly read: (get: Exchange) => Promise<{ body: unknown; etag: string | null }>
+  readonly read: (get: OutgoingRequest) => Promise<{ body: unknown; etag: string | null }>
   /** Sends the request again, once, in another form. */
-  readonly repeat: (request: Exchange) => Promise<T>
-  readonly accept: (reply: Reply) => Promise<T>
+  readonly repeat: (request: OutgoingRequest) => Promise<T>
+  readonly accept: (reply: HttpResponse) => Promise<T>
 }
 
-const noContent: Reply = { status: 204, headers: { get: () => null }, body: null }
+const noContent: HttpResponse = { status: 204, headers: {}, body: null }
 
 /**
  * What the refusal of a repeated request means when an earlier attempt may have had its effect: a DELETE that finds
@@ -20,7 +21,7 @@ const noContent: Reply = { status: 204, headers: { get: () => null }, body: null
  * Throws `error` when neither is so.
  */
 export async function settleRepeated<T>(
-  request: Exchange,
+  request: OutgoingRequest,
   error: ApiError,
   settling: Settling<T>,
 ): Promise<T> {

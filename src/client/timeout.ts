@@ -1,5 +1,5 @@
+import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import { TimeoutError } from './errors.ts'
-import type { Exchange, Reply, Transport } from './transport.ts'
 
 /** The waits that end an attempt, both in milliseconds. */
 export interface Timeouts {
@@ -15,9 +15,9 @@ export interface Timeouts {
  */
 export async function exchangeWithin(
   transport: Transport,
-  request: Exchange,
+  request: HttpRequest,
   timeouts: Timeouts,
-): Promise<Reply> {
+): Promise<HttpResponse> {
   const { timeoutMs, idleTimeoutMs } = timeouts
   const { signal: outer } = request
   outer?.throwIfAborted()
@@ -36,7 +36,7 @@ export async function exchangeWithin(
       work.then(resolve, reject).finally(() => clearTimeout(timer))
     })
 
-  async function* guarded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async function* guarded<Piece>(body: AsyncIterable<Piece>): AsyncGenerator<Piece> {
     const iterator = body[Symbol.asyncIterator]()
     let ended = false
     try {
@@ -61,8 +61,12 @@ export async function exchangeWithin(
       timeoutMs,
       'first_byte_timeout',
     )
-    if (reply.body === null) release()
-    return { status: reply.status, headers: reply.headers, body: reply.body && guarded(reply.body) }
+    const { body } = reply
+    if (body !== null && typeof body === 'object' && Symbol.asyncIterator in body) {
+      return { ...reply, body: guarded(body) }
+    }
+    release()
+    return reply
   } catch (error) {
     release()
     throw error

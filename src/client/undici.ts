@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici'
+import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import { isLoopback } from './base-url.ts'
-import type { Exchange, Reply, Transport } from './transport.ts'
 import { faultOf } from './wire-fault.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -31,7 +31,7 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
     return dispatcher
   }
 
-  async function send(request: Exchange): Promise<Reply> {
+  async function send(request: HttpRequest): Promise<HttpResponse> {
     const { default: dispatch } = await import('undici/lib/api/api-request.js')
     const { origin, pathname, search } = new URL(request.url)
     try {
@@ -41,12 +41,13 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
         method: request.method,
         // Without it a server may choose any coding it likes (RFC 9110 §12.5.3).
         headers: { 'accept-encoding': 'identity', ...request.headers },
-        body: request.body ?? null,
+        // It takes iterables, too, which its type does not say (undici, lib/core/request.js).
+        body: (request.body ?? null) as string | Uint8Array | null,
         signal: request.signal ?? null,
       })
       return {
         status: statusCode,
-        headers: { get: (name) => lineOf(headers[name.toLowerCase()]) },
+        headers: linesOf(headers),
         body: read(request, body),
       }
     } catch (error) {
@@ -54,7 +55,7 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
     }
   }
 
-  async function* read(request: Exchange, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async function* read(request: HttpRequest, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {
       yield* body
     } catch (error) {
@@ -102,6 +103,10 @@ function proxyOf(env: Environment) {
   return proxies.httpProxy || proxies.httpsProxy ? proxies : null
 }
 
-function lineOf(value: string | string[] | undefined): string | null {
-  return Array.isArray(value) ? value.join(', ') : (value ?? null)
+function linesOf(headers: Readonly<Record<string, string | string[] | undefined>>): HttpHeaders {
+  const lines: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) lines[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return lines
 }

@@ -1,3 +1,4 @@
+import type { HttpRequest } from '../contract/http.ts'
 import {
   type ConnectionCode,
   ConnectionError,
@@ -7,7 +8,6 @@ import {
   RequestError,
   TimeoutError,
 } from './errors.ts'
-import type { Exchange } from './transport.ts'
 
 const connectionCodes: Readonly<Record<string, ConnectionCode>> = {
   ECONNREFUSED: 'refused',
@@ -47,7 +47,7 @@ export interface Moment {
  * What a fault of the wire is called here: ConnectionError, TimeoutError, ProtocolError, or RequestError for a request
  * that cannot be written; the reason of an aborted signal as it is.
  */
-export function faultOf(request: Exchange, fault: unknown, { part, connectTimeoutMs }: Moment): unknown {
+export function faultOf(request: HttpRequest, fault: unknown, { part, connectTimeoutMs }: Moment): unknown {
   if (request.signal?.aborted) return request.signal.reason
   if (!(fault instanceof Error)) return fault
   const wireCode = 'code' in fault && typeof fault.code === 'string' ? fault.code : ''

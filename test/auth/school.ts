@@ -4,10 +4,11 @@ import type { AddressInfo } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { Exchange, Transport } from '../../src/client/transport.ts'
 import type { StoredTokens } from '../../src/config/profiles.ts'
+import type { HttpRequest, Transport } from '../../src/contract/http.ts'
 import { test as base, stoppedClock } from '../helpers/academy.ts'
 import { type Ran, type RunOptions, type TestCli, type TestCliOptions, testCli } from '../helpers/cli.ts'
+import { formIn } from '../helpers/web.ts'
 
 /** Where the platform of these tests is, also over plain http; the network leads nowhere else. */
 export const school = 'https://school.example'
@@ -29,7 +30,7 @@ type Script = Step | Step[]
 export interface School {
   /** Its answers by path. A path without one is not found. */
   readonly scripts: Map<string, Script>
-  readonly requests: readonly Exchange[]
+  readonly requests: readonly HttpRequest[]
   /** The forms that a path was sent, in order. */
   forms(path: string): URLSearchParams[]
   readonly transport: Transport
@@ -65,7 +66,7 @@ export const page: Given = {
 
 /** A platform that signs everybody in. */
 export function openSchool(): School {
-  const requests: Exchange[] = []
+  const requests: HttpRequest[] = []
   const scripts = new Map<string, Script>([
     [wellKnown, { body: metadata }],
     ['/token', { body: tokens }],
@@ -83,10 +84,7 @@ export function openSchool(): School {
   return {
     scripts,
     requests,
-    forms: (path) =>
-      requests
-        .filter(({ url }) => new URL(url).pathname === path)
-        .map(({ body }) => new URLSearchParams(body)),
+    forms: (path) => requests.filter(({ url }) => new URL(url).pathname === path).map(formIn),
     transport: async (request) => {
       requests.push(request)
       const { origin, host, pathname } = new URL(request.url)
@@ -97,7 +95,7 @@ export function openSchool(): School {
       const { status = 200, headers = {}, body = '' } = given
       const text = typeof body === 'string' ? body : JSON.stringify(body)
       const type = typeof body === 'string' ? 'text/plain' : 'application/json'
-      return new Response(text, { status, headers: { 'content-type': type, ...headers } })
+      return { status, headers: { 'content-type': type, ...headers }, body: text }
     },
   }
 }

@@ -13,8 +13,7 @@ export async function post(
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
-  let text = ''
-  for await (const piece of reply.body ?? []) text += Buffer.from(piece).toString()
+  const text = String(reply.body)
   if (reply.status >= 300) throw new Error(`POST ${path}: ${reply.status} ${text}`)
   return JSON.parse(text) as Record<string, unknown>
 }

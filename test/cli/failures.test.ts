@@ -2,11 +2,12 @@ import { describe, expect, test as plain } from 'vitest'
 import { type SignInCode, SignInError } from '../../src/auth/errors.ts'
 import { failureOf } from '../../src/cli/failures.ts'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
-import type { Transport } from '../../src/client/transport.ts'
 import type { StoredCredential } from '../../src/config/profiles.ts'
 import { statusOf } from '../../src/contract/errors.ts'
+import type { Transport } from '../../src/contract/http.ts'
 import { type RunOptions, test, testCli } from '../helpers/cli.ts'
 import { signedIn, storedTokens, storeProfile } from '../helpers/signed-in.ts'
+import { answerOf } from '../helpers/web.ts'
 
 const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'key-of-the-environment' }
 
@@ -15,7 +16,7 @@ async function answered(answer: () => Response, line = 'courses get crs_1', more
   const sent: string[] = []
   const transport: Transport = async ({ method, url }) => {
     sent.push(`${method} ${url}`)
-    return answer()
+    return answerOf(answer())
   }
   const cli = testCli({ transport, env })
   try {
@@ -246,7 +247,7 @@ async function answeredWith(
   line = 'courses get crs_1',
   more: RunOptions = {},
 ) {
-  const cli = testCli({ transport: async () => answer() })
+  const cli = testCli({ transport: async () => answerOf(answer()) })
   try {
     storeProfile(cli.config, url, credential, 'other')
     storeProfile(cli.config, url, credential)

@@ -1,8 +1,9 @@
 import { createServer, type Socket } from 'node:net'
 import { type Caller, type CallerOptions, createCaller } from '../../src/client/caller.ts'
 import type { Wait } from '../../src/client/retry.ts'
-import type { Transport } from '../../src/client/transport.ts'
 import { createUndiciTransport } from '../../src/client/undici.ts'
+import type { Transport } from '../../src/contract/http.ts'
+import { answerOf } from '../helpers/web.ts'
 
 export const origin = 'https://academy.example'
 
@@ -52,7 +53,7 @@ export function scripted(...answers: readonly Response[]): {
     requests.push(request)
     const answer = left.shift()
     if (answer === undefined) throw new Error(`nothing answers ${request.method} ${request.url}`)
-    return answer
+    return answerOf(answer)
   }
   return { transport, requests }
 }

@@ -112,7 +112,7 @@ test.each([
   ['Sun Feb  1 00:00:00 2026', 52_200_000],
   ['Sat, 31 Jan 2026 09:00:00 GMT', 0],
 ])('Retry-After %j is %j', (value, expected) => {
-  const headers = new Headers({ 'retry-after': value })
+  const headers = { 'retry-after': value }
   expect(retryAfterOf({ status: 503, headers, body: null }, Date.parse('2026-01-31T09:30:00Z'))).toBe(
     expected,
   )

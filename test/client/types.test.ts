@@ -2,12 +2,13 @@ import { expectTypeOf, test } from 'vitest'
 import type { Page } from '../../src/client/call-input.ts'
 import { createCaller } from '../../src/client/caller.ts'
 import { createClient } from '../../src/client/client.ts'
-import type { Reply } from '../../src/client/transport.ts'
+import type { StreamedResponse } from '../../src/client/decode.ts'
 import type { analytics, LearnerRow } from '../../src/contract/analytics.ts'
 import { type Course, type CourseUpdate, courses } from '../../src/contract/courses.ts'
+import type { HttpResponse } from '../../src/contract/http.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 
-const reply: Reply = { status: 200, headers: { get: () => null }, body: null }
+const reply: HttpResponse = { status: 200, headers: {}, body: null }
 const options = { baseUrl: 'https://academy.example', transport: async () => reply }
 
 test('a call takes path parameters, query and body exactly where its operation has them', () => {
@@ -46,7 +47,7 @@ test('methods of the client take the path parameters in order, then body or quer
   expectTypeOf(client.courses.get).returns.resolves.toEqualTypeOf<Course>()
   expectTypeOf(client.courses.diff).parameter(1).toEqualTypeOf<string>()
   expectTypeOf(client.courses.list.all).returns.toEqualTypeOf<AsyncGenerator<Course>>()
-  expectTypeOf(client.analytics.learners.stream).returns.resolves.toEqualTypeOf<Reply>()
+  expectTypeOf(client.analytics.learners.stream).returns.resolves.toEqualTypeOf<StreamedResponse>()
   // @ts-expect-error a single thing has no pages
   expectTypeOf(client.courses.get.all).toBeFunction
 })

@@ -13,6 +13,7 @@ import { createApp } from '../../src/server/http/app.ts'
 import type { LogEntry } from '../../src/server/http/log.ts'
 import { type Grade, recordGrade } from '../../src/server/progress/gradebook.ts'
 import { allRoutes } from '../../src/server/routes.ts'
+import { fetchOf } from './web.ts'
 
 /** A clock that stands still until it is told to go on. */
 export interface Clock {
@@ -96,24 +97,19 @@ export async function openTestAcademy({ perMinute = 0 } = {}): Promise<TestAcade
   const { now } = clock
   const { database, newId } = openAcademyFile(path, now)
   const logged: LogEntry[] = []
+  const routes = await allRoutes()
   const app = createApp(
     {
       database,
       now,
       newId,
       perMinute,
-      respond: ({ status, headers, body }) =>
-        new Response(body === null || typeof body === 'string' ? body : streamOf(body), {
-          status,
-          headers,
-        }),
-      addressOf: () => '192.0.2.1',
       log: (entry) => logged.push(entry),
     },
-    await allRoutes(),
+    () => routes,
     await allEndpoints(),
   )
-  const fetch = async (request: Request) => app.fetch(request)
+  const fetch = fetchOf(app)
   let people = 0
 
   function keyOf(userId: string, scopes: readonly Scope[]): string {
@@ -188,17 +184,6 @@ export async function openTestAcademy({ perMinute = 0 } = {}): Promise<TestAcade
       directory.remove()
     },
   }
-}
-
-function streamOf(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
-  const iterator = pieces[Symbol.asyncIterator]()
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await iterator.next()
-      if (done) controller.close()
-      else controller.enqueue(Buffer.from(value))
-    },
-  })
 }
 
 /** A vitest test with an academy of its own and people in it, made for those who name them. */

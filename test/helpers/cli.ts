@@ -5,8 +5,9 @@ import { PassThrough, Readable, Writable } from 'node:stream'
 import { main } from '../../src/cli/main.ts'
 import { type Transports, transports } from '../../src/cli/session/session.ts'
 import type { Io } from '../../src/cli/terminal/io.ts'
-import type { Transport } from '../../src/client/transport.ts'
+import type { Transport } from '../../src/contract/http.ts'
 import { test as base } from './academy.ts'
+import { transportOf } from './web.ts'
 
 /** What one run of the program left behind. */
 export interface Ran {
@@ -161,8 +162,7 @@ export function words(line: string): string[] {
 
 /** A platform elsewhere, without a network: what an academy of the tests answers to whoever has a key. */
 export function elsewhere({ fetch }: { fetch: (request: Request) => Promise<Response> }): Transport {
-  return ({ method, url, headers, body }) =>
-    fetch(new Request(url, { method, headers, ...(body !== undefined && { body }) }))
+  return transportOf(fetch)
 }
 
 const plain: TestCliOptions = {}

@@ -1,5 +1,5 @@
 import type { RawRequest } from '../../client/caller.ts'
-import type { Reply } from '../../client/transport.ts'
+import type { StreamedResponse } from '../../client/decode.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -124,7 +124,7 @@ async function paginate(
 async function printBody(
   { output, io, settings }: Context,
   { method, path }: RawRequest,
-  reply: Reply,
+  reply: StreamedResponse,
 ): Promise<void> {
   const { mediaTypeOf, readJson } = await import('../../client/decode.ts')
   if (/\bjson$/.test(mediaTypeOf(reply))) {
@@ -151,10 +151,10 @@ const shownHeaders = [
   'x-request-id',
 ]
 
-function headOf({ status, headers }: Reply): string {
+function headOf({ status, headers }: StreamedResponse): string {
   const lines = shownHeaders.flatMap((name) => {
-    const value = headers.get(name)
-    return value === null ? [] : [`${name}: ${value}`]
+    const value = headers[name]
+    return value === undefined ? [] : [`${name}: ${value}`]
   })
   return `HTTP ${status}\n${lines.join('\n')}\n\n`
 }

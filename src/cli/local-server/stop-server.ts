@@ -31,7 +31,7 @@ export async function isServing({ io }: Pick<Context, 'io'>, { address }: Runnin
   try {
     const reply = await network({ method: 'GET', url: `${address}/health`, headers: {}, signal: io.signal })
     for await (const _ of reply.body ?? []);
-    return reply.headers.get('x-request-id') !== null
+    return 'x-request-id' in reply.headers
   } catch {
     return false
   } finally {

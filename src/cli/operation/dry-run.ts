@@ -1,4 +1,4 @@
-import type { Exchange } from '../../client/transport.ts'
+import type { OutgoingRequest } from '../../client/call-input.ts'
 import type { Context } from '../command/context.ts'
 import { masked, maskSecrets } from '../output/mask.ts'
 import { visible } from '../terminal/visible.ts'
@@ -9,7 +9,7 @@ const secretHeader = /^(authorization|proxy-authorization|cookie|x-.*(key|token|
  * Prints the request that would be sent, every credential and secret in it masked: as HTTP, or as a value under
  * `-o json|jsonl|yaml`.
  */
-export async function showRequest(context: Context, request: Exchange): Promise<void> {
+export async function showRequest(context: Context, request: OutgoingRequest): Promise<void> {
   const { settings, session, output } = context
   const academy = session.target()
   const signed = academy.kind === 'remote' && academy.credential !== null

@@ -3,7 +3,7 @@ import type { Fetch } from '../../auth/fetch.ts'
 import { readBytes } from '../../client/decode.ts'
 import { hostOf, ProtocolError, TimeoutError } from '../../client/errors.ts'
 import { exchangeWithin } from '../../client/timeout.ts'
-import type { Exchange, Reply, Transport } from '../../client/transport.ts'
+import type { HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
 import { type Io, say } from '../terminal/io.ts'
 import { visible } from '../terminal/visible.ts'
 
@@ -17,7 +17,7 @@ export function webFetch(transport: Transport, timeoutMs: number): Fetch {
   return async (url, { method, headers, body, signal }) => {
     const limitMs = Math.min(timeoutMs, longestMs)
     const controller = new AbortController()
-    const request: Exchange = {
+    const request: HttpRequest = {
       method,
       url,
       headers,
@@ -39,7 +39,7 @@ export function webFetch(transport: Transport, timeoutMs: number): Fetch {
   }
 }
 
-async function responseOf(request: Exchange, reply: Reply): Promise<Response> {
+async function responseOf(request: HttpRequest, reply: HttpResponse): Promise<Response> {
   if (reply.status < 200 || reply.status > 599) {
     throw new SignInError('answer_unusable', `${hostOf(request)} answered with the status ${reply.status}`)
   }
@@ -50,8 +50,8 @@ async function responseOf(request: Exchange, reply: Reply): Promise<Response> {
   }
   const names = ['content-type', 'date', 'www-authenticate', 'retry-after', 'location']
   const headers = names.flatMap((name): [string, string][] => {
-    const value = reply.headers.get(name)
-    return value === null ? [] : [[name, value]]
+    const value = reply.headers[name]
+    return value === undefined ? [] : [[name, value]]
   })
   // These may have no body (Fetch §2.2.3), nor does anybody look for one in them.
   const empty = [204, 205, 304].includes(reply.status)

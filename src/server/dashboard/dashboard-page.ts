@@ -1,7 +1,8 @@
 import type { Endpoint } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
-import { endSession, formOf, visitorOf } from '../pages/browser-session.ts'
-import { hereOf, refusalPage, seeOther } from '../pages/page.tsx'
+import { endSession, formOf } from '../pages/browser-session.ts'
+import { hereOf, seeOther } from '../pages/page.tsx'
+import { pageEndpoint } from '../pages/page-endpoint.ts'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
 import { noteIn } from './form-note.ts'
@@ -26,23 +27,19 @@ const signedOut = 'You are signed out. Sign in to go on; what you sent was not d
 export function endpointsOf(page: DashboardPage): Endpoint[] {
   const { path, show } = page
   return [
-    {
+    pageEndpoint({
       method: 'GET',
       path,
-      refuse: refusalPage,
-      handle(visit) {
-        const visitor = visitorOf(visit)
+      handle(visit, visitor) {
         if (!visitor.user) return signInPage(visitor, { why: noteIn(visit.query) ?? why })
         const signedIn = signedInRequestOf(visit, visitor, visitor.user)
         return held(signedIn, () => visit.academy.database.snapshot(() => show(signedIn)))
       },
-    },
-    {
+    }),
+    pageEndpoint({
       method: 'POST',
       path,
-      refuse: refusalPage,
-      async handle(visit) {
-        const visitor = visitorOf(visit)
+      async handle(visit, visitor) {
         const form = await formOf(visit, visitor)
         const asksToSignIn = form.get('action') === 'sign_in'
         if (!visitor.user) {
@@ -54,38 +51,34 @@ export function endpointsOf(page: DashboardPage): Endpoint[] {
         const signedIn = signedInRequestOf(visit, visitor, visitor.user)
         return held(signedIn, () => acted(page, signedIn, form))
       },
-    },
+    }),
   ]
 }
 
 /** What ends the session of a browser. */
-export const signOut: Endpoint = {
+export const signOut = pageEndpoint({
   method: 'POST',
   path: '/dashboard/sign-out',
-  refuse: refusalPage,
-  async handle(visit) {
-    const visitor = visitorOf(visit)
+  async handle(visit, visitor) {
     await formOf(visit, visitor)
     const headers = await visit.academy.database.write(() => endSession(visit, visitor))
     return seeOther(`${visit.base}/dashboard`, headers)
   },
-}
+})
 
 /** What answers below the dashboard where there is no page; a slash too many leads to the page without it. */
-export const noPage: Endpoint = {
+export const noPage = pageEndpoint({
   method: 'GET',
   path: '/dashboard/*',
-  refuse: refusalPage,
-  handle(visit) {
+  handle(visit, visitor) {
     const { base, request } = visit
     const trimmed = request.path.replace(/\/+$/, '')
     if (trimmed !== request.path) return seeOther(base + trimmed)
     const fault = new ProblemError('not_found', `There is nothing at ${request.path}.`)
-    const visitor = visitorOf(visit)
     if (!visitor.user) throw fault
     return refused(signedInRequestOf(visit, visitor, visitor.user), fault)
   },
-}
+})
 
 async function acted(
   { act, again }: DashboardPage,

@@ -27,5 +27,5 @@ export const rootRedirect: Endpoint = {
   method: 'GET',
   path: '/',
   refuse: refusalPage,
-  handle: ({ base }) => seeOther(`${base}/dashboard`),
+  handle: ({ base }) => ({ reply: seeOther(`${base}/dashboard`) }),
 }

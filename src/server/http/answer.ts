@@ -1,5 +1,5 @@
 import type { Operation } from '../../contract/operation.ts'
-import { identify, touchCredential } from '../access/identify.ts'
+import { type Identity, identify, touchCredential } from '../access/identify.ts'
 import type { Principal } from '../access/principal.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { type Call, type Route, requireAdmin, requireRight } from './handler.ts'
@@ -7,7 +7,9 @@ import { once, readIdempotencyKey } from './idempotency.ts'
 import { type Reply, successOf } from './reply.ts'
 import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
 import {
+  type Answered,
   type AppOptions,
+  attempt,
   count,
   problemReply,
   type RateLimits,
@@ -18,57 +20,71 @@ import { parseQuery } from './validation.ts'
 
 /** Answers one operation: who, what, then the handler. A read is one snapshot, a write is one transaction. */
 export async function answer(
-  academy: AppOptions,
+  app: AppOptions,
   limits: RateLimits,
   { operation, handle, prepare }: Route,
-  request: RequestContext,
+  context: RequestContext,
   params: Readonly<Record<string, string>>,
-): Promise<Reply> {
-  const { raw } = request
-  const { database } = academy
+): Promise<Answered> {
+  const { raw } = context
+  const { database } = app
+  let caller: Identity | undefined
+
   const succeed = (call: Call) =>
-    successOf(operation, handle(call), request, raw.headers.get('if-none-match'))
-  if (operation.method === 'GET') {
+    successOf(operation, handle(call), context, raw.headers['if-none-match'] ?? null)
+  const admitted = () => {
+    caller = callerOf(app, limits, operation, context)
+    return admit(app, limits, operation, context, params, caller?.principal)
+  }
+
+  function read(): Reply {
     try {
-      return database.snapshot(() => succeed(admit(academy, limits, operation, request, params)))
+      return database.snapshot(() => succeed(admitted()))
     } finally {
-      touch(academy, request)
+      touch(app, context, caller)
     }
   }
-  const admitted = admit(academy, limits, operation, request, params)
-  touch(academy, request)
-  const body = await (operation.body ? readJsonBody(raw, operation.merge === true) : readNoBody(raw))
-  const given = { ...admitted, rawBody: body.value }
-  const call = prepare ? { ...given, prepared: await prepare(given) } : given
-  return database.write(() => {
-    const allowed = stillAllowed(academy, call, request)
-    return repeatable(academy, operation, request, body, () => succeed(allowed))
-  })
+
+  async function write(): Promise<Reply> {
+    const call = admitted()
+    touch(app, context, caller)
+    const body = await (operation.body ? readJsonBody(raw, operation.merge === true) : readNoBody(raw))
+    const given = { ...call, rawBody: body.value }
+    const ready = prepare ? { ...given, prepared: await prepare(given) } : given
+    return database.write(() => {
+      const allowed = stillAllowed(app, ready, context)
+      return repeatable(app, operation, context, caller?.principal, body, () => succeed(allowed))
+    })
+  }
+
+  const outcome = await attempt(context, problemReply, operation.method === 'GET' ? read : write)
+  return { ...outcome, principal: caller?.principal, bucket: caller?.principal.credential }
 }
 
 /** The call that a request is, once it is known who may make it. */
 function admit(
-  academy: AppOptions,
+  app: AppOptions,
   limits: RateLimits,
   operation: Operation,
-  request: RequestContext,
+  context: RequestContext,
   params: Readonly<Record<string, string>>,
+  principal: Principal | undefined,
 ): Call {
-  const { raw, search, now } = request
-  if (operation.scope === null) count(limits, request, request.address)
-  else authorise(academy, limits, operation, request)
+  const { raw, search, now, address } = context
+  count(limits, principal?.credential ?? address)
+  if (principal) requireRight(principal, operation)
   const query = parseQuery(operation.query, search)
-  requireElevation(operation, request, query)
+  requireElevation(operation, principal, query)
   return {
     operation,
     params,
     query,
-    principal: request.principal,
-    database: academy.database,
+    principal,
+    database: app.database,
     now: now.toISOString(),
-    newId: academy.newId,
-    ifMatch: raw.headers.get('if-match'),
-    accept: raw.headers.get('accept'),
+    newId: app.newId,
+    ifMatch: raw.headers['if-match'] ?? null,
+    accept: raw.headers['accept'] ?? null,
     signIns: limits.signIns,
     rawBody: undefined,
     prepared: undefined,
@@ -76,54 +92,48 @@ function admit(
   } as unknown as Call
 }
 
-function touch({ database }: AppOptions, { principal, touch, now }: RequestContext): void {
-  if (!principal || !touch) return
+function touch({ database }: AppOptions, { now }: RequestContext, caller: Identity | undefined): void {
+  if (!caller?.touch) return
   try {
-    touchCredential(database, principal, now)
+    touchCredential(database, caller.principal, now)
   } catch {
     // On a full disk, or while another program writes, reading goes on; a write fails by itself.
   }
 }
 
-function authorise(
-  academy: AppOptions,
-  limits: RateLimits,
-  operation: Operation,
-  request: RequestContext,
-): void {
-  const principal = academy.principal ?? credentialOf(academy, limits, request)
-  request.principal = principal
-  count(limits, request, principal.credential)
-  requireRight(principal, operation)
-}
-
 /** The call by whoever makes it at this moment: while its body was on its way, their access may have ended. */
-function stillAllowed(academy: AppOptions, call: Call, { raw, now }: RequestContext): Call {
+function stillAllowed(app: AppOptions, call: Call, { raw, now }: RequestContext): Call {
   const { operation, query } = call
-  if (academy.principal || operation.scope === null) return call
-  const { principal } = identify(academy.database, raw.headers.get('authorization'), now)
+  if (app.principal || operation.scope === null) return call
+  const { principal } = identify(app.database, raw.headers['authorization'] ?? null, now)
   requireRight(principal, operation)
-  requireElevation(operation, { principal }, query)
+  requireElevation(operation, principal, query)
   return { ...call, principal }
 }
 
-function credentialOf({ database }: AppOptions, limits: RateLimits, request: RequestContext): Principal {
+/** Who asks; nobody where no credential is asked for. Throws 401 and 403, and 429 after too many failures. */
+function callerOf(
+  { database, principal }: AppOptions,
+  limits: RateLimits,
+  operation: Operation,
+  { raw, now, address }: RequestContext,
+): Identity | undefined {
+  if (operation.scope === null) return undefined
+  if (principal) return { principal, touch: false }
   try {
-    const identity = identify(database, request.raw.headers.get('authorization'), request.now)
-    request.touch = identity.touch
-    return identity.principal
+    return identify(database, raw.headers['authorization'] ?? null, now)
   } catch (error) {
-    count(limits, request, request.address)
+    count(limits, address)
     if (!(error instanceof ProblemError) || error.code !== 'invalid_token') throw error
     // Right credentials from the same address go on working: nobody can lock another out by failing.
-    const { allowed, resetSeconds } = limits.failures.take(request.address)
+    const { allowed, resetSeconds } = limits.failures.take(address)
     throw allowed ? error : tooMany('failed credentials', resetSeconds)
   }
 }
 
 function requireElevation(
   { elevatedBy }: Operation,
-  { principal }: Pick<RequestContext, 'principal'>,
+  principal: Principal | undefined,
   query: object | undefined,
 ): void {
   if (!principal || !elevatedBy || (query as Record<string, unknown> | undefined)?.[elevatedBy] !== true)
@@ -135,20 +145,21 @@ function requireElevation(
 function repeatable(
   { database }: AppOptions,
   operation: Operation,
-  request: RequestContext,
+  context: RequestContext,
+  principal: Principal | undefined,
   { bytes }: RequestBody,
   succeed: () => Reply,
 ): Reply {
-  const { raw, path, now, principal } = request
-  const header = operation.method === 'POST' ? raw.headers.get('idempotency-key') : null
-  if (header === null || !principal) return succeed()
+  const { raw, path, now } = context
+  const header = operation.method === 'POST' ? raw.headers['idempotency-key'] : undefined
+  if (header === undefined || !principal) return succeed()
   const key = readIdempotencyKey(header)
   const work = () => {
     try {
       return database.savepoint(succeed)
     } catch (error) {
       // A refusal is an answer to keep too; what it did so far is undone.
-      if (error instanceof ProblemError) return problemReply(error, request)
+      if (error instanceof ProblemError) return problemReply(error, context)
       throw error
     }
   }

@@ -1,67 +1,139 @@
-import { type Context, Hono } from 'hono'
+import type { HttpRequest, Transport } from '../../contract/http.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { answer } from './answer.ts'
 import { answerEndpoint, type Endpoint } from './endpoint.ts'
 import type { Route } from './handler.ts'
-import type { Reply } from './reply.ts'
-import { type AppOptions, exchange, type RequestContext, rateLimitsOf } from './request-context.ts'
+import {
+  type Answered,
+  type AppOptions,
+  attempt,
+  everyHeader,
+  limitHeaders,
+  maximumUrlBytes,
+  type RequestContext,
+  rateLimitsOf,
+} from './request-context.ts'
+import { createRouter, type Found, type Router } from './router.ts'
+
+/** The routes of the resource that a path is about. */
+export type RoutesOf = (path: string) => readonly Route[] | Promise<readonly Route[]>
+
+/** Something that answers: an operation of the API, or an endpoint beside it. */
+type Place =
+  | { readonly method: string; readonly path: string; readonly route: Route; readonly endpoint?: never }
+  | { readonly method: string; readonly path: string; readonly route?: never; readonly endpoint: Endpoint }
 
 /**
- * The API over these routes, and the endpoints beside it: `fetch(request) → response`, the one boundary between
- * client and server.
+ * The server, as a transport: it answers each request, faults as problem details, and logs it. The routes of a
+ * resource are asked for when the first request comes to it.
  */
 export function createApp(
-  academy: AppOptions,
-  routes: readonly Route[],
+  app: AppOptions,
+  routesOf: RoutesOf,
   endpoints: readonly Endpoint[] = [],
-): Hono {
-  const limits = rateLimitsOf(academy)
-  const app = new Hono()
+): Transport {
+  const limits = rateLimitsOf(app)
+  const routers = new WeakMap<readonly Route[], Router<Place>>()
+  const beside = endpoints.map((endpoint): Place => ({ ...placeOf(endpoint), endpoint }))
 
-  const answered = (
-    context: Context,
-    work: (request: RequestContext) => Reply | Promise<Reply>,
-    refuse?: Endpoint['refuse'],
-  ) => exchange(academy, limits, context.req.raw, context.env, work, refuse)
-
-  for (const route of routes) {
-    app.on(route.operation.method, pattern(route.operation.path), (context) =>
-      answered(context, (request) => answer(academy, limits, route, request, context.req.param())),
-    )
-  }
-  for (const endpoint of endpoints) {
-    app.on(endpoint.method, endpoint.path, (context) =>
-      answered(
-        context,
-        (request) => answerEndpoint(academy, limits, endpoint, request, context.req.param()),
-        endpoint.refuse,
-      ),
-    )
-  }
-  const operations = routes.map(({ operation }) => ({ ...operation, path: pattern(operation.path) }))
-  for (const [path, methods] of methodsByPath([...operations, ...endpoints])) {
-    const allow = (methods.includes('GET') ? ['HEAD', ...methods] : methods).join(', ')
-    const refuse = endpoints.find((endpoint) => endpoint.path === path)?.refuse
-    const refused = ({ raw: { method } }: RequestContext) => {
-      const detail = `${method} is not an operation of this path; it takes ${allow}.`
-      throw new ProblemError('method_not_allowed', detail, { headers: { allow } })
+  function find(routes: readonly Route[], { raw, path }: RequestContext): Found<Place> | undefined {
+    let router = routers.get(routes)
+    if (!router) {
+      const own = routes.map((route): Place => ({ ...placeOf(route.operation), route }))
+      router = createRouter([...own, ...beside])
+      routers.set(routes, router)
     }
-    app.all(path, (context) => answered(context, refused, refuse))
+    return router(raw.method, path)
   }
-  app.notFound((context) =>
-    answered(context, () => {
-      throw new ProblemError('not_found', `There is nothing at ${context.req.path}.`)
-    }),
-  )
-  return app
+
+  return async (request) => {
+    const startedMs = performance.now()
+    const context = contextOf(app, request)
+    const { path, requestId, now } = context
+    const answered = await answerTo(context).catch((cause: unknown) =>
+      attempt(context, undefined, raise(cause)),
+    )
+    const { reply, principal } = answered
+    app.log({
+      time: now.toISOString(),
+      requestId,
+      method: request.method,
+      path,
+      status: reply.status,
+      durationMs: performance.now() - startedMs,
+      userId: principal?.userId,
+      credential: principal?.credential,
+      code: reply.code,
+      cause: answered.cause,
+    })
+    return {
+      status: reply.status,
+      headers: {
+        ...everyHeader,
+        ...reply.headers,
+        'x-request-id': requestId,
+        ...limitHeaders(limits, answered.bucket ?? context.address),
+      },
+      // A stream that nobody reads would hold its snapshot for good.
+      body: request.method === 'HEAD' ? null : reply.body,
+    }
+  }
+
+  async function answerTo(context: RequestContext): Promise<Answered> {
+    const routes = routesOf(context.path)
+    const found = find(routes instanceof Promise ? await routes : routes, context)
+    const fault = faultBefore(app, context, found)
+    if (fault || !found?.params) {
+      return attempt(context, found?.place.endpoint?.refuse, raise(fault))
+    }
+    const { place, params } = found
+    return place.route
+      ? answer(app, limits, place.route, context, params)
+      : answerEndpoint(app, limits, place.endpoint, context, params)
+  }
 }
 
-function pattern(path: string): string {
-  return path.replaceAll(/\{(\w+)\}/g, ':$1')
+/** Work that throws this. */
+function raise(fault: unknown): () => never {
+  return () => {
+    throw fault
+  }
 }
 
-function methodsByPath(places: readonly { method: string; path: string }[]): Map<string, string[]> {
-  const methods = new Map<string, string[]>()
-  for (const { path, method } of places) methods.set(path, [...(methods.get(path) ?? []), method])
-  return methods
+/** Operations write their parameters as `{name}`, endpoints as `:name`. */
+function placeOf({ method, path }: { method: string; path: string }): { method: string; path: string } {
+  return { method, path: path.replaceAll(/\{(\w+)\}/g, ':$1') }
+}
+
+function contextOf(app: AppOptions, raw: HttpRequest): RequestContext {
+  const target = raw.url.slice(raw.url.indexOf('/', 8))
+  const question = target.indexOf('?')
+  const path = question < 0 ? target : target.slice(0, question)
+  return {
+    raw,
+    requestId: app.newId('req'),
+    path,
+    search: target.slice(path.length + 1),
+    address: raw.address ?? 'unknown',
+    now: app.now(),
+  }
+}
+
+/** Why a request is refused before anything at its path looks at it. */
+function faultBefore(
+  { isClosing }: AppOptions,
+  { raw: { method }, path, search }: RequestContext,
+  found: Found<Place> | undefined,
+): ProblemError | undefined {
+  if (isClosing?.()) {
+    return new ProblemError('unavailable', 'The server is stopping.', { headers: { 'retry-after': '5' } })
+  }
+  if (path.length + search.length >= maximumUrlBytes) {
+    return new ProblemError('uri_too_long', `The path and query have more than ${maximumUrlBytes} bytes.`)
+  }
+  if (!found) return new ProblemError('not_found', `There is nothing at ${path}.`)
+  if (found.params) return undefined
+  const { allow } = found
+  const detail = `${method} is not an operation of this path; it takes ${allow}.`
+  return new ProblemError('method_not_allowed', detail, { headers: { allow } })
 }

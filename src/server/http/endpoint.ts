@@ -1,13 +1,22 @@
+import type { HttpRequest } from '../../contract/http.ts'
+import type { Principal } from '../access/principal.ts'
 import type { ProblemError } from '../problem/problem-error.ts'
 import type { Reply } from './reply.ts'
-import { type AppOptions, count, type RateLimits, type RequestContext } from './request-context.ts'
+import {
+  type Answered,
+  type AppOptions,
+  attempt,
+  count,
+  type RateLimits,
+  type RequestContext,
+} from './request-context.ts'
 
 /** One request to what is not an operation of the API: a page, or a part of OAuth. */
 export interface EndpointRequest {
   readonly academy: AppOptions
   readonly limits: RateLimits
   readonly request: RequestContext
-  readonly raw: Request
+  readonly raw: HttpRequest
   /** What stands in the place of each `:name` of the path. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -17,6 +26,13 @@ export interface EndpointRequest {
   readonly base: string
 }
 
+/** What an endpoint makes of a request. */
+export interface Handled {
+  /** Who asks, where that is known before they are answered. */
+  readonly principal?: Principal | undefined
+  readonly reply: Reply | Promise<Reply>
+}
+
 /** What answers at a path that is not an operation of the API. */
 export interface Endpoint {
   readonly method: 'GET' | 'POST'
@@ -24,21 +40,27 @@ export interface Endpoint {
   readonly path: `/${string}`
   /** How a thrown fault is told there. */
   readonly refuse: (fault: ProblemError, request: RequestContext) => Reply
-  readonly handle: (visit: EndpointRequest) => Reply | Promise<Reply>
+  readonly handle: (visit: EndpointRequest) => Handled
 }
 
-/** Answers one visit, counted against the address that it came from. */
-export function answerEndpoint(
+/** Answers one request to an endpoint, counted against the address that it came from. */
+export async function answerEndpoint(
   academy: AppOptions,
   limits: RateLimits,
-  { handle }: Endpoint,
+  { handle, refuse }: Endpoint,
   request: RequestContext,
   params: Readonly<Record<string, string>>,
-): Reply | Promise<Reply> {
-  count(limits, request, request.address)
-  const { raw, search } = request
-  const issuer = academy.publicUrl?.replace(/\/+$/, '') ?? new URL(raw.url).origin
-  const query = new URLSearchParams(search)
-  const base = new URL(issuer).pathname.replace(/\/$/, '')
-  return handle({ academy, limits, request, raw, params, query, issuer, base })
+): Promise<Answered> {
+  let principal: Principal | undefined
+  const outcome = await attempt(request, refuse, () => {
+    count(limits, request.address)
+    const { raw, search } = request
+    const issuer = academy.publicUrl?.replace(/\/+$/, '') ?? new URL(raw.url).origin
+    const query = new URLSearchParams(search)
+    const base = new URL(issuer).pathname.replace(/\/$/, '')
+    const handled = handle({ academy, limits, request, raw, params, query, issuer, base })
+    principal = handled.principal
+    return handled.reply
+  })
+  return { ...outcome, principal: outcome.reply.principal ?? principal }
 }

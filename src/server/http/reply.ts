@@ -1,6 +1,7 @@
 import type { Operation } from '../../contract/operation.ts'
+import type { Principal } from '../access/principal.ts'
 
-/** An answer before it becomes a Response: what the app decided to say. */
+/** What an operation or an endpoint decided to say, before what every response carries. */
 export interface Reply {
   readonly status: number
   /** Names in lower case. */
@@ -8,6 +9,8 @@ export interface Reply {
   readonly body: string | AsyncIterable<string> | null
   /** The error code of a refusal, for the log. */
   readonly code?: string
+  /** Whom the reply signs in, for the log. */
+  readonly principal?: Principal
 }
 
 /** A success that is streamed: text in pieces, with the headers that describe it. */

@@ -1,3 +1,4 @@
+import type { HttpRequest } from '../../contract/http.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { parseJson } from './json.ts'
 
@@ -12,26 +13,26 @@ export interface RequestBody {
 const nothing: RequestBody = { bytes: new Uint8Array(), value: undefined }
 
 /** Reads a JSON body of at most 1 MiB; throws 413, 415 and 400. */
-export async function readJsonBody(request: Request, merge: boolean): Promise<RequestBody> {
+export async function readJsonBody(request: HttpRequest, merge: boolean): Promise<RequestBody> {
   requireType(request, merge ? ['application/json', 'application/merge-patch+json'] : ['application/json'])
   const bytes = await readBytes(request)
   return { bytes, value: parseJson(bytes) }
 }
 
 /** Reads the fields of a form (application/x-www-form-urlencoded) of at most 1 MiB; throws 413 and 415. */
-export async function readForm(request: Request): Promise<URLSearchParams> {
+export async function readForm(request: HttpRequest): Promise<URLSearchParams> {
   requireType(request, ['application/x-www-form-urlencoded'])
   return new URLSearchParams(Buffer.from(await readBytes(request)).toString())
 }
 
 /** Reads and drops a body that the operation has no use for; it may be empty or any JSON object. */
-export async function readNoBody(request: Request): Promise<RequestBody> {
+export async function readNoBody(request: HttpRequest): Promise<RequestBody> {
   if (request.method === 'GET' || request.method === 'HEAD') return nothing
   return { bytes: await readBytes(request), value: undefined }
 }
 
-function requireType({ headers }: Request, [wanted = '', ...others]: readonly string[]): void {
-  const type = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
+function requireType({ headers }: HttpRequest, [wanted = '', ...others]: readonly string[]): void {
+  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (type !== undefined && [wanted, ...others].includes(type)) return
   const what = type ? `is ${type}` : 'is missing'
   throw new ProblemError('unsupported_media_type', `The Content-Type ${what}; send ${wanted}.`, {
@@ -39,22 +40,23 @@ function requireType({ headers }: Request, [wanted = '', ...others]: readonly st
   })
 }
 
-async function readBytes(request: Request): Promise<Uint8Array> {
-  const declared = request.headers.get('content-length')
-  if (declared !== null) {
-    if (Number(declared) > maximumBytes) throw tooLarge()
-    // Node's parser reads no more than what was declared.
-    return declared === '0' ? nothing.bytes : new Uint8Array(await request.arrayBuffer())
+async function readBytes({ headers, body }: HttpRequest): Promise<Uint8Array> {
+  if (Number(headers['content-length'] ?? 0) > maximumBytes) throw tooLarge()
+  if (body === undefined) return nothing.bytes
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    const bytes = Buffer.from(body)
+    if (bytes.length > maximumBytes) throw tooLarge()
+    return bytes
   }
-  if (!request.body) return nothing.bytes
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-    size += chunk.length
+  for await (const chunk of body) {
+    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+    size += bytes.length
     if (size > maximumBytes) throw tooLarge()
-    chunks.push(chunk)
+    chunks.push(bytes)
   }
-  return Buffer.concat(chunks)
+  return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
 }
 
 function tooLarge(): ProblemError {

@@ -1,13 +1,15 @@
+import type { HttpHeaders, HttpRequest } from '../../contract/http.ts'
 import type { Principal } from '../access/principal.ts'
 import type { Database } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { ProblemError, problemOf } from '../problem/problem-error.ts'
 import type { LogEntry } from './log.ts'
-import { type Allowance, type RateLimit, rateLimit } from './rate-limit.ts'
+import { type RateLimit, rateLimit } from './rate-limit.ts'
 import type { Reply } from './reply.ts'
 import { faultOf } from './unexpected-fault.ts'
 
-const maximumUrlBytes = 8 * 1024
+/** The most that a path and its query may have. */
+export const maximumUrlBytes = 8 * 1024
 const failedCredentialsPerMinute = 20
 const signInsPerMinute = 10
 
@@ -25,10 +27,6 @@ export interface AppOptions {
   readonly principal?: Principal
   /** The base address by which others reach it; absent where that is the Host of each request. */
   readonly publicUrl?: string | undefined
-  /** Makes the answer that goes over the boundary: a web Response, or its like in this process. */
-  readonly respond: (reply: Reply, env: unknown) => Response
-  /** Where a request came from, by what the socket adapter says of it. */
-  readonly addressOf: (env: unknown) => string
   readonly log: (entry: LogEntry) => void
   /** True while nothing new is to be begun. */
   readonly isClosing?: () => boolean
@@ -41,19 +39,26 @@ export interface RateLimits {
   readonly signIns: RateLimit
 }
 
-/** One request while it is being answered. */
+/** What is known of a request before anything looks at it. */
 export interface RequestContext {
-  readonly raw: Request
+  readonly raw: HttpRequest
   readonly requestId: string
   readonly path: string
   /** What follows the first question mark of the target; it may have more of them (RFC 3986 §3.4). */
   readonly search: string
   readonly address: string
   readonly now: Date
-  principal?: Principal
-  /** The time at which the key was last used is to be kept anew. */
-  touch?: boolean
-  allowance?: Allowance
+}
+
+/** What a request came to. */
+export interface Answered {
+  readonly reply: Reply
+  /** Who asked, as far as that was found out. */
+  readonly principal?: Principal | undefined
+  /** What the request was counted under; its address unless told otherwise. */
+  readonly bucket?: string | undefined
+  /** What was behind an internal fault, for the log. */
+  readonly cause?: unknown
 }
 
 /** What every response carries, whatever it answers (api.md §1, "Security"). */
@@ -74,64 +79,18 @@ export function rateLimitsOf({ perMinute, now }: AppOptions): RateLimits {
   }
 }
 
-/** Answers one request: what every response carries, faults as problem details, one log entry. */
-export async function exchange(
-  academy: AppOptions,
-  limits: RateLimits,
-  raw: Request,
-  env: unknown,
-  work: (request: RequestContext) => Reply | Promise<Reply>,
-  refuse: (fault: ProblemError, request: RequestContext) => Reply = problemReply,
-): Promise<Response> {
-  const startedMs = performance.now()
-  const target = raw.url.slice(raw.url.indexOf('/', 8))
-  const [path = ''] = target.split('?', 1)
-  const request: RequestContext = {
-    raw,
-    requestId: academy.newId('req'),
-    path,
-    search: target.slice(path.length + 1),
-    address: academy.addressOf(env),
-    now: academy.now(),
-  }
-  let reply: Reply
-  let cause: unknown
+/** What the work comes to: its reply, or the refusal of what it throws. */
+export async function attempt(
+  context: RequestContext,
+  refuse: (fault: ProblemError, context: RequestContext) => Reply = problemReply,
+  work: () => Reply | Promise<Reply>,
+): Promise<Answered> {
   try {
-    if (academy.isClosing?.()) {
-      throw new ProblemError('unavailable', 'The server is stopping.', { headers: { 'retry-after': '5' } })
-    }
-    if (target.length > maximumUrlBytes) {
-      throw new ProblemError('uri_too_long', `The path and query have more than ${maximumUrlBytes} bytes.`)
-    }
-    reply = await work(request)
+    return { reply: await work() }
   } catch (error) {
     const fault = faultOf(error)
-    cause = fault.cause
-    reply = refuse(fault, request)
+    return { reply: refuse(fault, context), cause: fault.cause }
   }
-  const headers = { ...everyHeader, ...reply.headers, 'x-request-id': request.requestId }
-  const response = academy.respond(
-    {
-      ...reply,
-      headers: { ...headers, ...limitHeaders(limits, request) },
-      // A stream that nobody reads would hold its snapshot for good.
-      body: raw.method === 'HEAD' ? null : reply.body,
-    },
-    env,
-  )
-  academy.log({
-    time: request.now.toISOString(),
-    requestId: request.requestId,
-    method: raw.method,
-    path,
-    status: reply.status,
-    durationMs: performance.now() - startedMs,
-    userId: request.principal?.userId,
-    credential: request.principal?.credential,
-    code: reply.code,
-    cause,
-  })
-  return response
 }
 
 /** The reply to a refused request: problem details (RFC 9457). */
@@ -144,12 +103,11 @@ export function problemReply(fault: ProblemError, request: RequestContext): Repl
   }
 }
 
-/** Takes one request from the bucket of a credential, or of an address where there is none; throws 429. */
-export function count({ requests }: RateLimits, request: RequestContext, name: string): void {
+/** Takes one request from a bucket: that of a credential, or of an address where there is none. Throws 429. */
+export function count({ requests }: RateLimits, bucket: string): void {
   if (!requests) return
-  const allowance = requests.take(name)
-  request.allowance = allowance
-  if (!allowance.allowed) throw tooMany('requests', allowance.resetSeconds)
+  const { allowed, resetSeconds } = requests.take(bucket)
+  if (!allowed) throw tooMany('requests', resetSeconds)
 }
 
 /** 429 with the time after which to try again. */
@@ -160,13 +118,10 @@ export function tooMany(what: string, resetSeconds: number): ProblemError {
   })
 }
 
-/** draft-ietf-httpapi-ratelimit-headers-10 */
-function limitHeaders(
-  { requests }: RateLimits,
-  { allowance, address }: RequestContext,
-): Record<string, string> {
+/** What is left in a bucket (draft-ietf-httpapi-ratelimit-headers-10). */
+export function limitHeaders({ requests }: RateLimits, bucket: string): HttpHeaders {
   if (!requests) return {}
-  const { remaining, resetSeconds } = allowance ?? requests.peek(address)
+  const { remaining, resetSeconds } = requests.peek(bucket)
   return {
     'ratelimit-policy': `"default";q=${requests.perMinute};w=60`,
     ratelimit: `"default";r=${remaining};t=${resetSeconds}`,

@@ -1,8 +1,9 @@
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
-import { endSession, formOf, stillSignedIn, type Visitor, visitorOf } from '../pages/browser-session.ts'
-import { hereOf, refusalPage, seeOther } from '../pages/page.tsx'
+import { endSession, formOf, stillSignedIn, type Visitor } from '../pages/browser-session.ts'
+import { hereOf, seeOther } from '../pages/page.tsx'
+import { pageEndpoint } from '../pages/page-endpoint.ts'
 import { type SignInReason, signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
 import { newCode } from './authorization-code.ts'
@@ -23,23 +24,19 @@ import { givableScopes } from './scope-text.ts'
  * was asked for travels in the query, which is read anew with each form.
  */
 export const authorizationEndpoints: readonly Endpoint[] = [
-  {
+  pageEndpoint({
     method: 'GET',
     path: oauthPaths.authorize,
-    refuse: refusalPage,
-    handle: (visit) =>
+    handle: (visit, visitor) =>
       answered(visit, (recipient, request) => {
-        const visitor = visitorOf(visit)
         if (!visitor.user) return signInPage(visitor, reasonOf(recipient))
         return codeConsentPage({ ...visit, visitor, user: visitor.user }, recipient, request.scopes)
       }),
-  },
-  {
+  }),
+  pageEndpoint({
     method: 'POST',
     path: oauthPaths.authorize,
-    refuse: refusalPage,
-    async handle(visit) {
-      const visitor = visitorOf(visit)
+    async handle(visit, visitor) {
       const form = await formOf(visit, visitor)
       return answered(visit, async (recipient, request) => {
         const action = form.get('action')
@@ -55,7 +52,7 @@ export const authorizationEndpoints: readonly Endpoint[] = [
         return allow(visit, visitor, recipient, request, form.get('shown')?.split(' ') ?? [])
       })
     },
-  },
+  }),
 ]
 
 /** A refusal goes to the client, once it is sure that the client is at the other end. */

@@ -20,14 +20,19 @@ export function clientEndpoint(
     method: 'POST',
     path,
     refuse: refuseAsOAuth,
-    async handle(visit) {
-      try {
-        const form = await readForm(visit.raw)
-        return await answer({ visit, form, client: authenticatedClient(visit, form) })
-      } catch (error) {
-        if (error instanceof OAuthError) return refusalReply(error)
-        throw error
-      }
-    },
+    handle: (visit) => ({ reply: answered(visit, answer) }),
+  }
+}
+
+async function answered(
+  visit: EndpointRequest,
+  answer: (request: ClientRequest) => Reply | Promise<Reply>,
+): Promise<Reply> {
+  try {
+    const form = await readForm(visit.raw)
+    return await answer({ visit, form, client: authenticatedClient(visit, form) })
+  } catch (error) {
+    if (error instanceof OAuthError) return refusalReply(error)
+    throw error
   }
 }

@@ -7,9 +7,9 @@ import {
   type SignedInEndpointRequest,
   stillSignedIn,
   type Visitor,
-  visitorOf,
 } from '../pages/browser-session.ts'
-import { hereOf, page, refusalPage, seeOther } from '../pages/page.tsx'
+import { hereOf, page, seeOther } from '../pages/page.tsx'
+import { pageEndpoint } from '../pages/page-endpoint.ts'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
 import { deviceConsentPage } from './consent.tsx'
@@ -28,31 +28,27 @@ const ends = {
 
 /** Where a person types in the code that a device shows, and answers it (RFC 8628 §3.3). */
 export const deviceEndpoints: readonly Endpoint[] = [
-  {
+  pageEndpoint({
     method: 'GET',
     path: oauthPaths.device,
-    refuse: refusalPage,
-    handle(visit) {
-      const visitor = visitorOf(visit)
+    handle(visit, visitor) {
       if (!visitor.user) return signInPage(visitor, reason)
       const done = visit.query.get('done') ?? ''
       if (Object.hasOwn(ends, done)) return endPage(visitor, done as keyof typeof ends)
       // A link may fill in the code; that it is the one on the device is for the person to say (RFC 8628 §5.4).
       return codePage(visitor, shownUserCode(visit.query.get('user_code') ?? ''))
     },
-  },
-  {
+  }),
+  pageEndpoint({
     method: 'POST',
     path: oauthPaths.device,
-    refuse: refusalPage,
-    async handle(visit) {
-      const visitor = visitorOf(visit)
+    async handle(visit, visitor) {
       const form = await formOf(visit, visitor)
       if (form.get('action') === 'sign_in') return signIn(visit, visitor, form, reason)
       if (!visitor.user) return signInPage(visitor, reason)
       return answered({ ...visit, visitor, user: visitor.user }, form)
     },
-  },
+  }),
 ]
 
 async function answered(guest: SignedInEndpointRequest, form: URLSearchParams): Promise<Reply> {

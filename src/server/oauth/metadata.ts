@@ -13,14 +13,19 @@ const clientAuthentication = ['none', 'client_secret_basic', 'client_secret_post
  * path: it after the well-known part (§3.1), and before it, which is what a proxy of that path leaves of it.
  */
 export const metadataEndpoints: readonly Endpoint[] = [
-  { method: 'GET', path: oauthPaths.metadata, refuse: problemReply, handle: metadataOf },
+  {
+    method: 'GET',
+    path: oauthPaths.metadata,
+    refuse: problemReply,
+    handle: (visit) => ({ reply: metadataOf(visit) }),
+  },
   {
     method: 'GET',
     path: `${oauthPaths.metadata}/*`,
     refuse: problemReply,
     handle(visit) {
       const { path } = visit.request
-      if (path === oauthPaths.metadata + visit.base) return metadataOf(visit)
+      if (path === oauthPaths.metadata + visit.base) return { reply: metadataOf(visit) }
       throw new ProblemError('not_found', `There is nothing at ${path}.`)
     },
   },

@@ -47,7 +47,7 @@ export function findClient(database: Database, id: string): OAuthClient | undefi
  */
 export function authenticatedClient(visit: EndpointRequest, form: URLSearchParams): OAuthClient {
   const { academy, limits, request, raw } = visit
-  const authorization = raw.headers.get('authorization')
+  const authorization = raw.headers['authorization'] ?? null
   const given = authorization === null ? ofForm(form) : ofHeader(authorization, form)
   const client = findClient(academy.database, given.id)
   const right = client?.isPublic

@@ -38,10 +38,9 @@ export interface SignedInEndpointRequest extends EndpointRequest {
 export function visitorOf(visit: EndpointRequest): Visitor {
   const { academy, request, raw } = visit
   const name = cookieName(visit)
-  const sent = parse(raw.headers.get('cookie') ?? '', name)[name]
+  const sent = parse(raw.headers['cookie'] ?? '', name)[name]
   const token = sent && isCredential('browserSession', sent) ? sent : newCredential('browserSession')
   const user = userBehind(academy.database, token, request.now)
-  if (user) request.principal = principalOf(user)
   return {
     token,
     csrf: csrfOf(academy.database, token),
@@ -72,11 +71,13 @@ export function principalOf({ id: userId, role }: Pick<SignedIn, 'id' | 'role'>)
  */
 export async function formOf(visit: EndpointRequest, visitor: Visitor): Promise<URLSearchParams> {
   const { headers } = visit.raw
-  const origin = headers.get('origin')
-  const site = headers.get('sec-fetch-site')
+  const origin = headers['origin']
+  const site = headers['sec-fetch-site']
   const own = [new URL(visit.issuer).origin, new URL(visit.raw.url).origin]
   const foreign =
-    origin === null ? site !== null && !['same-origin', 'none'].includes(site) : !own.includes(origin)
+    origin === undefined
+      ? site !== undefined && !['same-origin', 'none'].includes(site)
+      : !own.includes(origin)
   if (foreign) throw new ProblemError('forbidden', 'The form was sent from another site.')
   const form = await readForm(visit.raw)
   if (isSame(form.get('csrf') ?? '', visitor.csrf)) return form

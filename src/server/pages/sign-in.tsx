@@ -82,8 +82,7 @@ export async function signIn(
       requireUnchanged(database, found)
       return beginSession(visit, found.id)
     })
-    visit.request.principal = principalOf(found)
-    return seeOther(hereOf(visit), headers)
+    return { ...seeOther(hereOf(visit), headers), principal: principalOf(found) }
   } catch (error) {
     if (error instanceof ProblemError) return signInPage(visitor, { ...reason, fault: error, account })
     throw error

@@ -1,8 +1,5 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
-import { Hono } from 'hono'
-import { cors } from 'hono/cors'
 import { type AcademyFile, openAcademyFile } from '../academy.ts'
 import { type FirstPassword, makeFirstPassword } from '../access/first-admin.ts'
 import { localPrincipal } from '../access/identify.ts'
@@ -11,10 +8,10 @@ import { type IdPrefix, idMaker } from '../database/id.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
-import { everyHeader } from '../http/request-context.ts'
 import { allRoutes } from '../routes.ts'
+import { withCors } from './cors.ts'
 import { drainOf } from './drain.ts'
-import { addressOf, webResponse } from './node-adapter.ts'
+import { nodeListener } from './node-adapter.ts'
 import { allowedHosts, checkRawRequest, sendRaw, sendRefusal } from './raw-request.ts'
 
 /** How to serve an academy on a socket. */
@@ -75,7 +72,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const log = (entry: LogEntry) => writeLog(formatLog(entry))
   const [routes, endpoints] = await Promise.all([allRoutes(), allEndpoints()])
   const allowed = allowedHosts(options)
-  let listener: ReturnType<typeof getRequestListener> | undefined
+  let listener: ReturnType<typeof nodeListener> | undefined
   let stopped: Promise<void> | undefined
   // Node would answer a missing Host by itself, without problem details.
   const server = createServer({ ...timeouts, requireHostHeader: false }, (incoming, outgoing) => {
@@ -99,15 +96,24 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       newId,
       perMinute,
       publicUrl: options.publicUrl,
-      respond: webResponse(log),
-      addressOf,
       log,
       isClosing: () => stopped !== undefined,
     },
-    routes,
+    () => routes,
     endpoints,
   )
-  listener = getRequestListener(front(app, options.corsOrigins, newId).fetch)
+  listener = nodeListener(withCors(app, options.corsOrigins, newId), ({ method, url }, { headers }, cause) =>
+    log({
+      time: now().toISOString(),
+      requestId: headers['x-request-id'] ?? '',
+      method,
+      path: new URL(url).pathname,
+      status: 500,
+      durationMs: 0,
+      code: 'stream_broken',
+      cause,
+    }),
+  )
   const stop = () => {
     stopped ??= drain(drainMs).then(() => database.close())
     return stopped
@@ -121,35 +127,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     await stop()
     throw error
   }
-}
-
-const exposeHeaders = [
-  'Allow',
-  'Content-Disposition',
-  'ETag',
-  'Idempotent-Replayed',
-  'Link',
-  'Location',
-  'RateLimit',
-  'RateLimit-Policy',
-  'Retry-After',
-  'WWW-Authenticate',
-  'X-Request-Id',
-]
-const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE']
-
-function front(app: Hono, origins: readonly string[], newId: (prefix: IdPrefix) => string): Hono {
-  if (origins.length === 0) return app
-  return new Hono()
-    .use(async (context, next) => {
-      await next()
-      // A preflight is answered before the app sees it.
-      if (context.res.headers.has('x-request-id')) return
-      const headers = { ...everyHeader, 'x-request-id': newId('req') }
-      for (const [name, value] of Object.entries(headers)) context.header(name, value)
-    })
-    .use(cors({ origin: [...origins], allowMethods, exposeHeaders }))
-    .route('/', app)
 }
 
 function openOrClose(server: Server, path: string, now: () => Date): AcademyFile {

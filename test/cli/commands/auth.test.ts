@@ -3,13 +3,14 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { ConnectionError } from '../../../src/client/errors.ts'
-import type { Exchange } from '../../../src/client/transport.ts'
 import type { StoredTokens } from '../../../src/config/profiles.ts'
+import type { HttpRequest } from '../../../src/contract/http.ts'
 import { newCredential } from '../../../src/server/access/secret.ts'
 import { hour, minute } from '../../helpers/academy.ts'
 import { expectClearError } from '../../helpers/clear-error.ts'
 import { elsewhere, test, testCli } from '../../helpers/cli.ts'
 import { readProfiles, signedIn, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
+import { formIn } from '../../helpers/web.ts'
 
 const url = 'https://school.example'
 const login = `auth login --with-key --url ${url}`
@@ -117,7 +118,7 @@ test('a key and a token together are refused', async ({ remote }) => {
 
 /** The program, signed in to the academy of the test as an admin. */
 const signedInTest = test.extend('user', async ({ academy, admin, clock }, { onCleanup }) => {
-  const sent: Exchange[] = []
+  const sent: HttpRequest[] = []
   const transport = elsewhere(academy)
   const state = { offline: false, date: '' }
   const cli = testCli({
@@ -126,9 +127,9 @@ const signedInTest = test.extend('user', async ({ academy, admin, clock }, { onC
       sent.push(request)
       if (state.offline)
         throw new ConnectionError(request, 'refused', 'school.example refused the connection')
-      const { status, headers, body } = await transport(request)
-      const get = (name: string) => (name === 'date' && state.date ? state.date : headers.get(name))
-      return { status, headers: { get }, body }
+      const response = await transport(request)
+      if (!state.date) return response
+      return { ...response, headers: { ...response.headers, date: state.date } }
     },
   })
   onCleanup(() => cli.remove())
@@ -237,7 +238,7 @@ describe('auth logout of a session', () => {
       stderr: 'note: the session has ended; profile school holds no credential any more\n',
     })
     expect(user.paths()).toEqual(['POST /oauth/revoke'])
-    const form = new URLSearchParams(user.sent[0]?.body)
+    const form = formIn(user.sent[0])
     expect(Object.fromEntries(form)).toEqual({
       client_id: 'learnctl',
       token: user.tokens.refreshToken,
@@ -282,7 +283,7 @@ note: profile school holds no credential any more
   signedInTest('ends the access token where there is nothing to refresh it', async ({ user }) => {
     storeProfile(user.config, url, { ...user.tokens, refreshToken: null })
     expect(await user.run('auth logout')).toMatchObject({ code: 0 })
-    const form = new URLSearchParams(user.sent[0]?.body)
+    const form = formIn(user.sent[0])
     expect(form.get('token')).toBe(user.tokens.accessToken)
     expect(form.get('token_type_hint')).toBe('access_token')
   })

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
-import type { Reply } from '../../../src/client/transport.ts'
 import type { StoredTokens } from '../../../src/config/profiles.ts'
+import type { HttpResponse } from '../../../src/contract/http.ts'
 import { day, hour } from '../../helpers/academy.ts'
 import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
 import { resultOf } from '../../helpers/result.ts'
@@ -123,10 +123,9 @@ describe('of a platform elsewhere', () => {
 
   test('warns of a clock that is wrong', async ({ academy, admin }) => {
     const transport = elsewhere(academy)
-    const dated = async (...call: Parameters<typeof transport>): Promise<Reply> => {
-      const { status, headers, body } = await transport(...call)
-      const get = (name: string) => (name === 'date' ? 'Sun, 01 Mar 2026 11:57:00 GMT' : headers.get(name))
-      return { status, headers: { get }, body }
+    const dated = async (...call: Parameters<typeof transport>): Promise<HttpResponse> => {
+      const response = await transport(...call)
+      return { ...response, headers: { ...response.headers, date: 'Sun, 01 Mar 2026 11:57:00 GMT' } }
     }
     const cli = testCli({ transport: dated })
     const { code, stdout } = await cli.run('doctor -o json', withKey(admin.key))

@@ -77,7 +77,7 @@ test('a key whose answer was lost on the way is told of, to be made anew', async
       const reply = await send(request)
       if (request.method !== 'POST' || dropped > 0) return reply
       dropped += 1
-      return new Response('<h1>Bad Gateway</h1>', { status: 502 })
+      return { status: 502, headers: {}, body: '<h1>Bad Gateway</h1>' }
     },
   })
   onTestFinished(cli.remove)

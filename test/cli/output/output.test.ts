@@ -4,6 +4,7 @@ import { parse as parseCsv } from 'csv-parse/sync'
 import { describe, expect } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { test, testCli } from '../../helpers/cli.ts'
+import { transportOf } from '../../helpers/web.ts'
 
 test('an empty list is empty in every format', async ({ local }) => {
   expect((await local.run('courses list')).stdout).toBe('')
@@ -67,7 +68,7 @@ test('a CSV says which fields came too late for its header', async ({ options })
     { data: [{ id: '1' }], nextCursor: 'c' },
     { data: [{ id: '2', extra: 'x' }], nextCursor: null },
   ]
-  const cli = testCli({ ...options, transport: async () => Response.json(pages.shift()) })
+  const cli = testCli({ ...options, transport: transportOf(() => Response.json(pages.shift())) })
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'k' }
   const { code, stdout, stderr } = await cli.run('courses list --all -o csv', { env })
   expect(code).toBe(0)

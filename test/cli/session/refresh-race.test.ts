@@ -49,7 +49,7 @@ registerHooks({
 const { main } = await import(${source('main')})
 const { processIo } = await import(${source('terminal/io')})
 const { transports } = await import(${source('session/session')})
-const remote = async () => Object.assign(async () => Response.json([]), { close: async () => {} })
+const remote = async () => Object.assign(async () => ({ status: 200, headers: {}, body: '[]' }), { close: async () => {} })
 process.exitCode = await main(process.argv.slice(2), processIo(), { ...transports, remote })
 console.log(JSON.stringify(loaded))`
 

@@ -26,9 +26,8 @@ const test = academyTest.extend('user', async ({ academy, admin, clock }, { onCl
     now: () => clock.now().getTime() + state.wrongByMs,
     transport: async (request) => {
       asked.push(`${request.method} ${new URL(request.url).pathname}`)
-      const { status, headers, body } = await transport(request)
-      const get = (name: string) => (name === 'date' ? clock.now().toUTCString() : headers.get(name))
-      return { status, headers: { get }, body }
+      const response = await transport(request)
+      return { ...response, headers: { ...response.headers, date: clock.now().toUTCString() } }
     },
   })
   onCleanup(() => cli.remove())

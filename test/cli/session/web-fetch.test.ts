@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'vitest'
 import { webFetch } from '../../../src/cli/session/web-fetch.ts'
 import { ProtocolError } from '../../../src/client/errors.ts'
-import type { Exchange, Reply, Transport } from '../../../src/client/transport.ts'
+import type { HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
 
 const url = 'https://school.example/oauth/token'
 const request = { method: 'POST', headers: { accept: 'application/json' } }
 
 /** A transport that answers this, and the requests it was given. */
-function answering(reply: Partial<Reply>) {
-  const sent: Exchange[] = []
+function answering(reply: Partial<HttpResponse>) {
+  const sent: HttpRequest[] = []
   const transport: Transport = async (exchange) => {
     sent.push(exchange)
-    return { status: 200, headers: new Headers(), body: null, ...reply }
+    return { status: 200, headers: {}, body: null, ...reply }
   }
   return { sent, transport }
 }
@@ -34,7 +34,7 @@ function endless() {
 
 describe('a fetch over the transport of the program', () => {
   test('sends the form and gives the answer with its head', async () => {
-    const headers = new Headers({ 'content-type': 'application/json', date: 'Sun, 01 Mar 2026 12:00:00 GMT' })
+    const headers = { 'content-type': 'application/json', date: 'Sun, 01 Mar 2026 12:00:00 GMT' }
     const { sent, transport } = answering({ status: 400, headers, body: pieces('{"error":', '"x"}') })
     const body = new URLSearchParams({ code: 'a b' })
     const response = await webFetch(transport, 1000)(url, { ...request, body })
@@ -66,7 +66,7 @@ describe('a fetch over the transport of the program', () => {
     await expect(webFetch(never, 5)(url, request)).rejects.toMatchObject({ name: 'TimeoutError' })
     const dripping: Transport = async ({ signal }) => ({
       status: 200,
-      headers: new Headers(),
+      headers: {},
       body: (async function* () {
         yield Buffer.from('{')
         await new Promise((_, reject) => {

@@ -1,0 +1,24 @@
+import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
+import type { Reply } from '../http/reply.ts'
+import { principalOf, type Visitor, visitorOf } from './browser-session.ts'
+import { refusalPage } from './page.tsx'
+
+/** What answers a browser at a path: told who its visitor is, and refusing with a page. */
+export interface PageEndpoint extends Pick<Endpoint, 'method' | 'path'> {
+  readonly handle: (visit: EndpointRequest, visitor: Visitor) => Reply | Promise<Reply>
+}
+
+/** An endpoint for browsers. */
+export function pageEndpoint({ method, path, handle }: PageEndpoint): Endpoint {
+  return {
+    method,
+    path,
+    refuse: refusalPage,
+    handle(visit) {
+      const visitor = visitorOf(visit)
+      const principal = visitor.user ? principalOf(visitor.user) : undefined
+      // What is thrown here is a refusal, of which the log has to say whose request it was.
+      return { principal, reply: (async () => handle(visit, visitor))() }
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import type { HttpBody, HttpRequest, HttpResponse, Transport } from '../../src/contract/http.ts'
+
+/** The `fetch` of a server that is a transport, for those who speak in web requests. */
+export function fetchOf(handle: Transport, address = '192.0.2.1'): (request: Request) => Promise<Response> {
+  return async (request) => {
+    const { status, headers, body } = await handle({
+      method: request.method,
+      url: request.url,
+      headers: Object.fromEntries(request.headers),
+      ...(request.body && { body: request.body as AsyncIterable<Uint8Array> }),
+      address,
+    })
+    return new Response(body === null || typeof body === 'string' ? body : streamOf(body), {
+      status,
+      headers,
+    })
+  }
+}
+
+/** A transport over a `fetch`. */
+export function transportOf(fetch: (request: Request) => Promise<Response> | Response): Transport {
+  return async ({ method, url, headers, body }) =>
+    answerOf(
+      await fetch(new Request(url, { method, headers, ...(body !== undefined && { body: textIn(body) }) })),
+    )
+}
+
+/** A web response, as what a transport gives. */
+export function answerOf({ status, headers, body }: Response): HttpResponse {
+  return { status, headers: Object.fromEntries(headers), body: body as AsyncIterable<Uint8Array> | null }
+}
+
+/** The body of a request as the program makes it: text. */
+export function textIn(body: HttpBody | undefined): string {
+  if (body === undefined || typeof body === 'string') return body ?? ''
+  throw new TypeError('the program sends text')
+}
+
+/** The fields of a form that the program sent. */
+export function formIn(request: HttpRequest | undefined): URLSearchParams {
+  return new URLSearchParams(textIn(request?.body))
+}
+
+function streamOf(body: Exclude<HttpBody, string>): ReadableStream<Uint8Array> | Uint8Array<ArrayBuffer> {
+  if (body instanceof Uint8Array) return new Uint8Array(body)
+  const iterator = body[Symbol.asyncIterator]()
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next()
+      if (done) controller.close()
+      else controller.enqueue(Buffer.from(value as string))
+    },
+    async cancel() {
+      await iterator.return?.()
+    },
+  })
+}
