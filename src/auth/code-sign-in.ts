@@ -20,8 +20,8 @@ import { readPasted } from './pasted.ts'
 import { refusedBy } from './refused.ts'
 import { requestTokens, type TokenPurpose } from './token-response.ts'
 
-/** How long somebody may take to sign in: 5 minutes. */
-const patienceMs = 5 * 60_000
+/** How long somebody may take to sign in with a browser. */
+export const patienceMinutes = 5
 
 /** What has become of the tokens: at least, the account that they stand for, if that is known. */
 export interface Kept {
@@ -126,7 +126,7 @@ async function firstResponse(
     signIn.signal.addEventListener('abort', () => reject(signIn.signal.reason), { once: true })
     if (signIn.signal.aborted) reject(signIn.signal.reason)
   })
-  const late = signIn.sleep(patienceMs, signal).then(() => {
+  const late = signIn.sleep(patienceMinutes * 60_000, signal).then(() => {
     throw timedOut(signIn)
   })
   const question = signIn.paste === null ? null : pasted(signIn.paste, state, signal)
@@ -158,7 +158,7 @@ async function pasted(
 
 function timedOut({ server, client }: CodeSignIn): SignInError {
   const unknown = !server.published && client.id === ownClientId
-  return new SignInError('sign_in_timed_out', 'nobody signed in within 5 minutes', {
+  return new SignInError('sign_in_timed_out', `nobody signed in within ${patienceMinutes} minutes`, {
     hint: unknown
       ? 'if the platform does not know this program: --client-id <id> --redirect-uri <address>'
       : 'begin again: learnctl auth login',

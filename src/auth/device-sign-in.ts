@@ -34,6 +34,8 @@ export interface DevicePrompt {
 /** Signing in with a browser that may be on any machine. */
 export interface DeviceSignIn<Result extends Kept = Kept> extends SignIn<Result> {
   readonly show: (prompt: DevicePrompt) => Promise<void>
+  /** Is told before each wait how long the code is still good for. */
+  readonly onWait: (leftMs: number) => Promise<void>
   /** True for a fault after which the same request may be sent again: the network's. */
   readonly isPassing: (fault: unknown) => boolean
   /** Is told of each such fault, and how long it waits until it asks again. */
@@ -119,6 +121,7 @@ async function poll(signIn: DeviceSignIn, begun: Begun): Promise<StoredTokens> {
     signal.throwIfAborted()
     const leftMs = endMs - now()
     if (leftMs <= 0) throw lastFault ?? expired()
+    await signIn.onWait(leftMs)
     await sleep(Math.min(intervalMs, leftMs), signal)
     try {
       const { tokens, refusal } = await ask(signIn, begun.deviceCode)

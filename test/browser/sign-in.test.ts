@@ -74,7 +74,7 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { 
       expect(await barriers(page)).toEqual([])
     })
     expect(ran).toMatchObject({ code: 0, stdout: '' })
-    expect(ran.stderr).toContain(`signed in to ${served.url} as ${admin.email}`)
+    expect(ran.stderr).toContain(`Signed in to ${served.url} as ${admin.email}`)
     expect(await page.locator('body').innerText()).toMatch(/signed in/i)
     expect(await cli.run('courses list -o json')).toMatchObject({ code: 0, stdout: '[]\n' })
     expect(complaints).toEqual([])

@@ -70,7 +70,7 @@ describe('with oauth2-mock-server', () => {
   test('signs in by its metadata, and says what was not granted', async ({ place }) => {
     const { code, stderr } = await place.login()
     expect(code).toBe(0)
-    expect(stderr).toContain(`note: signed in to ${place.url} as john@school.example`)
+    expect(stderr).toContain(`Signed in to ${place.url} as john@school.example`)
     // It grants its own scope, whatever it is asked for.
     expect(stderr).toContain('note: granted scopes: dummy; not granted: read write\n')
     expect(place.stored()).toMatchObject({ scopes: ['dummy'], lifetimeSeconds: 3600 })

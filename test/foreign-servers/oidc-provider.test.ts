@@ -75,7 +75,7 @@ describe('with oidc-provider', () => {
   test('signs in with a browser, by the metadata of the server', async ({ place }) => {
     const ran = await place.login()
     expect(ran).toMatchObject({ code: 0, stdout: '' })
-    expect(ran.stderr).toContain(`note: signed in to ${place.server.url} as ada; profile `)
+    expect(ran.stderr).toContain(`Signed in to ${place.server.url} as ada; profile `)
     expect(place.stored()).toMatchObject({
       issuer: place.server.url,
       clientId: 'learnctl',
@@ -160,6 +160,6 @@ describe('with oidc-provider', () => {
     })
     cli.remove()
     expect({ code, asked }).toEqual({ code: 0, asked: 3 })
-    expect(stderr).toContain(`note: signed in to ${server.url} as ada`)
+    expect(stderr).toContain(`Signed in to ${server.url} as ada`)
   })
 })

@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from '../../auth/authorization-server.ts'
-import { type SignIn, signInByCode } from '../../auth/code-sign-in.ts'
+import { patienceMinutes, type SignIn, signInByCode } from '../../auth/code-sign-in.ts'
 import { type DevicePrompt, signInByDevice } from '../../auth/device-sign-in.ts'
 import { SignInError } from '../../auth/errors.ts'
 import {
@@ -17,6 +17,7 @@ import { say } from '../terminal/io.ts'
 import { visible } from '../terminal/visible.ts'
 import type { OAuthClient } from './client.ts'
 import { personIn, type SignInPlace, storeCredential, useCredential } from './place.ts'
+import { createWaitingLine } from './waiting-line.ts'
 
 /** What a sign-in has led to. */
 export interface SignedIn {
@@ -47,15 +48,16 @@ export async function signInWithBrowser(context: Context, plan: SignInPlan): Pro
     show: async (address) => {
       const opening = plan.browser && (await openPage(context, address))
       const lead = opening
-        ? `A browser is being opened to sign in to ${url}\nIf none comes up, open this address:`
-        : `To sign in to ${url}\nopen this address in a browser:`
-      await say(context.io, `${lead}\n\n${address}\n\n`)
+        ? `Opening a browser to sign in to ${url}\nIf it does not open, visit this URL:`
+        : `To sign in to ${url}\nopen this URL in a browser:`
+      const wait = prompts.refusal === null ? '' : `Waiting for sign-in (up to ${patienceMinutes} minutes)\n`
+      await say(context.io, `${lead}\n\n${address}\n\n${wait}`)
     },
     paste:
       prompts.refusal === null
         ? async (check, signal) => {
             await prompts.meanwhile(
-              'Waiting for it. If the browser cannot come back, paste its last address:',
+              'Waiting for sign-in. If the browser cannot return here, paste the final URL:',
               check,
               signal,
             )
@@ -66,15 +68,27 @@ export async function signInWithBrowser(context: Context, plan: SignInPlan): Pro
 
 /** Signs in with a code that is typed in on any machine. */
 export async function signInWithCode(context: Context, plan: SignInPlan): Promise<SignedIn> {
-  return signInByDevice({
-    ...signInOf(context, plan),
-    show: (prompt) => showCode(context, plan, prompt),
-    isPassing,
-    onFault: (fault, waitMs) => {
-      const message = fault instanceof Error ? fault.message : String(fault)
-      return context.output.note(`${message}; asking again in ${Math.ceil(waitMs / 1000)} s`)
-    },
-  })
+  const waiting = createWaitingLine(context.io)
+  const { keep, ...signIn } = signInOf(context, plan)
+  try {
+    return await signInByDevice({
+      ...signIn,
+      show: (prompt) => showCode(context, plan, prompt),
+      onWait: waiting.show,
+      isPassing,
+      onFault: async (fault, waitMs) => {
+        await waiting.clear()
+        const message = fault instanceof Error ? fault.message : String(fault)
+        await context.output.note(`${message}; trying again in ${Math.ceil(waitMs / 1000)} s`)
+      },
+      keep: async (tokens) => {
+        await waiting.clear()
+        return keep(tokens)
+      },
+    })
+  } finally {
+    await waiting.clear()
+  }
 }
 
 async function showCode(
@@ -85,11 +99,11 @@ async function showCode(
   const { code, address, completeAddress, minutes } = prompt
   const lines = [
     `To sign in to ${place.url}`,
-    'open this address in any browser:',
+    'open this URL in any browser:',
     '',
     address,
     '',
-    `and type in this code, within ${minutes} minute${minutes === 1 ? '' : 's'}:`,
+    `and enter this code within ${minutes} minute${minutes === 1 ? '' : 's'}:`,
     '',
     code,
     '',

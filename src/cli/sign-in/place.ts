@@ -102,16 +102,16 @@ export async function storeCredential(
   return before
 }
 
-/** Tells that it worked, and which variable keeps it from being used. */
+/** Says that it worked, and which variable keeps it from being used. */
 export async function announce(
   { output, io }: Context,
   { profile, url }: SignInPlace,
   account: string | null,
 ): Promise<void> {
   const who = account === null ? '' : ` as ${account}`
-  await output.note(`signed in to ${url}${who}; profile ${profile} is active now`)
+  await output.done(`Signed in to ${url}${who}; profile ${profile} is now active`)
   const overriding = overridingVariable(io.env)
-  if (overriding) await output.note(`${overriding} is still set, and is used instead`)
+  if (overriding) await output.note(`${overriding} is set and is used instead`)
 }
 
 /** Who an account is, in the words that its platform has for it. */

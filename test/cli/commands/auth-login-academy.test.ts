@@ -83,7 +83,7 @@ describe('auth login at an academy', () => {
     const { code, stdout, stderr } = await place.login(admin)
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toMatch(
-      new RegExp(`\nnote: signed in to ${url} as ${admin.email}; profile school-example is active now\n$`),
+      new RegExp(`\nSigned in to ${url} as ${admin.email}; profile school-example is now active\n$`),
     )
     expect(await place.cli.run('keys create --name ci --columns key')).toMatchObject({ code: 0 })
   })
@@ -137,7 +137,7 @@ describe('auth login at an academy', () => {
     const { code, stderr } = await place.login(instructor, '--device')
     expect(code).toBe(0)
     expect(stderr).toMatch(/\n\n[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}\n\n/)
-    expect(stderr).toContain(`note: signed in to ${url} as ${instructor.email}`)
+    expect(stderr).toContain(`Signed in to ${url} as ${instructor.email}`)
   })
 
   test('is denied with a code', async ({ place, admin }) => {

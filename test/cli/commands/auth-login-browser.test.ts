@@ -45,8 +45,8 @@ describe('auth login with a browser', () => {
     const { code, stdout, stderr, shown } = await desk.login()
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toBe(
-      `A browser is being opened to sign in to ${school}\nIf none comes up, open this address:\n\n${shown}\n\n` +
-        `note: signed in to ${school} as ada@school.example; profile school-example is active now\n`,
+      `Opening a browser to sign in to ${school}\nIf it does not open, visit this URL:\n\n${shown}\n\nWaiting for sign-in (up to 5 minutes)\n` +
+        `Signed in to ${school} as ada@school.example; profile school-example is now active\n`,
     )
     expect(desk.stored()).toEqual({
       kind: 'oauth',
@@ -227,9 +227,7 @@ describe('auth login with a browser', () => {
         },
       })
       expect({ code, shown }).toEqual({ code: 0, shown: undefined })
-      expect(stderr).toContain(
-        `To sign in to ${school}\nopen this address in a browser:\n\n${school}/authorize?`,
-      )
+      expect(stderr).toContain(`To sign in to ${school}\nopen this URL in a browser:\n\n${school}/authorize?`)
     }
   })
 

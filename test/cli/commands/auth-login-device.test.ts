@@ -28,7 +28,7 @@ async function login(desk: Desk, words = ''): Promise<SignIn> {
 
 /** Expects a sign-in to have failed in one clear way, and to have left nothing behind. */
 function expectFailed(desk: Desk, ran: SignIn, exit: number, error: string | RegExp): void {
-  const stderr = ran.stderr.replace(/^To sign in[\s\S]*?minutes?:\n\n.*\n\n/m, '')
+  const stderr = ran.stderr.replace(/^To sign in[\s\S]*?minutes?:\n\n.*\n\n(Waiting for sign-in\n)?/m, '')
   expectClearError({ ...ran, stderr }, exit, error)
   expect(existsSync(join(desk.cli.config, 'profiles.json'))).toBe(false)
 }
@@ -39,9 +39,9 @@ describe('auth login --device', () => {
     const { code, stdout, stderr, shown } = await login(desk, '--scope read')
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toBe(
-      `To sign in to ${school}\nopen this address in any browser:\n\n${school}/device\n\n` +
-        'and type in this code, within 10 minutes:\n\nBCDF-GHJK\n\n' +
-        `note: signed in to ${school} as ada@school.example; profile school-example is active now\n`,
+      `To sign in to ${school}\nopen this URL in any browser:\n\n${school}/device\n\n` +
+        'and enter this code within 10 minutes:\n\nBCDF-GHJK\n\nWaiting for sign-in\n' +
+        `Signed in to ${school} as ada@school.example; profile school-example is now active\n`,
     )
     expect(shown?.href).toBe(begun.verification_uri_complete)
     expect(desk.school.forms(endpoint).map(Object.fromEntries)).toEqual([
@@ -55,6 +55,31 @@ describe('auth login --device', () => {
     expect(desk.school.forms('/token').map(Object.fromEntries)).toEqual([poll, poll, poll])
     expect(desk.waits).toEqual([5000, 5000, 5000])
     expect(desk.stored()).toMatchObject({ kind: 'oauth', accessToken: 'at-1', refreshToken: 'rt-1' })
+  })
+
+  test('counts down on a terminal, in one line that is gone before anything else is said', async ({
+    desk,
+  }) => {
+    const fault = new ConnectionError(target, 'reset', 'school.example dropped the connection')
+    desk.school.scripts.set(endpoint, { body: { ...begun, expires_in: 62 } })
+    desk.school.scripts.set('/token', [pending, fault, granted])
+    const { code, stderr } = await desk.login('--device', async () => {}, { tty: 80 })
+    expect(code).toBe(0)
+    const line = (left: string) => `\r\u001b[KWaiting for sign-in (${left} left)`
+    expect(stderr.slice(stderr.indexOf('\r'))).toBe(
+      `${line('1:02')}${line('0:57')}\r\u001b[K` +
+        'note: school.example dropped the connection; trying again in 10 s\n' +
+        `${line('0:52')}\r\u001b[K` +
+        `Signed in to ${school} as ada@school.example; profile school-example is now active\n`,
+    )
+  })
+
+  test('leaves no line on a terminal when it is refused', async ({ desk }) => {
+    desk.school.scripts.set('/token', { status: 400, body: { error: 'access_denied' } })
+    desk.school.scripts.set(endpoint, { body: begun })
+    const { code, stderr } = await desk.login('--device', async () => {}, { tty: 80 })
+    expect(code).toBe(4)
+    expect(stderr).toMatch(/left\)\r\u001b\[K.*error:.* the sign-in to school\.example was denied\n/)
   })
 
   test('needs no input, no terminal and no browser', async ({ desk }) => {
@@ -101,8 +126,8 @@ describe('auth login --device', () => {
     const { code, stderr } = await login(desk)
     expect(code).toBe(0)
     expect(desk.waits).toEqual([5000, 10_000, 20_000, 40_000, 40_000])
-    expect(stderr).toMatch(/note: school\.example took no connection for 5 s .*; asking again in 10 s\n/)
-    expect(stderr).toContain('note: school.example dropped the connection; asking again in 20 s\n')
+    expect(stderr).toMatch(/note: school\.example took no connection for 5 s .*; trying again in 10 s\n/)
+    expect(stderr).toContain('note: school.example dropped the connection; trying again in 20 s\n')
   })
 
   test('gives up when the code has expired by the clock', async ({ desk }) => {

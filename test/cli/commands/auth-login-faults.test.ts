@@ -25,7 +25,13 @@ import { expectClearError } from '../../helpers/clear-error.ts'
 
 /** The run without the lines that ask somebody to open the address. */
 function told(ran: SignIn): SignIn {
-  return { ...ran, stderr: ran.stderr.replace(/^(A browser|To sign in)[\s\S]*?\n\nhttps:.*\n\n/m, '') }
+  return {
+    ...ran,
+    stderr: ran.stderr.replace(
+      /^(Opening a browser|To sign in)[\s\S]*?\n\nhttps:.*\n\n(Waiting for .*\n)?/m,
+      '',
+    ),
+  }
 }
 
 /** Expects a sign-in to have failed in one clear way, and to have left nothing behind. */
@@ -328,7 +334,7 @@ describe('the account', () => {
     desk.school.scripts.delete('/v1/user/profile')
     const { code, stderr } = await desk.login()
     expect(code).toBe(0)
-    expect(stderr).toContain(`note: signed in to ${school}; profile school-example is active now\n`)
+    expect(stderr).toContain(`Signed in to ${school}; profile school-example is now active\n`)
   })
 
   test('that cannot be looked up now does not keep anybody from signing in', async ({ desk }) => {
@@ -371,7 +377,7 @@ describe('metadata', () => {
       code: 0,
       stderr:
         `note: ${school} does not say how to sign in; trying ${school}/oauth/authorize and ${school}/oauth/token\n` +
-        `note: signed in to ${school} as ada@school.example; profile school-example is active now\n`,
+        `Signed in to ${school} as ada@school.example; profile school-example is now active\n`,
     })
     expect(ran.shown?.pathname).toBe('/oauth/authorize')
     expect(desk.stored()).toMatchObject({

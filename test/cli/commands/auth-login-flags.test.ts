@@ -239,7 +239,7 @@ describe('auth login', () => {
 
   test('says which variable is used instead of what was signed in to', async ({ desk }) => {
     const { stderr } = await desk.login('', approve, { env: { LEARNCTL_API_KEY: 'key' } })
-    expect(stderr).toMatch(/\nnote: LEARNCTL_API_KEY is still set, and is used instead\n$/)
+    expect(stderr).toMatch(/\nnote: LEARNCTL_API_KEY is set and is used instead\n$/)
     const [lookedUp] = desk.school.requests.filter(({ url }) => url.endsWith('/profile'))
     expect(lookedUp?.headers).toMatchObject({ authorization: 'Bearer at-1' })
   })

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { approve, type Desk, redirect, type SignIn, test, visit } from '../../auth/school.ts'
 
-const question = 'paste its last address:'
+const question = 'paste the final URL:'
 const ansiCodes = /\u001b\[[0-9;?]*[A-Za-z]/g
 
 /** What is typed at the question, in order: the next each time that the one before was refused. */
@@ -86,7 +86,7 @@ describe('auth login at a terminal', () => {
     expect(ran.code).toBe(0)
     const end = ran.stderr.slice(ran.stderr.lastIndexOf(question) + question.length)
     // Back to the beginning of the line, which is cleared.
-    expect(end).toMatch(/\u001b\[(?:1G|2K|J)[\s\S]*note: signed in to/)
+    expect(end).toMatch(/\u001b\[(?:1G|2K|J)[\s\S]*Signed in to/)
   })
 
   test('is broken off by Ctrl-C at the question', async ({ desk }) => {

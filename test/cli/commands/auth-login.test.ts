@@ -12,7 +12,7 @@ describe('auth login', () => {
     const { code, stdout, stderr } = await remote.run(login, { stdin: `${admin.key}\n` })
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toMatch(
-      /^note: signed in to https:\/\/school\.example as admin-1@.+; profile school-example is active/,
+      /^Signed in to https:\/\/school\.example as admin-1@.+; profile school-example is now active/,
     )
     expect(await remote.run('courses list -o json')).toMatchObject({ code: 0, stdout: '[]\n' })
     expect(statSync(join(remote.config, 'profiles.json')).mode & 0o777).toBe(0o600)
