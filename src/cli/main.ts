@@ -2,7 +2,7 @@ import type { Context } from './command/context.ts'
 import type { Invocation } from './command/invocation.ts'
 import { createProgram, HelpShown } from './program/program.ts'
 import type { Transports } from './session/session.ts'
-import { InterruptedError, ReaderGoneError } from './terminal/errors.ts'
+import { ExitWith, InterruptedError, ReaderGoneError } from './terminal/errors.ts'
 import { exitCode } from './terminal/exit-codes.ts'
 import { type Io, processIo, write } from './terminal/io.ts'
 
@@ -29,12 +29,13 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
   }
 
   try {
-    if (argv[0] === '--version') await showVersion(io)
+    if (argv[0] === '--version' || argv[0] === '-V') await showVersion(io)
     else await runOrHelp(() => createProgram(io.stdout.columns ?? 80, execute).parse(argv), io)
     return exitCode('ok')
   } catch (error) {
     const reason: unknown = io.signal.reason
     if (reason instanceof InterruptedError) return exitCode(reason.exit)
+    if (error instanceof ExitWith) return exitCode(error.exit)
     if (error instanceof ReaderGoneError) return exitCode('ok')
     const { report } = await import('./report.ts')
     return exitCode(await report(error, { argv, io, context }))

@@ -37,7 +37,6 @@ export interface Command {
   readonly calls?: {
     readonly operation: () => Promise<Operation>
     readonly columns: readonly string[]
-    readonly rows?: string
   }
   run(context: Context, given: Given): Promise<void>
 }

@@ -1,11 +1,12 @@
 import type { RawRequest } from '../../client/caller.ts'
 import type { StreamedResponse } from '../../client/decode.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { apiFields } from '../operation/api-fields.ts'
 import { showRequest } from '../operation/dry-run.ts'
-import { UsageError } from '../terminal/errors.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 
 /** `learnctl api …` */
 export const command: Command = {
@@ -47,7 +48,17 @@ async function run(context: Context, given: Given): Promise<void> {
   const reply = await caller.send({ ...request, signal: io.signal })
   if (given.flags['include'] === true) await output.text(headOf(reply))
   if (reply.status === 204) return
-  await printBody(context, request, reply)
+  const answer = await printBody(context, request, reply)
+  const batch = operations.some(({ id, path }) => path === request.path && id.endsWith('.batch'))
+  if (batch) assertAllSucceeded(answer)
+}
+
+/** Throws a CommandError where items of a batch failed: the batch itself succeeded all the same. */
+function assertAllSucceeded(answer: unknown): void {
+  const results = isJsonObject(answer) && Array.isArray(answer['results']) ? answer['results'] : []
+  const failed = results.filter((item) => isJsonObject(item) && Number(item['status']) >= 400).length
+  if (failed === 0) return
+  throw new CommandError('partial', 'partial', `${failed} of ${results.length} items failed`)
 }
 
 async function requestOf(
@@ -121,22 +132,24 @@ async function paginate(
   await output.documents(rows())
 }
 
+/** Prints an answer; gives its value where it is JSON. */
 async function printBody(
   { output, io, settings }: Context,
   { method, path }: RawRequest,
   reply: StreamedResponse,
-): Promise<void> {
+): Promise<unknown> {
   const { mediaTypeOf, readJson } = await import('../../client/decode.ts')
   if (/\bjson$/.test(mediaTypeOf(reply))) {
     const value = await readJson({ method, url: `http://localhost${path}` }, reply)
-    if (settings.columns.value === null) return output.document(value)
-    const { shapeOfValue } = await import('../output/value-shape.ts')
-    return output.one(value, shapeOfValue(value, []))
+    if (settings.columns.value === null) await output.document(value)
+    else await output.one(value, (await import('../output/value-shape.ts')).shapeOfValue(value, []))
+    return value
   }
   for await (const chunk of reply.body ?? []) {
     io.signal.throwIfAborted()
     await output.text(chunk)
   }
+  return undefined
 }
 
 const shownHeaders = [

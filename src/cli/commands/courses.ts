@@ -1,9 +1,12 @@
+import { isJsonObject } from '../../codec/json-object.ts'
 import type { CourseInput } from '../../contract/course-attributes.ts'
 import type { courses } from '../../contract/courses.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { fieldPath } from '../operation/field-path.ts'
 import { call } from '../operation/operation-command.ts'
+import { valueAt } from '../output/columns.ts'
 
 const contract = async () => (await import('../../contract/courses.ts')).courses
 
@@ -75,6 +78,15 @@ function move(name: string, status: CourseInput['status'], summary: string): Com
   })
 }
 
+/** The changes in an answer of `diff`, each with its field as a dotted path. */
+function changesIn(answer: unknown): readonly unknown[] {
+  const changes = valueAt(answer, 'changes')
+  if (!Array.isArray(changes)) return []
+  return changes
+    .filter(isJsonObject)
+    .map(({ pointer, from, to }) => ({ field: fieldPath(String(pointer)), from, to }))
+}
+
 /** `learnctl courses …` */
 export const commands: readonly Command[] = [
   call({
@@ -142,8 +154,8 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).diff,
     arguments: { courseId: course, version },
     query: { to: { kind: 'number', summary: 'The other version; the present one unless given' } },
-    columns: ['pointer', 'from', 'to'],
-    rows: 'changes',
+    rows: { columns: ['field', 'from', 'to'], from: changesIn },
+    exits: (answer) => (changesIn(answer).length > 0 ? 'drift' : null),
     examples: ['courses diff ext:first-course 1', 'courses diff ext:first-course 1 --to 2'],
   }),
   call({

@@ -21,7 +21,7 @@ export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number
     'Usage: learnctl <command> [flags]',
     'The command line for learning platforms.',
     ...groups,
-    section('Global flags', [...globalFlagRows(), helpFlag, ['--version', 'Show the version']], width),
+    section('Global flags', [...globalFlagRows(), helpFlag, ['-V, --version', 'Show the version']], width),
     'More: learnctl <command> --help\n      learnctl help environment | configuration | output | exit-codes',
   ])
 }

@@ -9,11 +9,18 @@ import type { Context } from '../command/context.ts'
 import { type BoundFlag, bound, type FieldFlag, type Flag, fieldFlags } from '../command/flag.ts'
 import { type PasswordUse, passwordFlag } from '../command/password.ts'
 import { withTimeZone } from '../command/time-flag.ts'
-import { valueAt } from '../output/columns.ts'
+import { onePage } from '../output/one-page.ts'
 import type { Shape } from '../output/output.ts'
-import { UsageError } from '../terminal/errors.ts'
+import { ExitWith, UsageError } from '../terminal/errors.ts'
+import type { ExitName } from '../terminal/exit-codes.ts'
 import { bodyFlag, makeBody, unsetFlag } from './body.ts'
 import { showRequest } from './dry-run.ts'
+
+/** The rows that are in an answer, and their columns. */
+export interface Rows {
+  readonly columns: readonly string[]
+  readonly from: (answer: unknown) => readonly unknown[]
+}
 
 /** A command that calls one operation of the API. */
 export interface Call<O extends Operation> {
@@ -40,8 +47,10 @@ export interface Call<O extends Operation> {
   readonly versioned?: true
   /** The columns of a table. */
   readonly columns?: readonly string[]
-  /** The list in the answer that a table or CSV shows in its stead. */
-  readonly rows?: string
+  /** What a table or CSV shows instead of the whole answer. */
+  readonly rows?: Rows
+  /** The exit code that an answer stands for, where it is not the one of success. */
+  readonly exits?: (answer: unknown) => ExitName | null
   /** What is asked before it is done, such as `delete course crs_1`. */
   readonly destructive?: (names: Readonly<Record<string, string>>) => string
   /** What is said when it is done and the answer, if there is one, does not show it. */
@@ -91,7 +100,8 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
     const [operation, { shapeOf }] = await Promise.all([spec.operation(), import('./schema.ts')])
     const remote = session.target().kind === 'remote'
     if (!remote) checkChoices(flags, given.flags)
-    const shape = shapeOf(operation, spec.columns ?? [], rowsShown(spec, context))
+    const rows = ['table', 'csv'].includes(settings.output.value) ? spec.rows : undefined
+    const shape = rows ? shapeOfRows(rows) : shapeOf(operation, spec.columns ?? [])
     if (shape.paths.length > 0) output.check(shape, remote && operation.method === 'GET' ? 'open' : undefined)
 
     // The operation's own type is what `spec` was checked against; from here on any operation is treated alike.
@@ -111,10 +121,11 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
       )
     }
     if (any.response !== null) {
-      const rows = rowsShown(spec, context)
-      await (rows ? output.list(onePage(data, rows), shape) : output.one(data, shape))
+      await (rows ? output.list(onePage(rows.from(data)), shape) : output.one(data, shape))
     }
     if (spec.done && !settings.quiet.value) await output.note(spec.done(given.arguments))
+    const exit = spec.exits?.(data)
+    if (exit) throw new ExitWith(exit)
   }
 
   return {
@@ -124,7 +135,7 @@ export function call<const O extends Operation>(spec: Call<O>): Command {
     flags,
     ...(spec.description !== undefined && { description: spec.description }),
     ...(spec.examples && { examples: spec.examples }),
-    calls: { operation: spec.operation, columns: spec.columns ?? [], ...(spec.rows && { rows: spec.rows }) },
+    calls: { operation: spec.operation, columns: spec.columns ?? [] },
     run,
   }
 }
@@ -155,12 +166,6 @@ function queryOf(query: readonly BoundFlag[], given: Given): Record<string, unkn
   )
 }
 
-/** The member whose items are shown instead of the whole, in the formats that are made of rows. */
-function rowsShown({ rows }: { readonly rows?: string }, { settings }: Context): string | undefined {
-  return ['table', 'csv'].includes(settings.output.value) ? rows : undefined
-}
-
-async function* onePage(data: unknown, member: string): AsyncGenerator<readonly unknown[]> {
-  const rows = valueAt(data, member)
-  yield Array.isArray(rows) ? rows : []
+function shapeOfRows({ columns }: Rows): Shape {
+  return { table: columns, fields: columns, paths: columns }
 }

@@ -3,10 +3,9 @@ import type { Operation } from '../../contract/operation.ts'
 import { bare } from '../../contract/patch.ts'
 import type { Shape } from '../output/output.ts'
 
-/** What an operation's result looks like: the items of a list or of the member `rows`, or the resource. */
-export function shapeOf(operation: Operation, table: readonly string[], rows?: string): Shape {
-  const member = operation.list ? 'data' : rows
-  const schema = member === undefined ? operation.response : itemsIn(operation.response, member)
+/** What an operation's result looks like: the items of a list, or the resource. */
+export function shapeOf(operation: Operation, table: readonly string[]): Shape {
+  const schema = operation.list ? itemsIn(operation.response, 'data') : operation.response
   const fields = schema ? fieldsOf(schema) : []
   return {
     table: table.length > 0 ? table : fields,

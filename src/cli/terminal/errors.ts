@@ -56,6 +56,17 @@ export class CancelledError extends CommandError {
   }
 }
 
+/** The work is done and printed; the exit code alone tells what was found. */
+export class ExitWith extends Error {
+  override readonly name = 'ExitWith'
+  readonly exit: ExitName
+
+  constructor(exit: ExitName) {
+    super(exit)
+    this.exit = exit
+  }
+}
+
 /** Whoever read standard output has gone: no fault, the work just ends. */
 export class ReaderGoneError extends Error {
   override readonly name = 'ReaderGoneError'

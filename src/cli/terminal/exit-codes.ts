@@ -1,27 +1,24 @@
 /** What every exit code means, for every command alike; `help exit-codes` prints this table. */
 export const exitCodes = {
-  ok: { code: 0, when: 'success, an empty list, help, version, the reader of the output went away' },
+  ok: { code: 0, when: 'Success, an empty list, help, version; the reader of the output went away' },
   failure: {
     code: 1,
-    when: "unexpected; 5xx after all attempts; an answer that is not the API's; an operation that is not offered; a failed doctor; 405, 421",
+    when: "Unexpected error; 5xx after all retries; response that is not the API's; operation not offered; failed doctor; question answered with no; 405, 421",
   },
   usage: {
     code: 2,
-    when: 'a wrong flag, argument, choice or input file; 400, 413, 414, 415, 422; a question was needed but may not be asked',
+    when: 'Wrong flag, argument, choice or input file; 400, 413, 414, 415, 422; input required, but prompts are disabled',
   },
-  notFound: { code: 3, when: '404 on something named' },
-  auth: {
-    code: 4,
-    when: 'no credential, 401, an expired key, a sign-in that failed, a session that has ended',
-  },
-  forbidden: { code: 5, when: 'any other 403' },
-  conflict: { code: 6, when: '409, 412, a used Idempotency-Key, a stale plan, a guard that was hit' },
+  notFound: { code: 3, when: '404 on a named resource' },
+  auth: { code: 4, when: 'No credential, 401, expired key, failed sign-in, ended session' },
+  forbidden: { code: 5, when: 'Any other 403' },
+  conflict: { code: 6, when: '409, 412, Idempotency-Key used for another request' },
   unavailable: {
     code: 7,
-    when: 'network, DNS, TLS, time-out, an answer cut short, 429 or 503 beyond the retries',
+    when: 'Network, DNS, TLS, time-out, response cut short; 429 or 503 after all retries',
   },
-  partial: { code: 8, when: 'bulk work: some rows failed' },
-  drift: { code: 9, when: 'diff found changes' },
+  partial: { code: 8, when: 'Some items of a batch failed' },
+  drift: { code: 9, when: 'courses diff found changes' },
   interrupted: { code: 130, when: 'Ctrl-C (SIGINT), after clean-up' },
   terminated: { code: 143, when: 'SIGTERM, after clean-up' },
 } as const

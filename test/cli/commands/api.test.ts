@@ -90,6 +90,16 @@ describe('learnctl api', () => {
     expect(stdout).not.toMatch(/top-secret|hunter2|abc/)
   })
 
+  test('says how many items of a batch failed, after what became of each', async ({ local }) => {
+    const items = [{ email: 'ada@example.org' }, { email: 'nobody' }, {}]
+    const stdin = JSON.stringify({ items })
+    const { code, stdout, stderr } = await local.run('api users.batch --body -', { stdin })
+    expect({ code, stderr }).toEqual({ code: 8, stderr: 'error: 2 of 3 items failed\n' })
+    expect(JSON.parse(stdout).results).toMatchObject([{ status: 201 }, { status: 422 }, { status: 422 }])
+    const again = { stdin: JSON.stringify({ items: [items[0]], onExists: 'skip' }) }
+    expect(await local.run('api POST /v1/users/batch --body -', again)).toMatchObject({ code: 0, stderr: '' })
+  })
+
   test('needs no credential where the operation asks for none', async ({ remote }) => {
     const env = { LEARNCTL_URL: 'https://school.example' }
     expect(await remote.run('api GET /health', { env })).toMatchObject({ code: 0 })

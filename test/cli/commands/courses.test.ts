@@ -145,10 +145,13 @@ test('earlier versions are listed, compared and brought back', async ({ local })
   expect((await local.run('courses versions ext:go --columns version,modifiedAttributes')).stdout).toBe(
     '2\ttitle\n1\t\n',
   )
-  expect((await local.run('courses diff ext:go 1')).stdout).toBe('/title\tGo\tWent\n')
-  expect((await local.run('courses diff ext:go 1 -o csv')).stdout).toBe(
-    'pointer,from,to\r\n/title,Go,Went\r\n',
-  )
+  expect(await local.run('courses diff ext:go 1')).toEqual({
+    code: 9,
+    stdout: 'title\tGo\tWent\n',
+    stderr: '',
+  })
+  expect((await local.run('courses diff ext:go 1 -o csv')).stdout).toBe('field,from,to\r\ntitle,Go,Went\r\n')
+  expect(await local.run('courses diff ext:go 2')).toMatchObject({ code: 0, stdout: '' })
   expect(JSON.parse((await local.run('courses diff ext:go 2 --to 1 -o json')).stdout)).toMatchObject({
     from: 2,
     to: 1,

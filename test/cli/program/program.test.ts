@@ -76,8 +76,8 @@ describe('help', () => {
 })
 
 describe('--version', () => {
-  test('counts as the first word', async ({ cli }) => {
-    expect(await cli.run('--version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+  test.for(['--version', '-V'])('counts as the first word: %s', async (flag, { cli }) => {
+    expect(await cli.run(flag)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
   test('is refused everywhere else, instead of silently doing nothing', async ({ local }) => {
