@@ -2,28 +2,13 @@ import { isJsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import type { BoundFlag, Flag } from '../command/flag.ts'
+import type { BoundFlag } from '../command/flag.ts'
 import { parseFlag } from '../command/flag-value.ts'
 import { type PasswordUse, passwordFlag, readPassword } from '../command/password.ts'
 import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { readDocument, readJsonOrDocument } from './document.ts'
-
-/** The whole body at once. */
-export const bodyFlag: Flag = {
-  name: 'body',
-  kind: 'text',
-  placeholder: '@file|-',
-  summary: 'Take the fields from a JSON or YAML file, or from standard input; flags override them',
-}
-
-/** What has to go from a resource. */
-export const unsetFlag: Flag = {
-  name: 'unset',
-  kind: 'words',
-  placeholder: 'field,…',
-  summary: 'Put fields back to their default, each by the name of its flag',
-}
+import { bodyFlag, unsetFlag } from './operation-flags.ts'
 
 /** What a body is made of, in the order in which one overrides the other. */
 export interface BodySources {

@@ -1,0 +1,110 @@
+import type { AnyInput } from '../../client/call-input.ts'
+import type { Caller } from '../../client/caller.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { checkChoices } from '../command/choices.ts'
+import type { Argument, Given } from '../command/command.ts'
+import { confirm } from '../command/confirm.ts'
+import type { Context } from '../command/context.ts'
+import type { BoundFlag } from '../command/flag.ts'
+import { onePage } from '../output/one-page.ts'
+import type { Shape } from '../output/output.ts'
+import { ExitWith, UsageError } from '../terminal/errors.ts'
+import { makeBody } from './body.ts'
+import { showRequest } from './dry-run.ts'
+import { ifVersionFlag } from './operation-flags.ts'
+import type { OperationSpec, Rows } from './operation-spec.ts'
+
+/** A declared command, with what its flags and arguments stand for. */
+export interface BoundCall {
+  readonly spec: Omit<OperationSpec<Operation>, 'arguments' | 'operation'>
+  readonly operation: Operation
+  readonly query: readonly BoundFlag[]
+  readonly fields: readonly BoundFlag[]
+  /** The arguments by the path's parameters. */
+  readonly positions: readonly (readonly [parameter: string, argument: Argument])[]
+}
+
+/** Makes the call that a command stands for: flags become query and body, the answer goes to the output. */
+export async function runOperation(context: Context, given: Given, call: BoundCall): Promise<void> {
+  const { session, output, settings } = context
+  const { spec, operation, query, fields } = call
+  const caller: Caller = await session.caller()
+  const { shapeOf } = await import('./schema.ts')
+  const remote = session.target().kind === 'remote'
+  if (!remote) {
+    checkChoices(
+      [...fields, ...query].map(({ flag }) => flag),
+      given.flags,
+    )
+  }
+  const rows = ['table', 'csv'].includes(settings.output.value) ? spec.rows : undefined
+  const shape = rows ? shapeOfRows(rows) : shapeOf(operation, spec.columns ?? [])
+  if (shape.paths.length > 0) output.check(shape, remote && operation.method === 'GET' ? 'open' : undefined)
+
+  const input = await inputOf(context, given, call)
+  const secretless = isJsonObject(input.body) && input.body[spec.secretUnless ?? ''] === true
+  const secret = secretless ? undefined : operation.secret
+  if (secret !== undefined) assertSecretShown(context, secret, shape)
+  if (operation.list) return (await import('./list.ts')).printList(context, caller, operation, input, shape)
+  if (settings.dryRun.value) return showRequest(context, caller.request(operation, input))
+  if (spec.destructive) await confirm(context, spec.destructive(given.arguments))
+  const { data, replayed } = await caller.call(operation, input)
+  if (replayed && secret !== undefined) {
+    await output.note(`the ${secret} is lost with the answer that did not come; delete this and make another`)
+  }
+  if (operation.response !== null) {
+    await (rows ? output.list(onePage(rows.from(data)), shape) : output.one(data, shape))
+  }
+  if (spec.done && !settings.quiet.value) await output.note(spec.done(given.arguments))
+  const exit = spec.exits?.(data)
+  if (exit) throw new ExitWith(exit)
+}
+
+async function inputOf(context: Context, given: Given, call: BoundCall): Promise<AnyInput> {
+  const { spec, operation, fields, positions } = call
+  const version = given.flags[ifVersionFlag.name]
+  const { password } = spec
+  const hasBody = [spec.fields, spec.fixed, password].some((part) => part !== undefined)
+  // `fixed` is an object wherever a body is: no operation takes anything else.
+  const fixed = spec.fixed as Readonly<Record<string, unknown>> | undefined
+  return {
+    params: Object.fromEntries(
+      positions.map(([parameter, { name }]) => [parameter, given.arguments[name] ?? '']),
+    ),
+    query: queryOf(call.query, given),
+    ...(hasBody && { body: await makeBody(context, given, { operation, flags: fields, fixed, password }) }),
+    ...(typeof version === 'number' && { ifMatch: version }),
+    signal: context.io.signal,
+  }
+}
+
+/** A secret is not made where the output has no place for it: it is shown this once. */
+function assertSecretShown(
+  { settings: { quiet, columns } }: Context,
+  secret: string,
+  { paths }: Shape,
+): void {
+  // Columns of a project's file that this answer does not have do not count.
+  const chosen = columns.value?.filter((column) => paths.includes(column)) ?? []
+  const lost = quiet.value || (chosen.length > 0 && !chosen.includes(secret))
+  if (!lost) return
+  const { name } = quiet.value ? quiet.origin : columns.origin
+  throw new UsageError(`with ${name} the ${secret} would be lost: it is shown this once`, {
+    code: 'secret_lost',
+    hint: `for that alone: --columns ${secret}`,
+  })
+}
+
+function queryOf(query: readonly BoundFlag[], given: Given): Record<string, unknown> {
+  return Object.fromEntries(
+    query.flatMap(({ place, flag }) => {
+      const value = given.flags[flag.name]
+      return value === undefined ? [] : [[place, value]]
+    }),
+  )
+}
+
+function shapeOfRows({ columns }: Rows): Shape {
+  return { table: columns, fields: columns, paths: columns }
+}
