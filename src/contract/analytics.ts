@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isDay, isInstant } from '../codec/time-text.ts'
 import { Difficulty, difficulties } from './course-attributes.ts'
 import { EnrollmentStatus } from './enrollments.ts'
-import { BooleanParam, choices, Reference, Time } from './field.ts'
+import { BooleanParam, choices, References, Time } from './field.ts'
 import { operation, staff } from './operation.ts'
 import { paging } from './page.ts'
 import { ProgressStatus, progressStatuses } from './progress.ts'
@@ -102,8 +102,8 @@ export const analytics = {
       start_date: Bound.optional(),
       end_date: Bound.optional(),
       format: z.enum(analyticsFormats).optional(),
-      course_id: Reference.optional(),
-      learner_id: Reference.optional(),
+      course_id: References.optional(),
+      learner_id: References.optional(),
       status: choices(progressStatuses).optional(),
       difficulty: choices(difficulties).optional(),
       include_not_started: BooleanParam.default(false),

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { splitReferences } from '../codec/reference-list.ts'
 import { isInstant } from '../codec/time-text.ts'
 
 /** A point in time: any RFC 3339 zone comes in, `YYYY-MM-DDTHH:mm:ss.sssZ` is kept. */
@@ -24,8 +25,29 @@ export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullable().default(null as never)
 }
 
+const maximumLength = 512
+const maximumReferences = 100
+
 /** An id of ours, or `ext:<externalId>`, or for users `email:<address>`. */
-export const Reference = z.string().min(1).max(512)
+export const Reference = z.string().min(1).max(maximumLength)
+
+/** A comma list of references as a query parameter, `course_id=crs_1,ext:BIO-101`; in OpenAPI it is an array. */
+export const References = z
+  .string()
+  .refine((list) => splitReferences(list).every(({ length }) => length > 0 && length <= maximumLength), {
+    params: { code: 'invalid_reference' },
+    error: `must be references of 1 to ${maximumLength} characters, with commas between them`,
+  })
+  .refine((list) => splitReferences(list).length <= maximumReferences, {
+    params: { code: 'too_long' },
+    error: `must have at most ${maximumReferences} references`,
+  })
+  .meta({
+    type: 'array',
+    items: { type: 'string' },
+    maxItems: maximumReferences,
+    description: 'Comma list of references; a comma within one of several is \\,',
+  })
 
 export const ExternalId = optional(z.string().min(1).max(255))
 export const ManagedBy = optional(z.string().min(1).max(255))

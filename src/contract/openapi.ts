@@ -208,6 +208,8 @@ function parametersOf({ id, path, method, merge }: Operation, schemas: Json): Js
       name,
       in: 'query',
       required: query.required?.includes(name) ?? false,
+      // A comma list, as `style` and `explode` tell it.
+      ...(schema['type'] === 'array' && { style: 'form', explode: false }),
       schema,
     })),
     ...(method === 'POST' ? [header('Idempotency-Key', 'Makes a repetition harmless for 24 h')] : []),

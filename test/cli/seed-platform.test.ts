@@ -222,6 +222,22 @@ describe('is not offered, in one line that names host and operation', () => {
   })
 })
 
+test('several courses at once are refused where the platform does not say that it takes them', async ({
+  cli,
+  seed,
+}) => {
+  const exported = await cli.run('analytics export --course 1 --course 2', at(seed))
+  expect(exported).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `error: ${new URL(seed.url).host} takes one --course at a time
+  its OpenAPI document does not declare course_id as a list
+  hint: run the command once for each course
+`,
+  })
+  expect(await cli.run('analytics export --course 1', at(seed))).toMatchObject({ code: 0 })
+})
+
 describe('sends nothing there', () => {
   test.for(Object.values(here))('%s', async ([line, code], { cli, seed }) => {
     const before = seed.requests.length

@@ -88,7 +88,8 @@ export type QueryFlags<Query> = {
 }
 
 /** A parameter may be a comma list where its type is text. */
-type ParameterKind<Value> = KindOf<Value> extends 'text' | 'time' ? 'text' | 'time' | 'words' : KindOf<Value>
+type ParameterKind<Value> =
+  KindOf<Value> extends 'text' | 'time' ? 'text' | 'time' | 'texts' | 'words' : KindOf<Value>
 
 /** A flag together with the place its value goes to: a dotted path in a body, or a query parameter. */
 export interface BoundFlag {

@@ -1,11 +1,13 @@
+import { joinReferences } from '../../codec/reference-list.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { bound, type FieldFlag } from '../command/flag.ts'
+import { bound, type FieldFlag, type Flag } from '../command/flag.ts'
 import { withTimeZone } from '../command/time-flag.ts'
+import { assertSeveralTaken } from '../export/several-references.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { onePage } from '../output/one-page.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -27,8 +29,18 @@ const filters = {
     time: 'end',
     summary: 'Last accessed on or before this day (inclusive), or before this time (exclusive)',
   },
-  course_id: { name: 'course', summary: 'Only this course: its id, or ext:<your own id>' },
-  learner_id: { name: 'learner', summary: 'Only this learner: id, ext:<your own id>, or email:<address>' },
+  course_id: {
+    name: 'course',
+    kind: 'texts',
+    placeholder: 'course',
+    summary: 'Only this course: id or ext:<your own id> (repeatable)',
+  },
+  learner_id: {
+    name: 'learner',
+    kind: 'texts',
+    placeholder: 'learner',
+    summary: 'Only this learner: id, ext:<your own id> or email:<address> (repeatable)',
+  },
   status: { kind: 'words', summary: 'Only these', choices: ['not_started', 'in_progress', 'completed'] },
   difficulty: {
     kind: 'words',
@@ -38,6 +50,9 @@ const filters = {
   include_not_started: { kind: 'switch', summary: 'With dates: also who is enrolled and never started' },
   include_deleted: { kind: 'switch', summary: 'Deleted users, too' },
 } satisfies Readonly<Partial<Record<keyof Query, FieldFlag>>>
+
+/** The parameters that several references may be given for, and their flags. */
+const several = { course_id: filters.course_id.name, learner_id: filters.learner_id.name }
 
 const filterFlags = bound(filters)
 const ownFlags = filterFlags.map(({ flag }) => flag)
@@ -107,6 +122,7 @@ async function runExport(context: Context, given: Given): Promise<void> {
     const sent = { ...query, format: format === 'csv' ? format : ('ndjson' as const) }
     return showRequest(context, caller.request(operation, { query: sent }))
   }
+  await assertSeveralTaken(context, caller, operation, query, several)
   const { exportLearners } = await import('../export/learner-export.ts')
   const file = flags['file'] === undefined ? undefined : String(flags['file'])
   await exportLearners(context, caller, { operation, query, format, file, force: flags['force'] === true })
@@ -117,6 +133,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   const [caller, operation] = await Promise.all([session.caller(), contract()])
   const query = { ...queryOf(context, given), limit: 1 }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
+  await assertSeveralTaken(context, caller, operation, query, several)
   const { data } = await caller.call(operation, { query, signal: io.signal })
   const { summary, period } = data
   if (!summary) {
@@ -169,12 +186,17 @@ function hostIn({ session }: Context): string {
   return academy.kind === 'remote' ? new URL(academy.url).host : academy.database
 }
 
+function parameterOf({ kind }: Flag, value: unknown): unknown {
+  if (kind === 'texts' && Array.isArray(value)) return joinReferences(value.map(String))
+  return value === true ? 'true' : value
+}
+
 function queryOf({ session }: Context, { flags }: Given): Omit<Query, 'format'> {
   if (session.target().kind === 'local') checkChoices(ownFlags, flags)
   const query = Object.fromEntries(
     filterFlags.flatMap(({ place, flag }) => {
       const value = flags[flag.name]
-      return value === undefined ? [] : [[place, value === true ? 'true' : value]]
+      return value === undefined ? [] : [[place, parameterOf(flag, value)]]
     }),
   )
   const last = flags[lastFlag.name]

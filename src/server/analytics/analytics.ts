@@ -11,7 +11,7 @@ import {
 import type { Query } from '../../contract/operation.ts'
 import type { Cell, Database } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
-import { resolveFilter } from '../database/reference.ts'
+import { resolveFilters } from '../database/reference.ts'
 import { type Call, routesOf } from '../http/handler.ts'
 import { Streamed } from '../http/reply.ts'
 import { periodOf } from './analytics-period.ts'
@@ -59,8 +59,10 @@ function conditionsOf(database: Database, query: LearnersQuery, { start, end }: 
   )
   return [
     !query.include_deleted && sql`u.status <> 'deleted'`,
-    query.course_id && sql`c.id = ${resolveFilter(database, 'courses', query.course_id, 'course_id')}`,
-    query.learner_id && sql`u.id = ${resolveFilter(database, 'users', query.learner_id, 'learner_id')}`,
+    query.course_id &&
+      sql`e.course_id in (${join(resolveFilters(database, 'courses', query.course_id, 'course_id'))})`,
+    query.learner_id &&
+      sql`u.id in (${join(resolveFilters(database, 'users', query.learner_id, 'learner_id'))})`,
     query.status && sql`coalesce(p.status, 'not_started') in (${join(query.status)})`,
     query.difficulty && sql`c.difficulty in (${join(query.difficulty)})`,
     dated && (query.include_not_started ? sql`(p.user_id is null or (${inPeriod}))` : sql`(${inPeriod})`),

@@ -1,4 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
+import { splitReferences } from '../../codec/reference-list.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Database } from './database.ts'
 
@@ -37,6 +38,30 @@ export function resolveFilter(
 ): string {
   const id = resolve(database, table, reference)
   if (id && (onlyId === undefined || id === onlyId)) return id
-  const detail = `There is no ${kindOf[table]} ${reference}.`
-  throw new ProblemError('not_found', detail, { errors: [{ parameter, code: 'not_found', detail }] })
+  throw notFound(table, [reference], parameter)
+}
+
+/**
+ * The ids behind a comma list of references in a query parameter, each once; a list that as a whole is a reference is
+ * that one. Throws 404 with all those that are not found.
+ */
+export function resolveFilters(database: Database, table: Table, list: string, parameter: string): string[] {
+  const whole = resolve(database, table, list)
+  if (whole) return [whole]
+  const ids = new Set<string>()
+  const missing: string[] = []
+  for (const reference of splitReferences(list)) {
+    const id = resolve(database, table, reference)
+    if (id) ids.add(id)
+    else missing.push(reference)
+  }
+  if (missing.length > 0) throw notFound(table, missing, parameter)
+  return [...ids]
+}
+
+function notFound(table: Table, references: readonly string[], parameter: string): ProblemError {
+  const details = references.map((reference) => `There is no ${kindOf[table]} ${reference}.`)
+  return new ProblemError('not_found', details.join(' '), {
+    errors: details.map((detail) => ({ parameter, code: 'not_found', detail })),
+  })
 }

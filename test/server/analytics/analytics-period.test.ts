@@ -84,6 +84,10 @@ test.for([
   ['format=xml', 'format', 'invalid_choice'],
   ['format=CSV', 'format', 'invalid_choice'],
   ['status=done', 'status', 'invalid_choice'],
+  ['course_id=', 'course_id', 'invalid_reference'],
+  ['course_id=crs_1,', 'course_id', 'invalid_reference'],
+  [`learner_id=${'a'.repeat(513)}`, 'learner_id', 'invalid_reference'],
+  [`learner_id=${Array(101).fill('usr_1').join(',')}`, 'learner_id', 'too_long'],
   ['bom=yes', 'bom', 'invalid_choice'],
 ])('%s is 400', async ([query, parameter, code], { admin }) => {
   expect(await admin.get(`${path}?${query}`)).toMatchObject({

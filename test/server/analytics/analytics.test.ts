@@ -1,4 +1,7 @@
+import sql, { type Sql } from 'sql-template-tag'
 import { expect } from 'vitest'
+import { everyRow } from '../../../src/server/analytics/analytics-rows.ts'
+import type { Row } from '../../../src/server/database/database.ts'
 import { type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
 
 const path = '/v1/analytics/learners'
@@ -95,6 +98,52 @@ test('rows are in the order of address and title, and filters pick among them', 
   expect(await found('status=completed,not_started')).toEqual(['ada Logic', 'bob Rhetoric'])
   expect(await found('difficulty=expert&status=in_progress')).toEqual(['ada Rhetoric'])
   expect((await admin.get(`${path}?course_id=ext:M`)).status).toBe(404)
+})
+
+test('courses and learners may be lists, each a reference', async ({ academy, admin }) => {
+  await school(academy, admin)
+  const other = { title: 'Rhetoric, applied', externalId: 'R,L' }
+  const { id } = (await admin.post('/v1/courses', other)).body
+  await admin.post('/v1/enrollments', { courseId: id, userId: 'email:eve@b.example' })
+  const found = async (query: string) => rows(await admin.get(`${path}?${query}`))
+  const both = ['ada Logic', 'bob Logic', 'eve Logic', 'eve Rhetoric, applied']
+  expect(await found(`course_id=ext:L,${id}`)).toEqual(both)
+  expect(await found(`course_id=ext:L, ext:R\\,L,${id}`)).toEqual(both)
+  expect(await found('course_id=ext:R,L')).toEqual(['eve Rhetoric, applied'])
+  expect(await found('learner_id=email:eve@b.example,email:bob@b.example&course_id=ext:L')).toEqual([
+    'bob Logic',
+    'eve Logic',
+  ])
+})
+
+test('of a list all references that are not found are told', async ({ academy, admin }) => {
+  await school(academy, admin)
+  const answer = await admin.get(`${path}?course_id=ext:L,ext:M,crs_9`)
+  expect(answer).toMatchObject({
+    status: 404,
+    body: {
+      detail: 'There is no course ext:M. There is no course crs_9.',
+      errors: [
+        { parameter: 'course_id', code: 'not_found' },
+        { parameter: 'course_id', code: 'not_found' },
+      ],
+    },
+  })
+})
+
+test('rows of some courses and learners are searched by index, and not sorted as a whole', async ({
+  academy: { database },
+}) => {
+  const planOf = (condition: Sql) =>
+    database
+      .all<Row & { detail: string }>(sql`explain query plan ${everyRow([condition])}`)
+      .map(({ detail }) => detail)
+  const ofCourses = planOf(sql`e.course_id in (${'crs_1'}, ${'crs_2'})`)
+  expect(ofCourses).toContain('SCAN u USING INDEX users_by_email')
+  expect(ofCourses).not.toContain('USE TEMP B-TREE FOR ORDER BY')
+  expect(ofCourses).toContainEqual(expect.stringMatching(/^SEARCH e .*\(user_id=\? AND course_id=\?/))
+  const ofLearners = planOf(sql`u.id in (${'usr_1'}, ${'usr_2'})`)
+  expect(ofLearners).toContainEqual(expect.stringMatching(/^SEARCH u .*\(id=\?\)/))
 })
 
 test('deleted users are left out, unless asked for; deleted enrolments are shown as such', async ({
