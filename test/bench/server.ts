@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import autocannon from 'autocannon'
 import { openAcademy } from '../../src/server/local.ts'
+import { type LoadTool, loadTool } from './load.ts'
 import { median, type Served, served } from './measure.ts'
 import type { BenchRow } from './row.ts'
 import { makeKey, post } from './seed.ts'
@@ -19,10 +19,11 @@ export async function benchServer(bin: string, directory: string): Promise<Bench
   const academy = await served([bin, 'server', 'start', '--database', ours, '--port', '0', ...limit], {
     XDG_STATE_HOME: directory,
   })
+  const tool = loadTool(directory)
   const yardstick = await served([join(import.meta.dirname, 'bare-server.ts'), bare])
   const rows = [
-    await compare('list of 20 courses', 0.85, academy, yardstick, { method: 'GET', key }),
-    await compare('create a course', 0.75, academy, yardstick, { method: 'POST', key }),
+    await compare('list of 20 courses', 0.8, academy, yardstick, { tool, method: 'GET', key }),
+    await compare('create a course', 0.9, academy, yardstick, { tool, method: 'POST', key }),
   ]
   await academy.stop()
   await yardstick.stop()
@@ -39,7 +40,8 @@ async function fill(path: string): Promise<string> {
   return key
 }
 
-interface Load {
+interface Trial {
+  readonly tool: LoadTool
   readonly method: 'GET' | 'POST'
   readonly key: string
 }
@@ -49,30 +51,27 @@ async function compare(
   goal: number,
   ours: Served,
   bare: Served,
-  load: Load,
+  trial: Trial,
 ): Promise<BenchRow> {
   const pairs: [number, number][] = []
   for (let round = 0; round <= rounds; round += 1) {
-    const pair: [number, number] = [await perSecond(ours, load), await perSecond(bare, load)]
+    const pair: [number, number] = [await perSecond(ours, trial), await perSecond(bare, trial)]
     if (round > 0) pairs.push(pair) // The first one warms up.
   }
   const value = median(pairs.map(([one, other]) => one / other))
   const [mine, theirs] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))]
-  const from = `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s, ${connections} connections, ${rounds} × ${seconds} s`
+  const from = `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s, ${trial.tool.name}, ${connections} connections, ${rounds} × ${seconds} s`
   return { figure: `server: ${figure}`, value, unit: 'ratio', goal, better: 'more', from }
 }
 
-async function perSecond({ url }: Served, { method, key }: Load): Promise<number> {
+function perSecond({ url }: Served, { tool, method, key }: Trial): Promise<number> {
   const body = JSON.stringify({ title: 'A course', description: 'About it', difficulty: 'beginner' })
-  const result = await autocannon({
+  return tool.perSecond({
     url: `${url}/v1/courses`,
-    connections,
-    duration: seconds,
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(method === 'POST' && { body }),
+    connections,
+    seconds,
   })
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${result.non2xx} refusals, ${result.errors} errors`)
-  return result.requests.total / result.duration
 }

@@ -1,0 +1,71 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { accessSync, constants, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import autocannon from 'autocannon'
+
+/** One request, sent over and over. */
+export interface Load {
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly connections: number
+  readonly seconds: number
+}
+
+/** Sends a load; successful requests a second. Throws where one was refused or failed. */
+export interface LoadTool {
+  readonly name: string
+  perSecond(load: Load): Promise<number>
+}
+
+/**
+ * wrk where it is installed: written in C, it leaves the processors to what is measured. autocannon elsewhere, which
+ * takes as much of them as a server does: its ratios are nearer to 1 than they should be.
+ */
+export function loadTool(directory: string): LoadTool {
+  const path = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'wrk'))
+    .find(isProgram)
+  return path === undefined
+    ? { name: 'autocannon', perSecond: byAutocannon }
+    : { name: 'wrk', perSecond: (load) => byWrk(path, join(directory, 'wrk.lua'), load) }
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function byAutocannon({ seconds, ...load }: Load): Promise<number> {
+  const { requests, duration, non2xx, errors } = await autocannon({ ...load, duration: seconds })
+  if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} refusals, ${errors} errors`)
+  return requests.total / duration
+}
+
+async function byWrk(program: string, script: string, load: Load): Promise<number> {
+  const { url, method, headers, body, connections, seconds } = load
+  const lines = Object.entries(headers).map(
+    ([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,
+  )
+  writeFileSync(
+    script,
+    [`wrk.method = "${method}"`, ...lines, ...(body ? [`wrk.body = [==[${body}]==]`] : [])].join('\n'),
+  )
+  const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', script, url]
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let text = ''
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    text += piece
+  })
+  await once(child, 'close')
+  const [, rate] = /^Requests\/sec:\s+([\d.]+)$/m.exec(text) ?? []
+  if (rate === undefined || /Non-2xx|Socket errors/.test(text)) throw new Error(`wrk: ${text}`)
+  return Number(rate)
+}
