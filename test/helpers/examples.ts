@@ -4,7 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { visit } from '../auth/school.ts'
 import { givePassword, password } from '../server/oauth/flow.ts'
-import { freshDirectory, openTestAcademy, type Person, type TestAcademy } from './academy.ts'
+import { freshDirectory, openTestAcademy, type Person, start, type TestAcademy } from './academy.ts'
 import { plainBrowser } from './browser.ts'
 import { elsewhere, type Ran, type RunOptions, type TestCli, testCli } from './cli.ts'
 import { bin, run } from './process.ts'
@@ -49,6 +49,7 @@ const inProcesses = /^server (start|stop)/
 
 /** Makes a home with quickstart, and the files that examples read. */
 export async function openExamples(): Promise<Examples> {
+  let time = Date.parse(start)
   const place: Place = {
     platform: null,
     openBrowser: async () => {},
@@ -58,6 +59,11 @@ export async function openExamples(): Promise<Examples> {
       sleep: async (ms, signal) => {
         if (ms >= 300_000) await new Promise((_, reject) => signal?.addEventListener('abort', reject))
         place.platform?.academy.clock.advance(ms)
+      },
+      // No two things are made at the same time: lists have their order.
+      now: () => {
+        time += 1
+        return time
       },
       env: { DISPLAY: ':0' },
     }),
@@ -172,12 +178,12 @@ async function inProcess({ cwd, home }: TestCli, line: string): Promise<Ran> {
         until && child.stdout?.on('data', (text: Buffer) => until.test(`${text}`) && child.kill()),
     })
   const database = /--database \S+/.exec(line)?.[0] ?? ''
-  const start = (words: string) => (words.includes('--port') ? words : `${words} --port 0`)
+  const onFreePort = (words: string) => (words.includes('--port') ? words : `${words} --port 0`)
   const stop = `server stop ${database}`.trim()
-  if (line.startsWith('server stop')) await learnctl(start(`server start --detach ${database}`.trim()))
+  if (line.startsWith('server stop')) await learnctl(onFreePort(`server start --detach ${database}`.trim()))
   const foreground = line.startsWith('server start') && !line.includes('--detach')
   const { code, stdout, stderr } = await learnctl(
-    line.startsWith('server start') ? start(line) : line,
+    line.startsWith('server start') ? onFreePort(line) : line,
     foreground ? /http:/ : undefined,
   )
   if (line.includes('--detach')) await learnctl(stop)
