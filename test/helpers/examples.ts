@@ -2,6 +2,7 @@ import { cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
+import { exitCode } from '../../src/cli/terminal/exit-codes.ts'
 import { visit } from '../auth/school.ts'
 import { givePassword, password } from '../server/oauth/flow.ts'
 import { freshDirectory, openTestAcademy, type Person, start, type TestAcademy } from './academy.ts'
@@ -43,6 +44,11 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
   [/^auth grants revoke/, 'names what somebody allowed an application, on the platform', grant],
   [/^open/, 'opens what a server shows', serve],
 ]
+
+/** The exit code with which a line succeeds: that of courses diff says whether there are changes. */
+export function successOf(line: string): number {
+  return exitCode(/^(learnctl )?courses diff /.test(line) ? 'drift' : 'ok')
+}
 
 /** Lines that start or end processes: they are run as a user runs them. */
 const inProcesses = /^server (start|stop)/
