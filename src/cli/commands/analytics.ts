@@ -158,7 +158,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
     return output.text(drawSummary(summary, io.stdout.columns ?? 80, chalk))
   }
   const fields = ['section', 'name', 'measure', 'value']
-  const shape = { table: fields, fields, paths: fields }
+  const shape = { table: fields, paths: fields }
   if (format === 'table' || format === 'csv') {
     output.check(shape)
     return output.list(onePage(figuresOf(summary)), shape)

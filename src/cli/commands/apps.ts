@@ -20,7 +20,7 @@ const fields = {
   },
 } satisfies FieldFlags<AppInput>
 
-const columns = ['clientId', 'name', 'redirectUris', 'public']
+const columns = ['name', 'redirectUris', 'public', 'clientId']
 
 /** `learnctl apps …` */
 export const commands: readonly Command[] = [
@@ -28,7 +28,7 @@ export const commands: readonly Command[] = [
     name: 'list',
     summary: 'List OAuth applications',
     operation: async () => (await contract()).list,
-    columns: [...columns, 'createdAt'],
+    columns: ['name', 'redirectUris', 'public', 'createdAt', 'clientId'],
     examples: ['apps list'],
   }),
   call({

@@ -62,7 +62,7 @@ const filters = {
 const course = { name: 'course', summary: 'Course: its id, or ext:<your own id>' }
 const version = { name: 'version', summary: 'Number of the version' }
 
-const columns = ['id', 'title', 'difficulty', 'status', 'version', 'updatedAt']
+const columns = ['title', 'status', 'difficulty', 'version', 'updatedAt', 'externalId', 'id']
 const updateColumns = ['id', 'version', 'previousVersion', 'modifiedAttributes']
 
 function move(name: string, status: CourseInput['status'], summary: string): Command {
@@ -145,7 +145,7 @@ export const commands: readonly Command[] = [
     summary: 'List the versions of a course',
     operation: async () => (await contract()).versions,
     arguments: { courseId: course },
-    columns: ['version', 'createdAt', 'userId', 'modifiedAttributes'],
+    columns: ['version', 'createdAt', 'modifiedAttributes', 'userId'],
     examples: ['courses versions ext:first-course'],
   }),
   call({

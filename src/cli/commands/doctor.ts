@@ -21,7 +21,7 @@ interface Finding {
 }
 
 const fields = ['check', 'status', 'detail']
-const shape = { table: fields, fields, paths: fields }
+const shape = { table: fields, paths: fields }
 
 /** `learnctl doctor` */
 export const command: Command = {

@@ -33,7 +33,7 @@ const filters = {
 } satisfies QueryFlags<QueryInput<typeof enrollments.list>>
 
 const enrollment = { name: 'enrollment', summary: 'Id of the enrolment' }
-const columns = ['id', 'userId', 'status', 'courseId', 'role', 'enrolledAt', 'completedAt']
+const columns = ['userId', 'courseId', 'status', 'role', 'enrolledAt', 'completedAt', 'id']
 
 /** `learnctl enrollments …` */
 export const commands: readonly Command[] = [

@@ -18,7 +18,7 @@ export const commands: readonly Command[] = [
         summary: 'Of this user instead: id, ext:<your own id>, or email:<address>; for admins',
       },
     } satisfies QueryFlags<QueryInput<typeof grants.list>>,
-    columns: ['id', 'clientName', 'scopes', 'createdAt', 'lastUsedAt', 'expiresAt', 'clientId', 'userId'],
+    columns: ['clientName', 'scopes', 'lastUsedAt', 'createdAt', 'expiresAt', 'id', 'clientId', 'userId'],
     examples: ['auth grants list', 'auth grants list --user email:admin@academy.local'],
   }),
   call({

@@ -25,7 +25,7 @@ const fields = {
   },
 } satisfies FieldFlags<KeyInput>
 
-const columns = ['id', 'name', 'last4', 'scopes', 'expiresAt', 'revokedAt', 'lastUsedAt', 'userId']
+const columns = ['name', 'scopes', 'last4', 'expiresAt', 'lastUsedAt', 'revokedAt', 'id', 'userId']
 
 /** `learnctl keys …` */
 export const commands: readonly Command[] = [
@@ -44,7 +44,7 @@ export const commands: readonly Command[] = [
     summary: 'Create an API key and print it, this once',
     operation: async () => (await contract()).create,
     fields,
-    columns: ['id', 'name', 'scopes', 'expiresAt', 'key'],
+    columns: ['name', 'scopes', 'expiresAt', 'id', 'key'],
     examples: [
       'keys create --name ci --scopes read,write --expires-at 2027-01-01T00:00:00Z',
       'keys create --name export -o json',

@@ -32,7 +32,7 @@ const filters = {
 } satisfies QueryFlags<QueryInput<typeof lessons.list>>
 
 const lesson = { name: 'lesson', summary: 'Lesson: its id, or ext:<your own id>' }
-const columns = ['id', 'courseId', 'order', 'title', 'status', 'version', 'updatedAt']
+const columns = ['order', 'title', 'status', 'version', 'updatedAt', 'id', 'courseId']
 
 /** `learnctl lessons …` */
 export const commands: readonly Command[] = [

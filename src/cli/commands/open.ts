@@ -9,7 +9,7 @@ import { runningServers } from '../local-server/running-servers.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
 const fields = ['url']
-const shape = { table: fields, fields, paths: fields }
+const shape = { table: fields, paths: fields }
 const places = ['dashboard', 'course']
 
 /** `learnctl open` */

@@ -63,7 +63,7 @@ export const commands: readonly Command[] = [
 async function list({ profiles, output }: Context): Promise<void> {
   const stored = profiles.read()
   const rows = Object.keys(stored.profiles).map((name) => rowOf(stored, name))
-  const shape = { table: columns, fields: columns, paths: columns }
+  const shape = { table: columns, paths: columns }
   output.check(shape)
   await output.list(onePage(rows), shape)
 }

@@ -8,7 +8,7 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 import { startCommand } from './server-start.ts'
 
 const fields = ['url', 'pid', 'database', 'startedAt']
-const shape = { table: fields, fields, paths: fields }
+const shape = { table: fields, paths: fields }
 
 /** `learnctl server …` */
 export const commands: readonly Command[] = [

@@ -73,7 +73,7 @@ const filters = {
 } satisfies QueryFlags<QueryInput<typeof users.list>>
 
 const user = { name: 'user', summary: 'User: the id, ext:<your own id>, or email:<address>' }
-const columns = ['id', 'email', 'role', 'status', 'profile.firstName', 'profile.lastName', 'externalId']
+const columns = ['email', 'profile.firstName', 'profile.lastName', 'role', 'status', 'externalId', 'id']
 
 /** `learnctl users …` */
 export const commands: readonly Command[] = [

@@ -85,16 +85,20 @@ const output = `Standard output carries the result alone; notes, questions and e
 standard error.
 
 Formats (-o)
-  table   aligned and fitted to a terminal; in a pipe tab-separated, in full,
-          without a header, with tab, line ends and backslash escaped
+  table   aligned and fitted to a terminal: columns without room are left out
+          and named on standard error, one thing shows what is set; in a pipe
+          tab-separated, in full, without a header, with tab, line ends and
+          backslash escaped
   json    one document: the resource, or the array of a list
   jsonl   one JSON value a line
-  csv     RFC 4180 with a header. Text that a spreadsheet would take for a
+  csv     RFC 4180 with a header, a column for each field of nested objects,
+          lists as JSON in one cell. Text that a spreadsheet would take for a
           formula has one ' in front
   yaml    one document
 
-  --columns id,title,assessmentCriteria.passingScore   choose and order
-  -q, --quiet                                          ids only, one a line
+  --columns email,firstName,id   choose and order; the end of a nested field's
+                                 name will do: firstName is profile.firstName
+  -q, --quiet                    ids only, one a line
 
 Lists show 20 items; --limit 500 shows more, --all everything, page by page as
 one valid document. A list that was cut says so on standard error.

@@ -7,6 +7,7 @@ import type { Argument, Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import type { BoundFlag } from '../command/flag.ts'
+import { pathsMeant } from '../output/columns.ts'
 import { onePage } from '../output/one-page.ts'
 import type { Shape } from '../output/output.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
@@ -86,7 +87,7 @@ function assertSecretShown(
   { paths }: Shape,
 ): void {
   // Columns of a project's file that this answer does not have do not count.
-  const chosen = columns.value?.filter((column) => paths.includes(column)) ?? []
+  const chosen = columns.value?.flatMap((column) => pathsMeant(column, paths)) ?? []
   const lost = quiet.value || (chosen.length > 0 && !chosen.includes(secret))
   if (!lost) return
   const { name } = quiet.value ? quiet.origin : columns.origin
@@ -106,5 +107,5 @@ function queryOf(query: readonly BoundFlag[], given: Given): Record<string, unkn
 }
 
 function shapeOfRows({ columns }: Rows): Shape {
-  return { table: columns, fields: columns, paths: columns }
+  return { table: columns, paths: columns }
 }

@@ -6,10 +6,8 @@ import type { Shape } from '../output/output.ts'
 /** What an operation's result looks like: the items of a list, or the resource. */
 export function shapeOf(operation: Operation, table: readonly string[]): Shape {
   const schema = operation.list ? itemsIn(operation.response, 'data') : operation.response
-  const fields = schema ? fieldsOf(schema) : []
   return {
-    table: table.length > 0 ? table : fields,
-    fields,
+    table: table.length > 0 || !schema ? table : fieldsOf(schema),
     paths: schema ? pathsOf(schema) : [],
     identifier: operation.identifier,
   }

@@ -54,13 +54,56 @@ export function cellText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** Throws a UsageError that lists the valid names when one of `chosen` is not among them. */
-export function assertColumns(chosen: readonly string[], valid: readonly string[]): void {
-  const unknown = chosen.find((column) => !valid.includes(column))
-  if (unknown === undefined) return
-  throw new UsageError(`unknown column ${JSON.stringify(unknown)}`, {
+/** One column of a result: where its values stand, and what its head says. */
+export interface Column {
+  readonly path: string
+  readonly label: string
+}
+
+/** The paths of which no other one is inside: `profile.firstName`, not `profile`. */
+export function leavesOf(paths: readonly string[]): string[] {
+  const above = new Set(paths.flatMap(ancestorsOf))
+  return [...new Set(paths)].filter((path) => !above.has(path))
+}
+
+/** The paths that one is inside of: for `a.b.c`, `a` and `a.b`. */
+export function ancestorsOf(path: string): string[] {
+  const steps = path.split('.')
+  return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join('.'))
+}
+
+/** Columns whose heads say no more than is needed: the last step of a path where no other one of `valid` ends so. */
+export function labelled(paths: readonly string[], valid: readonly string[]): Column[] {
+  const leaf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
+  const alike = Map.groupBy(valid, leaf)
+  return paths.map((path) => ({ path, label: alike.get(leaf(path))?.length === 1 ? leaf(path) : path }))
+}
+
+/** The paths that a name may mean: itself, else all that end with it, such as `profile.firstName` for `firstName`. */
+export function pathsMeant(name: string, valid: readonly string[]): readonly string[] {
+  return valid.includes(name) ? [name] : valid.filter((path) => path.endsWith(`.${name}`))
+}
+
+/** The one path that a name means. Throws a UsageError that lists the valid or the possible ones. */
+export function pathMeant(name: string, valid: readonly string[]): string {
+  const meant = pathsMeant(name, valid)
+  const [path] = meant
+  if (path !== undefined && meant.length === 1) return path
+  const shown = JSON.stringify(name)
+  if (path !== undefined) {
+    throw new UsageError(`${shown} is the name of ${meant.length} columns`, {
+      code: 'ambiguous_column',
+      why: [`columns: ${meant.join(', ')}`],
+      hint: `name one in full: --columns ${path}`,
+    })
+  }
+  throw new UsageError(`unknown column ${shown}`, {
     code: 'unknown_column',
     why: [`columns: ${valid.join(', ')}`],
-    choice: { given: unknown, valid },
+    choice: { given: name, valid: labelled(valid, valid).flatMap(namesOf) },
   })
+}
+
+function namesOf({ path, label }: Column): string[] {
+  return path === label ? [path] : [label, path]
 }

@@ -1,19 +1,26 @@
-import { isJsonObject } from '../../codec/json-object.ts'
 import type { Settings } from '../../config/settings.ts'
 import { colourLevel, painter } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { type Io, say, write } from '../terminal/io.ts'
 import { visible } from '../terminal/visible.ts'
-import { assertColumns, pathsIn, pick, valueAt } from './columns.ts'
+import {
+  ancestorsOf,
+  type Column,
+  labelled,
+  leavesOf,
+  pathMeant,
+  pathsIn,
+  pathsMeant,
+  pick,
+  valueAt,
+} from './columns.ts'
 import type { Format, ListEncoder } from './formats/format.ts'
 
 /** What is known about a result before it is there: it orders columns, and tells which names are valid. */
 export interface Shape {
   /** The columns of a table unless others are chosen. */
   readonly table: readonly string[]
-  /** The top-level fields, in order: the columns of a CSV. */
-  readonly fields: readonly string[]
-  /** Every path that `--columns` may name. */
+  /** Every path that `--columns` may name, objects before what is in them. Those that end there are a CSV's columns. */
   readonly paths: readonly string[]
   /** The field that `--quiet` prints; `id` unless told otherwise. */
   readonly identifier?: string | undefined
@@ -47,32 +54,40 @@ export function createOutput(io: Io, settings: Settings): Output {
   const format = settings.output.value
   const quiet = settings.quiet.value
 
-  /** The columns that were asked for; null for the usual ones. Throws a UsageError on names that are not valid. */
-  function choose(valid: readonly string[]): readonly string[] | null {
+  /**
+   * The columns that were asked for; null for the usual ones. Names mean declared paths before those that a sample has
+   * besides. Throws a UsageError on names that mean none, or several.
+   */
+  function choose(declared: readonly string[], valid = declared): readonly Column[] | null {
     const { value, origin } = settings.columns
     if (value === null || quiet) return null
+    const scope = (name: string) => (pathsMeant(name, declared).length === 1 ? declared : valid)
     if (origin.source !== 'project') {
-      assertColumns(value, valid)
-      return value
+      return value.map((label) => ({ label, path: pathMeant(label, scope(label)) }))
     }
     // A project's file speaks for all commands at once: of its columns each takes those that it has.
-    const fitting = value.filter((column) => valid.includes(column))
+    const fitting = value.flatMap((label) => {
+      const [path, ...others] = pathsMeant(label, scope(label))
+      return path === undefined || others.length > 0 ? [] : [{ label, path }]
+    })
     return fitting.length > 0 ? fitting : null
   }
 
   /** The format for values of which a sample is there, so that fields nobody declared are shown, too. */
   async function formatFor(sample: readonly unknown[], shape: Shape): Promise<Format> {
     if (quiet) return idsIn(shape.identifier)
-    const chosen = choose([...new Set([...shape.paths, ...sample.flatMap(pathsIn)])])
-    const columns = chosen ?? shape.table
+    const chosen = choose(shape.paths, [...new Set([...shape.paths, ...sample.flatMap(pathsIn)])])
     switch (format) {
       case 'json':
       case 'jsonl':
       case 'yaml':
         return narrowed(await documentFormat(format), chosen)
-      case 'csv':
-        return (await import('./formats/csv.ts')).csv(chosen ?? fieldsOf(sample, shape))
+      case 'csv': {
+        const fields = fieldsOf(sample, shape)
+        return (await import('./formats/csv.ts')).csv(chosen ?? labelled(fields, fields))
+      }
       case 'table': {
+        const columns = chosen ?? labelled(shape.table, shape.paths)
         if (!io.stdout.isTTY) return (await import('./formats/tsv.ts')).tsv(columns)
         const chalk = await painter(colourLevel(io.stdout, io.env, settings.color.value))
         const width = io.stdout.columns ?? 80
@@ -85,6 +100,8 @@ export function createOutput(io: Io, settings: Settings): Output {
       }
     }
   }
+
+  const note = (text: string) => say(io, `note: ${visible(text)}\n`)
 
   async function printPages(
     pages: AsyncIterable<readonly unknown[]>,
@@ -99,10 +116,12 @@ export function createOutput(io: Io, settings: Settings): Output {
     }
     encoder ??= (await open([])).list()
     await write(io.stdout, encoder.end())
-    if (empty && io.stderr.isTTY && !quiet) await say(io, 'note: nothing found\n')
+    if (empty && io.stderr.isTTY && !quiet) await note('nothing found')
+    const hidden = encoder.hidden?.() ?? []
+    if (hidden.length === 0) return
+    const count = hidden.length === 1 ? '1 column' : `${hidden.length} columns`
+    await note(`${count} hidden: ${hidden.join(', ')}; use --columns or a wider terminal`)
   }
-
-  const note = (text: string) => say(io, `note: ${visible(text)}\n`)
 
   return {
     one: async (value, shape) => {
@@ -113,12 +132,14 @@ export function createOutput(io: Io, settings: Settings): Output {
       const watched = format === 'csv' ? watch(pages, shape, late) : pages
       await printPages(watched, (rows) => formatFor(rows, shape))
       if (late.size === 0 || quiet || settings.columns.value) return
-      await note(`later items have more fields, which are not in this CSV: ${[...late].join(', ')}`)
+      await note(
+        `later items have fields that this CSV lacks: ${[...late].join(', ')}; use --columns or -o json`,
+      )
     },
     documents: (pages) => {
       const { value: chosen } = settings.columns
       const shown = quiet || chosen !== null || format === 'csv'
-      const unknown = { table: chosen ?? [], fields: [], paths: [] }
+      const unknown = { table: chosen ?? [], paths: [] }
       return printPages(pages, (rows) => (shown ? formatFor(rows, unknown) : documentFormat(format)))
     },
     document: async (value) => {
@@ -131,7 +152,7 @@ export function createOutput(io: Io, settings: Settings): Output {
     note,
     check: (shape, open) => {
       if (quiet && !shape.paths.includes(shape.identifier ?? 'id')) {
-        throw new UsageError('--quiet prints ids, and nothing here has one', { code: 'no_id' })
+        throw noId()
       }
       if (!open) choose(shape.paths)
     },
@@ -152,12 +173,17 @@ function idsIn(field = 'id'): Format {
 function idOf(value: unknown, field: string): string {
   const id = valueAt(value, field)
   if (typeof id === 'string' || typeof id === 'number') return visible(String(id))
-  throw new UsageError('--quiet prints ids, and what the platform sent has none', { code: 'no_id' })
+  throw noId()
 }
 
-function narrowed(format: Format, columns: readonly string[] | null): Format {
+function noId(): UsageError {
+  return new UsageError('--quiet is not supported here: the result has no id', { code: 'no_id' })
+}
+
+function narrowed(format: Format, columns: readonly Column[] | null): Format {
   if (columns === null) return format
-  const narrow = (value: unknown) => pick(value, columns)
+  const paths = columns.map(({ path }) => path)
+  const narrow = (value: unknown) => pick(value, paths)
   return {
     one: (value) => format.one(narrow(value)),
     list: () => {
@@ -167,10 +193,17 @@ function narrowed(format: Format, columns: readonly string[] | null): Format {
   }
 }
 
-function fieldsOf(sample: readonly unknown[], { fields }: Shape): string[] {
-  return [
-    ...new Set([...fields, ...sample.flatMap((value) => (isJsonObject(value) ? Object.keys(value) : []))]),
-  ]
+/** The columns of a CSV: what is declared, then what a sample has beside it. What is declared as one is one cell. */
+function fieldsOf(sample: readonly unknown[], { paths }: Pick<Shape, 'paths'>): string[] {
+  const declared = leavesOf(paths)
+  const cells = new Set(declared)
+  const others = new Set(sample.flatMap(pathsIn))
+  return leavesOf([...declared, ...[...others].filter((path) => !inside(path, cells))])
+}
+
+/** True for a path that one of `cells` holds. */
+function inside(path: string, cells: ReadonlySet<string>): boolean {
+  return cells.has(path) || ancestorsOf(path).some((above) => cells.has(above))
 }
 
 /** The same pages; fields that the first one does not have, and that no column is there for, are put into `late`. */
@@ -182,7 +215,7 @@ async function* watch(
   let known: Set<string> | null = null
   for await (const rows of pages) {
     known ??= new Set(fieldsOf(rows, shape))
-    for (const field of fieldsOf(rows, { ...shape, fields: [] })) if (!known.has(field)) late.add(field)
+    for (const field of fieldsOf(rows, { paths: [] })) if (!inside(field, known)) late.add(field)
     yield rows
   }
 }

@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk'
+import stringWidth from 'string-width'
 import type { Summary } from '../../contract/analytics.ts'
 import { visible } from '../terminal/visible.ts'
-import { displayWidth } from '../terminal/width.ts'
 import { bar } from './chart.ts'
 
 /** One figure of a summary as a row: where it belongs, what it is of, what it measures. */
@@ -104,7 +104,7 @@ function courseChart({ byCourse }: Summary, width: number, chalk: ChalkInstance)
   if (byCourse.length === 0) return ''
   const titles = byCourse.map(({ courseTitle }) => visible(courseTitle))
   const figures = ['enrolled', 'completed', 'grade', 'average completion']
-  const longest = Math.max(6, ...titles.map(displayWidth))
+  const longest = Math.max(6, ...titles.map((title) => stringWidth(title)))
   const titleWidth = Math.min(longest, Math.max(16, width - 50))
   const room = Math.max(8, Math.min(40, width - titleWidth - 40))
   const head = `${padded('Course', titleWidth)}  ${figures[0]}  ${figures[1]}    ${figures[2]}  ${figures[3]}`
@@ -131,6 +131,6 @@ function percent(value: number | null): string {
 /** Cut with an ellipsis, or filled up, to `width` columns. */
 function padded(text: string, width: number): string {
   let cut = text
-  while (displayWidth(cut) > width) cut = `${cut.replace(/…$/, '').slice(0, -1)}…`
-  return cut + ' '.repeat(Math.max(0, width - displayWidth(cut)))
+  while (stringWidth(cut) > width) cut = `${cut.replace(/…$/, '').slice(0, -1)}…`
+  return cut + ' '.repeat(Math.max(0, width - stringWidth(cut)))
 }

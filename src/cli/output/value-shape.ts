@@ -1,8 +1,7 @@
-import { isJsonObject } from '../../codec/json-object.ts'
 import { pathsIn } from './columns.ts'
 import type { Shape } from './output.ts'
 
 /** The shape of a value that no operation describes, by the value itself. */
 export function shapeOfValue(value: unknown, table: readonly string[]): Shape {
-  return { table, fields: isJsonObject(value) ? Object.keys(value) : [], paths: pathsIn(value) }
+  return { table, paths: pathsIn(value) }
 }

@@ -12,12 +12,12 @@ export function twoColumns(rows: readonly (readonly [string, string])[], width =
     .join('')
 }
 
-/** The text in lines of at most that many characters, broken between words. */
-export function wrap(text: string, width: number): string[] {
+/** The text in lines of at most that width, broken between words; `measure` says how wide a text is. */
+export function wrap(text: string, width: number, measure = (part: string) => part.length): string[] {
   const lines: string[] = []
   for (const word of text.split(' ')) {
     const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= width)
+    if (last !== undefined && measure(last) + 1 + measure(word) <= width)
       lines[lines.length - 1] = `${last} ${word}`
     else lines.push(word)
   }

@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync'
+import stringWidth from 'string-width'
 import { beforeEach, describe, expect } from 'vitest'
-import { displayWidth } from '../../../src/cli/terminal/width.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 
@@ -58,7 +58,7 @@ Sea                                    3          1        –   50.0 % ██�
 
   test.for([[66], [80], [200]])('of %i columns no line is longer', async ([tty = 0], { local }) => {
     const { stdout } = await local.run('analytics summary', { ...plain, tty })
-    for (const line of stdout.split('\n')) expect(displayWidth(line)).toBeLessThanOrEqual(tty)
+    for (const line of stdout.split('\n')) expect(stringWidth(line)).toBeLessThanOrEqual(tty)
   })
 
   test('what is nearly all is not rounded up to all', async ({ local }) => {

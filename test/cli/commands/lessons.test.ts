@@ -120,7 +120,7 @@ describe('list', () => {
   test('tells when it is cut, and does not when it is whole', async ({ local }) => {
     const cut = await local.run('lessons list --limit 2 -q')
     expect(cut.stdout.split('\n')).toHaveLength(3)
-    expect(cut.stderr).toBe('note: 2 shown, more exist: --all\n')
+    expect(cut.stderr).toBe('note: showing the first 2; use --all for the rest\n')
     expect((await local.run('lessons list --limit 3')).stderr).toBe('')
   })
 
@@ -143,7 +143,7 @@ describe('list', () => {
     expect(await inFormat('table')).toBe(
       lessons
         .map((lesson: Record<string, unknown>) =>
-          ['id', 'courseId', 'order', 'title', 'status', 'version', 'updatedAt'].map((name) => lesson[name]),
+          ['order', 'title', 'status', 'version', 'updatedAt', 'id', 'courseId'].map((name) => lesson[name]),
         )
         .map((cells: string[]) => `${cells.join('\t')}\n`)
         .join(''),

@@ -189,7 +189,7 @@ test.for([
   ['open dashbord', 2, /^error: there is no "dashbord" to open(.|\n)*did you mean dashboard/],
   ['open course', 2, /^error: missing <id>/],
   ['open dashboard crs_1', 2, /^error: the dashboard takes no id/],
-  ['open -q', 2, /^error: --quiet prints ids/],
+  ['open -q', 2, /^error: --quiet is not supported here/],
   ['open', 4, /^error: no academy is chosen/],
 ] as const)('%s is refused in one clear line', async ([line, code, message], { cli }) => {
   expect(await cli.run(line)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) })

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parse } from 'csv-parse/sync'
+import stringWidth from 'string-width'
 import { describe, expect } from 'vitest'
-import { displayWidth } from '../../../src/cli/terminal/width.ts'
 import { verifyPassword } from '../../../src/server/access/password.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
@@ -117,7 +117,7 @@ describe('the first time', () => {
     const { stdout } = await cli.run('quickstart --color never', { tty: 80 })
     const lines = stdout.split('\n').filter((line) => !line.includes(cli.home))
     const sentences = lines.filter((line) => !line.startsWith('  $ '))
-    for (const line of sentences) expect(displayWidth(line)).toBeLessThanOrEqual(80)
+    for (const line of sentences) expect(stringWidth(line)).toBeLessThanOrEqual(80)
     expect(lines).toContain(
       '  $ learnctl lessons create --course ext:first-course --title "How it works" --external-id how-it-works',
     )

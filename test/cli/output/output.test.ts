@@ -26,7 +26,7 @@ test('one thing is the resource in every format', async ({ local }) => {
     { id: course.id, title: 'Sea, "deep"', tags: '["a","b"]', language: '', version: '1' },
   ])
   expect((await shown('table')).stdout).toBe(
-    `${course.id}\tSea, "deep"\tbeginner\tdraft\t1\t${course.updatedAt}\n`,
+    `Sea, "deep"\tdraft\tbeginner\t1\t${course.updatedAt}\t\t${course.id}\n`,
   )
 })
 
@@ -41,6 +41,32 @@ describe('--columns', () => {
     expect((await local.run(`courses list ${columns} -o jsonl`)).stdout).toBe(
       '{"status":"draft","assessmentCriteria":{"passingScore":55},"title":"Go"}\n',
     )
+  })
+
+  test('takes the last step of a path for it, in every format', async ({ local }) => {
+    await local.run('users create --email ada@school.example --first-name Ada')
+    const list = 'users list --role learner --columns firstName'
+    expect((await local.run(list)).stdout).toBe('Ada\n')
+    expect((await local.run(`${list} -o csv`)).stdout).toBe('firstName\r\nAda\r\n')
+    expect((await local.run(`${list} -o jsonl`)).stdout).toBe('{"profile":{"firstName":"Ada"}}\n')
+    expect((await local.run(list, { tty: 80, env: { NO_COLOR: '1' } })).stdout).toBe('firstName\nAda\n')
+  })
+
+  test('with a name that several fields have lists them all', async ({ local }) => {
+    expect(await local.run('courses list --columns title,enabled')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'error: "enabled" is the name of 2 columns\n' +
+        '  columns: adaptiveDifficulty.enabled, progressTracking.enabled\n' +
+        '  hint: name one in full: --columns adaptiveDifficulty.enabled\n',
+    })
+  })
+
+  test('suggests a near name, also of a field inside another', async ({ local }) => {
+    const { code, stderr } = await local.run('users list --columns firstNam')
+    expect(code).toBe(2)
+    expect(stderr).toContain('hint: did you mean firstName?')
   })
 
   test('with an unknown name lists the valid ones, before anything is done', async ({ local }) => {
@@ -63,6 +89,35 @@ describe('columns of a project file', () => {
   })
 })
 
+test('a CSV has a column for each field, also of objects; lists are JSON in one cell', async ({ local }) => {
+  await local.run('users create --email ada@school.example --first-name Ada --last-name Lovelace')
+  const users = parseCsv((await local.run('users list --role learner -o csv')).stdout, { columns: true })
+  expect(users).toMatchObject([{ email: 'ada@school.example', firstName: 'Ada', lastName: 'Lovelace' }])
+  expect(users[0]).not.toHaveProperty('profile')
+
+  await local.run(['courses', 'create', '--title', 'Go', '--tags', 'a,b'])
+  const [course] = parseCsv((await local.run('courses list -o csv')).stdout, { columns: true })
+  expect(course).toMatchObject({
+    passingScore: '70',
+    'progressTracking.enabled': 'true',
+    'adaptiveDifficulty.enabled': 'false',
+    tags: '["a","b"]',
+  })
+})
+
+test('a CSV has columns for what nobody declared as well', async ({ options }) => {
+  const data = [
+    { id: '1', score: { math: 3, art: null } },
+    { id: '2', score: { math: 4, art: { best: 1 } } },
+  ]
+  const cli = testCli({ ...options, transport: transportOf(() => Response.json({ data, nextCursor: null })) })
+  const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'k' }
+  expect((await cli.run('api GET /v1/things --paginate -o csv', { env })).stdout).toBe(
+    'id,math,best\r\n1,3,\r\n2,4,1\r\n',
+  )
+  cli.remove()
+})
+
 test('a CSV says which fields came too late for its header', async ({ options }) => {
   const pages = [
     { data: [{ id: '1' }], nextCursor: 'c' },
@@ -73,7 +128,7 @@ test('a CSV says which fields came too late for its header', async ({ options })
   const { code, stdout, stderr } = await cli.run('courses list --all -o csv', { env })
   expect(code).toBe(0)
   expect(parseCsv(stdout, { columns: true })).toMatchObject([{ id: '1' }, { id: '2' }])
-  expect(stderr).toBe('note: later items have more fields, which are not in this CSV: extra\n')
+  expect(stderr).toBe('note: later items have fields that this CSV lacks: extra; use --columns or -o json\n')
   cli.remove()
 })
 
@@ -89,7 +144,7 @@ describe('--quiet', () => {
     expect(await local.run('courses versions crs_1 -q')).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringContaining('nothing here has one'),
+      stderr: expect.stringContaining('--quiet is not supported here: the result has no id'),
     })
   })
 })
@@ -98,7 +153,11 @@ describe('a list', () => {
   test('is cut at --limit, and says so', async ({ local }) => {
     for (const title of ['A', 'B', 'C']) await local.run(`courses create --title ${title}`)
     const cut = await local.run('courses list --limit 2 --sort title --columns title')
-    expect(cut).toEqual({ code: 0, stdout: 'A\nB\n', stderr: 'note: 2 shown, more exist: --all\n' })
+    expect(cut).toEqual({
+      code: 0,
+      stdout: 'A\nB\n',
+      stderr: 'note: showing the first 2; use --all for the rest\n',
+    })
     expect(await local.run('courses list --limit 3 --columns title --sort title')).toMatchObject({
       stdout: 'A\nB\nC\n',
       stderr: '',
@@ -116,7 +175,7 @@ describe('a list', () => {
     expect(all.stderr).toBe('')
     const some = await local.run('courses list --limit 150 -o jsonl')
     expect(some.stdout.split('\n')).toHaveLength(151)
-    expect(some.stderr).toContain('150 shown, more exist')
+    expect(some.stderr).toContain('showing the first 150;')
     const plain = await local.run('courses list -q')
     expect(plain.stdout.split('\n')).toHaveLength(21)
   }, 30_000)
@@ -153,8 +212,29 @@ describe('a terminal', () => {
     const coloured = await local.run('courses list', { tty: 100 })
     expect(coloured.stdout).toContain('\u001b[1mtitle\u001b[22m')
     const plain = await local.run('courses list', { tty: 100, env: { NO_COLOR: '1' } })
-    expect(plain.stdout).toMatch(/^id +title/)
+    expect(plain.stdout).toMatch(/^title +status/)
     expect(plain.stdout).not.toContain('\u001b')
+  })
+
+  test('is told which columns have no room, and shows them where there is', async ({ local }) => {
+    await local.run(['courses', 'create', '--title', 'Marine biology for absolute beginners'])
+    const narrow = await local.run('courses list --color never', { tty: 80 })
+    expect(narrow.stdout).toMatch(/^title +status +id\n/)
+    expect(narrow.stderr).toBe(
+      'note: 4 columns hidden: difficulty, version, updatedAt, externalId; use --columns or a wider terminal\n',
+    )
+    const wide = await local.run('courses list --color never', { tty: 200 })
+    expect(wide.stdout).toMatch(/^title +status +difficulty +version +updatedAt +externalId +id\n/)
+    expect(wide.stderr).toBe('')
+    expect((await local.run('courses list')).stderr).toBe('')
+  })
+
+  test('shows of one thing what is set', async ({ local }) => {
+    const { stdout } = await local.run('users me --color never', { tty: 80 })
+    expect(stdout).toMatch(/^email {7}\S+@\S+$/m)
+    expect(stdout).toMatch(/^scopes {6}read, write, admin$/m)
+    expect(stdout).not.toMatch(/externalId|firstName|bio/)
+    expect(JSON.parse((await local.run('users me -o json')).stdout)).toMatchObject({ externalId: null })
   })
 
   test('is told that nothing was found', async ({ local }) => {

@@ -1,5 +1,5 @@
 import { type CsvValue, csvRecord } from '../../../codec/csv.ts'
-import { valueAt } from '../columns.ts'
+import { type Column, valueAt } from '../columns.ts'
 import type { Format } from './format.ts'
 
 /**
@@ -7,11 +7,14 @@ import type { Format } from './format.ts'
  * arrays are JSON in theirs. Text that a spreadsheet would take for a formula gets one `'` in front, which a reader
  * takes off again.
  */
-export function csv(columns: readonly string[]): Format {
-  const header = csvRecord(columns, true)
+export function csv(columns: readonly Column[]): Format {
+  const header = csvRecord(
+    columns.map(({ label }) => label),
+    true,
+  )
   const line = (value: unknown) =>
     csvRecord(
-      columns.map((column) => cellOf(valueAt(value, column))),
+      columns.map(({ path }) => cellOf(valueAt(value, path))),
       false,
     )
   return {

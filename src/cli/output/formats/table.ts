@@ -1,23 +1,15 @@
 import type { ChalkInstance } from 'chalk'
-import { isJsonObject } from '../../../codec/json-object.ts'
-import { wrap } from '../../terminal/two-columns.ts'
+import stringWidth from 'string-width'
 import { visible } from '../../terminal/visible.ts'
-import { displayWidth } from '../../terminal/width.ts'
-import { cellText, pathsIn, valueAt } from '../columns.ts'
+import { type Column, cellText, valueAt } from '../columns.ts'
+import { type ColumnFacts, fitColumns, gap } from './column-widths.ts'
 import type { Format } from './format.ts'
-
-const gap = 2
-/** Below this a column says nothing any more. */
-const narrowest = 8
-/** What is left for a value beside its name; a name that leaves less has a line of its own. */
-const roomOfId = 36
-/** Up to this a column is given room before the next one gets any. */
-const readable = 16
+import { recordText } from './record.ts'
 
 /** How a table looks: the terminal's width, its colours, and its columns. */
 export interface TableOptions {
   /** The columns of a list, the most important first. */
-  readonly columns: readonly string[]
+  readonly columns: readonly Column[]
   /** True where the user chose them: then none is left out of a list, and a single thing shows no others. */
   readonly chosen: boolean
   readonly width: number
@@ -25,46 +17,50 @@ export interface TableOptions {
 }
 
 /**
- * Aligned columns fitted to a terminal. A list has a head, its widths are those of its first page, and the last
- * columns are left out where there is no room for them; a single thing has a line a field. Loads cli-table3.
+ * Aligned columns fitted to a terminal. A list has a head, and keeps the columns and widths of its first page; a single
+ * thing has a line a field. Loads cli-table3.
  */
-export async function loadTable({ columns, chosen, width, chalk }: TableOptions): Promise<Format> {
+export async function loadTable(options: TableOptions): Promise<Format> {
+  const { columns, chosen, width, chalk } = options
   const { default: Table } = await import('cli-table3')
-  const draw = (rows: readonly (readonly string[])[], colWidths: readonly number[]) => {
+  const draw = (rows: readonly string[][], colWidths: readonly number[]) => {
     // A border of nothing; cli-table3 colours heads and borders by itself unless told not to.
     const style = { head: [], border: [], 'padding-left': 0, 'padding-right': gap }
-    const table = new Table({ colWidths: [...colWidths], chars: borderless, style })
-    table.push(...rows.map((row) => row.slice(0, colWidths.length)))
+    const table = new Table({ colWidths: colWidths.map((each) => each + gap), chars: borderless, style })
+    table.push(...rows)
     return `${table.toString().replace(/ +$/gm, '')}\n`
   }
 
   return {
-    one: (value) => {
-      const fields = chosen ? columns : leavesIn(value)
-      const longest = Math.max(0, ...fields.map(displayWidth))
-      const indent = Math.min(longest, Math.max(width - roomOfId, narrowest)) + gap
-      const lines = fields.flatMap((field) => {
-        const text = wrap(textAt(value, field), Math.max(width - indent, narrowest))
-        const room = indent - gap - displayWidth(field)
-        const name = room < 0 ? chalk.bold(field) : chalk.bold(field) + ' '.repeat(room + gap) + text.shift()
-        return [name, ...text.filter((line) => line !== '').map((line) => ' '.repeat(indent) + line)]
-      })
-      return lines.map((line) => `${line.trimEnd()}\n`).join('')
-    },
+    one: (value) => recordText(value, { columns: chosen ? columns : null, width, chalk }),
     list: () => {
-      let widths: number[] | null = null
+      let widths: (number | null)[] | null = null
       return {
         rows: (values) => {
           if (values.length === 0) return ''
-          const rows = values.map((value) => columns.map((column) => textAt(value, column)))
-          const head = widths === null ? [columns.map((column) => chalk.bold(column))] : []
-          widths ??= fitted(naturalWidths(columns, rows), columns, width, chosen)
-          return draw([...head, ...rows], widths)
+          const facts = factsOf(columns, values)
+          const head = widths === null ? [columns.map(({ label }) => chalk.bold(visible(label)))] : []
+          widths = widths === null ? fitColumns(facts, width, chosen) : widened(widths, facts)
+          const rows = values.map((value) => columns.map((column) => cellOf(value, column)))
+          const shown = widths.flatMap((each, index) => (each === null ? [] : [{ index, width: each }]))
+          return draw(
+            [...head, ...rows].map((row) => shown.map(({ index }) => row[index] ?? '')),
+            shown.map((column) => column.width),
+          )
         },
         end: () => '',
+        hidden: () => columns.flatMap(({ label }, index) => (widths?.[index] === null ? [label] : [])),
       }
     },
   }
+}
+
+/** A later page has the widths of the first one; only what must not be cut gets more. */
+function widened(widths: readonly (number | null)[], facts: readonly ColumnFacts[]): (number | null)[] {
+  return widths.map((width, index) => {
+    const { whole = false, natural = 0 } = facts[index] ?? {}
+    return width !== null && whole ? Math.max(width, natural) : width
+  })
 }
 
 const borderless = Object.fromEntries(
@@ -74,54 +70,22 @@ const borderless = Object.fromEntries(
     .map((name) => [name, '']),
 )
 
-function textAt(value: unknown, path: string): string {
-  return visible(cellText(valueAt(value, path)))
+const instant = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/
+
+/** An instant to the minute, which tells rows apart; everything else as it is. */
+function cellOf(value: unknown, { path }: Column): string {
+  return visible(cellText(valueAt(value, path))).replace(instant, '$1Z')
 }
 
-function leavesIn(value: unknown): string[] {
-  return pathsIn(value).filter((path) => !isJsonObject(valueAt(value, path)))
-}
-
-function naturalWidths(columns: readonly string[], rows: readonly (readonly string[])[]): number[] {
-  return columns.map((column, index) =>
-    Math.max(displayWidth(column), ...rows.map((row) => displayWidth(row[index] ?? ''))),
-  )
-}
-
-/**
- * Widths, gaps included, that fit. Where columns may be left out, the last ones are; then the widest give way, ids
- * last of all, because half an id is of no use.
- */
-function fitted(
-  natural: readonly number[],
-  columns: readonly string[],
-  width: number,
-  keepAll: boolean,
-): number[] {
-  const widths = [...natural]
-  const isId = (index: number) => /(^i|I)d$/.test(columns[index] ?? '')
-  const needed = () =>
-    widths.reduce((sum, each, index) => sum + gap + (isId(index) ? each : Math.min(each, readable)), -gap)
-  while (!keepAll && widths.length > 2 && needed() > width) widths.pop()
-
-  const shrink = (indexes: number[], least: number) => {
-    let excess = widths.reduce((sum, each) => sum + each + gap, -gap) - width
-    while (excess > 0) {
-      const widest = indexes.reduce(
-        (best, index) => ((widths[index] ?? 0) > (widths[best] ?? 0) ? index : best),
-        -1,
-      )
-      const current = widths[widest] ?? 0
-      if (current <= least) return
-      widths[widest] = current - 1
-      excess -= 1
+function factsOf(columns: readonly Column[], values: readonly unknown[]): ColumnFacts[] {
+  return columns.map((column) => {
+    const cells = values.map((value) => cellOf(value, column)).filter((cell) => cell !== '')
+    const id = /(^i|I)d$/.test(column.path)
+    return {
+      natural: Math.max(stringWidth(visible(column.label)), ...cells.map((cell) => stringWidth(cell))),
+      whole: id || cells.every((cell) => instant.test(cell)),
+      id,
+      empty: cells.length === 0,
     }
-  }
-  const all = widths.map((_, index) => index)
-  shrink(
-    all.filter((index) => !isId(index)),
-    narrowest,
-  )
-  shrink(all, 3)
-  return widths.map((each) => each + gap)
+  })
 }

@@ -1,13 +1,13 @@
 import { visible } from '../../terminal/visible.ts'
-import { cellText, valueAt } from '../columns.ts'
+import { type Column, cellText, valueAt } from '../columns.ts'
 import type { Format } from './format.ts'
 
 /**
  * Tab-separated lines without a header, every value in full: what a table becomes in a pipe. Tab, line ends,
  * backslash and all other control characters are escaped, so that a line is a record.
  */
-export function tsv(columns: readonly string[]): Format {
+export function tsv(columns: readonly Column[]): Format {
   const line = (value: unknown) =>
-    `${columns.map((column) => visible(cellText(valueAt(value, column)).replaceAll('\\', '\\\\'))).join('\t')}\n`
+    `${columns.map(({ path }) => visible(cellText(valueAt(value, path)).replaceAll('\\', '\\\\'))).join('\t')}\n`
   return { one: line, list: () => ({ rows: (values) => values.map(line).join(''), end: () => '' }) }
 }

@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { csv } from '../../../../src/cli/output/formats/csv.ts'
 
+const named = (...paths: string[]) => paths.map((path) => ({ path, label: path }))
+
 /** Takes the guard of a formula off again, as our readers do. */
 function unguard(cell: string): string {
   return /^'+[=+\-@\t\r\n＝＋－＠]/.test(cell) ? cell.slice(1) : cell
@@ -32,16 +34,16 @@ test.each([
   [['a', 'b'], '"[""a"",""b""]"'],
   [{ a: 1 }, '"{""a"":1}"'],
 ])('%j is written as %j', (value, cell) => {
-  expect(csv(['c']).one({ c: value })).toBe(`c\r\n${cell}\r\n`)
+  expect(csv(named('c')).one({ c: value })).toBe(`c\r\n${cell}\r\n`)
 })
 
 test('an empty list is its header', () => {
-  const list = csv(['id', 'a.b']).list()
+  const list = csv(named('id', 'a.b')).list()
   expect(list.rows([]) + list.end()).toBe('id,a.b\r\n')
 })
 
 test('a list in pages has one header', () => {
-  const list = csv(['id']).list()
+  const list = csv(named('id')).list()
   expect(list.rows([{ id: 1 }]) + list.rows([{ id: 2 }]) + list.end()).toBe('id\r\n1\r\n2\r\n')
 })
 
@@ -50,7 +52,7 @@ test('every text comes back as it was from a reader that takes one guard off', (
   const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: character }))
   fc.assert(
     fc.property(fc.array(fc.tuple(text, text), { minLength: 1 }), (rows) => {
-      const list = csv(['a', 'b']).list()
+      const list = csv(named('a', 'b')).list()
       const written = list.rows(rows.map(([a, b]) => ({ a, b }))) + list.end()
       const read: string[][] = parse(written, { fromLine: 2, recordDelimiter: '\r\n' })
       expect(read.map((cells) => cells.map(unguard))).toEqual(rows)

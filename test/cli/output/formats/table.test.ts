@@ -1,10 +1,11 @@
 import { Chalk } from 'chalk'
+import stringWidth from 'string-width'
 import { describe, expect, it } from 'vitest'
 import { loadTable } from '../../../../src/cli/output/formats/table.ts'
-import { displayWidth } from '../../../../src/cli/terminal/width.ts'
 
 const chalk = new Chalk({ level: 0 })
-const columns = ['id', 'title', 'status', 'updatedAt']
+const named = (...paths: string[]) => paths.map((path) => ({ path, label: path }))
+const columns = named('title', 'status', 'updatedAt', 'id')
 const rows = [
   {
     id: 'crs_0123456789',
@@ -23,13 +24,13 @@ async function draw(width: number, chosen = false, shown = columns): Promise<str
 describe('a table', () => {
   it('is aligned under its head', async () => {
     const [head = '', first = '', second = ''] = await draw(120)
-    expect(head).toMatch(/^id +title +status +updatedAt$/)
+    expect(head).toMatch(/^title +status +updatedAt +id$/)
     expect(first.indexOf('draft')).toBe(head.indexOf('status'))
-    expect(displayWidth(second.slice(0, second.indexOf('published')))).toBe(head.indexOf('status'))
+    expect(stringWidth(second.slice(0, second.indexOf('published')))).toBe(head.indexOf('status'))
   })
 
   it.each([[40], [60], [80]])('fits into %d columns', async (width) => {
-    for (const line of await draw(width)) expect(displayWidth(line)).toBeLessThanOrEqual(width)
+    for (const line of await draw(width)) expect(stringWidth(line)).toBeLessThanOrEqual(width)
   })
 
   it('shortens long texts before ids, and shows that it did', async () => {
@@ -38,60 +39,51 @@ describe('a table', () => {
     expect(first).toMatch(/Marine biolog.*…/)
   })
 
-  it('leaves the last columns out where there is no room', async () => {
-    const [head] = await draw(40)
-    expect(head).toMatch(/^id +title$/)
+  it('leaves columns out where there is no room, ids last, and says which', async () => {
+    const list = (await loadTable({ columns, chosen: false, width: 60, chalk })).list()
+    expect(list.rows(rows)).toMatch(/^title +status +id\n/)
+    expect(list.hidden?.()).toEqual(['updatedAt'])
+    const wide = (await loadTable({ columns, chosen: false, width: 80, chalk })).list()
+    wide.rows(rows)
+    expect(wide.hidden?.()).toEqual([])
+  })
+
+  it('leaves empty columns out first', async () => {
+    const shown = named('title', 'language', 'status', 'id')
+    const list = (await loadTable({ columns: shown, chosen: false, width: 60, chalk })).list()
+    expect(list.rows(rows)).toMatch(/^title +status +id\n/)
+    expect(list.hidden?.()).toEqual(['language'])
+  })
+
+  it('never cuts an id: in a narrow terminal the lines are longer', async () => {
+    const id = 'crs_0123456789abcdef0123456789abcdef'
+    const list = (await loadTable({ columns: named('title', 'id'), chosen: true, width: 30, chalk })).list()
+    expect(list.rows([{ id, title: 'Marine biology' }])).toBe(`title     id\nMarine …  ${id}\n`)
+    expect(list.rows([{ id: `${id}-2`, title: 'Logic' }])).toBe(`Logic     ${id}-2\n`)
   })
 
   it('leaves out no column that was chosen', async () => {
-    const [head] = await draw(60, true, ['updatedAt', 'status', 'title', 'id'])
+    const [head] = await draw(60, true, named('updatedAt', 'status', 'title', 'id'))
     expect(head).toMatch(/^updatedAt +status +title +id$/)
   })
 
+  it('shows instants to the minute', async () => {
+    const list = (await loadTable({ columns: named('at', 'note'), chosen: false, width: 80, chalk })).list()
+    const note = 'since 2026-03-01T10:20:30.400Z'
+    expect(list.rows([{ at: '2026-03-01T10:20:30.400Z', note }])).toBe(
+      `at                 note\n2026-03-01T10:20Z  ${note}\n`,
+    )
+  })
+
   it('keeps the widths of its first page, without another head', async () => {
-    const list = (await loadTable({ columns: ['id'], chosen: false, width: 80, chalk })).list()
+    const list = (await loadTable({ columns: named('id'), chosen: false, width: 80, chalk })).list()
     expect(list.rows([{ id: 'a' }])).toBe('id\na\n')
     expect(list.rows([{ id: 'b' }])).toBe('b\n')
   })
 
-  it('of one thing has a line for each of its fields, objects leaf by leaf', async () => {
-    const format = await loadTable({ columns, chosen: false, width: 80, chalk })
-    expect(format.one({ id: 'x', criteria: { score: 70 }, tags: ['a'] })).toBe(
-      'id              x\ncriteria.score  70\ntags            a\n',
-    )
-  })
-
-  it('of one thing cuts nothing off: a long name has a line of its own, long texts are wrapped', async () => {
-    const format = await loadTable({ columns, chosen: false, width: 60, chalk })
-    const id = 'usr_0123456789abcdef0123456789abcdef'
-    const bio = 'Wrote the first program, before there was a machine for it.'
-    expect(format.one({ id, bio, settings: { notifications: { onEveryDevice: true, none: null } } })).toBe(
-      `id                        ${id}
-bio                       Wrote the first program, before
-                          there was a machine for it.
-settings.notifications.onEveryDevice
-                          true
-settings.notifications.none
-`,
-    )
-  })
-
   it('shows control characters instead of obeying them', async () => {
-    const list = (await loadTable({ columns: ['title'], chosen: false, width: 80, chalk })).list()
-    expect(list.rows([{ title: '\u001b[2Jgone' }])).toBe('title\n\\x1b[2Jgone\n')
-  })
-})
-
-describe('the width of text', () => {
-  it.each([
-    ['abc', 3],
-    ['日本', 4],
-    ['é', 1],
-    ['e\u0301', 1],
-    ['🎉', 2],
-    ['👨‍👩‍👧', 2],
-    ['', 0],
-  ])('%s is %d', (text, width) => {
-    expect(displayWidth(text)).toBe(width)
+    const shown = [{ path: 'title', label: 'ti\u001btle' }]
+    const list = (await loadTable({ columns: shown, chosen: false, width: 80, chalk })).list()
+    expect(list.rows([{ title: '\u001b[2Jgone' }])).toBe('ti\\x1btle\n\\x1b[2Jgone\n')
   })
 })
