@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect } from 'vitest'
@@ -36,16 +37,19 @@ const test = base
       return answer.json()
     }
     const { id: courseId } = await send('/v1/courses', 'POST', { title, status: 'published' })
+    const { id: emptyId } = await send('/v1/courses', 'POST', { title: 'Empty' })
+    const learners: string[] = []
     for (const [firstName, completionPercentage] of [
       ['Ada', 100],
       ['Grace', 40],
     ] as const) {
       const email = `${firstName.toLowerCase()}@school.example`
       const learner = await send('/v1/users', 'POST', { email, profile: { firstName } })
+      learners.push(learner.id)
       await send(`/v1/learners/${learner.id}/progress`, 'PUT', { courseId, completionPercentage })
     }
     const { email, password } = served.firstPassword!
-    return { url: served.url, email, password, courseId, send }
+    return { url: served.url, email, password, courseId, emptyId, learnerId: learners[0] ?? '', send }
   })
   .extend('signedIn', { scope: 'file' }, async ({ browser, school: { url, email, password } }) => {
     const context = await browser.newContext()
@@ -70,13 +74,42 @@ const section = (page: Page, name: string) =>
 describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', { timeout }, () => {
   test('shows courses and the learners of one', async ({ dashboard, complaints }) => {
     await picture(dashboard, 'overview')
-    expect(await dashboard.getByRole('img', { name: /completion/i }).count()).toBe(1)
+    expect(await dashboard.getByRole('img', { name: /in progress/i }).count()).toBeGreaterThan(1)
     await dashboard.getByRole('link', { name: title }).click()
     await dashboard.getByRole('heading', { level: 1, name: title }).waitFor()
     const rows = await dashboard.getByRole('row').allInnerTexts()
     expect(rows.find((row) => row.includes('Ada'))).toMatch(/100/)
     expect(rows.find((row) => row.includes('Grace'))).toMatch(/40/)
     await picture(dashboard, 'course')
+    expect(complaints).toEqual([])
+  })
+
+  test('searches, sorts and downloads the learners of a course, and opens one', async ({
+    dashboard,
+    complaints,
+  }) => {
+    await dashboard.getByRole('link', { name: title }).click()
+    await dashboard.getByRole('link', { name: 'Completion', exact: true }).click()
+    const names = async () =>
+      (await dashboard.getByRole('rowheader').allInnerTexts())
+        .map((text) => text.split('\n')[0])
+        .filter((name) => name === 'Ada' || name === 'Grace')
+    await dashboard.locator('th[aria-sort=ascending] a', { hasText: 'Completion' }).waitFor()
+    expect(await names()).toEqual(['Grace', 'Ada'])
+    expect(await dashboard.getByRole('columnheader', { name: 'Completion' }).getAttribute('aria-sort')).toBe(
+      'ascending',
+    )
+    await dashboard.getByLabel('Name or e-mail address').fill('grace')
+    await dashboard.getByLabel('Name or e-mail address').press('Enter')
+    await dashboard.getByText('1–1 of 1').waitFor()
+    const [file] = await Promise.all([
+      dashboard.waitForEvent('download'),
+      dashboard.getByRole('link', { name: 'Download CSV' }).click(),
+    ])
+    expect(readFileSync(await file.path(), 'utf8').split('\r\n')).toHaveLength(3)
+    await dashboard.getByRole('link', { name: 'Grace' }).click()
+    await dashboard.getByRole('heading', { level: 1, name: 'Grace' }).waitFor()
+    await picture(dashboard, 'learner')
     expect(complaints).toEqual([])
   })
 
@@ -153,22 +186,39 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
   })
 
   test('has no barrier on any page, light or dark', async ({ school, dashboard }) => {
-    for (const path of ['', `/courses/${school.courseId}`, '/keys', '/apps', '/account', '/nothing']) {
+    const { courseId, emptyId, learnerId } = school
+    const courses = [courseId, `${courseId}?q=nobody`, `${courseId}?attention=stuck`, emptyId]
+    for (const path of [
+      '',
+      ...courses.map((course) => `/courses/${course}`),
+      `/learners/${learnerId}`,
+      ...['/keys', '/apps', '/account', '/nothing'],
+    ]) {
       await dashboard.goto(`${school.url}/dashboard${path}`)
       expect({ path, found: await barriers(dashboard) }).toEqual({ path, found: [] })
     }
   })
 
-  test('fits a telephone, on every page', async ({ school: { url, courseId }, dashboard }) => {
+  test('fits a telephone, on every page', async ({
+    school: { url, courseId, emptyId, learnerId },
+    dashboard,
+  }) => {
     await dashboard.setViewportSize({ width: 390, height: 844 })
-    for (const path of ['', `/courses/${courseId}`, '/keys', '/apps', '/account']) {
+    const names = new Map([
+      ['', 'overview'],
+      [`/courses/${courseId}`, 'course'],
+      [`/courses/${emptyId}`, 'empty-course'],
+      [`/learners/${learnerId}`, 'learner'],
+      ...['/keys', '/apps', '/account'].map((path) => [path, path.slice(1)] as const),
+    ])
+    for (const [path, name] of names) {
       await dashboard.goto(`${url}/dashboard${path}`)
       const { wide, seen } = await dashboard.evaluate(() => ({
         wide: document.documentElement.scrollWidth,
         seen: document.documentElement.clientWidth,
       }))
       expect({ path, wide }).toEqual({ path, wide: seen })
-      await picture(dashboard, `narrow${path.replaceAll('/', '-').replace(courseId, 'one')}`)
+      await picture(dashboard, `narrow-${name}`)
     }
   })
 

@@ -55,7 +55,8 @@ export function plainBrowser(send: (request: Request) => Promise<Response>, orig
   const cookie = () => [...cookies].map((pair) => pair.join('=')).join('; ')
 
   async function request(address: string, init: RequestInit = {}): Promise<Shown> {
-    const url = new URL(address, origin).href
+    // A browser keeps the fragment to itself.
+    const url = new URL(address.replace(/#.*/, ''), origin).href
     const headers = new Headers(init.headers)
     if (cookies.size > 0) headers.set('cookie', cookie())
     const response = await send(new Request(url, { ...init, headers, redirect: 'manual' }))
@@ -93,8 +94,13 @@ export function plainBrowser(send: (request: Request) => Promise<Response>, orig
     const body = new URLSearchParams(
       Object.entries(sent).flatMap(([name, value]) => [value].flat().map((one) => [name, one])),
     )
+    const target = new URL(form.action || page.url, page.url)
+    if (form.method === 'get') {
+      target.search = `${body}`
+      return request(target.href)
+    }
     const headers = { 'content-type': 'application/x-www-form-urlencoded', origin: new URL(origin).origin }
-    return request(new URL(form.action || page.url, page.url).href, { method: 'POST', headers, body })
+    return request(target.href, { method: 'POST', headers, body })
   }
 
   return {

@@ -8,7 +8,8 @@ import { summaryOf } from './analytics-summary.ts'
 export const columns = Object.keys(LearnerRow.shape)
 const passedColumn = columns.indexOf('passed')
 
-const selected = sql`u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
+/** The columns of a row, of `u`, `c`, `e`, `p` and `g` in a statement over enrolments. */
+export const selected = sql`u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
   c.difficulty, e.status, e.enrolled_at, coalesce(p.status, 'not_started'), coalesce(p.percentage, 0), p.started_at,
   p.last_accessed, p.completed_at, g.percent,
   case when g.percent is null then null

@@ -1,7 +1,5 @@
-import { setImmediate } from 'node:timers/promises'
 import { parseAccept } from 'hono/utils/accept'
-import sql, { join, type Sql } from 'sql-template-tag'
-import { csvRecord } from '../../codec/csv.ts'
+import sql, { join } from 'sql-template-tag'
 import {
   type analytics as Analytics,
   analytics,
@@ -9,13 +7,14 @@ import {
   type Period,
 } from '../../contract/analytics.ts'
 import type { Query } from '../../contract/operation.ts'
-import type { Cell, Database } from '../database/database.ts'
+import type { Database } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import { resolveFilters } from '../database/reference.ts'
 import { type Call, routesOf } from '../http/handler.ts'
-import { Streamed } from '../http/reply.ts'
+import type { Streamed } from '../http/reply.ts'
 import { periodOf } from './analytics-period.ts'
-import { columns, everyRow, rowsPage, rowsSummary, toRow } from './analytics-rows.ts'
+import { everyRow, rowsPage, rowsSummary } from './analytics-rows.ts'
+import { type LearnerFile, learnerFile } from './learner-file.ts'
 
 type Format = (typeof analyticsFormats)[number]
 type LearnersQuery = Query<typeof Analytics.learners>
@@ -25,10 +24,6 @@ const formatOf: ReadonlyMap<string, Format> = new Map([
   ['text/csv', 'csv'],
   ['application/x-ndjson', 'ndjson'],
 ])
-const rowsAtOnce = 250
-// Everything else is an id, a time, a number or a choice of ours.
-const freeText: readonly string[] = ['email', 'firstName', 'lastName', 'externalId', 'courseTitle']
-const plain = columns.map((name) => !freeText.includes(name))
 
 /** Learner data: one query, three formats (JSON, CSV, NDJSON). */
 export const analyticsRoutes = routesOf(analytics, {
@@ -69,47 +64,15 @@ function conditionsOf(database: Database, query: LearnersQuery, { start, end }: 
   ]
 }
 
-/** All rows as text, a few hundred at a time, on a connection of their own that sees one snapshot. */
+/** All rows as text, named after the period that was asked for. */
 function streamed(
   { database, query }: Call<typeof analytics.learners>,
-  format: Format,
+  format: LearnerFile['format'],
   conditions: readonly Condition[],
   period: Period,
 ): Streamed {
-  const statement = everyRow(conditions)
-  const csv = format === 'csv'
-  const encode = csv
-    ? (cells: Cell[]) => csvRecord(cells, query.raw, plain)
-    : (cells: Cell[]) => `${JSON.stringify(toRow(cells))}\n`
-  const head = csv ? (query.bom ? '\ufeff' : '') + csvRecord(columns, true) : ''
-  const headers = {
-    'content-type': csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8',
-    'content-disposition': `attachment; filename="learners${suffixOf(period)}.${csv ? 'csv' : 'ndjson'}"`,
-  }
-  return new Streamed(headers, chunks(database, statement, head, encode))
-}
-
-async function* chunks(database: Database, statement: Sql, head: string, encode: (cells: Cell[]) => string) {
-  const reader = database.reader()
-  const rows = reader.stream(statement)
-  try {
-    let text = head
-    let count = 0
-    for (const cells of rows) {
-      text += encode(cells)
-      count += 1
-      if (count < rowsAtOnce) continue
-      yield text
-      text = ''
-      count = 0
-      // Other requests get their turn between two pieces.
-      await setImmediate()
-    }
-    yield text
-  } finally {
-    rows.return?.()
-    reader.close()
-  }
+  const name = `learners${suffixOf(period)}`
+  return learnerFile(database, everyRow(conditions), { ...query, name, format })
 }
 
 /** RFC 9110 §12.5.1: what the client likes best of what there is. */

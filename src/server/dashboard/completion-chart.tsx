@@ -1,55 +1,83 @@
-import type { Summary } from '../../contract/analytics.ts'
+import type { Standing } from '../analytics/standing.ts'
 import { Table } from './table.tsx'
 import { counted, many, percent } from './value-text.tsx'
 
-/** How many are how far. */
-export type Standing = Pick<Summary, 'enrollments' | 'notStarted' | 'inProgress' | 'completed'>
+/** The three parts of a course's enrolments. */
+export type Parts = Pick<Standing, 'enrollments' | 'notStarted' | 'inProgress' | 'completed'>
 
-const ranges = Array.from({ length: 10 }, (_, tenth) =>
-  tenth === 9 ? '90–100' : `${tenth * 10}–${tenth * 10 + 9}`,
-)
+const ranges = Array.from({ length: 10 }, (_, tenth) => `${tenth * 10}–${tenth * 10 + 9}`)
 
 // In px, from the top of the picture: a number stands above the tallest column, the scale below the line.
 const top = 24
-const line = 164
-const scale = 184
+const line = 144
+const scale = 164
 
-/** The enrolments by tenths of completion: columns with their numbers, and the same numbers as a table. */
-export function Distribution({ distribution, enrollments }: Pick<Summary, 'distribution' | 'enrollments'>) {
-  const most = Math.max(1, ...distribution)
-  const told = distribution.map((count, tenth) => `${ranges[tenth]} %: ${counted(count)}`).join('; ')
+/**
+ * The enrolments by percentage completed: their three parts as one bar, and those in progress by tenths, as columns of
+ * a scale of their own, each as high as its number; the same in words and as a table.
+ */
+export function CompletionChart({ standing }: { standing: Standing }) {
+  const { enrollments, inProgress, tenths } = standing
   return (
-    <figure class="card">
+    <figure class="card" aria-labelledby="chart">
       <figcaption>
-        <h2>Enrolments by completion</h2>
-        <p class="note">How many are how far, in per cent of a course.</p>
+        <h2 id="chart">Enrolments by percentage completed</h2>
       </figcaption>
-      <svg class="columns" role="img" aria-labelledby="columns-title columns-told" width="100%" height="192">
-        <title id="columns-title">Enrolments by completion</title>
-        <desc id="columns-told">{`${many(enrollments, 'enrolment')}. ${told}.`}</desc>
-        {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a group is not; what its columns say is told once, above */}
-        <g aria-hidden="true">
-          {distribution.map((count, tenth) => (
-            <TenthColumn count={count} tenth={tenth} height={heightOf(count, most)} />
-          ))}
-        </g>
-        <line class="axis" x1="0" x2="100%" y1={line + 0.5} y2={line + 0.5} />
-      </svg>
+      <StandingBar {...standing} height={28} />
+      <Key standing={standing} />
+      {inProgress === 0 ? null : (
+        <>
+          <h3>
+            In progress <span class="note">{many(inProgress, 'enrolment')}, by percentage completed</span>
+          </h3>
+          <svg
+            class="columns"
+            role="img"
+            aria-labelledby="columns-title columns-told"
+            width="100%"
+            height={scale + 8}
+          >
+            <title id="columns-title">Enrolments in progress by percentage completed</title>
+            <desc id="columns-told">
+              {`${tenths.map((count, tenth) => `${ranges[tenth]} %: ${counted(count)}`).join('; ')}.`}
+            </desc>
+            {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a group is not; what its columns say is told once, above */}
+            <g aria-hidden="true">
+              {tenths.map((count, tenth) => (
+                <TenthColumn
+                  count={count}
+                  tenth={tenth}
+                  height={((line - top) * count) / Math.max(...tenths)}
+                />
+              ))}
+            </g>
+            <line class="axis" x1="0" x2="100%" y1={line + 0.5} y2={line + 0.5} />
+          </svg>
+        </>
+      )}
       <details>
-        <summary>The same as a table</summary>
+        <summary>Show as table</summary>
         <Table
-          caption="Enrolments by completion"
-          columns={[{ name: 'Completion' }, { name: 'Enrolments', look: 'figures' }]}
-          rows={distribution.map((count, tenth) => [`${ranges[tenth]} %`, counted(count)])}
+          caption="Enrolments by percentage completed"
+          columns={[
+            { name: 'Completion' },
+            { name: 'Enrolments', look: 'figures' },
+            { name: 'Share', look: 'figures' },
+          ]}
+          rows={[
+            ['Not started', standing.notStarted] as const,
+            ...tenths.map((count, tenth) => [`${ranges[tenth]} %`, count] as const),
+            ['Completed', standing.completed] as const,
+          ].map(([name, count]) => [name, counted(count), share(count, enrollments)])}
         />
       </details>
     </figure>
   )
 }
 
-/** What is there at all is to be seen. */
-function heightOf(count: number, most: number): number {
-  return count === 0 ? 0 : Math.max(3, ((line - top) * count) / most)
+function share(count: number, all: number): string {
+  const percentage = (100 * count) / all
+  return count > 0 && percentage < 0.05 ? '< 0.1\u00a0%' : percent(percentage)
 }
 
 function TenthColumn({ count, tenth, height }: { count: number; tenth: number; height: number }) {
@@ -57,47 +85,52 @@ function TenthColumn({ count, tenth, height }: { count: number; tenth: number; h
   const middle = `${tenth * 10 + 5}%`
   return (
     <>
-      {/* The lower corners are round, too, and cut off at the line. */}
       <svg x={`${tenth * 10}%`} width="10%" height={line}>
         <title>{`${range} %: ${many(count, 'enrolment')}`}</title>
         <rect class="whole" width="100%" height="100%" />
-        <rect class="done" x="14%" y={line - height} width="72%" height={height + 8} rx="4" />
+        {count === 0 ? null : <rect class="doing" x="14%" y={line - height} width="72%" height={height} />}
         <text class={count === 0 ? 'few' : undefined} x="50%" y={line - height - 7}>
           {counted(count)}
         </text>
       </svg>
       <text class="few wide" x={middle} y={scale}>
-        {range}
+        {`${range} %`}
       </text>
       <text class="few slim" x={middle} y={scale}>
-        {tenth === 9 ? '90+' : `${tenth * 10}`}
+        {tenth * 10}
       </text>
     </>
   )
 }
 
-/** What the three parts of a bar look like: solid, hatched, empty. Needs `Hatching` on the page. */
-export function Key() {
+/** What the three parts of a bar look like: solid, hatched, empty; with their sizes where those are given. */
+export function Key({ standing }: { standing?: Parts }) {
   const parts = [
-    ['done', 'Completed'],
-    ['doing', 'In progress'],
-    ['', 'Not started'],
+    ['done', 'Completed', standing?.completed],
+    ['doing', 'In progress', standing?.inProgress],
+    ['', 'Not started', standing?.notStarted],
   ] as const
   return (
     <ul class="key">
-      {parts.map(([look, word]) => (
+      {parts.map(([look, word, count]) => (
         <li>
           <svg class="bar" width="22" height="14" aria-hidden="true">
             {look ? <rect class={look} width="100%" height="100%" /> : null}
           </svg>
           {word}
+          {standing && count !== undefined ? (
+            <>
+              {' '}
+              <strong>{counted(count)}</strong> {share(count, standing.enrollments)}
+            </>
+          ) : null}
         </li>
       ))}
     </ul>
   )
 }
 
-/** The pattern that tells what is in progress from what is done, without colour. Once on a page. */
+/** The pattern that tells what is in progress from what is done, without colour. */
 export function Hatching() {
   return (
     <svg class="unseen" aria-hidden="true" width="0" height="0">
@@ -118,12 +151,18 @@ export function Hatching() {
 }
 
 /** A course's enrolments as one bar in three parts. */
-export function StandingBar({ enrollments, notStarted, inProgress, completed }: Standing) {
+export function StandingBar({
+  enrollments,
+  notStarted,
+  inProgress,
+  completed,
+  height = 16,
+}: Parts & { height?: number }) {
   const told = `${counted(completed)} completed, ${counted(inProgress)} in progress, ${counted(notStarted)} not started`
   const part = (count: number) => (enrollments === 0 ? 0 : (100 * count) / enrollments)
   return (
-    <svg class="bar" role="img" width="100%" height="16">
-      <title>{enrollments === 0 ? 'nobody is enrolled' : told}</title>
+    <svg class="bar" role="img" width="100%" height={height}>
+      <title>{enrollments === 0 ? 'No learners enrolled' : told}</title>
       <rect class="doing" width={`${part(completed + inProgress)}%`} height="100%" />
       <rect class="done" width={`${part(completed)}%`} height="100%" />
     </svg>

@@ -3,14 +3,18 @@ import { refusalPage, seeOther } from '../pages/page.tsx'
 import { accountPage } from './account.tsx'
 import { appDeletion, appsPage } from './apps.tsx'
 import { coursePage } from './course.tsx'
+import { courseFile } from './course-file.ts'
 import { endpointsOf, noPage, signOut } from './dashboard-page.ts'
 import { grantRevocation } from './grant-revocation.tsx'
 import { keyRevocation, keysPage } from './keys.tsx'
+import { learnerPage } from './learner.tsx'
 import { overview } from './overview.tsx'
 
 const pages = [
   overview,
   coursePage,
+  courseFile,
+  learnerPage,
   keysPage,
   keyRevocation,
   appsPage,

@@ -5,6 +5,7 @@ import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { type PageOptions, page } from '../pages/page.tsx'
 import type { ProblemError } from '../problem/problem-error.ts'
+import { Hatching } from './completion-chart.tsx'
 import { type NoteName, noteIn } from './form-note.ts'
 import type { SignedInRequest } from './signed-in-request.ts'
 
@@ -40,6 +41,7 @@ export function framed(
       banner: <Banner signedIn={signedIn} section={section} />,
     },
     <>
+      <Hatching />
       {note && signedIn.raw.method !== 'POST' ? (
         <p class="note-bar" role="status">
           {note}

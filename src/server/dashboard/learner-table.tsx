@@ -1,72 +1,105 @@
 import type { Child } from 'hono/jsx'
 import type { LearnerRow } from '../../contract/analytics.ts'
-import { Completion, Hatching } from './completion-chart.tsx'
+import { Completion } from './completion-chart.tsx'
+import { type LearnerQuery, searchOf } from './learner-query.ts'
 import { type Column, Table } from './table.tsx'
 import { Day, percent, statusWords } from './value-text.tsx'
 
-const standing: readonly Column[] = [
-  { name: 'Status' },
-  { name: 'Completion', look: 'drawn' },
-  { name: 'Last accessed' },
-  { name: 'Grade', look: 'figures' },
+const standing: readonly (Column & { readonly sort: string })[] = [
+  { name: 'Status', sort: 'status' },
+  { name: 'Completion', look: 'drawn', sort: 'completion' },
+  { name: 'Last accessed', sort: 'last_accessed' },
+  { name: 'Grade', look: 'figures', sort: 'grade' },
 ]
 
-/** Learners of one course, each with how far they are. */
-export function LearnerTable({ rows }: { rows: readonly LearnerRow[] }) {
-  const columns = [{ name: 'Learner' }, ...standing]
-  return <StandingTable caption="Learners, by e-mail address" {...{ columns, rows }} name={nameOf} />
+/** Learners of one course, each with their progress; the headings sort them. */
+export function LearnerTable({
+  base,
+  here,
+  query,
+  graded,
+  rows,
+}: {
+  base: string
+  /** The address of the course's page. */
+  here: string
+  query: LearnerQuery
+  /** False where nothing in the course is graded: it then has no grades to show. */
+  graded: boolean
+  rows: readonly LearnerRow[]
+}) {
+  const columns = [{ name: 'Learner', sort: 'name' }, ...standing].map(({ sort, ...column }) => ({
+    ...column,
+    sorting: sortingOf(here, query, sort),
+  }))
+  return (
+    <StandingTable
+      caption="Learners of this course"
+      {...{ columns, rows, graded }}
+      name={(row) => (
+        <>
+          <a href={`${base}/dashboard/learners/${encodeURIComponent(row.learnerId)}`}>{nameOf(row)}</a>
+          {nameOf(row) === row.email ? null : <small>{row.email}</small>}
+        </>
+      )}
+    />
+  )
 }
 
-/** One's own courses, each with how far one is; `link` makes of a row the way to its course. */
-export function OwnTable({
+/** The courses of one learner, each with their progress in it; `link` makes of a row the way to its course. */
+export function CourseTable({
+  caption,
   rows,
   link = ({ courseTitle }) => courseTitle,
 }: {
+  caption: string
   rows: readonly LearnerRow[]
   link?: (row: LearnerRow) => Child
 }) {
-  const columns = [{ name: 'Course' }, ...standing]
-  return <StandingTable caption="My courses, and how far I am" {...{ columns, rows }} name={link} />
+  const columns = [{ name: 'Course' }, ...standing.map(({ sort: _, ...column }) => column)]
+  const graded = rows.some(({ gradePercent }) => gradePercent !== null)
+  return <StandingTable {...{ caption, columns, rows, graded }} name={link} />
+}
+
+/** A learner's name, or the e-mail address where there is none. */
+export function nameOf({ firstName, lastName, email }: LearnerRow): string {
+  return [firstName, lastName].filter(Boolean).join(' ').trim() || email
 }
 
 function StandingTable({
   caption,
   columns,
   rows,
+  graded,
   name,
 }: {
   caption: string
   columns: readonly Column[]
   rows: readonly LearnerRow[]
+  graded: boolean
   name: (row: LearnerRow) => Child
 }) {
   return (
-    <>
-      <Hatching />
-      <Table
-        caption={caption}
-        columns={columns}
-        rows={rows.map((row) => [
-          name(row),
-          statusOf(row),
-          <Completion percentage={row.completionPercentage} status={row.progressStatus} />,
-          <Day time={row.lastAccessed} />,
-          gradeOf(row),
-        ])}
-      />
-    </>
+    <Table
+      caption={caption}
+      columns={graded ? columns : columns.slice(0, -1)}
+      rows={rows.map((row) => [
+        name(row),
+        statusOf(row),
+        <Completion percentage={row.completionPercentage} status={row.progressStatus} />,
+        <Day time={row.lastAccessed} />,
+        ...(graded ? [gradeOf(row)] : []),
+      ])}
+    />
   )
 }
 
-function nameOf({ firstName, lastName, email }: LearnerRow): Child {
-  const name = [firstName, lastName].filter(Boolean).join(' ')
-  if (name === '') return email
-  return (
-    <>
-      {name}
-      <small>{email}</small>
-    </>
-  )
+/** What a heading does: it sorts by its column, and from the end where that is done already. */
+function sortingOf(here: string, query: LearnerQuery, sort: string): NonNullable<Column['sorting']> {
+  const now = query.sort === sort ? 'ascending' : query.sort === `-${sort}` ? 'descending' : undefined
+  // The table's own names, with the sign that turns the order around.
+  const next = (now === 'ascending' ? `-${sort}` : sort) as LearnerQuery['sort']
+  return { now, href: `${here}${searchOf({ ...query, sort: next, page: 1 })}#learners` }
 }
 
 function statusOf({ progressStatus, enrollmentStatus }: LearnerRow): Child {
@@ -74,7 +107,7 @@ function statusOf({ progressStatus, enrollmentStatus }: LearnerRow): Child {
   return (
     <>
       <span class="word">{statusWords[progressStatus]}</span>
-      {odd ? <small>enrolment {enrollmentStatus}</small> : null}
+      {odd ? <small>Enrolment {enrollmentStatus}</small> : null}
     </>
   )
 }
@@ -83,7 +116,7 @@ function gradeOf({ gradePercent, passed }: LearnerRow): Child {
   return (
     <>
       {percent(gradePercent)}
-      {passed === null ? null : <small>{passed ? 'passed' : 'not passed'}</small>}
+      {passed === null ? null : <small>{passed ? 'Passed' : 'Not passed'}</small>}
     </>
   )
 }

@@ -1,13 +1,15 @@
 import { analytics } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
-import { analyticsRoutes } from '../analytics/analytics.ts'
+import { standingOfAcademy } from '../analytics/standing.ts'
 import { courseRoutes } from '../courses/courses.ts'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
-import { Distribution, Hatching, Key, type Standing, StandingBar } from './completion-chart.tsx'
+import { AcademyAttention } from './attention-tiles.tsx'
+import { CompletionChart, Key, type Parts, StandingBar } from './completion-chart.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Figures } from './figures.tsx'
 import { framed } from './frame.tsx'
+import { Commands } from './next-steps.tsx'
 import { ownCourses } from './own-courses.tsx'
 import { nextPage, pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
@@ -21,51 +23,49 @@ export const overview: DashboardPage = {
     isRole(signedIn, ...analytics.learners.roles) ? wholeAcademy(signedIn) : ownCourses(signedIn),
 }
 
-const nobody: Standing & { averageCompletionPercentage: null; averageGradePercent: null } = {
+const nobody: Parts & { averageCompletionPercentage: null } = {
   enrollments: 0,
   notStarted: 0,
   inProgress: 0,
   completed: 0,
   averageCompletionPercentage: null,
-  averageGradePercent: null,
 }
 
 function wholeAcademy(signedIn: SignedInRequest): Reply {
   const listed = ask(signedIn, courseRoutes, courses.list, {
     query: { ...pageAsked(signedIn), sort: 'title', include_total: 'true' },
   })
-  const { summary } = ask(signedIn, analyticsRoutes, analytics.learners, { query: { limit: '1' } })
-  if (!summary) throw new TypeError('the first page of analytics has a summary')
-  const standings = new Map(summary.byCourse.map((standing) => [standing.courseId, standing]))
+  const { learners, all, byCourse } = standingOfAcademy(signedIn.academy.database, signedIn.request.now)
+  const standings = new Map(byCourse.map((standing) => [standing.courseId, standing]))
+  const placeOf = (courseId: string) => `${signedIn.base}/dashboard/courses/${encodeURIComponent(courseId)}`
   return framed(
     signedIn,
     { title: 'Overview', section: '/dashboard' },
     <>
       <h1>Overview</h1>
+      {all.enrollments > 0 ? <AcademyAttention standing={all} courses={byCourse} placeOf={placeOf} /> : null}
       <Figures
         figures={[
           ['Courses', counted(listed.total ?? 0)],
-          ['Learners enrolled', counted(summary.learners)],
-          ['Enrolments', counted(summary.enrollments)],
-          ['Completed', counted(summary.completed)],
-          ['Average completion', percent(summary.averageCompletionPercentage)],
-          ['Average grade', percent(summary.averageGradePercent)],
+          ['Learners enrolled', counted(learners)],
+          ['Enrolments', counted(all.enrollments)],
+          ['Completed', counted(all.completed)],
+          ['Average completion', percent(all.averageCompletionPercentage)],
+          ...(all.averageGradePercent === null
+            ? []
+            : [['Average grade', percent(all.averageGradePercent)] as const]),
         ]}
       />
-      {summary.enrollments > 0 ? <Distribution {...summary} /> : null}
+      {all.enrollments > 0 ? <CompletionChart standing={all} /> : null}
       <section class="card" aria-labelledby="courses">
         <h2 id="courses">Courses</h2>
         {listed.data.length === 0 ? (
-          <p>
-            No course is here yet. Make one with{' '}
-            <code>learnctl courses create --title "My first course"</code>.
-          </p>
+          <NoCourses mayCreate={isRole(signedIn, ...courses.create.roles)} />
         ) : (
           <>
-            <Hatching />
             <Key />
             <Table
-              caption="Courses, and how far their learners are"
+              caption="Courses and the progress of their learners"
               columns={[
                 { name: 'Course' },
                 { name: 'Learners', look: 'drawn' },
@@ -77,7 +77,7 @@ function wholeAcademy(signedIn: SignedInRequest): Reply {
               rows={listed.data.map((course) => {
                 const standing = standings.get(course.id) ?? nobody
                 return [
-                  <CourseName base={signedIn.base} course={course} enrolled={standing.enrollments} />,
+                  <CourseName place={placeOf(course.id)} course={course} enrolled={standing.enrollments} />,
                   <StandingBar {...standing} />,
                   counted(standing.completed),
                   counted(standing.inProgress),
@@ -94,11 +94,21 @@ function wholeAcademy(signedIn: SignedInRequest): Reply {
   )
 }
 
-function CourseName({ base, course, enrolled }: { base: string; course: Course; enrolled: number }) {
-  const { id, title, status, difficulty } = course
+function NoCourses({ mayCreate }: { mayCreate: boolean }) {
+  const steps = [['Create a course', 'learnctl courses create --title "My first course"']]
   return (
     <>
-      <a href={`${base}/dashboard/courses/${encodeURIComponent(id)}`}>{title}</a>
+      <p>No courses yet.</p>
+      {mayCreate ? <Commands steps={steps} /> : null}
+    </>
+  )
+}
+
+function CourseName({ place, course, enrolled }: { place: string; course: Course; enrolled: number }) {
+  const { title, status, difficulty } = course
+  return (
+    <>
+      <a href={place}>{title}</a>
       <small>
         {difficulty} · {counted(enrolled)} enrolled
         {status === 'published' ? null : <span class="state">{status}</span>}

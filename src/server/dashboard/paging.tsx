@@ -1,4 +1,5 @@
 import type { SignedInRequest } from './signed-in-request.ts'
+import { counted } from './value-text.tsx'
 
 /** How many rows a page of a list shows. */
 export const pageSize = 25
@@ -27,12 +28,48 @@ export function nextPage({ base, request, query }: SignedInRequest, nextCursor: 
     <nav class="pages" aria-label="Pages">
       {query.has('cursor') ? <a href={at()}>First page</a> : null}
       {nextCursor === null ? (
-        <span>This is the last page.</span>
+        <span>Last page</span>
       ) : (
         <a rel="next" href={at(nextCursor)}>
           Next page
         </a>
       )}
+    </nav>
+  )
+}
+
+/**
+ * Which rows of how many a page shows, and the links to the pages around it. Past the last page there are none, and a
+ * way back.
+ */
+export function numberedPages(at: number, total: number, hrefOf: (page: number) => string) {
+  if (total === 0) return null
+  const last = Math.max(1, Math.ceil(total / pageSize))
+  const from = (at - 1) * pageSize + 1
+  const to = Math.min(at * pageSize, total)
+  return (
+    <nav class="pages" aria-label="Pages">
+      <span>
+        {from > total
+          ? `No such page; ${counted(total)} in all`
+          : `${counted(from)}–${counted(to)} of ${counted(total)}`}
+      </span>
+      {at > 1 ? (
+        <>
+          {at > 2 ? <a href={hrefOf(1)}>First page</a> : null}
+          <a rel="prev" href={hrefOf(Math.min(at - 1, last))}>
+            Previous page
+          </a>
+        </>
+      ) : null}
+      {at < last ? (
+        <>
+          <a rel="next" href={hrefOf(at + 1)}>
+            Next page
+          </a>
+          {at + 1 < last ? <a href={hrefOf(last)}>Last page</a> : null}
+        </>
+      ) : null}
     </nav>
   )
 }

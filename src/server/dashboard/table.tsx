@@ -7,6 +7,8 @@ export interface Column {
   readonly look?: 'figures' | 'drawn' | 'broad'
   /** Its heading is read aloud, and not shown. */
   readonly unseen?: true
+  /** Its heading sorts the table: where that link leads, and which way the column is sorted now. */
+  readonly sorting?: { readonly href: string; readonly now: 'ascending' | 'descending' | undefined }
 }
 
 // On a narrow screen each row is a block of its own, and what is no table to CSS is none to some screen readers.
@@ -32,11 +34,13 @@ export function Table({
   return (
     <table {...table}>
       <caption>{caption}</caption>
-      <thead {...rowgroup}>
+      <thead {...rowgroup} class={columns.some(({ sorting }) => sorting) ? 'sorting' : undefined}>
         <tr {...row}>
-          {columns.map(({ name, unseen, look }) => (
-            <th {...columnheader} scope="col" class={look}>
-              {unseen ? <span class="unseen">{name}</span> : name}
+          {columns.map((column) => (
+            <th {...columnheader} scope="col" class={column.look} aria-sort={column.sorting?.now}>
+              {column.sorting ? <a href={column.sorting.href}>{column.name}</a> : null}
+              {column.unseen ? <span class="unseen">{column.name}</span> : null}
+              {column.sorting || column.unseen ? null : column.name}
             </th>
           ))}
         </tr>

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto'
 
 const light = `--ink: #1b2430; --soft: #54616e; --line: #dce2e9; --edge: #77838f; --ground: #f4f6f8; --card: #fff;
   --accent: #1f57b5; --accent-ink: #fff; --tint: #e9f0fb; --bad: #a3221b; --bad-tint: #fdf0ee; --good: #17663a;
-  --good-tint: #ebf6ef;`
+  --good-tint: #ebf6ef; --warn: #b25e00;`
 const dark = `--ink: #e6ebf1; --soft: #a6b2be; --line: #2d3843; --edge: #74828f; --ground: #10151b; --card: #182028;
   --accent: #8db6ff; --accent-ink: #0d1b30; --tint: #1e2d44; --bad: #ff9d94; --bad-tint: #331f20; --good: #85d8a8;
-  --good-tint: #183026;`
+  --good-tint: #183026; --warn: #f0b45f;`
 
 /** The one style sheet of all pages. It stands in each page, so that a page needs no second request. */
 export const style = `
@@ -23,6 +23,8 @@ main.narrow { max-width: 31rem; padding-top: 2.5rem; }
 h1 { font-size: 1.75rem; font-weight: 650; line-height: 1.2; letter-spacing: -.015em; margin: 0 0 1rem; overflow-wrap: anywhere; }
 h2 { font-size: 1.125rem; font-weight: 650; line-height: 1.3; margin: 0 0 .75rem; }
 .narrow h1, .short h1 { font-size: 1.5rem; }
+h3 { font-size: 1rem; font-weight: 650; line-height: 1.3; margin: 1.25rem 0 .25rem; }
+h3 .note { font-weight: 400; }
 p { margin: 0 0 1rem; max-width: 42rem; }
 .card > :last-child, .card form > :last-child { margin-bottom: 0; }
 .text { white-space: pre-line; overflow-wrap: anywhere; }
@@ -54,6 +56,19 @@ small { display: block; font-size: .875rem; font-weight: 400; color: var(--soft)
 .tiles div { display: flex; flex-direction: column; background: var(--card); padding: 1rem 1.25rem; }
 .tiles dt { color: var(--soft); font-size: .875rem; }
 .tiles dd { margin: 0; font-size: 1.75rem; font-weight: 650; line-height: 1.25; font-variant-numeric: tabular-nums; }
+.attention { display: grid; grid-template-columns: repeat(auto-fit, minmax(14rem, 1fr)); gap: 1rem 2rem; margin: 0; }
+.attention > div { border-left: 4px solid var(--warn); padding: 0 0 0 1rem; }
+.attention > .nothing { border-color: var(--line); }
+.attention dt { font-weight: 600; }
+.attention dd { margin: 0; }
+.attention .figure { font-size: 1.75rem; font-weight: 650; line-height: 1.25; font-variant-numeric: tabular-nums; }
+.attention .nothing .figure { color: var(--soft); }
+.attention .note { font-size: .875rem; }
+.attention li { padding: .125rem 0; overflow-wrap: anywhere; }
+.attention ul { margin: .5rem 0 0; font-size: .9375rem; }
+.steps { margin: 0; padding-left: 1.25rem; }
+.steps li { margin: 0 0 .75rem; }
+.steps .code { margin: .25rem 0 0; user-select: all; }
 .facts { display: grid; grid-template-columns: max-content 1fr; gap: .375rem 1.5rem; margin: 0 0 1rem; }
 .facts dt { color: var(--soft); }
 .facts dd { margin: 0; overflow-wrap: anywhere; }
@@ -113,8 +128,19 @@ small .state { margin-left: .5rem; }
 .take { color: var(--bad); }
 
 table + .note { margin: 1rem 0 0; }
-.pages { display: flex; gap: 1.5rem; padding: 1rem 0 0; }
+.pages { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; padding: 1rem 0 0; }
+.below { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 1rem; padding: 1rem 0 0; }
+.below .pages { padding: 0; }
+.search { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem; margin: 0 0 1rem; }
+.search label { margin: 0; }
+.search input:not([type=hidden]) { flex: 1 1 12rem; width: auto; max-width: 24rem; margin: 0; }
+.sorting a { color: inherit; text-decoration: none; white-space: nowrap; }
+.sorting a:hover { color: var(--accent); text-decoration: underline; }
+.sorting [aria-sort] a { color: var(--ink); }
+.sorting [aria-sort=ascending] a::after { content: " \\2191"; content: " \\2191" / ""; }
+.sorting [aria-sort=descending] a::after { content: " \\2193"; content: " \\2193" / ""; }
 .filter { margin: 0 0 1rem; }
+.filter .apart { margin-left: 1rem; }
 .filter a { display: block; padding: .25rem .75rem; border: 1px solid var(--edge); border-radius: 1rem; color: var(--ink); text-decoration: none; }
 .filter a[aria-current] { background: var(--accent); border-color: var(--accent); color: var(--accent-ink); font-weight: 600; }
 .filter a span { font-variant-numeric: tabular-nums; opacity: .85; }
@@ -133,11 +159,13 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
 .columns svg:hover .whole { fill: var(--tint); }
 .done { fill: var(--accent); }
 .doing { fill: url(#hatching); }
-.columns .done { fill: var(--accent); }
+.columns .doing { stroke: var(--accent); }
 #hatching .ground { fill: var(--tint); }
 #hatching .stroke { fill: var(--accent); }
 .bar { border: 1px solid var(--edge); border-radius: 5px; background: var(--card); overflow: hidden; }
 .key { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: 0 0 1rem; font-size: .875rem; color: var(--soft); }
+.bar + .key { margin: .5rem 0 0; }
+.key strong { color: var(--ink); }
 .key li { display: flex; align-items: center; gap: .5rem; }
 .completion { display: grid; grid-template-columns: minmax(4rem, 1fr) 4.25rem; align-items: center; gap: .75rem; }
 .completion span { text-align: right; }
@@ -156,10 +184,16 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
   .tiles div { padding: .75rem 1rem; }
   .tiles dd { font-size: 1.5rem; }
   .columns text { font-size: 12px; }
+  .filter .apart { margin-left: 0; }
+  .below { align-items: flex-start; flex-direction: column; }
   .wide { display: none; }
   .slim { display: inline; }
   section table, section tbody { display: block; }
   section thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  section thead.sorting { display: block; position: static; width: auto; height: auto; overflow: visible; clip-path: none; }
+  .sorting tr { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1rem; }
+  .sorting tr::before { content: "Sort by"; color: var(--soft); font-size: .875rem; }
+  .sorting th { display: block; width: auto; min-width: 0; padding: .25rem 0; border: 0; }
   section tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(6rem, 1fr)); gap: .5rem .75rem; padding: .875rem 0;
     border-bottom: 1px solid var(--line); }
   section tbody tr:has(.figures ~ .figures ~ .figures) { grid-template-columns: repeat(auto-fit, minmax(4.5rem, 1fr)); }
@@ -174,7 +208,8 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
   .facts dd { margin: 0 0 .625rem; }
 }
 @media (forced-colors: active) {
-  .done, .columns .done, #hatching .stroke { fill: CanvasText; }
+  .done, #hatching .stroke { fill: CanvasText; }
+  .columns .doing { stroke: CanvasText; }
   #hatching .ground { fill: Canvas; }
   .columns text, .columns .few { fill: CanvasText; }
   .axis { stroke: CanvasText; }
@@ -186,7 +221,7 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
 @media print {
   :root { ${light} }
   body { background: none; }
-  .banner nav, .who button, form:not(.who), .pages, .filter, .take, .skip { display: none; }
+  .banner nav, .who button, form:not(.who), .pages, .filter, .take, .skip, .below { display: none; }
   .card { break-inside: avoid-page; border-color: #999; }
   tr { break-inside: avoid; }
 }

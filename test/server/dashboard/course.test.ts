@@ -1,3 +1,4 @@
+import { parse } from 'csv-parse/sync'
 import { expect } from 'vitest'
 import { test as base, roles } from './signed-in.ts'
 
@@ -23,7 +24,7 @@ test('its learners have name, address, status, completion, day and grade', async
   await admin.put(`/v1/learners/${body.id}/progress`, progress)
   academy.grade({ learnerId: body.id, courseId, scoreGiven: 61.5 })
   const { html, text } = await (await signIn(admin)).open(`/dashboard/courses/${courseId}`)
-  expect(text).toMatch(/Ada Lovelace ada@b\.example In progress 43\.2 % 20 Feb 2026 61\.5 % not passed/)
+  expect(text).toMatch(/Ada Lovelace ada@b\.example In progress 43\.2 % 20 Feb 2026 61\.5 % Not passed/)
   expect(html).toContain('<rect class="doing" width="43.21%" height="100%">')
   expect(html).toContain('<time datetime="2026-02-20T23:30:00.000Z" title="20 Feb 2026, 23:30 UTC">')
   expect(html).toContain('<p class="text">One.\n\nTwo.</p>')
@@ -32,7 +33,7 @@ test('its learners have name, address, status, completion, day and grade', async
 test('an enrolment that is not active says so', async ({ admin, courseId, learner, signIn }) => {
   await admin.post('/v1/enrollments', { courseId, userId: learner.id, status: 'inactive' })
   const { text } = await (await signIn(admin)).open(`/dashboard/courses/${courseId}`)
-  expect(text).toContain(`${learner.email} Not started enrolment inactive 0`)
+  expect(text).toContain(`${learner.email} Not started Enrolment inactive 0`)
 })
 
 test('it is found by the id of the school, too', async ({ admin, courseId, signIn }) => {
@@ -73,14 +74,17 @@ test('many learners come page by page, each of them once, whatever the filter', 
     expect(seen).toEqual(expected)
   }
   const { html } = await browser.open(`${start}?status=completed`)
-  expect(html).toMatch(/status=completed" aria-current="true">Completed <span>30<\/span>/)
+  expect(html).toMatch(/status=completed#learners" aria-current="true">Completed <span>30<\/span>/)
   expect(html).toContain('In progress <span>30</span>')
 })
 
-test('a filter or a cursor that there is not is refused', async ({ admin, courseId, signIn }) => {
+test('a filter, an order or a page that there is not is refused', async ({ admin, courseId, signIn }) => {
   const browser = await signIn(admin)
   expect((await browser.open(`/dashboard/courses/${courseId}?status=lazy`)).status).toBe(400)
-  expect((await browser.open(`/dashboard/courses/${courseId}?cursor=x`)).status).toBe(400)
+  for (const wrong of ['attention=tired', 'sort=shoes', 'page=0', 'page=x', `q=${'x'.repeat(201)}`]) {
+    expect((await browser.open(`/dashboard/courses/${courseId}?${wrong}`)).status, wrong).toBe(400)
+    expect((await browser.open(`/dashboard/courses/${courseId}/learners.csv?${wrong}`)).status).toBe(400)
+  }
 })
 
 test('to a learner it shows their own progress, and nobody else', async ({
@@ -96,7 +100,7 @@ test('to a learner it shows their own progress, and nobody else', async ({
   }
   const browser = await signIn(learner)
   const { html, text } = await browser.open(`/dashboard/courses/${courseId}`)
-  expect(text).toMatch(/My progress .* Logic In progress 50 % 1 Mar 2026 –/)
+  expect(text).toMatch(/My progress .* Logic In progress 50 % 1 Mar 2026/)
   expect(html).not.toContain(other.email)
   expect(html).not.toContain(other.id)
 })
@@ -122,4 +126,199 @@ test.for(roles)('who is %s is told when there is no such course', async (role, {
     text: expect.stringContaining('There is no course crs_none.'),
   })
   expect(text).toContain('Back to the overview')
+})
+
+/** Learners with names, grades and days that sort differently, in one course. */
+const crowded = test.extend('crowd', async ({ academy, admin, courseId }) => {
+  const people = [
+    ['Éva', 'Zöld', 'm@b.example', 30, '2026-02-27', 90],
+    ['Bo', 'Abel', 'z@b.example', 100, '2026-02-01', 40],
+    ['', '', 'caesar@b.example', 60, '2026-02-28', null],
+  ] as const
+  for (const [firstName, lastName, email, completionPercentage, day, grade] of people) {
+    const { body } = await admin.post('/v1/users', {
+      email,
+      profile: firstName === '' ? {} : { firstName, lastName },
+    })
+    const lastAccessed = `${day}T10:00:00Z`
+    await admin.put(`/v1/learners/${body.id}/progress`, { courseId, completionPercentage, lastAccessed })
+    if (grade !== null) academy.grade({ learnerId: body.id, courseId, scoreGiven: grade })
+  }
+  await admin.post('/v1/users', { email: 'never@b.example' })
+  await admin.post('/v1/enrollments', { courseId, userId: 'email:never@b.example' })
+  return `/dashboard/courses/${courseId}`
+})
+
+const [eva, bo, caesar, never] = ['m@b.example', 'z@b.example', 'caesar@b.example', 'never@b.example']
+
+crowded.for([
+  ['', [bo, caesar, never, eva]],
+  ['?sort=-name', [eva, never, caesar, bo]],
+  ['?sort=completion', [never, eva, caesar, bo]],
+  ['?sort=-completion', [bo, caesar, eva, never]],
+  ['?sort=status', [never, eva, caesar, bo]],
+  ['?sort=last_accessed', [bo, eva, caesar, never]],
+  ['?sort=-last_accessed', [caesar, eva, bo, never]],
+  ['?sort=grade', [bo, eva, caesar, never]],
+  ['?sort=-grade', [eva, bo, caesar, never]],
+  ['?q=z%C3%B6LD', [eva]],
+  ['?q=%C3%A9va+z', [eva]],
+  ['?q=CAESAR%40', [caesar]],
+  ['?q=b.example&status=in_progress', [caesar, eva]],
+  ['?q=%25', []],
+  ['?attention=not_passed', [bo]],
+  ['?attention=stuck', []],
+] as const)(
+  'its table at %s has these learners in this order',
+  async ([search, expected], { admin, crowd, signIn }) => {
+    const browser = await signIn(admin)
+    const { html, text } = await browser.open(crowd + search)
+    expect(learnersIn(html)).toEqual(expected)
+    if (expected.length === 0) return expect(text).toContain('No learners match.')
+    const [, link = ''] = /href="([^"]+learners\.csv[^"]*)"/.exec(html) ?? []
+    const file = await browser.open(link.replaceAll('&amp;', '&'))
+    expect(fileOf(file.html).map(({ email }) => email)).toEqual(expected)
+  },
+)
+
+/** The rows of a file that was downloaded. */
+function fileOf(csv: string): Record<string, string>[] {
+  return parse(csv, { columns: true, bom: true })
+}
+
+crowded('headings sort, and a second time from the end', async ({ admin, crowd, signIn }) => {
+  const browser = await signIn(admin)
+  const headings = (html: string) =>
+    Object.fromEntries(
+      [...html.matchAll(/<th role="columnheader"([^>]*)><a href="([^"]+)">([^<]+)<\/a>/g)].map(
+        ([, attributes = '', href = '', name = '']) => [
+          name,
+          { href: href.replaceAll('&amp;', '&'), sorted: /aria-sort="(\w+)"/.exec(attributes)?.[1] },
+        ],
+      ),
+    )
+  const first = headings((await browser.open(`${crowd}?q=b.example&page=1`)).html)
+  expect(first).toEqual({
+    Learner: { href: `${crowd}?q=b.example&sort=-name#learners`, sorted: 'ascending' },
+    Status: { href: `${crowd}?q=b.example&sort=status#learners`, sorted: undefined },
+    Completion: { href: `${crowd}?q=b.example&sort=completion#learners`, sorted: undefined },
+    'Last accessed': { href: `${crowd}?q=b.example&sort=last_accessed#learners`, sorted: undefined },
+    Grade: { href: `${crowd}?q=b.example&sort=grade#learners`, sorted: undefined },
+  })
+  const second = headings((await browser.open(first['Grade']?.href ?? '')).html)
+  expect(second['Grade']).toEqual({ href: `${crowd}?q=b.example&sort=-grade#learners`, sorted: 'ascending' })
+  expect(second['Learner']).toEqual({ href: `${crowd}?q=b.example#learners`, sorted: undefined })
+  expect(headings((await browser.open(second['Grade']?.href ?? '')).html)['Grade']?.sorted).toBe('descending')
+})
+
+crowded('the form searches within the filter, and can be cleared', async ({ admin, crowd, signIn }) => {
+  const browser = await signIn(admin)
+  const found = await browser.submit(await browser.open(`${crowd}?status=in_progress&sort=-grade`), {
+    q: ' b.EXAMPLE ',
+  })
+  expect(new URL(found.url).search).toBe('?q=+b.EXAMPLE+&status=in_progress&sort=-grade')
+  expect(learnersIn(found.html)).toEqual([eva, caesar])
+  expect(found.html).toContain(`<a href="${crowd}?status=in_progress&amp;sort=-grade#learners">Clear</a>`)
+})
+
+crowded(
+  'a downloaded file has the rows and the guard of every export',
+  async ({ admin, crowd, courseId, signIn }) => {
+    await admin.post('/v1/users', { email: '=cmd@b.example', profile: { firstName: '=1+1' } })
+    await admin.post('/v1/enrollments', { courseId, userId: 'email:=cmd@b.example' })
+    const { headers, html } = await (await signIn(admin)).open(`${crowd}/learners.csv`)
+    expect(headers.get('content-type')).toBe('text/csv; charset=utf-8; header=present')
+    expect(headers.get('content-disposition')).toBe('attachment; filename="learners_logic.csv"')
+    expect(headers.get('cache-control')).toBe('no-store')
+    const exported = await admin.get(`/v1/analytics/learners?format=csv&course_id=${courseId}`)
+    const sorted = (text: string) => text.replace('\ufeff', '').split('\r\n').sort()
+    expect(sorted(html)).toEqual(sorted(exported.text))
+    expect(fileOf(html).map(({ firstName }) => firstName)).toContain("'=1+1")
+  },
+)
+
+test('pages are counted, and lead forward and back', async ({ admin, courseId, signIn }) => {
+  const emails = Array.from({ length: 83 }, (_, index) => `l${String(index).padStart(2, '0')}@b.example`)
+  await admin.post('/v1/users/batch', { items: emails.map((email) => ({ email })) })
+  await admin.post('/v1/enrollments/batch', {
+    items: emails.map((email) => ({ courseId, userId: `email:${email}` })),
+  })
+  const browser = await signIn(admin)
+  const start = `/dashboard/courses/${courseId}`
+  const pagesOf = async (search: string) => {
+    const { html } = await browser.open(start + search)
+    const [, nav = ''] = /<nav class="pages"[^>]*>(.*?)<\/nav>/.exec(html) ?? []
+    return nav
+      .replaceAll(/<a (?:rel="\w+" )?href="[^?"]*([^"#]*)#learners">([^<]+)<\/a>/g, ' [$2 $1]')
+      .replaceAll(/<[^>]+>/g, '')
+  }
+  expect(await pagesOf('')).toBe('1–25 of 83 [Next page ?page=2] [Last page ?page=4]')
+  expect(await pagesOf('?page=3')).toBe(
+    '51–75 of 83 [First page ] [Previous page ?page=2] [Next page ?page=4]',
+  )
+  expect(await pagesOf('?page=4')).toBe('76–83 of 83 [First page ] [Previous page ?page=3]')
+  expect(await pagesOf('?page=9')).toBe('No such page; 83 in all [First page ] [Previous page ?page=4]')
+  expect(await pagesOf('?q=l0&page=1')).toBe('1–10 of 10')
+})
+
+test('without graded work there is no verdict, and no grade', async ({
+  admin,
+  courseId,
+  learner,
+  signIn,
+}) => {
+  await admin.put(`/v1/learners/${learner.id}/progress`, { courseId, completionPercentage: 100 })
+  const staff = await signIn(admin)
+  const own = await signIn(learner)
+  const looked = [
+    await staff.open('/dashboard'),
+    await staff.open(`/dashboard/courses/${courseId}`),
+    await staff.open(`/dashboard/learners/${learner.id}`),
+    await own.open('/dashboard'),
+    await own.open(`/dashboard/courses/${courseId}`),
+  ]
+  for (const { html, url } of looked)
+    expect(html.slice(html.indexOf('<main')), url).not.toMatch(/pass|grade/i)
+})
+
+test('a course without learners says what to do next, to those who may', async ({
+  admin,
+  analyst,
+  signIn,
+}) => {
+  const { body } = await admin.post('/v1/courses', { title: 'Empty' })
+  const [path, asks] = [`/dashboard/courses/${body.id}`, 'No learners enrolled yet.']
+  const commands = async () =>
+    [...(await (await signIn(admin)).open(path)).html.matchAll(/<code class="code">([^<]+)</g)].map(
+      ([, text]) => text,
+    )
+  const enrol = `learnctl enrollments create --course ${body.id} --user email:ada@example.org`
+  expect(await commands()).toEqual([
+    `learnctl lessons create --course ${body.id} --title &quot;First lesson&quot;`,
+    `learnctl courses publish ${body.id}`,
+    enrol,
+  ])
+  await admin.post('/v1/lessons', { courseId: body.id, title: 'One' })
+  await admin.put(`/v1/courses/${body.id}`, { status: 'published' })
+  expect(await commands()).toEqual([enrol])
+  expect((await (await signIn(analyst)).open(path)).text).toMatch(new RegExp(`${asks}$`))
+})
+
+test('a learner has a page: their courses, with the way to each', async ({
+  academy,
+  admin,
+  courseId,
+  signIn,
+}) => {
+  const { body } = await admin.post('/v1/users', { email: 'ada@b.example', profile: { firstName: 'Ada' } })
+  await admin.put(`/v1/learners/${body.id}/progress`, { courseId, completionPercentage: 40 })
+  academy.grade({ learnerId: body.id, courseId, scoreGiven: 75 })
+  const browser = await signIn(admin)
+  const course = await browser.open(`/dashboard/courses/${courseId}`)
+  const [, link = ''] = /<a href="([^"]+)">Ada<\/a>/.exec(course.html) ?? []
+  const { text, html } = await browser.open(link)
+  expect(text).toMatch(/Ada ada@b\.example · learner · usr_\w+ Courses 1/)
+  expect(text).toMatch(/Logic In progress 40 % 1 Mar 2026 75 % Passed$/)
+  expect(html).toContain(`<a href="/dashboard/courses/${courseId}">Logic</a>`)
+  expect((await browser.open('/dashboard/learners/usr_none')).status).toBe(404)
 })

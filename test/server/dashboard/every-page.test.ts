@@ -3,6 +3,9 @@ import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import type { PlainBrowser, Shown } from '../../helpers/browser.ts'
 import { test as base, complete, filled, pathsOf, send, thingsOf } from './signed-in.ts'
 
+/** Where a page is, and not a file. */
+const pagePaths = pathsOf('GET').filter((path) => !path.endsWith('.csv'))
+
 const hostile = '<script>alert("x")</script>\'&amp;'
 
 interface Looked {
@@ -21,7 +24,7 @@ async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrow
   await admin.put(`/v1/learners/${learner.body.id}/progress`, { courseId, completionPercentage: 40 })
   await send(browser, '/dashboard/keys', { ...complete['/dashboard/keys'], name: hostile })
   const looked: Looked[] = []
-  for (const path of pathsOf('GET')) {
+  for (const path of pagePaths) {
     looked.push({ name: path, page: await browser.open(filled(path, things)) })
   }
   const fields = { ...complete['/dashboard/apps'], name: hostile }
@@ -54,6 +57,7 @@ describe('every page', () => {
     expect(shown).toEqual([
       '/dashboard',
       '/dashboard/courses/:courseId',
+      '/dashboard/learners/:userId',
       '/dashboard/keys',
       '/dashboard/account',
       'a new application',
@@ -112,6 +116,7 @@ describe('every page', () => {
     const current: Readonly<Record<string, string | undefined>> = {
       '/dashboard': '/dashboard" aria-current="page',
       '/dashboard/courses/:courseId': '/dashboard" aria-current="true',
+      '/dashboard/learners/:userId': '/dashboard" aria-current="true',
       '/dashboard/keys': '/dashboard/keys" aria-current="page',
       '/dashboard/keys/:keyId/revoke': '/dashboard/keys" aria-current="true',
       '/dashboard/apps': '/dashboard/apps" aria-current="page',
@@ -120,7 +125,7 @@ describe('every page', () => {
       '/dashboard/grants/:grantId/revoke': '/dashboard/account" aria-current="true',
       '/dashboard/*': undefined,
     }
-    expect(Object.keys(current)).toEqual(pathsOf('GET'))
+    expect(Object.keys(current)).toEqual(pagePaths)
     for (const { name, page } of looked.filter((one) => one.name in current)) {
       expect(page.html, name).toMatch(/<body><a class="skip" href="#content">/)
       expect(page.html, name).toMatch(/<main id="content" tabindex="-1"/)

@@ -74,13 +74,16 @@ test('completion is a picture, the same in words, and the same as a table', asyn
   const { html } = await (await signIn(admin)).open('/dashboard')
   const told = /<desc id="columns-told">([^<]+)<\/desc>/.exec(html)?.[1]
   expect(told).toBe(
-    '6 enrolments. 0–9 %: 2; 10–19 %: 0; 20–29 %: 0; 30–39 %: 0; 40–49 %: 1; 50–59 %: 0; 60–69 %: 0; 70–79 %: 1; 80–89 %: 0; 90–100 %: 2.',
+    '0–9 %: 1; 10–19 %: 0; 20–29 %: 0; 30–39 %: 0; 40–49 %: 1; 50–59 %: 0; 60–69 %: 0; 70–79 %: 1; 80–89 %: 0; 90–99 %: 1.',
   )
+  const ranges = ['0–9', '10–19', '20–29', '30–39', '40–49', '50–59', '60–69', '70–79', '80–89', '90–99']
   expect(rows(html)).toEqual([
-    ['Completion', 'Enrolments'],
-    ...['0–9', '10–19', '20–29', '30–39', '40–49', '50–59', '60–69', '70–79', '80–89', '90–100'].map(
-      (range, index) => [`${range} %`, String([2, 0, 0, 0, 1, 0, 0, 1, 0, 2][index])],
+    ['Completion', 'Enrolments', 'Share'],
+    ['Not started', '1', '16.7\u00a0%'],
+    ...ranges.map((range, index) =>
+      [0, 4, 7, 9].includes(index) ? [`${range} %`, '1', '16.7\u00a0%'] : [`${range} %`, '0', '0\u00a0%'],
     ),
+    ['Completed', '1', '16.7\u00a0%'],
     ['Course', 'Learners', 'Completed', 'In progress', 'Not started', 'Average'],
     [
       expect.stringMatching(/^Logic\s+beginner · 4 enrolled$/),
@@ -109,6 +112,72 @@ test('completion is a picture, the same in words, and the same as a table', asyn
   ])
 })
 
+test('the columns are as high as their numbers, and nothing has no height', async ({
+  academy,
+  admin,
+  courses,
+  signIn,
+}) => {
+  for (const percentage of [41, 42, 43]) {
+    const { id } = await academy.person('learner')
+    await admin.put(`/v1/learners/${id}/progress`, {
+      courseId: courses.logic,
+      completionPercentage: percentage,
+    })
+  }
+  const { html, text } = await (await signIn(admin)).open('/dashboard')
+  const [, chart = ''] = /<svg class="columns"(.*?)<\/details>/.exec(html) ?? []
+  const columns = [...chart.matchAll(/<title>([^<]+)<\/title><rect class="whole"[^>]*>(.*?)<\/svg>/g)]
+  const heights = columns.map(([, name, column = '']) => [
+    name,
+    Number(/<rect class="doing"[^>]* height="([^"]+)"/.exec(column)?.[1] ?? 0),
+  ])
+  expect(columns).toHaveLength(10)
+  const all = new Map(heights as [string, number][])
+  expect(all.get('40–49 %: 4 enrolments')).toBe(120)
+  expect(all.get('0–9 %: 1 enrolment')).toBe(30)
+  expect(all.get('10–19 %: 0 enrolments')).toBe(0)
+  expect(text).toContain('Completed 1 11.1 % In progress 7 77.8 % Not started 1 11.1 %')
+})
+
+test('what needs attention comes first, each count a link to the learners', async ({
+  academy,
+  admin,
+  courses,
+  signIn,
+}) => {
+  const [stuck, busy] = [await academy.person('learner'), await academy.person('learner')]
+  const set = (id: string, completionPercentage: number, lastAccessed: string) =>
+    admin.put(`/v1/learners/${id}/progress`, { courseId: courses.logic, completionPercentage, lastAccessed })
+  await set(stuck.id, 20, '2026-02-10T09:00:00Z')
+  await set(stuck.id, 20, '2026-02-28T09:00:00Z')
+  await set(busy.id, 20, '2026-02-10T09:00:00Z')
+  await set(busy.id, 30, '2026-02-28T09:00:00Z')
+  academy.grade({ learnerId: busy.id, courseId: courses.logic, scoreGiven: 12 })
+  await admin.post('/v1/enrollments', {
+    courseId: courses.music,
+    userId: busy.id,
+    enrolledAt: '2026-01-01T00:00:00Z',
+  })
+  const browser = await signIn(admin)
+  const page = await browser.open('/dashboard')
+  expect(page.text).toMatch(
+    /Overview Needs attention Inactive 1 No access for 14 days, not completed Inactive in Music: 1 Stuck 1 Below 50 %, no progress for 14 days Stuck in Logic: 1 Not passed 1 Grade below the passing score Not passed in Logic: 1 Courses 3/,
+  )
+  const links = [...page.html.matchAll(/href="([^"]+attention=\w+)#learners"/g)].map(([, href = '']) => href)
+  expect(links).toEqual([
+    `/dashboard/courses/${courses.music}?attention=inactive`,
+    `/dashboard/courses/${courses.logic}?attention=stuck`,
+    `/dashboard/courses/${courses.logic}?attention=not_passed`,
+  ])
+  for (const [index, person] of [busy, stuck, busy].entries()) {
+    const { html } = await browser.open(links[index] ?? '')
+    expect(rows(html).filter((row) => row[0]?.includes('@'))).toEqual([
+      expect.arrayContaining([person.email]),
+    ])
+  }
+})
+
 test('a bar is as long as its part of the enrolments', async ({ admin, courses, signIn }) => {
   expect(courses.logic).toBeTruthy()
   const { html } = await (await signIn(admin)).open('/dashboard')
@@ -127,11 +196,11 @@ test('a learner sees their own courses that are published, and nothing of anybod
   const { html, text } = await (await signIn(learner)).open('/dashboard')
   expect(rows(html)).toEqual([
     ['Course', 'Status', 'Completion', 'Last accessed', 'Grade'],
-    ['Logic', 'Completed', '100\u00a0%', '1 Mar 2026', expect.stringMatching(/^88\u00a0%\s+passed$/)],
+    ['Logic', 'Completed', '100\u00a0%', '1 Mar 2026', expect.stringMatching(/^88\u00a0%\s+Passed$/)],
     ['Music', 'Not started', '0\u00a0%', '–', '–'],
   ])
   expect(tiles(html)).toMatchObject({ Courses: '2', Completed: '1', 'Not started': '1' })
-  expect(text).toContain('1 more enrolment is in a course that is not published now.')
+  expect(text).toContain('1 more enrolment is in a course not published at the moment.')
   expect(html).not.toContain('Zoology')
   for (const { id, email } of courses.others) {
     expect(html).not.toContain(id)
@@ -150,10 +219,17 @@ test('an enrolment that was deleted is not one of theirs any more', async ({
   expect((await (await signIn(learner)).open('/dashboard')).text).not.toContain('Music')
 })
 
-test('an academy with nothing in it says how to begin', async ({ admin, learner, signIn }) => {
+test('an academy with nothing in it says how to begin, to those who may', async ({
+  admin,
+  analyst,
+  learner,
+  signIn,
+}) => {
   const { html, text } = await (await signIn(admin)).open('/dashboard')
-  expect(text).toContain('No course is here yet. Make one with learnctl courses create')
-  expect(html).not.toContain('<svg')
+  expect(text).toContain('No courses yet. Create a course learnctl courses create --title "My first course"')
+  expect(html).not.toContain('role="img"')
+  expect(text).not.toMatch(/Needs attention|Average grade/)
+  expect((await (await signIn(analyst)).open('/dashboard')).text).toMatch(/No courses yet\.$/)
   expect((await (await signIn(learner)).open('/dashboard')).text).toContain(
     'You are not enrolled in a course yet.',
   )
@@ -162,7 +238,7 @@ test('an academy with nothing in it says how to begin', async ({ admin, learner,
 test('a course that nobody takes has an empty bar', async ({ admin, signIn }) => {
   await admin.post('/v1/courses', { title: 'Alone' })
   const { html } = await (await signIn(admin)).open('/dashboard')
-  expect(html).toContain('<title>nobody is enrolled</title>')
+  expect(html).toContain('<title>No learners enrolled</title>')
   expect(html).not.toContain('NaN')
 })
 

@@ -29,6 +29,7 @@ export function pathsOf(method: 'GET' | 'POST'): string[] {
 /** Things of one's own that paths can name. */
 export interface Things {
   readonly courseId: string
+  readonly userId: string
   readonly keyId: string
   readonly clientId: string
   readonly grantId: string
@@ -45,7 +46,13 @@ export async function thingsOf(academy: TestAcademy, owner: Person, admin: Perso
     scope: 'read',
   })
   const grant = academy.database.one<{ id: string }>(sql`select id from grants where user_id = ${owner.id}`)
-  return { courseId: course.body.id, keyId: key.body.id, clientId, grantId: grant?.id ?? '' }
+  return {
+    courseId: course.body.id,
+    userId: owner.id,
+    keyId: key.body.id,
+    clientId,
+    grantId: grant?.id ?? '',
+  }
 }
 
 /** A path of an endpoint with what it names filled in. */

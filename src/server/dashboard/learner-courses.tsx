@@ -1,0 +1,66 @@
+import type { Child } from 'hono/jsx'
+import type { Sql } from 'sql-template-tag'
+import { rowsPage, rowsSummary } from '../analytics/analytics-rows.ts'
+import { Figures } from './figures.tsx'
+import { CourseTable } from './learner-table.tsx'
+import { nextPage, pageAsked, pageSize } from './paging.tsx'
+import type { SignedInRequest } from './signed-in-request.ts'
+import { counted, percent } from './value-text.tsx'
+
+/** The courses of one learner: figures over all of them, and a page of them. */
+export function LearnerCourses({
+  signedIn,
+  conditions,
+  caption,
+  none,
+  note,
+}: {
+  signedIn: SignedInRequest
+  /** What leaves the enrolments of one learner, on `u`, `e`, `c`. */
+  conditions: readonly Sql[]
+  caption: string
+  /** What is said where there are none. */
+  none: string
+  note?: Child
+}) {
+  const { database } = signedIn.academy
+  const query = { ...pageAsked(signedIn), limit: pageSize, include_total: false }
+  const { data, nextCursor } = rowsPage(database, query, conditions)
+  const summary = rowsSummary(database, conditions)
+  return (
+    <>
+      <Figures
+        figures={[
+          ['Courses', counted(summary.enrollments)],
+          ['Completed', counted(summary.completed)],
+          ['In progress', counted(summary.inProgress)],
+          ['Not started', counted(summary.notStarted)],
+          ['Average completion', percent(summary.averageCompletionPercentage)],
+          ...(summary.averageGradePercent === null
+            ? []
+            : [['Average grade', percent(summary.averageGradePercent)] as const]),
+        ]}
+      />
+      <section class="card" aria-labelledby="courses">
+        <h2 id="courses">Courses</h2>
+        {data.length === 0 ? (
+          <p>{none}</p>
+        ) : (
+          <>
+            <CourseTable
+              caption={caption}
+              rows={data}
+              link={({ courseId, courseTitle }) => (
+                <a href={`${signedIn.base}/dashboard/courses/${encodeURIComponent(courseId)}`}>
+                  {courseTitle}
+                </a>
+              )}
+            />
+            {nextPage(signedIn, nextCursor)}
+          </>
+        )}
+        {note}
+      </section>
+    </>
+  )
+}

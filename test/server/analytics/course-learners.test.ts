@@ -1,0 +1,82 @@
+import { raw, type Sql } from 'sql-template-tag'
+import { expect } from 'vitest'
+import { learnerSorts, pageOfLearners } from '../../../src/server/analytics/course-learners.ts'
+import { medianOfCourse, standingOfCourse } from '../../../src/server/analytics/standing.ts'
+import type { Database } from '../../../src/server/database/database.ts'
+import { test } from '../../helpers/academy.ts'
+
+const now = new Date('2026-03-01T12:00:00.000Z')
+
+/** A database that keeps the statements it is asked. */
+function listening(database: Database): { database: Database; asked: Sql[] } {
+  const asked: Sql[] = []
+  const kept = <Result>(ask: (query: Sql) => Result) => {
+    return (query: Sql) => {
+      asked.push(query)
+      return ask(query)
+    }
+  }
+  const { one, all, stream } = database
+  // Each keeps the types of the method that it stands for.
+  const heard = { one: kept(one), all: kept(all), stream: kept(stream) } as Database
+  return { database: { ...database, ...heard }, asked }
+}
+
+test('what a course page asks is found by indexes alone, in as many statements however many learners there are', async ({
+  academy,
+  admin,
+}) => {
+  const { id } = (await admin.post('/v1/courses', { title: 'Logic', status: 'published' })).body
+  const counts: number[] = []
+  for (const learners of [1, 30]) {
+    const emails = Array.from({ length: learners }, (_, index) => `l${learners}-${index}@b.example`)
+    await admin.post('/v1/users/batch', { items: emails.map((email) => ({ email })) })
+    await admin.post('/v1/progress/batch', {
+      items: emails.map((email) => ({
+        learnerId: `email:${email}`,
+        courseId: id,
+        completionPercentage: 10,
+      })),
+    })
+    const { database, asked } = listening(academy.database)
+    const { enrollments } = standingOfCourse(database, id, now)
+    expect(medianOfCourse(database, id, enrollments)).toBe(10)
+    for (const sort of learnerSorts.flatMap((name) => [name, `-${name}`])) {
+      const filter = { courseId: id, sort, search: 'l', status: 'in_progress' as const }
+      for (const attention of [undefined, 'inactive', 'stuck', 'not_passed'] as const) {
+        pageOfLearners(database, { ...filter, attention }, now, { size: 25, from: 0 })
+      }
+    }
+    counts.push(asked.length)
+    for (const query of asked) {
+      const plan = academy.database.all<{ detail: string }>(
+        Object.assign(raw(`explain query plan ${query.sql}`), { values: query.values }),
+      )
+      const scans = plan.filter(({ detail }) => /^SCAN (?!\(subquery)/.test(detail))
+      expect(scans, query.sql).toEqual([])
+    }
+  }
+  expect(counts).toEqual([82, 82])
+})
+
+test('a learner is inactive or stuck from the fourteenth day on, and only where something is left to do', async ({
+  academy,
+  admin,
+}) => {
+  const course = { title: 'Logic', status: 'published', progressTracking: { completionThreshold: 40 } }
+  const { id } = (await admin.post('/v1/courses', course)).body
+  const set = async (completionPercentage: number, lastAccessed: string) => {
+    const learner = await academy.person('learner')
+    const body = { courseId: id, completionPercentage, lastAccessed }
+    await admin.put(`/v1/learners/${learner.id}/progress`, body)
+  }
+  const attention = () => standingOfCourse(academy.database, id, now).attention
+  await set(30, '2026-02-15T12:00:00.001Z')
+  expect(attention()).toEqual({ inactive: 0, stuck: 0, not_passed: 0 })
+  await set(30, '2026-02-15T12:00:00.000Z')
+  expect(attention()).toEqual({ inactive: 1, stuck: 1, not_passed: 0 })
+  await set(40, '2026-01-01T00:00:00.000Z')
+  expect(attention()).toEqual({ inactive: 1, stuck: 1, not_passed: 0 })
+  await admin.put(`/v1/courses/${id}`, { status: 'archived' })
+  expect(attention()).toEqual({ inactive: 0, stuck: 0, not_passed: 0 })
+})
