@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, wri
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, test as base, beforeEach, describe, expect, vi } from 'vitest'
+import { programHelp } from '../src/cli/help/help-text.ts'
 import { type RunningServer, serve } from '../src/server/socket/serve.ts'
 import { manual, textOf, withReference } from './docs.ts'
 import { openExamples, successOf } from './helpers/examples.ts'
@@ -58,6 +59,13 @@ test.for(manual)('the reference in %s is the one that the commands make: npm run
 const pages = manual.filter((file) => file !== reference)
 
 describe('what stands in it', () => {
+  test('begins as help does, and as the package is described', () => {
+    const { description } = JSON.parse(textOf('package.json'))
+    const [, opening = ''] = textOf('README.md').split('\n\n')
+    expect(opening.replaceAll('\n', ' ')).toContain(`${description}.`)
+    expect(programHelp({}, 80).replaceAll('\n', ' ')).toContain(`${description}.`)
+  })
+
   test.for(pages)('links in %s lead somewhere', (file) => {
     const links = [...textOf(file).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link)
     for (const link of links.filter((link) => !link.startsWith('https:'))) {

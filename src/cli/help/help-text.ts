@@ -19,7 +19,10 @@ export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number
   })
   return page([
     'Usage: learnctl <command> [flags]',
-    'The command line for learning platforms.',
+    wrapped(
+      'The command line for learning platforms: manage courses, lessons, users and enrolments, record progress, export analytics.',
+      width,
+    ),
     ...groups,
     section('Global flags', [...globalFlagRows(), helpFlag, ['-V, --version', 'Show the version']], width),
     'More: learnctl <command> --help\n      learnctl help environment | configuration | output | exit-codes',
