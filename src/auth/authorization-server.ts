@@ -89,11 +89,11 @@ async function readMetadata({ issuer, fetch, signal }: Discovery) {
   const metadata = response.status === 200 ? objectIn(await response.text()) : null
   if (typeof metadata?.['issuer'] !== 'string') return null
   if (withoutSlash(metadata['issuer']) === issuer) return metadata
-  throw new SignInError('metadata_unusable', `the metadata of ${issuer} is that of another issuer`, {
-    why: [`it says ${metadata['issuer']}`],
+  throw new SignInError('metadata_unusable', `The metadata of ${issuer} names another issuer`, {
+    why: [`it names ${metadata['issuer']}`],
     // Whatever a shell would obey stays out of a command that somebody copies.
     ...(/^https?:\/\/[\w.:[\]/~%-]+$/.test(metadata['issuer']) && {
-      hint: `if that is where you mean to sign in: learnctl auth login --url ${metadata['issuer']}`,
+      hint: `to sign in there instead: learnctl auth login --url ${metadata['issuer']}`,
     }),
   })
 }
@@ -117,8 +117,8 @@ function endpointIn(
   if (value === undefined || value === null) return null
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null
   if (url && /^https?:$/.test(url.protocol) && !url.hash && !url.username && !url.password) return url.href
-  throw new SignInError('metadata_unusable', `the metadata of ${issuer} has no address in ${name}`, {
-    why: [`it says ${JSON.stringify(value)}`.slice(0, 300)],
+  throw new SignInError('metadata_unusable', `Invalid ${name} in the metadata of ${issuer}`, {
+    why: [`must be an http or https URL, not ${JSON.stringify(value)}`.slice(0, 300)],
   })
 }
 
@@ -127,8 +127,8 @@ function textsIn(value: unknown): readonly string[] | null {
 }
 
 function missing(issuer: string, name: string): never {
-  throw new SignInError('metadata_unusable', `the metadata of ${issuer} names no ${name}`, {
-    hint: 'say where it is with --token-url',
+  throw new SignInError('metadata_unusable', `No ${name} in the metadata of ${issuer}`, {
+    hint: 'name it with --token-url <address>',
   })
 }
 
@@ -137,8 +137,8 @@ function checked({ isConfidential }: Discovery, server: AuthorizationServer): Au
   const endpoints = [authorizationEndpoint, tokenEndpoint, deviceAuthorizationEndpoint, revocationEndpoint]
   const open = endpoints.find((url) => url !== null && !isConfidential(url))
   if (open === undefined) return server
-  throw new SignInError('insecure_endpoint', `${server.issuer} signs in at ${open}, over plain http`, {
-    hint: 'what is sent there can be read on its way; allow it with --insecure-http',
+  throw new SignInError('insecure_endpoint', `Refusing to send credentials to ${open} over plain http`, {
+    hint: 'use https, or allow it with --insecure-http',
   })
 }
 

@@ -54,15 +54,15 @@ export function successPage(place: string, account: string | null): CallbackPage
   const who = account === null ? '' : ` as <strong>${escaped(account)}</strong>`
   return page(200, 'You are signed in', tick, [
     `learnctl is signed in to <strong>${escaped(place)}</strong>${who}.`,
-    'You can close this page and go back to the terminal.',
+    'You can close this page and return to the terminal.',
   ])
 }
 
 /** The page for a browser whose sign-in came to nothing: why. */
 export function failurePage(reason: string): CallbackPage {
-  return page(400, 'You are not signed in', cross, [
-    `Why: ${escaped(reason)}.`,
-    'Go back to the terminal to see what can be done. You can close this page.',
+  return page(400, 'Sign-in failed', cross, [
+    `${escaped(reason)}.`,
+    'Return to the terminal to see what to do next. You can close this page.',
   ])
 }
 
@@ -90,9 +90,9 @@ ${paragraphs.map((text) => `<p>${text}</p>`).join('\n')}
 }
 
 const plainTexts = {
-  400: 'This is not the sign-in that learnctl is waiting for.\n',
-  404: 'There is nothing here but the end of a sign-in.\n',
-  405: 'Only GET is answered here.\n',
+  400: 'This request does not belong to the sign-in that learnctl is waiting for.\n',
+  404: 'Not found.\n',
+  405: 'Method not allowed.\n',
 } as const
 
 /** The answer to whatever is not the redirect that is waited for. */

@@ -84,7 +84,7 @@ export async function signInByCode<Result extends Kept>(signIn: CodeSignIn<Resul
   const state = generateRandomState()
   const verifier = generateRandomCodeVerifier()
   const loopback = await openLoopback(state, redirectUri)
-  let page = failurePage('learnctl met a fault, which the terminal shows')
+  let page = failurePage('An error occurred')
   try {
     const url = authorizationUrl({
       endpoint: server.authorizationEndpoint,
@@ -109,8 +109,8 @@ export async function signInByCode<Result extends Kept>(signIn: CodeSignIn<Resul
 }
 
 function notOffered({ issuer }: AuthorizationServer): SignInError {
-  return new SignInError('flow_not_offered', `${issuer} offers no sign-in with a browser`, {
-    hint: 'try: learnctl auth login --device, or --with-key',
+  return new SignInError('flow_not_offered', `${issuer} does not support signing in with a browser`, {
+    hint: 'use: learnctl auth login --device, or --with-key',
   })
 }
 
@@ -158,10 +158,10 @@ async function pasted(
 
 function timedOut({ server, client }: CodeSignIn): SignInError {
   const unknown = !server.published && client.id === ownClientId
-  return new SignInError('sign_in_timed_out', `nobody signed in within ${patienceMinutes} minutes`, {
+  return new SignInError('sign_in_timed_out', `Sign-in timed out after ${patienceMinutes} minutes`, {
     hint: unknown
-      ? 'if the platform does not know this program: --client-id <id> --redirect-uri <address>'
-      : 'begin again: learnctl auth login',
+      ? 'if learnctl is not registered there, use your own application: --client-id <id> --redirect-uri <address>'
+      : 'try again: learnctl auth login',
   })
 }
 
@@ -203,14 +203,14 @@ function accepted(
     throw refusedBy(host, client, { error, description: redirected.get('error_description') })
   }
   if (!redirected.get('code')) {
-    throw new SignInError('answer_unusable', `the answer of ${host} holds no code`)
+    throw new SignInError('answer_unusable', `${host} returned no authorization code`)
   }
   return validateAuthResponse(metadataOf(server), { client_id: client.id }, redirected, skipStateCheck)
 }
 
 function wrongIssuer({ issuer }: AuthorizationServer, given: string | null): SignInError {
-  return new SignInError('wrong_issuer', `the answer in the browser does not come from ${issuer}`, {
-    why: [given === null ? 'it does not say whose it is' : `it comes from ${given}`],
-    hint: 'close the other sign-in, and begin again: learnctl auth login',
+  return new SignInError('wrong_issuer', `The response in the browser is not from ${issuer}`, {
+    why: [given === null ? 'it does not name its issuer' : `it is from ${given}`],
+    hint: 'close the other sign-in and try again: learnctl auth login',
   })
 }

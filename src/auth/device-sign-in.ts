@@ -77,7 +77,7 @@ async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignI
     (error) => {
       if (!(error instanceof OperationProcessingError)) throw error
       const why = error.message.replace('"response" body ', '')
-      throw new SignInError('answer_unusable', `${new URL(endpoint).host} gave no code: ${why}`, {
+      throw new SignInError('answer_unusable', `${new URL(endpoint).host} returned no usable code: ${why}`, {
         cause: error,
       })
     },
@@ -100,8 +100,8 @@ async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignI
 }
 
 function notOffered(issuer: string): SignInError {
-  return new SignInError('flow_not_offered', `${issuer} offers no sign-in with a code`, {
-    hint: 'try: learnctl auth login --no-browser, or --with-key',
+  return new SignInError('flow_not_offered', `${issuer} does not support signing in with a code`, {
+    hint: 'use: learnctl auth login --no-browser, or --with-key',
   })
 }
 
@@ -109,7 +109,7 @@ function notOffered(issuer: string): SignInError {
 function pageAt(endpoint: string, address: string): string {
   if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return new URL(address).href
   const { host } = new URL(endpoint)
-  throw new SignInError('answer_unusable', `${host} gave no web address to type the code in at`)
+  throw new SignInError('answer_unusable', `${host} returned an invalid URL for entering the code`)
 }
 
 async function poll(signIn: DeviceSignIn, begun: Begun): Promise<StoredTokens> {
@@ -155,7 +155,7 @@ function ask(signIn: DeviceSignIn, deviceCode: string) {
 }
 
 function expired(): SignInError {
-  return new SignInError('sign_in_timed_out', 'the code has expired before anybody signed in with it', {
-    hint: 'begin again: learnctl auth login --device',
+  return new SignInError('sign_in_timed_out', 'The code expired before anyone signed in', {
+    hint: 'try again: learnctl auth login --device',
   })
 }

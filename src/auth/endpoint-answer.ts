@@ -39,7 +39,7 @@ function unusable(
   const { status, headers } = response
   const { host, pathname } = new URL(url)
   if (status === 429 || status === 503) {
-    return new SignInError('server_unavailable', `${host} cannot answer now (${status} from ${pathname})`, {
+    return new SignInError('server_unavailable', `${host} is unavailable (${pathname} returned ${status})`, {
       hint: laterHint(headers),
     })
   }
@@ -50,12 +50,12 @@ function unusable(
       : isPage(headers, text)
         ? `${status === 200 ? '' : `${status}, `}a web page instead of JSON`
         : body === null && status === 200
-          ? 'what is not JSON'
+          ? 'invalid JSON'
           : `${status}`
   const detail = ['detail', 'message'].map((name) => body?.[name]).find((said) => typeof said === 'string')
-  return new SignInError('answer_unusable', `${host} answered ${answered} (${pathname})`, {
+  return new SignInError('answer_unusable', `${host} returned ${answered} (${pathname})`, {
     why: typeof detail === 'string' ? [`it says: ${detail.slice(0, 300)}`] : [],
-    ...(status === 404 && { hint: 'if that endpoint is elsewhere, say where with --token-url' }),
+    ...(status === 404 && { hint: 'if the token endpoint is elsewhere, name it with --token-url <address>' }),
   })
 }
 

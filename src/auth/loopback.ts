@@ -113,8 +113,8 @@ async function listenAnywhere(hosts: readonly string[]): Promise<Server[]> {
     }
   }
   const codes = faults.map((fault) => systemCode(fault) ?? String(fault))
-  throw new SignInError('port_unavailable', `cannot listen on this machine: ${codes.join(', ')}`, {
-    hint: 'sign in without a listener: learnctl auth login --device',
+  throw new SignInError('port_unavailable', `Cannot listen on this machine: ${codes.join(', ')}`, {
+    hint: 'use: learnctl auth login --device',
     cause: faults[0],
   })
 }
@@ -141,13 +141,13 @@ async function listenAt({ hostname, port, host }: URL): Promise<Server[]> {
 function unavailable(host: string, fault: unknown): SignInError {
   const code = systemCode(fault)
   if (code === 'EADDRINUSE') {
-    return new SignInError('port_unavailable', `cannot listen on ${host}: another program uses that port`, {
-      hint: 'end that program, or register another redirect URI',
+    return new SignInError('port_unavailable', `Cannot listen on ${host}: the port is already in use`, {
+      hint: 'stop the program that uses it, or register another redirect URI',
       cause: fault,
     })
   }
-  const reason = code === 'EACCES' ? 'this account may not use that port' : (code ?? String(fault))
-  return new SignInError('port_unavailable', `cannot listen on ${host}: ${reason}`, { cause: fault })
+  const reason = code === 'EACCES' ? 'permission denied' : (code ?? String(fault))
+  return new SignInError('port_unavailable', `Cannot listen on ${host}: ${reason}`, { cause: fault })
 }
 
 function listen(host: string, port: number): Promise<Server> {

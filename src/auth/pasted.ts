@@ -9,12 +9,12 @@ export function readPasted(text: string, state: string): URLSearchParams | strin
   const query = URL.canParse(trimmed) ? new URL(trimmed).search : trimmed
   const parameters = new URLSearchParams(query)
   if (parameters.has('response_type')) {
-    return 'this is the address to open; paste the one that the browser ends up at'
+    return 'This is the URL to open; paste the one that the browser ends up at'
   }
   if (!parameters.has('code') && !parameters.has('error')) {
-    return 'this is not the address that the browser ended up at: it has no code in it'
+    return 'No code found; paste the URL that the browser ends up at'
   }
-  if (!parameters.has('state')) return 'paste the whole address, with the state in it'
-  if (!carries(parameters, state)) return 'this address belongs to another sign-in'
+  if (!parameters.has('state')) return 'Paste the whole URL, including the state'
+  if (!carries(parameters, state)) return 'This URL belongs to another sign-in'
   return parameters
 }

@@ -75,7 +75,7 @@ function tokensOf(profiles: Profiles, { profile }: RefreshTurn, held: StoredToke
 }
 
 function signedOut({ profile }: RefreshTurn, { issuer }: StoredTokens): SignInError {
-  return new SignInError('signed_out', `profile ${profile} is no longer signed in to ${issuer}`)
+  return new SignInError('signed_out', `Profile ${profile} is no longer signed in to ${issuer}`)
 }
 
 async function keep(turn: RefreshTurn, before: StoredTokens, refreshed: StoredTokens): Promise<void> {

@@ -54,6 +54,6 @@ function refreshRefused({ issuer, tokenEndpoint }: StoredTokens, refusal: Refusa
   const { host } = new URL(tokenEndpoint)
   const why = [`${host} says: ${sayingOf(refusal)}`]
   return refusal.error === 'invalid_grant'
-    ? new SignInError('signed_out', `the session at ${issuer} has ended`, { why })
+    ? new SignInError('signed_out', `The session at ${issuer} has ended`, { why })
     : new SignInError('token_refused', `${host} refused to refresh the session`, { why })
 }

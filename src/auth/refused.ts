@@ -3,14 +3,14 @@ import type { ClientIdentity } from './client-identity.ts'
 import { type Refusal, sayingOf } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
 
-const registered = 'name an application that is registered there: --client-id <id> --redirect-uri <address>'
+const registered = 'use an application that is registered there: --client-id <id> --redirect-uri <address>'
 
 const hints: Readonly<Record<string, string>> = {
-  invalid_scope: 'ask for other scopes: learnctl auth login --scope read',
+  invalid_scope: 'request other scopes: learnctl auth login --scope read',
   invalid_client: registered,
   unauthorized_client: registered,
-  invalid_grant: 'begin again: learnctl auth login',
-  expired_token: 'begin again: learnctl auth login --device',
+  invalid_grant: 'try again: learnctl auth login',
+  expired_token: 'try again: learnctl auth login --device',
 }
 
 /**
@@ -24,15 +24,11 @@ export function refusedBy(host: string, client: ClientIdentity, refusal: Refusal
   const options = { why: said, ...(hint !== undefined && { hint }) }
   switch (error) {
     case 'access_denied':
-      return new SignInError('access_denied', `the sign-in to ${host} was denied`, options)
+      return new SignInError('access_denied', `Sign-in to ${host} was denied`, options)
     case 'expired_token':
-      return new SignInError(
-        'sign_in_timed_out',
-        'the code has expired before anybody signed in with it',
-        options,
-      )
+      return new SignInError('sign_in_timed_out', 'The code expired before anyone signed in', options)
     case 'temporarily_unavailable':
-      return new SignInError('server_unavailable', `${host} cannot sign anybody in now`, options)
+      return new SignInError('server_unavailable', `Sign-in to ${host} is temporarily unavailable`, options)
     default:
       return new SignInError('sign_in_refused', `${host} refused the sign-in: ${sayingOf(refusal)}`, {
         ...(hint !== undefined && { hint }),
@@ -43,5 +39,5 @@ export function refusedBy(host: string, client: ClientIdentity, refusal: Refusal
 /** An application that somebody named is likely there: what is wrong is its secret. */
 function secretHint({ secret }: ClientIdentity): string {
   const ways = '--client-secret-stdin < secret.txt, or LEARNCTL_CLIENT_SECRET'
-  return secret === null ? `if it has a secret: ${ways}` : `look at its id and its secret: ${ways}`
+  return secret === null ? `if the application has a secret: ${ways}` : `check its id and secret: ${ways}`
 }

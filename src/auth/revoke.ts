@@ -31,5 +31,5 @@ export async function revoke(
   if (response.ok) return
   const { host } = new URL(revocationEndpoint)
   const { refusal } = await readAnswer(revocationEndpoint, response)
-  if (refusal) throw new SignInError('token_refused', `${host} says ${sayingOf(refusal)}`)
+  if (refusal) throw new SignInError('token_refused', `${host} says: ${sayingOf(refusal)}`)
 }

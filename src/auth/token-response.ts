@@ -93,7 +93,7 @@ async function checkedResponse(
   try {
     const granted = await processGenericTokenEndpointResponse({ issuer }, { client_id: clientId }, response)
     if (granted.token_type === 'bearer' && /^[\x21-\x7e]+$/.test(granted.access_token)) return granted
-    throw unusable(host, 'its access token is no bearer token')
+    throw unusable(host, 'the access token is not a bearer token')
   } catch (error) {
     if (!(error instanceof OperationProcessingError || error instanceof UnsupportedOperationError))
       throw error
@@ -102,7 +102,7 @@ async function checkedResponse(
 }
 
 function unusable(host: string, why: string, cause?: unknown): SignInError {
-  return new SignInError('answer_unusable', `${host} answered with tokens that cannot be used: ${why}`, {
+  return new SignInError('answer_unusable', `${host} returned unusable tokens: ${why}`, {
     cause,
   })
 }

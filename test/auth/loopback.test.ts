@@ -29,7 +29,7 @@ describe('the listener on the loopback', () => {
   test('says so where there is no loopback at all', async () => {
     await expect(openLoopback('s', null, [nowhere, nowhere])).rejects.toMatchObject({
       code: 'port_unavailable',
-      message: 'cannot listen on this machine: EADDRNOTAVAIL, EADDRNOTAVAIL',
+      message: 'Cannot listen on this machine: EADDRNOTAVAIL, EADDRNOTAVAIL',
       hint: expect.stringContaining('--device'),
     })
   })
@@ -65,7 +65,7 @@ describe('the listener on the loopback', () => {
     const { status, headers, html } = await visit(`${loopback.redirectUri}?<script>`)
     expect({ status, html }).toEqual({
       status: 400,
-      html: 'This is not the sign-in that learnctl is waiting for.\n',
+      html: 'This request does not belong to the sign-in that learnctl is waiting for.\n',
     })
     expect(headers.get('content-type')).toBe('text/plain; charset=utf-8')
     expect(headers.get('content-security-policy')).toContain("default-src 'none'")
@@ -77,5 +77,5 @@ describe('the listener on the loopback', () => {
 test('the page of a failure shows the reason as text', () => {
   const { status, body } = failurePage('the <script>"platform"</script> said & did no')
   expect(status).toBe(400)
-  expect(body).toContain('Why: the &lt;script&gt;&quot;platform&quot;&lt;/script&gt; said &amp; did no.')
+  expect(body).toContain('the &lt;script&gt;&quot;platform&quot;&lt;/script&gt; said &amp; did no.')
 })

@@ -155,7 +155,7 @@ describe('a session that has ended', () => {
   test('is forgotten, but not its profile', async ({ shared }) => {
     await expect(shared.refresh(async () => refused('invalid_grant'))).rejects.toMatchObject({
       code: 'signed_out',
-      message: 'the session at https://school.example has ended',
+      message: 'The session at https://school.example has ended',
       hint: 'sign in again: learnctl auth login --profile school',
     })
     expect(readProfiles(shared.config)).toEqual({ school: { url } })
@@ -175,7 +175,7 @@ describe('a session that has ended', () => {
     await shared.put(undefined)
     await expect(shared.refresh()).rejects.toMatchObject({
       code: 'signed_out',
-      message: 'profile school is no longer signed in to https://school.example',
+      message: 'Profile school is no longer signed in to https://school.example',
       hint: 'sign in again: learnctl auth login --profile school',
     })
     expect(shared.sent).toEqual([])

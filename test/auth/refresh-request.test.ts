@@ -103,7 +103,7 @@ describe('a refresh that fails', () => {
   test('tells the server’s reason, and when to try again', async () => {
     const gone = await refresh(refusal(400, { error: 'invalid_grant', error_description: 'Used before.' }))
     expect(gone.result).toMatchObject({
-      message: 'the session at https://school.example has ended',
+      message: 'The session at https://school.example has ended',
       why: ['school.example says: invalid_grant: Used before.'],
     })
     const busy = new Response('', { status: 503, headers: { 'retry-after': '7' } })

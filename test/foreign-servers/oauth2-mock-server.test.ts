@@ -81,7 +81,7 @@ describe('with oauth2-mock-server', () => {
     expect(code).toBe(0)
     expect(stderr).toMatch(
       new RegExp(
-        `^note: ${place.url} does not say how to sign in; trying .*/oauth/authorize and .*/oauth/token\n`,
+        `^note: ${place.url} publishes no OAuth metadata; trying .*/oauth/authorize and .*/oauth/token\n`,
       ),
     )
     expect(place.stored()).toMatchObject({ tokenEndpoint: `${place.url}/oauth/token` })

@@ -93,7 +93,7 @@ describe('with oidc-provider', () => {
     const ran = await place.login()
     place.server.willing = true
     expect(ran).toMatchObject({ code: 4, stdout: '' })
-    expect(ran.stderr).toMatch(/error: the sign-in to .* was denied\n {2}.* says: Not today\.\n$/)
+    expect(ran.stderr).toMatch(/error: Sign-in to .* was denied\n {2}.* says: Not today\.\n$/)
   })
 
   test('signs in as an application with a secret and a redirect URI', async ({ place }) => {

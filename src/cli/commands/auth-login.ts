@@ -9,55 +9,55 @@ const oauthFlags: readonly Flag[] = [
   {
     name: 'device',
     kind: 'switch',
-    summary: 'Sign in with a code that is typed in on another machine',
+    summary: 'Sign in by entering a code in a browser on any device',
   },
   {
     name: 'scope',
     kind: 'words',
     placeholder: 'scopes',
-    summary: 'Scopes to ask for (default all that your role may have; on other platforms "read write")',
+    summary: 'Scopes to request (default all that your role allows; "read write" on other platforms)',
   },
   {
     name: 'browser',
     kind: 'switch',
     negatable: true,
-    summary: 'Open the page by itself, or only print its address',
+    summary: 'Open the browser (--no-browser prints the URL)',
   },
   {
     name: 'client-id',
     kind: 'text',
     placeholder: 'id',
-    summary: 'Sign in as this application, registered with the platform; learnctl unless given',
+    summary: 'Client id of an application registered with the platform (default learnctl)',
   },
   {
     name: 'client-secret-stdin',
     kind: 'switch',
-    summary: 'Read the secret of the application from standard input',
+    summary: 'Read the client secret of that application from standard input',
   },
   {
     name: 'redirect-uri',
     kind: 'text',
     placeholder: 'address',
-    summary: 'Listen at the redirect URI that the application is registered with',
+    summary: 'Redirect URI to listen on, as registered for that application',
   },
   {
     name: 'token-url',
     kind: 'text',
     placeholder: 'address',
-    summary: 'Exchange the code here, whatever the platform says of itself',
+    summary: 'Token endpoint to use instead of the one that the platform publishes',
   },
 ]
 
 /** `learnctl auth login` */
 export const login: Command = {
   name: 'login',
-  summary: 'Sign in to a platform, with a browser, a code or an API key',
-  description: `Without a flag it shows a page in the browser and waits for 5 minutes until somebody has
-signed in there. Where the browser is on another machine, paste the address that it ends up
-at, or use --device. What is signed in to becomes a profile, the active one.
+  summary: 'Sign in to a platform with a browser, a code or an API key',
+  description: `Opens a sign-in page in the browser and waits up to 5 minutes. If the browser runs on another
+machine, paste the URL that it ends up at, or use --device, which needs no terminal and waits
+until its code expires. Signing in creates a profile and makes it active.
 
-An API key is read from standard input; on a terminal it is asked for and not shown. The
-secret of an application may also come from LEARNCTL_CLIENT_SECRET.`,
+An API key is read from standard input; on a terminal you are prompted for it, and it is not
+shown. The client secret of an application may also come from LEARNCTL_CLIENT_SECRET.`,
   flags: [
     { name: 'with-key', kind: 'switch', summary: 'Sign in with an API key from standard input' },
     ...oauthFlags,
@@ -92,7 +92,7 @@ function exclude(way: string, { flags }: Given, others: readonly Flag[]): void {
   const other = others.find(({ name }) => flags[name] !== undefined)
   if (!other) return
   const name = flags[other.name] === false ? `no-${other.name}` : other.name
-  throw new UsageError(`${way} and --${name} exclude each other`)
+  throw new UsageError(`${way} and --${name} cannot be used together`)
 }
 
 async function signIn(context: Context, plan: SignInPlan, device: boolean): Promise<void> {

@@ -8,8 +8,8 @@ import { clockWarning, secondsAhead } from '../session/clock.ts'
 const columns = [
   'profile',
   'academy',
-  'chosenBy',
-  'credential.from',
+  'source',
+  'credential.source',
   'credential.scopes',
   'credential.expiresAt',
   'user.email',
@@ -19,9 +19,9 @@ const columns = [
 /** `learnctl auth status` */
 export const status: Command = {
   name: 'status',
-  summary: 'Show which academy and which credential are used, and why',
+  summary: 'Show the platform and the credential in use, and where they come from',
   description:
-    'Exit 4 when there is no credential, or the platform does not take it. An access token that is about\nto end is refreshed.',
+    'Exits with 4 when there is no credential or the platform rejects it. An access token that is about to\nexpire is refreshed.',
   examples: ['auth status', 'auth status -o json'],
   run,
 }
@@ -39,8 +39,8 @@ async function run(context: Context): Promise<void> {
   const value = {
     profile: academy.profile,
     academy: academy.kind === 'local' ? academy.database : academy.url,
-    chosenBy: academy.origin.name,
-    insteadOf: academy.shadows.map(({ name }) => name),
+    source: academy.origin.name,
+    shadows: academy.shadows.map(({ name }) => name),
     credential: academy.kind === 'remote' && academy.credential ? told(academy.credential) : null,
     user: briefly(user),
   }
@@ -58,8 +58,8 @@ function told({ kind, value, origin, shadows, kept }: Credential) {
     scopes: tokens?.scopes ?? null,
     expiresAt: tokens?.expiresAt ?? null,
     refreshable: tokens !== null && tokens.refreshToken !== null,
-    from: origin.name,
-    insteadOf: shadows.map(({ name }) => name),
+    source: origin.name,
+    shadows: shadows.map(({ name }) => name),
   }
 }
 

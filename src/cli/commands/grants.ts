@@ -10,12 +10,12 @@ const contract = async () => (await import('../../contract/grants.ts')).grants
 export const commands: readonly Command[] = [
   call({
     name: 'grants list',
-    summary: 'List what you have allowed applications to do',
+    summary: 'List the applications that may act on your behalf',
     operation: async () => (await contract()).list,
     query: {
       user_id: {
         name: 'user',
-        summary: 'Of this user instead: id, ext:<your own id>, or email:<address>; for admins',
+        summary: 'List those of another user: id, ext:<your own id> or email:<address> (admins only)',
       },
     } satisfies QueryFlags<QueryInput<typeof grants.list>>,
     columns: ['clientName', 'scopes', 'lastUsedAt', 'createdAt', 'expiresAt', 'id', 'clientId', 'userId'],
@@ -23,7 +23,7 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'grants revoke',
-    summary: 'Take back what an application was allowed: its tokens end at once',
+    summary: 'Revoke a grant; its tokens stop working at once',
     operation: async () => (await contract()).revoke,
     arguments: { grantId: { name: 'grant', summary: 'Id of the grant' } },
     destructive: ({ grant }) => `revoke grant ${grant}`,

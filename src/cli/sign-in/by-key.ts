@@ -31,16 +31,16 @@ async function readKey({ io, prompts }: Context): Promise<string> {
   const text = io.stdin.isTTY ? await prompts.secret('API key:') : await readInput(io)
   const key = text.trim()
   if (key === '')
-    throw new UsageError('there is no key on standard input', {
+    throw new UsageError('No API key on standard input', {
       hint: 'learnctl auth login --with-key < key.txt',
     })
   if (!/^[\x21-\x7e]{1,4096}$/.test(key))
-    throw new UsageError('what was given is not a key: it has spaces or lines')
+    throw new UsageError('Invalid API key: it contains spaces or line breaks')
   const { isCredential, credentialPrefixes } = await import('../../codec/credential-text.ts')
   if (key.startsWith(credentialPrefixes.apiKey) && !isCredential('apiKey', key)) {
-    throw new UsageError('the key is damaged: its check characters are wrong', {
+    throw new UsageError('Invalid API key: its checksum does not match', {
       code: 'damaged_key',
-      hint: 'copy it once more, as a whole',
+      hint: 'copy the whole key again',
     })
   }
   return key

@@ -21,7 +21,8 @@ export interface OAuthClient {
 /** Reads the flags of a sign-in by OAuth, and the client secret. Throws a UsageError or a SettingError. */
 export async function oauthClient(context: Context, { flags }: Given): Promise<OAuthClient> {
   const id = textOf(flags, 'client-id') ?? ownClientId
-  if (!/^[\x20-\x7e]{1,255}$/.test(id)) throw new UsageError('--client-id is not the id of an application')
+  if (!/^[\x20-\x7e]{1,255}$/.test(id))
+    throw new UsageError('Invalid --client-id: must be 1 to 255 printable ASCII characters')
   const tokenUrl = textOf(flags, 'token-url')
   if (tokenUrl !== null) assertAddress(tokenUrl, '--token-url')
   const scopes = scopesOf(flags)
@@ -29,7 +30,7 @@ export async function oauthClient(context: Context, { flags }: Given): Promise<O
   const secret = await secretOf(context, flags)
   if (secret !== null && textOf(flags, 'client-id') === null) {
     const given = flags['client-secret-stdin'] === true ? '--client-secret-stdin' : secretVariable
-    throw new UsageError(`${given} goes with --client-id: ${ownClientId} itself has no secret`)
+    throw new UsageError(`${given} requires --client-id: ${ownClientId} itself has no secret`)
   }
   return { identity: { id, secret }, scopes, redirectUri, tokenUrl }
 }
@@ -42,8 +43,8 @@ function scopesOf(flags: FlagValues): readonly string[] | null {
   const scopes = [...new Set(words.filter((word) => word !== ''))]
   // RFC 6749 §3.3: what a scope may be made of.
   const wrong = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
-  if (wrong !== undefined) throw new UsageError(`${JSON.stringify(wrong)} cannot be a scope`)
-  if (scopes.length === 0) throw new UsageError('--scope names no scope', { hint: '--scope "read write"' })
+  if (wrong !== undefined) throw new UsageError(`Invalid scope ${JSON.stringify(wrong)}`)
+  if (scopes.length === 0) throw new UsageError('--scope is empty', { hint: '--scope "read write"' })
   return scopes
 }
 
@@ -55,8 +56,8 @@ function redirectUriOf(flags: FlagValues): string | null {
   const hosts = ['127.0.0.1', '[::1]', 'localhost']
   const plain = url && !url.username && !url.password && !text.includes('?') && !text.includes('#')
   if (url?.protocol === 'http:' && hosts.includes(url.hostname) && plain) return text
-  throw new UsageError(`--redirect-uri cannot be ${JSON.stringify(text)}`, {
-    why: ['it is an http address of this machine: 127.0.0.1, [::1] or localhost, without a query'],
+  throw new UsageError(`Invalid --redirect-uri ${JSON.stringify(text)}`, {
+    why: ['must be an http URL on 127.0.0.1, [::1] or localhost, without a query'],
     hint: '--redirect-uri http://127.0.0.1:8976/callback',
   })
 }
@@ -65,9 +66,9 @@ async function secretOf({ io, prompts }: Context, flags: FlagValues): Promise<st
   if (flags['client-secret-stdin'] !== true) return io.env[secretVariable] || null
   const text = io.stdin.isTTY ? await prompts.secret('Client secret:') : await readInput(io)
   const secret = text.trim()
-  if (secret === '') throw new UsageError('there is no client secret on standard input')
+  if (secret === '') throw new UsageError('No client secret on standard input')
   if (!/^[\x20-\x7e]{1,4096}$/.test(secret)) {
-    throw new UsageError('what was given is no client secret: it has lines, or letters that none has')
+    throw new UsageError('Invalid client secret: it contains line breaks or characters that are not ASCII')
   }
   return secret
 }

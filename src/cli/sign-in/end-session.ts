@@ -15,7 +15,7 @@ export async function endSession(
   tokens: StoredTokens,
 ): Promise<string | null> {
   const { revocationEndpoint, issuer } = tokens
-  if (revocationEndpoint === null) return `${new URL(issuer).host} has no way to end it`
+  if (revocationEndpoint === null) return `${new URL(issuer).host} does not support revocation`
   const late = AbortSignal.timeout(longestMs)
   const signal = AbortSignal.any([io.signal, late])
   try {
@@ -26,7 +26,8 @@ export async function endSession(
     return null
   } catch (error) {
     io.signal.throwIfAborted()
-    if (late.aborted) return `${new URL(revocationEndpoint).host} gave no answer for ${longestMs / 1000} s`
+    if (late.aborted)
+      return `${new URL(revocationEndpoint).host} did not respond within ${longestMs / 1000} s`
     return error instanceof Error ? error.message : String(error)
   }
 }
@@ -34,5 +35,5 @@ export async function endSession(
 /** Ends the session that a new credential has taken the place of; it keeps nobody from signing in. */
 export async function endSessionBefore(context: Context, tokens: StoredTokens): Promise<void> {
   const reason = await endSession(context, tokens)
-  if (reason !== null) await context.output.note(`the session before this one could not be ended: ${reason}`)
+  if (reason !== null) await context.output.note(`the previous session could not be revoked: ${reason}`)
 }

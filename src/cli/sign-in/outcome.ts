@@ -21,10 +21,9 @@ export async function tellSignedIn(
       `granted scopes: ${tokens.scopes.join(' ') || 'none'}; not granted: ${missing.join(' ')}`,
     )
   }
-  if (tokens.expiresAt === null)
-    await output.note('the platform does not say how long the access token lasts')
+  if (tokens.expiresAt === null) await output.note('the platform does not say when the access token expires')
   else if (tokens.refreshToken === null) {
-    await output.note(`the access token cannot be refreshed; it lasts until ${tokens.expiresAt}`)
+    await output.note(`the access token cannot be refreshed; it expires at ${tokens.expiresAt}`)
   }
   await endReplaced(context, tokens, replaced)
 }

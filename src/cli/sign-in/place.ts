@@ -29,27 +29,27 @@ export async function signInPlace({ settings, profiles, prompts }: Context): Pro
   if (known && isLocal(known) && given.value === null) refuseLocal(known.database)
   const text = given.value ?? (known && !isLocal(known) ? known.url : null)
   if (text === null && prompts.refusal !== null) {
-    throw new UsageError('say where to sign in', {
+    throw new UsageError('The address of the platform is required', {
       why: [prompts.refusal],
       hint: 'learnctl auth login --url <address>',
     })
   }
-  const address = text ?? (await prompts.text('Address of the platform:'))
-  assertAddress(address, given.value === null ? 'what was given' : given.origin.name)
+  const address = text ?? (await prompts.text('Platform URL:'))
+  assertAddress(address, given.value === null ? 'the platform URL' : given.origin.name)
   const { normaliseBaseUrl } = await import('../../client/base-url.ts')
   const url = normaliseBaseUrl(address)
   const { checkedName } = await import('./profile-name.ts')
   const name = named === null ? nameFor(url, stored) : checkedName(named)
   const held = profileOf(stored, name)
   if (!held || !isLocal(held)) return { profile: name, url }
-  throw new UsageError(`profile ${name} is the academy in ${held.database}`, {
-    hint: `sign in under another name: learnctl auth login --profile <name> --url ${url}`,
+  throw new UsageError(`Profile ${name} is a local academy (${held.database})`, {
+    hint: `sign in under another profile: learnctl auth login --profile <name> --url ${url}`,
   })
 }
 
 function refuseLocal(database: string): never {
-  throw new UsageError(`the academy in ${database} is used without signing in`, {
-    hint: 'for a platform elsewhere: learnctl auth login --url <address>',
+  throw new UsageError(`The local academy in ${database} needs no sign-in`, {
+    hint: 'to sign in to a platform: learnctl auth login --url <address>',
   })
 }
 

@@ -40,7 +40,7 @@ export async function planSignIn(context: Context, given: Given): Promise<SignIn
   })
   if (!server.published) {
     const where = device ? server.deviceAuthorizationEndpoint : server.authorizationEndpoint
-    await output.note(`${place.url} does not say how to sign in; trying ${where} and ${server.tokenEndpoint}`)
+    await output.note(`${place.url} publishes no OAuth metadata; trying ${where} and ${server.tokenEndpoint}`)
   }
   return {
     place,
@@ -56,10 +56,10 @@ function assertSomebodyThere({ settings, io }: Context, { flags }: Given): void 
   const { noInput } = settings
   const unseen = !io.stdin.isTTY && !io.stderr.isTTY && flags['browser'] === undefined && !canShowPages(io)
   if (!noInput.value && !unseen) return
-  throw new UsageError('signing in with a browser needs somebody at the keyboard', {
+  throw new UsageError('Signing in with a browser requires someone at a terminal', {
     code: 'input_needed',
     why: [
-      noInput.value ? `nothing may be asked: ${noInput.origin.name}` : 'there is no terminal, and no browser',
+      noInput.value ? `prompts are disabled (${noInput.origin.name})` : 'there is no terminal and no browser',
     ],
     hint: 'set LEARNCTL_API_KEY, or use: learnctl auth login --with-key, or --device',
   })

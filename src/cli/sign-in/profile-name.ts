@@ -4,7 +4,7 @@ import { UsageError } from '../terminal/errors.ts'
 /** The name as it is, when a profile may bear it; throws a UsageError otherwise. */
 export function checkedName(name: string): string {
   if (profileName.test(name)) return name
-  throw new UsageError(`a profile cannot be called ${JSON.stringify(name)}`, {
-    why: ['a name has letters, digits, - and _, at most 64'],
+  throw new UsageError(`Invalid profile name ${JSON.stringify(name)}`, {
+    why: ['must be 1 to 64 letters, digits, - or _, beginning with a letter or digit'],
   })
 }

@@ -122,7 +122,7 @@ describe('auth login at an academy', () => {
   test('is denied', async ({ place, admin }) => {
     const ran = await place.login(admin, '', 'Deny')
     expect(ran).toMatchObject({ code: 4, stdout: '' })
-    expect(ran.stderr).toContain('error: the sign-in to school.example was denied\n')
+    expect(ran.stderr).toContain('error: Sign-in to school.example was denied\n')
   })
 
   test('ends the session that it replaces, and no other', async ({ place, admin }) => {

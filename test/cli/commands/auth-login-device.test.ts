@@ -79,7 +79,7 @@ describe('auth login --device', () => {
     desk.school.scripts.set(endpoint, { body: begun })
     const { code, stderr } = await desk.login('--device', async () => {}, { tty: 80 })
     expect(code).toBe(4)
-    expect(stderr).toMatch(/left\)\r\u001b\[K.*error:.* the sign-in to school\.example was denied\n/)
+    expect(stderr).toMatch(/left\)\r\u001b\[K.*error:.* Sign-in to school\.example was denied\n/)
   })
 
   test('needs no input, no terminal and no browser', async ({ desk }) => {
@@ -134,12 +134,7 @@ describe('auth login --device', () => {
     desk.school.scripts.set(endpoint, { body: { ...begun, expires_in: 12 } })
     desk.school.scripts.set('/token', pending)
     const ran = await login(desk)
-    expectFailed(
-      desk,
-      ran,
-      4,
-      /the code has expired .*\n {2}hint: begin again: learnctl auth login --device\n$/,
-    )
+    expectFailed(desk, ran, 4, /The code expired .*\n {2}hint: try again: learnctl auth login --device\n$/)
     expect(ran.stderr).toContain('within 1 minute:')
     expect(desk.waits).toEqual([5000, 5000, 2000])
   })
@@ -151,17 +146,12 @@ describe('auth login --device', () => {
   })
 
   const answers: readonly [what: string, answer: object, exit: number, error: string | RegExp][] = [
-    [
-      'denial',
-      { status: 400, body: { error: 'access_denied' } },
-      4,
-      'the sign-in to school.example was denied',
-    ],
+    ['denial', { status: 400, body: { error: 'access_denied' } }, 4, 'Sign-in to school.example was denied'],
     [
       'an expired code',
       { status: 400, body: { error: 'expired_token' } },
       4,
-      /the code has expired before anybody signed in with it\n {2}hint: begin again: learnctl auth login --device\n$/,
+      /The code expired before anyone signed in\n {2}hint: try again: learnctl auth login --device\n$/,
     ],
     [
       'any other refusal',
@@ -169,10 +159,10 @@ describe('auth login --device', () => {
       4,
       'refused the sign-in: invalid_grant',
     ],
-    ['a page', page, 4, 'answered a web page instead of JSON (/token)'],
-    ['500', { status: 500 }, 4, 'answered 500 (/token)'],
+    ['a page', page, 4, 'returned a web page instead of JSON (/token)'],
+    ['500', { status: 500 }, 4, 'returned 500 (/token)'],
     ['2 MiB', { body: ' '.repeat(2 * 1024 * 1024) }, 4, 'longer than 1 MiB'],
-    ['tokens without a token', { body: {} }, 4, 'tokens that cannot be used'],
+    ['tokens without a token', { body: {} }, 4, 'unusable tokens'],
   ]
 
   test.for(answers)('ends with %s', async ([, answer, exit, error], { desk }) => {
@@ -193,17 +183,21 @@ describe('auth login --device', () => {
       /invalid_scope\n {2}hint: .*--scope/,
     ],
     ['answers with a page', page, 'a web page instead of JSON (/device_authorization)'],
-    ['gives no code', { body: { ...begun, user_code: undefined } }, 'gave no code: "user_code"'],
+    ['gives no code', { body: { ...begun, user_code: undefined } }, 'returned no usable code: "user_code"'],
     [
       'does not say how long the code lives',
       { body: { ...begun, expires_in: undefined } },
-      'gave no code: "expires_in"',
+      'returned no usable code: "expires_in"',
     ],
-    ['names a program', { body: { ...begun, verification_uri: 'file:///bin/sh' } }, 'gave no web address'],
+    [
+      'names a program',
+      { body: { ...begun, verification_uri: 'file:///bin/sh' } },
+      'returned an invalid URL',
+    ],
     [
       'names a program with the code in it',
       { body: { ...begun, verification_uri_complete: 'javascript:alert(1)' } },
-      'gave no web address',
+      'returned an invalid URL',
     ],
   ]
 
@@ -227,7 +221,12 @@ describe('auth login --device', () => {
     for (const answer of [{ body: others }, { status: 404 }]) {
       desk.school.scripts.set(wellKnown, answer)
       const ran = await login(desk)
-      expectFailed(desk, ran, 4, /offers no sign-in with a code\n {2}hint: .*--no-browser, or --with-key\n$/)
+      expectFailed(
+        desk,
+        ran,
+        4,
+        /does not support signing in with a code\n {2}hint: .*--no-browser, or --with-key\n$/,
+      )
     }
   })
 

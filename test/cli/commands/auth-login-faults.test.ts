@@ -56,7 +56,7 @@ function sentBack(parameters: Readonly<Record<string, string>>): {
 
 describe('a sign-in with a browser that', () => {
   const answers: readonly [what: string, parameters: Record<string, string>, error: RegExp][] = [
-    ['is denied', { error: 'access_denied' }, /^error: the sign-in to school\.example was denied\n$/],
+    ['is denied', { error: 'access_denied' }, /^error: Sign-in to school\.example was denied\n$/],
     [
       'is denied, with a reason',
       { error: 'access_denied', error_description: 'Not <today>.' },
@@ -73,22 +73,18 @@ describe('a sign-in with a browser that', () => {
       /refused the sign-in: unauthorized_client\n {2}hint: .*--client-id/,
     ],
     ['meets a fault of another kind', { error: '\u001b[31mboom' }, /refused the sign-in: \\x1b\[31mboom\n$/],
-    ['brings no code', {}, /the answer of school\.example holds no code\n$/],
+    ['brings no code', {}, /school\.example returned no authorization code\n$/],
     [
       'comes from another server',
       { code: 'c', iss: 'https://evil.example' },
-      /does not come from https:\/\/school\.example\n {2}it comes from https:\/\/evil\.example\n {2}hint: /,
+      /is not from https:\/\/school\.example\n {2}it is from https:\/\/evil\.example\n {2}hint: /,
     ],
     [
       'is denied by another server',
       { error: 'access_denied', iss: 'https://evil.example' },
-      /does not come from https:\/\/school\.example\n {2}it comes from https:\/\/evil\.example\n/,
+      /is not from https:\/\/school\.example\n {2}it is from https:\/\/evil\.example\n/,
     ],
-    [
-      'does not say who it comes from',
-      { code: 'c', iss: '' },
-      /does not come from https:\/\/school\.example\n/,
-    ],
+    ['does not say who it comes from', { code: 'c', iss: '' }, /is not from https:\/\/school\.example\n/],
   ]
 
   test.for(answers)(
@@ -99,7 +95,7 @@ describe('a sign-in with a browser that', () => {
       expectFailed(desk, ran, 4, error)
       expect(desk.school.forms('/token')).toEqual([])
       expect(page()).toMatchObject({ status: 400 })
-      expect(page()?.html).toContain('<h1>You are not signed in</h1>')
+      expect(page()?.html).toContain('<h1>Sign-in failed</h1>')
       expect(page()?.html).not.toContain('<today>')
     },
   )
@@ -107,7 +103,7 @@ describe('a sign-in with a browser that', () => {
   test('is denied shows why in the browser, too', async ({ desk }) => {
     const { person, page } = sentBack({ error: 'access_denied' })
     await desk.login('', person)
-    expect(page()?.html).toContain('<p>Why: the sign-in to school.example was denied.</p>')
+    expect(page()?.html).toContain('<p>Sign-in to school.example was denied.</p>')
   })
 
   test('says nothing of its issuer where that is promised is refused', async ({ desk }) => {
@@ -116,17 +112,12 @@ describe('a sign-in with a browser that', () => {
       target.searchParams.delete('iss')
       expect((await visit(target)).status).toBe(400)
     })
-    expectFailed(
-      desk,
-      ran,
-      4,
-      /does not come from https:\/\/school\.example\n {2}it does not say whose it is\n/,
-    )
+    expectFailed(desk, ran, 4, /is not from https:\/\/school\.example\n {2}it does not name its issuer\n/)
   })
 
   test('cannot be served now exits 7', async ({ desk }) => {
     const ran = await desk.login('', sentBack({ error: 'temporarily_unavailable' }).person)
-    expectFailed(desk, ran, 7, 'school.example cannot sign anybody in now')
+    expectFailed(desk, ran, 7, 'Sign-in to school.example is temporarily unavailable')
   })
 
   test('nobody finishes in time exits 4', async ({ desk }) => {
@@ -136,7 +127,7 @@ describe('a sign-in with a browser that', () => {
       desk,
       ran,
       4,
-      /nobody signed in within 5 minutes\n {2}hint: begin again: learnctl auth login\n$/,
+      /Sign-in timed out after 5 minutes\n {2}hint: try again: learnctl auth login\n$/,
     )
     expect(desk.waits).toEqual([300_000])
     await expect(visit(ran.shown?.searchParams.get('redirect_uri') ?? '')).rejects.toThrow()
@@ -146,7 +137,7 @@ describe('a sign-in with a browser that', () => {
     desk.school.scripts.delete(wellKnown)
     desk.letTimePass()
     const ran = await desk.login('', async () => {})
-    expectFailed(desk, ran, 4, /within 5 minutes\n {2}hint: .*--client-id <id> --redirect-uri <address>\n$/)
+    expectFailed(desk, ran, 4, /after 5 minutes\n {2}hint: .*--client-id <id> --redirect-uri <address>\n$/)
   })
 
   const moments: readonly [when: string, path: string][] = [
@@ -189,38 +180,38 @@ describe('a token endpoint that', () => {
     'school.example refused the connection',
   )
   const answers: readonly [what: string, answer: Given | Error, exit: number, error: string | RegExp][] = [
-    ['answers with a page', page, 4, 'school.example answered a web page instead of JSON (/token)'],
+    ['answers with a page', page, 4, 'school.example returned a web page instead of JSON (/token)'],
     [
       'answers 500 with a page',
       { ...page, status: 500 },
       4,
-      'answered 500, a web page instead of JSON (/token)',
+      'returned 500, a web page instead of JSON (/token)',
     ],
     [
       'answers 500',
       { status: 500, body: { error: 'server_error' } },
       4,
-      'school.example answered 500 (/token)',
+      'school.example returned 500 (/token)',
     ],
-    ['answers with text', { body: 'access_token=1' }, 4, 'answered what is not JSON (/token)'],
-    ['answers with a list', { body: [] }, 4, 'answered what is not JSON (/token)'],
+    ['answers with text', { body: 'access_token=1' }, 4, 'returned invalid JSON (/token)'],
+    ['answers with a list', { body: [] }, 4, 'returned invalid JSON (/token)'],
     [
       'is not there',
       { status: 404, body: { detail: 'There is no such page.' } },
       4,
-      /answered 404 \(\/token\)\n {2}it says: There is no such page\.\n {2}hint: .*--token-url\n$/,
+      /returned 404 \(\/token\)\n {2}it says: There is no such page\.\n {2}hint: .*--token-url <address>\n$/,
     ],
     [
       'redirects',
       { status: 302, headers: { location: 'https://evil.example/' } },
       4,
-      'answered 302, a redirect to https://evil.example/, which is not followed (/token)',
+      'returned 302, a redirect to https://evil.example/, which is not followed (/token)',
     ],
     [
       'says that the code has expired',
       { status: 400, body: { error: 'invalid_grant', error_description: 'The code has expired.' } },
       4,
-      /refused the sign-in: invalid_grant: The code has expired\.\n {2}hint: begin again: learnctl auth login\n$/,
+      /refused the sign-in: invalid_grant: The code has expired\.\n {2}hint: try again: learnctl auth login\n$/,
     ],
     [
       'does not know the application',
@@ -229,38 +220,33 @@ describe('a token endpoint that', () => {
       /refused the sign-in: invalid_client\n {2}hint: .*--client-id/,
     ],
     ['refuses with 200', { body: { error: 'bad_verification_code' } }, 4, 'bad_verification_code'],
-    [
-      'gives no access token',
-      { body: { token_type: 'bearer' } },
-      4,
-      'tokens that cannot be used: "access_token"',
-    ],
-    ['does not say what kind of token', { body: { access_token: 'a' } }, 4, 'cannot be used: "token_type"'],
-    ['gives tokens of another kind', { body: { ...tokens, token_type: 'DPoP' } }, 4, 'is no bearer token'],
+    ['gives no access token', { body: { token_type: 'bearer' } }, 4, 'unusable tokens: "access_token"'],
+    ['does not say what kind of token', { body: { access_token: 'a' } }, 4, 'unusable tokens: "token_type"'],
+    ['gives tokens of another kind', { body: { ...tokens, token_type: 'DPoP' } }, 4, 'is not a bearer token'],
     [
       'gives a token that cannot be sent',
       { body: { ...tokens, access_token: 'a\r\nb' } },
       4,
-      'is no bearer token',
+      'is not a bearer token',
     ],
     [
       'says nonsense about the time',
       { body: { ...tokens, expires_in: 'soon' } },
       4,
-      'cannot be used: "expires_in"',
+      'unusable tokens: "expires_in"',
     ],
     ['sends 2 MiB', { body: ' '.repeat(2 * 1024 * 1024) }, 4, 'is longer than 1 MiB'],
     [
       'is busy',
       { status: 503, headers: { 'retry-after': '20' } },
       7,
-      /cannot answer now \(503 from \/token\)\n {2}hint: try again in 20 s\n$/,
+      /is unavailable \(\/token returned 503\)\n {2}hint: try again in 20 s\n$/,
     ],
     [
       'has had enough',
       { status: 429 },
       7,
-      /cannot answer now \(429 from \/token\)\n {2}hint: try again later\n$/,
+      /is unavailable \(\/token returned 429\)\n {2}hint: try again later\n$/,
     ],
     ['cannot be reached', refused, 7, 'school.example refused the connection'],
   ]
@@ -271,7 +257,7 @@ describe('a token endpoint that', () => {
     const ran = await desk.login('', person)
     expectFailed(desk, ran, exit, error)
     expect(desk.school.forms('/token')).toHaveLength(1)
-    expect(page()?.html).toContain('You are not signed in')
+    expect(page()?.html).toContain('Sign-in failed')
   })
 
   test('does not answer ends the sign-in', async ({ desk }) => {
@@ -286,7 +272,7 @@ describe('a token endpoint that', () => {
       desk.school.scripts.set('/token', { body: { ...others, ...silence } })
       const { code, stderr } = await desk.login()
       expect(code).toBe(0)
-      expect(stderr).toMatch(/\nnote: the platform does not say how long the access token lasts\n$/)
+      expect(stderr).toMatch(/\nnote: the platform does not say when the access token expires\n$/)
       expect(desk.stored()).toMatchObject({ expiresAt: null, lifetimeSeconds: null })
     }
   })
@@ -301,7 +287,7 @@ describe('a token endpoint that', () => {
     const { refresh_token: _, ...others } = tokens
     desk.school.scripts.set('/token', { body: others })
     expect((await desk.login()).stderr).toMatch(
-      /\nnote: the access token cannot be refreshed; it lasts until 2026-03-01T13:00:00\.000Z\n$/,
+      /\nnote: the access token cannot be refreshed; it expires at 2026-03-01T13:00:00\.000Z\n$/,
     )
     expect(desk.stored()).toMatchObject({ refreshToken: null })
   })
@@ -341,7 +327,7 @@ describe('the account', () => {
     desk.school.scripts.set('/v1/user/profile', { status: 403, body: { message: 'Not with these rights' } })
     const { code, stderr } = await desk.login('--scope write')
     expect(code).toBe(0)
-    expect(stderr).toContain('note: whose account it is could not be seen: Not with these rights\n')
+    expect(stderr).toContain('note: cannot tell whose account this is: Not with these rights\n')
     expect(desk.stored()).toMatchObject({ accessToken: 'at-1' })
   })
 
@@ -353,7 +339,7 @@ describe('the account', () => {
       desk,
       ran,
       4,
-      /does not take the access token that it has just given\n {2}it says: Invalid token\n$/,
+      /rejects the access token that it has just issued\n {2}it says: Invalid token\n$/,
     )
     expect(page()?.status).toBe(400)
   })
@@ -376,7 +362,7 @@ describe('metadata', () => {
     expect(told(ran)).toMatchObject({
       code: 0,
       stderr:
-        `note: ${school} does not say how to sign in; trying ${school}/oauth/authorize and ${school}/oauth/token\n` +
+        `note: ${school} publishes no OAuth metadata; trying ${school}/oauth/authorize and ${school}/oauth/token\n` +
         `Signed in to ${school} as ada@school.example; profile school-example is now active\n`,
     })
     expect(ran.shown?.pathname).toBe('/oauth/authorize')
@@ -399,39 +385,39 @@ describe('metadata', () => {
     [
       'of another issuer',
       { ...metadata, issuer: 'https://evil.example' },
-      /is that of another issuer\n {2}it says https:\/\/evil\.example\n {2}hint: .*auth login --url https:\/\/evil\.example\n$/,
+      /names another issuer\n {2}it names https:\/\/evil\.example\n {2}hint: .*auth login --url https:\/\/evil\.example\n$/,
     ],
-    ['of an issuer below', { ...metadata, issuer: `${school}/tenant` }, 'is that of another issuer'],
+    ['of an issuer below', { ...metadata, issuer: `${school}/tenant` }, 'names another issuer'],
     [
       'of an issuer that a shell would obey',
       { ...metadata, issuer: 'https://evil.example/$(id);id' },
-      /another issuer\n {2}it says https:\/\/evil\.example\/\$\(id\);id\n$/,
+      /another issuer\n {2}it names https:\/\/evil\.example\/\$\(id\);id\n$/,
     ],
-    ['of an issuer that is no address', { ...metadata, issuer: 'x y' }, /another issuer\n {2}it says x y\n$/],
+    [
+      'of an issuer that is no address',
+      { ...metadata, issuer: 'x y' },
+      /another issuer\n {2}it names x y\n$/,
+    ],
     [
       'without a token endpoint',
       { ...metadata, token_endpoint: undefined },
-      /names no token_endpoint\n {2}hint: /,
+      /No token_endpoint in the metadata of .*\n {2}hint: /,
     ],
-    [
-      'whose endpoint is no address',
-      { ...metadata, token_endpoint: '/token' },
-      'has no address in token_endpoint',
-    ],
+    ['whose endpoint is no address', { ...metadata, token_endpoint: '/token' }, 'Invalid token_endpoint'],
     [
       'whose endpoint is a program',
       { ...metadata, authorization_endpoint: 'javascript:alert(1)' },
-      'has no address in authorization_endpoint',
+      'Invalid authorization_endpoint',
     ],
     [
       'whose endpoint is in the clear',
       { ...metadata, token_endpoint: 'http://school.example/token' },
-      /signs in at http:\/\/school\.example\/token, over plain http\n {2}hint: .*--insecure-http\n$/,
+      /Refusing to send credentials to http:\/\/school\.example\/token over plain http\n {2}hint: .*--insecure-http\n$/,
     ],
     [
       'without a page to sign in on',
       { ...metadata, authorization_endpoint: undefined },
-      /offers no sign-in with a browser\n {2}hint: .*--device/,
+      /does not support signing in with a browser\n {2}hint: .*--device/,
     ],
   ]
 
@@ -488,7 +474,7 @@ describe('a redirect URI', () => {
     for (const host of ['127.0.0.1', 'localhost']) {
       const words = `--client-id app --redirect-uri http://${host}:${taken}/callback`
       const ran = await desk.login(words)
-      expectFailed(desk, ran, 4, `cannot listen on ${host}:${taken}: another program uses that port`)
+      expectFailed(desk, ran, 4, `Cannot listen on ${host}:${taken}: the port is already in use`)
       expect(ran.shown).toBeUndefined()
     }
   })
@@ -498,7 +484,7 @@ test('a fault is JSON where JSON was asked for', async ({ desk }) => {
   const ran = await desk.login('-o json', sentBack({ error: 'access_denied' }).person)
   expect(ran).toMatchObject({ code: 4, stdout: '' })
   expect(JSON.parse(ran.stderr.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
-    error: { code: 'access_denied', exitCode: 4, message: 'the sign-in to school.example was denied' },
+    error: { code: 'access_denied', exitCode: 4, message: 'Sign-in to school.example was denied' },
   })
 })
 

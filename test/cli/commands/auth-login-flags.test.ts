@@ -22,23 +22,23 @@ const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`
 
 describe('auth login refuses', () => {
   const wrong: readonly (readonly [words: string, error: string | RegExp, options?: RunOptions])[] = [
-    ['--with-key --device', '--with-key and --device exclude each other'],
-    ['--with-key --scope read', '--with-key and --scope exclude each other'],
-    ['--with-key --no-browser', '--with-key and --no-browser exclude each other'],
-    ['--with-key --client-id app', '--with-key and --client-id exclude each other'],
-    ['--device --redirect-uri http://127.0.0.1/cb', '--device and --redirect-uri exclude each other'],
-    ['--scope ""', /--scope names no scope\n {2}hint: --scope "read write"\n$/],
-    ['--scope ré', '"ré" cannot be a scope'],
-    ['--client-id ""', '--client-id is not the id of an application'],
+    ['--with-key --device', '--with-key and --device cannot be used together'],
+    ['--with-key --scope read', '--with-key and --scope cannot be used together'],
+    ['--with-key --no-browser', '--with-key and --no-browser cannot be used together'],
+    ['--with-key --client-id app', '--with-key and --client-id cannot be used together'],
+    ['--device --redirect-uri http://127.0.0.1/cb', '--device and --redirect-uri cannot be used together'],
+    ['--scope ""', /--scope is empty\n {2}hint: --scope "read write"\n$/],
+    ['--scope ré', 'Invalid scope "ré"'],
+    ['--client-id ""', 'Invalid --client-id'],
     ['--token-url /oauth/token', '--token-url must be an address'],
     [
       '--token-url http://school.example/token',
       /unencrypted, over plain http\n {2}hint: .*--insecure-http\n$/,
     ],
-    ['--client-secret-stdin', '--client-secret-stdin goes with --client-id', { stdin: 's' }],
-    ['', 'LEARNCTL_CLIENT_SECRET goes with --client-id', { env: { LEARNCTL_CLIENT_SECRET: 's' } }],
-    ['--client-id app --client-secret-stdin', 'there is no client secret on standard input', { stdin: '\n' }],
-    ['--client-id app --client-secret-stdin', 'is no client secret', { stdin: 'two\nlines' }],
+    ['--client-secret-stdin', '--client-secret-stdin requires --client-id', { stdin: 's' }],
+    ['', 'LEARNCTL_CLIENT_SECRET requires --client-id', { env: { LEARNCTL_CLIENT_SECRET: 's' } }],
+    ['--client-id app --client-secret-stdin', 'No client secret on standard input', { stdin: '\n' }],
+    ['--client-id app --client-secret-stdin', 'Invalid client secret', { stdin: 'two\nlines' }],
     ['--client-secret s', /unknown option '--client-secret'\n {2}hint: did you mean --client-secret-stdin/],
     ...[
       'https://127.0.0.1/callback',
@@ -52,7 +52,7 @@ describe('auth login refuses', () => {
       'http://[::]/callback',
       'learnctl://callback',
       'callback',
-    ].map((uri) => [`--redirect-uri ${uri}`, /--redirect-uri cannot be .*\n {2}.*\n {2}hint: /] as const),
+    ].map((uri) => [`--redirect-uri ${uri}`, /Invalid --redirect-uri .*\n {2}.*\n {2}hint: /] as const),
   ]
 
   test.for(wrong)('%s', async ([words, error, options = {}], { desk }) => {
@@ -62,9 +62,9 @@ describe('auth login refuses', () => {
   })
 
   test.for<[what: string, words: string, options: RunOptions, why: string]>([
-    ['--no-input', '--no-input', { tty: 80 }, 'nothing may be asked: --no-input'],
-    ['in CI', '', { tty: 80, env: { CI: 'true' } }, 'nothing may be asked: CI'],
-    ['without terminal and browser', '', { env: { DISPLAY: '' } }, 'there is no terminal, and no browser'],
+    ['--no-input', '--no-input', { tty: 80 }, 'prompts are disabled (--no-input)'],
+    ['in CI', '', { tty: 80, env: { CI: 'true' } }, 'prompts are disabled (CI)'],
+    ['without terminal and browser', '', { env: { DISPLAY: '' } }, 'there is no terminal and no browser'],
   ])('to wait for somebody %s', async ([, words, options, why], { desk }) => {
     const ran = await desk.login(`${words} --color never`, approve, options)
     expectClearError(
@@ -95,7 +95,7 @@ describe('auth login refuses', () => {
     expectClearError(
       await desk.cli.run('auth login'),
       2,
-      /say where to sign in\n.*\n {2}hint: learnctl auth login --url/,
+      /The address of the platform is required\n.*\n {2}hint: learnctl auth login --url/,
     )
   })
 })
@@ -137,8 +137,8 @@ describe('auth login', () => {
   })
 
   test.for([
-    ['a wrong', { stdin: 'wrong' }, 'look at its id and its secret'],
-    ['no', { stdin: '' }, 'if it has a secret'],
+    ['a wrong', { stdin: 'wrong' }, 'check its id and secret'],
+    ['no', { stdin: '' }, 'if the application has a secret'],
   ] as const)(
     'says how to give the secret of an application, after %s one',
     async ([_, options, hint], { desk }) => {
@@ -264,7 +264,7 @@ describe('the session that was there before', () => {
     const { code, stderr } = await desk.login()
     expect(code).toBe(0)
     expect(stderr).toMatch(
-      /\nnote: the session before this one could not be ended: school\.example cannot answer now/,
+      /\nnote: the previous session could not be revoked: school\.example is unavailable/,
     )
   })
 

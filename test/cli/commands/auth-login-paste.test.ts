@@ -41,12 +41,12 @@ describe('auth login at a terminal', () => {
   })
 
   test.for<[what: string, text: (target: URL, address: URL) => string, why: string]>([
-    ['the address to open', (_, address) => address.href, 'this is the address to open'],
-    ['the code alone', () => 'pasted', 'it has no code in it'],
-    ['an address without a code', () => 'https://school.example/', 'it has no code in it'],
-    ['an address without the state', () => 'http://127.0.0.1/callback?code=c', 'paste the whole address'],
-    ['another sign-in', () => '?code=c&state=x', 'this address belongs to another sign-in'],
-    ['nothing', () => '', 'it has no code in it'],
+    ['the address to open', (_, address) => address.href, 'This is the URL to open'],
+    ['the code alone', () => 'pasted', 'No code found'],
+    ['an address without a code', () => 'https://school.example/', 'No code found'],
+    ['an address without the state', () => 'http://127.0.0.1/callback?code=c', 'Paste the whole URL'],
+    ['another sign-in', () => '?code=c&state=x', 'This URL belongs to another sign-in'],
+    ['nothing', () => '', 'No code found'],
   ])('says what is wrong with %s, and asks again', async ([, text, why], { desk }) => {
     const ran = await paste(desk, (address) => {
       const target = redirect(address, { code: 'pasted' })
@@ -60,15 +60,13 @@ describe('auth login at a terminal', () => {
   test('takes a denial that is pasted', async ({ desk }) => {
     const ran = await paste(desk, (address) => [`${redirect(address, { error: 'access_denied' })}\r`])
     expect(ran).toMatchObject({ code: 4, stdout: '' })
-    expect(ran.stderr.replaceAll(ansiCodes, '')).toContain(
-      'error: the sign-in to school.example was denied\n',
-    )
+    expect(ran.stderr.replaceAll(ansiCodes, '')).toContain('error: Sign-in to school.example was denied\n')
   })
 
   test('refuses what another server gave', async ({ desk }) => {
     const iss = 'https://evil.example'
     const ran = await paste(desk, (address) => [`${redirect(address, { code: 'c', iss })}\r`])
-    expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('does not come from') })
+    expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('is not from') })
     expect(desk.school.forms('/token')).toEqual([])
   })
 
@@ -102,7 +100,7 @@ describe('auth login at a terminal', () => {
     const ran = await paste(desk, () => [])
     expect(ran).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining('nobody signed in within 5 minutes'),
+      stderr: expect.stringContaining('Sign-in timed out after 5 minutes'),
     })
   })
 })

@@ -48,13 +48,13 @@ describe('auth login', () => {
   })
 
   test.for([
-    ['', 'there is no key'],
-    ['two words', 'is not a key'],
-    ['lpk_abc', 'is damaged'],
-    [`${newCredential('apiKey').slice(0, -1)}!`, 'is damaged'],
+    ['', 'No API key'],
+    ['two words', 'it contains spaces'],
+    ['lpk_abc', 'its checksum does not match'],
+    [`${newCredential('apiKey').slice(0, -1)}!`, 'its checksum does not match'],
     [
       newCredential('apiKey').replace(/^lpk_./, (start) => (start === 'lpk_a' ? 'lpk_b' : 'lpk_a')),
-      'is damaged',
+      'its checksum does not match',
     ],
   ])('refuses %j without sending it', async ([stdin = '', message = ''], { remote, academy }) => {
     const { code, stderr } = await remote.run(login, { stdin })
@@ -78,7 +78,7 @@ describe('auth login', () => {
   test('leaves the profile of a local academy what it is', async ({ remote, admin, academy }) => {
     await remote.run('profiles add here --database here.db')
     const ran = await remote.run(`${login} --profile here`, { stdin: admin.key })
-    expectClearError(ran, 2, 'profile here is the academy in ')
+    expectClearError(ran, 2, 'Profile here is a local academy (')
     expect(ran.stderr).toMatch(
       / {2}hint: .*learnctl auth login --profile <name> --url https:\/\/school\.example\n$/,
     )

@@ -57,7 +57,7 @@ describe('a stored key', () => {
     await remote.run(login, { stdin: admin.key })
     const out = await remote.run('auth logout', { env: { LEARNCTL_API_KEY: 'other' } })
     expect(out.stderr).toBe(
-      'note: profile school-example holds no credential any more\nnote: LEARNCTL_API_KEY is still set\n',
+      'Signed out of https://school.example (profile school-example)\nnote: LEARNCTL_API_KEY is still set\n',
     )
     expect(readFileSync(join(remote.config, 'profiles.json'), 'utf8')).not.toContain(admin.key)
     expect(await remote.run('courses list')).toMatchObject({ code: 4, stdout: '' })
@@ -71,12 +71,12 @@ describe('auth status', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       profile: 'school-example',
       academy: 'https://school.example',
-      chosenBy: 'the active profile school-example',
+      source: 'the active profile school-example',
       credential: {
         kind: 'api_key',
         value: `lpk_***${instructor.key.slice(-4)}`,
-        from: 'LEARNCTL_API_KEY',
-        insteadOf: ['profile school-example'],
+        source: 'LEARNCTL_API_KEY',
+        shadows: ['profile school-example'],
       },
       user: { role: 'instructor' },
     })
@@ -87,7 +87,7 @@ describe('auth status', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       profile: null,
       academy: join(local.cwd, 'academy.db'),
-      chosenBy: 'LEARNCTL_DATABASE',
+      source: 'LEARNCTL_DATABASE',
       credential: null,
       user: { role: 'admin', authMethod: 'local' },
     })
@@ -147,15 +147,15 @@ describe('auth status of a session', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       profile: 'school',
       academy: url,
-      chosenBy: '--profile',
+      source: '--profile',
       credential: {
         kind: 'oauth',
         value: `lpa_***${user.tokens.accessToken.slice(-4)}`,
         scopes: ['read', 'write'],
         expiresAt: '2026-03-01T13:00:00.000Z',
         refreshable: true,
-        from: 'profile school',
-        insteadOf: ['LEARNCTL_API_KEY'],
+        source: 'profile school',
+        shadows: ['LEARNCTL_API_KEY'],
       },
       user: { email: 'admin-1@school.example', role: 'admin', authMethod: 'oauth' },
     })
@@ -172,7 +172,7 @@ describe('auth status of a session', () => {
     const { code, stderr } = await user.run('auth status')
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'note: this machine is 2 h behind the server: set its clock\n',
+      stderr: 'note: this machine’s clock is 2 h behind the server’s; set it\n',
     })
     user.state.date = 'Sun, 01 Mar 2026 12:00:59 GMT'
     expect(await user.run('auth status')).toMatchObject({ code: 0, stderr: '' })
@@ -235,7 +235,7 @@ describe('auth logout of a session', () => {
     expect(await user.run('auth logout')).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'note: the session has ended; profile school holds no credential any more\n',
+      stderr: 'Signed out of https://school.example (profile school)\n',
     })
     expect(user.paths()).toEqual(['POST /oauth/revoke'])
     const form = formIn(user.sent[0])
@@ -256,8 +256,8 @@ describe('auth logout of a session', () => {
     expect(await user.run('auth logout')).toEqual({
       code: 0,
       stdout: '',
-      stderr: `note: the session could not be ended at the platform: school.example refused the connection
-note: profile school holds no credential any more
+      stderr: `note: the session could not be revoked: school.example refused the connection
+Signed out of https://school.example (profile school)
 `,
     })
     expect(readFileSync(join(user.config, 'profiles.json'), 'utf8')).not.toContain(user.tokens.accessToken)
@@ -265,16 +265,16 @@ note: profile school holds no credential any more
   })
 
   signedInTest.for<[string, Partial<StoredTokens>, string]>([
-    ['there is no way to', { revocationEndpoint: null }, 'school.example has no way to end it'],
-    ['it is not offered', { revocationEndpoint: `${url}/nowhere` }, 'school.example answered 404'],
-    ['the client is not known', { clientId: 'app_gone' }, 'school.example says invalid_client'],
+    ['there is no way to', { revocationEndpoint: null }, 'school.example does not support revocation'],
+    ['it is not offered', { revocationEndpoint: `${url}/nowhere` }, 'school.example returned 404'],
+    ['the client is not known', { clientId: 'app_gone' }, 'school.example says: invalid_client'],
     ['it would go in the clear', { revocationEndpoint: 'http://school.example/revoke' }, 'over plain http'],
   ])('forgets it where %s', async ([, given, told], { user }) => {
     storeProfile(user.config, url, { ...user.tokens, ...given })
     const { code, stderr } = await user.run('auth logout')
     expect(code).toBe(0)
     expect(stderr).toMatch(
-      /^note: the session could not be ended at the platform: .*\nnote: profile school holds no/,
+      /^note: the session could not be revoked: .*\nSigned out of https:\/\/school\.example/,
     )
     expect(stderr).toContain(told)
     expect(readProfiles(user.config)).toEqual({ school: { url } })
@@ -313,7 +313,7 @@ note: profile school holds no credential any more
     expect(await user.run('auth logout --dry-run')).toEqual({
       code: 0,
       stdout: '',
-      stderr: `note: would end the session at ${url} and forget the credential of profile school\n`,
+      stderr: `note: would revoke the session at ${url} and remove the credential of profile school\n`,
     })
     expect(user.sent).toEqual([])
     expect(tokensIn(user.config)).toEqual(user.tokens)

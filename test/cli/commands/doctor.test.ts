@@ -134,7 +134,7 @@ describe('of a platform elsewhere', () => {
     expect(JSON.parse(stdout).at(-1)).toEqual({
       check: 'clock',
       status: 'warning',
-      detail: 'this machine is 3 min ahead of the server: set its clock',
+      detail: 'this machine’s clock is 3 min ahead of the server’s; set it',
     })
   })
 

@@ -134,7 +134,7 @@ describe('a clock that is two hours', () => {
 describe('a session that has ended', () => {
   test('is said to have, with the command that begins another', async ({ user, academy, clock }) => {
     clock.advance(31 * 24 * hour)
-    expectClearError(await user.run('courses list'), 4, `the session at ${school} has ended`)
+    expectClearError(await user.run('courses list'), 4, `The session at ${school} has ended`)
     expect(user.asked).toEqual([refresh])
     expect(tokensIn(user.config)).toBeUndefined()
     const { code, stderr } = await user.run('courses list')
