@@ -7,7 +7,7 @@ import { onePage } from '../output/one-page.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { startCommand } from './server-start.ts'
 
-const fields = ['url', 'pid', 'database', 'startedAt']
+const fields = ['url', 'database', 'pid', 'startedAt']
 const shape = { table: fields, paths: fields }
 
 /** `learnctl server …` */

@@ -314,7 +314,7 @@ describe('status and stop', () => {
       { url, address: url, pid: process.pid, database, startedAt: '2026-03-01T12:00:00.000Z' },
     ])
     expect(await rowsOf(cli, 'server status')).toEqual([
-      [url, `${process.pid}`, database, '2026-03-01T12:00:00.000Z'],
+      [url, database, `${process.pid}`, '2026-03-01T12:00:00.000Z'],
     ])
     await stop()
     expect(await resultOf(cli, 'server status')).toEqual([])

@@ -93,6 +93,7 @@ test('a CSV has a column for each field, also of objects; lists are JSON in one 
   await local.run('users create --email ada@school.example --first-name Ada --last-name Lovelace')
   const users = parseCsv((await local.run('users list --role learner -o csv')).stdout, { columns: true })
   expect(users).toMatchObject([{ email: 'ada@school.example', firstName: 'Ada', lastName: 'Lovelace' }])
+  expect(users[0]).toMatchObject({ pace: '', 'profile.learningPreferences.notifications.email': 'true' })
   expect(users[0]).not.toHaveProperty('profile')
 
   await local.run(['courses', 'create', '--title', 'Go', '--tags', 'a,b'])

@@ -2,7 +2,9 @@
 export interface ColumnFacts {
   /** The width that its widest value takes, and its head. */
   readonly natural: number
-  /** True where half a value is of no use: ids, keys, instants. */
+  /** What it needs to be readable. */
+  readonly least: number
+  /** True where half a value is of no use: ids, instants. */
   readonly whole: boolean
   /** True for what commands take to name a thing. */
   readonly id: boolean
@@ -12,8 +14,6 @@ export interface ColumnFacts {
 
 /** Columns of space between two columns. */
 export const gap = 2
-/** What the first column, which says what a row is, and the others need to be readable. */
-const readable = { first: 32, other: 16 }
 /** Below this a text says nothing any more. */
 const narrowest = 8
 
@@ -27,9 +27,6 @@ export function fitColumns(
   width: number,
   keepAll: boolean,
 ): (number | null)[] {
-  const least = columns.map(({ natural, whole }, index) =>
-    whole ? natural : Math.min(natural, index === 0 ? readable.first : readable.other),
-  )
   const indexes = columns.map((_, index) => index)
   const leading = indexes.filter((index) => columns[index]?.empty === false).slice(0, 2)
   const rank = (index: number) =>
@@ -38,7 +35,7 @@ export function fitColumns(
   const shown = indexes
     .toSorted((one, other) => rank(one) - rank(other))
     .filter((index, place) => {
-      const needed = (least[index] ?? 0) + gap
+      const needed = (columns[index]?.least ?? 0) + gap
       if (!keepAll && place > 0 && needed > room) return false
       room -= needed
       return true

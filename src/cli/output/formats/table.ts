@@ -77,13 +77,21 @@ function cellOf(value: unknown, { path }: Column): string {
   return visible(cellText(valueAt(value, path))).replace(instant, '$1Z')
 }
 
+const pathOrUrl = /^(\/|[A-Za-z]:\\|https?:\/\/)/
+/** What texts need to be readable: the first column says what a row is, and a path says little without its end. */
+const readable = { first: 32, path: 56, other: 16 }
+
 function factsOf(columns: readonly Column[], values: readonly unknown[]): ColumnFacts[] {
-  return columns.map((column) => {
+  return columns.map((column, index) => {
     const cells = values.map((value) => cellOf(value, column)).filter((cell) => cell !== '')
     const id = /(^i|I)d$/.test(column.path)
+    const whole = id || cells.every((cell) => instant.test(cell))
+    const kind = cells.some((cell) => pathOrUrl.test(cell)) ? 'path' : index === 0 ? 'first' : 'other'
+    const natural = Math.max(stringWidth(visible(column.label)), ...cells.map((cell) => stringWidth(cell)))
     return {
-      natural: Math.max(stringWidth(visible(column.label)), ...cells.map((cell) => stringWidth(cell))),
-      whole: id || cells.every((cell) => instant.test(cell)),
+      natural,
+      least: whole ? natural : Math.min(natural, readable[kind]),
+      whole,
       id,
       empty: cells.length === 0,
     }

@@ -62,6 +62,15 @@ describe('a table', () => {
     expect(list.rows([{ id: `${id}-2`, title: 'Logic' }])).toBe(`Logic     ${id}-2\n`)
   })
 
+  it('shows paths as far as they say something, rather than a column more', async () => {
+    const path = '/home/ada/.local/share/learnctl/academies/local.db'
+    const columns = named('url', 'database', 'startedAt')
+    const list = (await loadTable({ columns, chosen: false, width: 80, chalk })).list()
+    const row = { url: 'http://127.0.0.1:8976', database: path, startedAt: '2026-03-01T10:20:30.400Z' }
+    expect(list.rows([row])).toContain(`\nhttp://127.0.0.1:8976  ${path}\n`)
+    expect(list.hidden?.()).toEqual(['startedAt'])
+  })
+
   it('leaves out no column that was chosen', async () => {
     const [head] = await draw(60, true, named('updatedAt', 'status', 'title', 'id'))
     expect(head).toMatch(/^updatedAt +status +title +id$/)
