@@ -9,7 +9,6 @@ import { bound, type FieldFlag, type Flag } from '../command/flag.ts'
 import { withTimeZone } from '../command/time-flag.ts'
 import { assertSeveralTaken } from '../export/several-references.ts'
 import { showRequest } from '../operation/dry-run.ts'
-import { onePage } from '../output/one-page.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
 type Query = QueryInput<typeof analytics.learners>
@@ -161,7 +160,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   const shape = { table: fields, paths: fields }
   if (format === 'table' || format === 'csv') {
     output.check(shape)
-    return output.list(onePage(figuresOf(summary)), shape)
+    return output.list([figuresOf(summary)], shape)
   }
   await output.document({ period, summary })
 }

@@ -5,7 +5,6 @@ import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { credentialLines, failureOf } from '../failures.ts'
 import { runningServers } from '../local-server/running-servers.ts'
-import { onePage } from '../output/one-page.ts'
 import { clockWarning, secondsAhead } from '../session/clock.ts'
 import { signInCommand } from '../session/sign-in-command.ts'
 import { colourLevel, painter } from '../terminal/colour.ts'
@@ -46,7 +45,7 @@ export const command: Command = {
 async function show({ io, settings, output }: Context, findings: readonly Finding[]): Promise<void> {
   const { columns, color } = settings
   if (settings.output.value !== 'table' || !io.stdout.isTTY || columns.value) {
-    return output.list(onePage(findings), shape)
+    return output.list([findings], shape)
   }
   const rows = findings.map(
     ({ check, status, detail }) => [`${status.padEnd(7)}  ${check}`, visible(detail)] as const,

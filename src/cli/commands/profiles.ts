@@ -13,7 +13,6 @@ import type { Command, Given } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { maskCredential } from '../output/mask.ts'
-import { onePage } from '../output/one-page.ts'
 import { shapeOfValue } from '../output/value-shape.ts'
 import { checkedName } from '../sign-in/profile-name.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -65,7 +64,7 @@ async function list({ profiles, output }: Context): Promise<void> {
   const rows = Object.keys(stored.profiles).map((name) => rowOf(stored, name))
   const shape = { table: columns, paths: columns }
   output.check(shape)
-  await output.list(onePage(rows), shape)
+  await output.list([rows], shape)
 }
 
 async function show({ profiles, settings, output }: Context, given: Given): Promise<void> {

@@ -3,7 +3,6 @@ import type { Context } from '../command/context.ts'
 import { noRecord, noTarget, notAList } from '../command/refusals.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
-import { onePage } from '../output/one-page.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { startCommand } from './server-start.ts'
 
@@ -21,7 +20,7 @@ export const commands: readonly Command[] = [
     async run(context) {
       context.output.check(shape)
       const servers = await runningServers(context.directories.state).list()
-      await context.output.list(onePage(servers), shape)
+      await context.output.list([servers], shape)
     },
   },
   {

@@ -8,7 +8,6 @@ import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import type { BoundFlag } from '../command/flag.ts'
 import { pathsMeant } from '../output/columns.ts'
-import { onePage } from '../output/one-page.ts'
 import type { Shape } from '../output/output.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
 import { makeBody } from './body.ts'
@@ -55,7 +54,7 @@ export async function runOperation(context: Context, given: Given, call: BoundCa
     await output.note(`the ${secret} is lost with the answer that did not come; delete this and make another`)
   }
   if (operation.response !== null) {
-    await (rows ? output.list(onePage(rows.from(data)), shape) : output.one(data, shape))
+    await (rows ? output.list([rows.from(data)], shape) : output.one(data, shape))
   }
   if (spec.done && !settings.quiet.value) await output.note(spec.done(given.arguments))
   const exit = spec.exits?.(data)

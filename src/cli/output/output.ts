@@ -26,16 +26,19 @@ export interface Shape {
   readonly identifier?: string | undefined
 }
 
+/** The rows of a list, a page after the other. */
+export type Pages = AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>
+
 /** The place where results are printed, in the format that was asked for. */
 export interface Output {
   /** One resource. */
   one(value: unknown, shape: Shape): Promise<void>
-  /** A list as one document, page by page, in constant memory. */
-  list(pages: AsyncIterable<readonly unknown[]>, shape: Shape): Promise<void>
+  /** A list as one document, page by page, in constant memory. Rows that are all there are one page: `[rows]`. */
+  list(pages: Pages, shape: Shape): Promise<void>
   /** A value as a whole, in JSON or YAML, whatever columns are chosen. */
   document(value: unknown): Promise<void>
   /** A list of values of which nothing is known beforehand: in JSON unless another format is asked for. */
-  documents(pages: AsyncIterable<readonly unknown[]>): Promise<void>
+  documents(pages: Pages): Promise<void>
   /** Text that is the result as it stands. */
   text(text: string | Uint8Array): Promise<void>
   /** A line on standard error that says what a command has done; nothing under --quiet. */
@@ -104,7 +107,7 @@ export function createOutput(io: Io, settings: Settings): Output {
   const note = (text: string) => say(io, `note: ${visible(text)}\n`)
 
   async function printPages(
-    pages: AsyncIterable<readonly unknown[]>,
+    pages: Pages,
     open: (rows: readonly unknown[]) => Promise<Format>,
   ): Promise<void> {
     let encoder: ListEncoder | null = null
@@ -207,11 +210,7 @@ function inside(path: string, cells: ReadonlySet<string>): boolean {
 }
 
 /** The same pages; fields that the first one does not have, and that no column is there for, are put into `late`. */
-async function* watch(
-  pages: AsyncIterable<readonly unknown[]>,
-  shape: Shape,
-  late: Set<string>,
-): AsyncGenerator<readonly unknown[]> {
+async function* watch(pages: Pages, shape: Shape, late: Set<string>): AsyncGenerator<readonly unknown[]> {
   let known: Set<string> | null = null
   for await (const rows of pages) {
     known ??= new Set(fieldsOf(rows, shape))
