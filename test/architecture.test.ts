@@ -293,7 +293,7 @@ test('every export says what it is, by its comment or by itself', () => {
 function saysItself(line: string): boolean {
   return (
     /^export type \w+ = (.*\btypeof (\w+)|('[\w]+' \| )+'\w+'$)/.test(line) ||
-    /^export const \w+ = (z$|z\.|\[|patchOf\(|optional\(|routesOf\()/.test(line)
+    /^export const \w+ = (z$|z\.|\[|[A-Z]\w*\.|patchOf\(|optional\(|routesOf\()/.test(line)
   )
 }
 

@@ -94,23 +94,42 @@ export const analytics = {
     id: 'analytics.learners',
     method: 'GET',
     path: '/v1/analytics/learners',
-    summary: 'Learner data, one row per learner and course, as JSON pages or as a whole in CSV or NDJSON',
+    summary: 'Report the progress and grades of learners, one row per learner and course',
+    description: 'JSON comes in pages, CSV and NDJSON as a whole.',
     published: true,
     scope: 'read',
     roles: staff,
     query: z.strictObject({
-      start_date: Bound.optional(),
-      end_date: Bound.optional(),
-      format: z.enum(analyticsFormats).optional(),
+      start_date: Bound.optional().meta({
+        description: 'Only learners who last accessed the course on or after this day (UTC) or time',
+      }),
+      end_date: Bound.optional().meta({
+        description:
+          'Only learners who last accessed the course on or before this day (UTC), or before this time',
+      }),
+      format: z
+        .enum(analyticsFormats)
+        .optional()
+        .meta({ description: 'Format of the response (default by the Accept header, else json)' }),
       course_id: References.optional(),
       learner_id: References.optional(),
       status: choices(progressStatuses).optional(),
       difficulty: choices(difficulties).optional(),
-      include_not_started: BooleanParam.default(false),
-      include_deleted: BooleanParam.default(false),
-      summary: BooleanParam.default(true),
-      bom: BooleanParam.default(false),
-      raw: BooleanParam.default(false),
+      include_not_started: BooleanParam.default(false).meta({
+        description: 'With dates, include learners who have not started (default false)',
+      }),
+      include_deleted: BooleanParam.default(false).meta({
+        description: 'Include deleted users (default false)',
+      }),
+      summary: BooleanParam.default(true).meta({
+        description: 'Include the period and the summary on the first page of JSON (default true)',
+      }),
+      bom: BooleanParam.default(false).meta({
+        description: 'Begin CSV with a byte order mark, for Excel (default false)',
+      }),
+      raw: BooleanParam.default(false).meta({
+        description: 'Leave text in CSV that a spreadsheet would take for a formula as it is (default false)',
+      }),
       ...paging,
     }),
     response: LearnerPage,

@@ -26,19 +26,20 @@ const RedirectUri = z
   .refine((uri) => redirectKindOf(uri) !== null, {
     params: { code: 'invalid_redirect_uri' },
     error:
-      'must be https, http on 127.0.0.1, [::1] or localhost, or a scheme of your own such as com.example.app:/callback, without fragment and user',
+      'must be an https URI, an http URI on 127.0.0.1, [::1] or localhost, or a private-use scheme such as com.example.app:/callback, without fragment and user',
   })
 
 const Comparable = z.object({ redirectUris: z.array(z.string()), public: z.boolean() })
 
 export const AppInput = z
   .strictObject({
-    name: text(1, 255).meta({ description: 'Shown to those who are asked whether they allow it' }),
+    name: text(1, 255).meta({ description: 'Shown to users who are asked for consent' }),
     redirectUris: z.array(RedirectUri).min(1).max(20).meta({
-      description: 'Where people are sent back to, exactly; on 127.0.0.1 and [::1] with any port',
+      description:
+        'Where users are sent back to; must match exactly, except for the port on 127.0.0.1 and [::1]',
     }),
     public: z.boolean().default(false).meta({
-      description: 'It runs where no secret can be kept, and gets none: a desktop or mobile program',
+      description: 'Cannot keep a secret, so it gets none: a desktop or mobile application (default false)',
     }),
   })
   .superRefine(
@@ -50,7 +51,7 @@ export const AppInput = z
           code: 'custom',
           path: ['redirectUris', index],
           params: { code: 'invalid_redirect_uri' },
-          message: 'must be https or on the loopback: a scheme of its own is for a public application',
+          message: 'must be https or a loopback address; private-use schemes require a public application',
         })
       }
     },
@@ -73,7 +74,7 @@ export const NewApp = App.extend({
   clientSecret: z
     .string()
     .nullable()
-    .meta({ description: 'Shown once; null for a public application, and in a replay' }),
+    .meta({ description: 'Shown once; null for a public application and in a replayed response' }),
 })
 export type NewApp = z.output<typeof NewApp>
 
@@ -97,7 +98,8 @@ export const apps = {
     id: 'apps.create',
     method: 'POST',
     path: '/v1/apps',
-    summary: 'Register an OAuth application; its secret is shown once',
+    summary: 'Register an OAuth application',
+    description: 'The client secret is shown in this response only.',
     published: false,
     scope: 'admin',
     roles: admins,
@@ -111,7 +113,8 @@ export const apps = {
     id: 'apps.delete',
     method: 'DELETE',
     path: '/v1/apps/{clientId}',
-    summary: 'Delete an OAuth application, with every grant and token it has',
+    summary: 'Delete an OAuth application',
+    description: 'Its grants and tokens are revoked at once.',
     published: false,
     scope: 'admin',
     roles: admins,

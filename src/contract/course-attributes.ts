@@ -9,25 +9,33 @@ export const courseStatuses = ['draft', 'published', 'archived'] as const
 export const CourseStatus = z.enum(courseStatuses)
 
 const Module = z.strictObject({
-  id: z.string().optional().meta({ description: 'Made by the server; sent back, it keeps the module' }),
+  id: z.string().optional().meta({ description: 'Assigned by the server; send it back to keep the module' }),
   title: text(1, 255),
   description: z.string().max(10_000).default(''),
-  order: z.int().min(1).max(100_000).optional().meta({ description: 'Absent: its place in the array' }),
+  order: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .optional()
+    .meta({ description: 'Position in the course (default as listed)' }),
 })
 
 const AssessmentCriteria = z.strictObject({
-  passingScore: Percent.default(70),
+  passingScore: Percent.default(70).meta({ description: 'Passing score, 0–100' }),
   moveOn: z
     .enum(['Completed', 'Passed', 'CompletedAndPassed', 'CompletedOrPassed', 'NotApplicable'])
     .default('Completed')
-    .meta({ description: 'When an enrolment becomes completed (cmi5 §10.2.3)' }),
+    .meta({
+      description:
+        'When an enrolment is completed: by progress, by a passing grade, by both, by either, or never (cmi5 §10.2.3)',
+    }),
   weights: z
     .array(z.strictObject({ name: text(1, 255), weight: Percent }))
     .max(100)
     .default([])
     .refine((weights) => weights.reduce((sum, { weight }) => sum + weight, 0) <= 100 + 1e-9, {
       params: { code: 'weights_exceed_100' },
-      error: 'must not sum to more than 100',
+      error: 'must not add up to more than 100',
     }),
 })
 
@@ -36,9 +44,9 @@ const AdaptiveDifficulty = z
     enabled: z.boolean().default(false),
     minLevel: optional(Difficulty),
     maxLevel: optional(Difficulty),
-    raiseAtScore: Percent.default(85),
-    lowerAtScore: Percent.default(50),
-    window: z.int().min(1).max(100).default(3),
+    raiseAtScore: Percent.default(85).meta({ description: 'Score from which the difficulty is raised' }),
+    lowerAtScore: Percent.default(50).meta({ description: 'Score below which the difficulty is lowered' }),
+    window: z.int().min(1).max(100).default(3).meta({ description: 'Number of recent scores considered' }),
   })
   .superRefine(({ minLevel, maxLevel, raiseAtScore, lowerAtScore }, context) => {
     if (minLevel && maxLevel && difficulties.indexOf(minLevel) > difficulties.indexOf(maxLevel)) {
@@ -61,7 +69,12 @@ const AdaptiveDifficulty = z
 
 const ProgressTracking = z.strictObject({
   enabled: z.boolean().default(true),
-  completionThreshold: z.number().min(1).max(100).default(100),
+  completionThreshold: z
+    .number()
+    .min(1)
+    .max(100)
+    .default(100)
+    .meta({ description: 'Completion percentage from which progress counts as completed' }),
 })
 
 /** The writable attributes of a course. */

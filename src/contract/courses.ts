@@ -7,7 +7,7 @@ import {
   Difficulty,
   difficulties,
 } from './course-attributes.ts'
-import { BooleanParam, choices, Exactly, Instant, Time } from './field.ts'
+import { BooleanParam, choices, exactly, search, Time, UpdatedSince } from './field.ts'
 import { everyone, operation, staff, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 
@@ -62,7 +62,7 @@ export const CourseVersion = z.object({
   courseId: z.string(),
   version: z.int(),
   createdAt: Time,
-  userId: z.string().meta({ description: 'Who made it' }),
+  userId: z.string().meta({ description: 'User who made this version' }),
   modifiedAttributes: z.array(z.string()),
 })
 export type CourseVersion = z.output<typeof CourseVersion>
@@ -87,7 +87,7 @@ export const CourseDiff = z.object({
   to: z.int(),
   changes: z.array(
     z.object({
-      pointer: z.string().meta({ description: 'JSON pointer (RFC 6901) into the attributes' }),
+      pointer: z.string().meta({ description: 'JSON Pointer (RFC 6901) into the attributes' }),
       from: z.unknown(),
       to: z.unknown(),
     }),
@@ -108,15 +108,11 @@ export const courses = {
     query: z.strictObject({
       status: choices(courseStatuses).optional(),
       difficulty: choices(difficulties).optional(),
-      q: z
-        .string()
-        .max(255)
-        .optional()
-        .meta({ description: 'Part of the title or description, in any case' }),
-      tag: Exactly,
-      external_id: Exactly,
-      managed_by: Exactly,
-      updated_since: Instant.optional(),
+      q: search('title and description'),
+      tag: exactly('tag'),
+      external_id: exactly('external id'),
+      managed_by: exactly('managing system'),
+      updated_since: UpdatedSince,
       sort: sorting(['createdAt', 'updatedAt', 'title', 'difficulty'], '-createdAt'),
       ...paging,
     }),
@@ -151,7 +147,7 @@ export const courses = {
     id: 'courses.update',
     method: 'PUT',
     path: '/v1/courses/{courseId}',
-    summary: 'Change attributes of a course',
+    summary: 'Update a course',
     published: true,
     scope: 'write',
     roles: teachers,
@@ -164,11 +160,16 @@ export const courses = {
     id: 'courses.delete',
     method: 'DELETE',
     path: '/v1/courses/{courseId}',
-    summary: 'Delete a course; with force also its lessons, enrolments, progress and grades',
+    summary: 'Delete a course',
     published: false,
     scope: 'write',
     roles: teachers,
-    query: z.strictObject({ force: BooleanParam.default(false) }),
+    query: z.strictObject({
+      force: BooleanParam.default(false).meta({
+        description:
+          'Delete it with its lessons, enrolments, progress and grades; requires an admin (default false)',
+      }),
+    }),
     elevatedBy: 'force',
     response: null,
     status: 204,
@@ -190,7 +191,7 @@ export const courses = {
     id: 'courses.version',
     method: 'GET',
     path: '/v1/courses/{courseId}/versions/{version}',
-    summary: 'Show a course as it was in one version',
+    summary: 'Show one version of a course',
     published: false,
     scope: 'read',
     roles: staff,
@@ -205,7 +206,14 @@ export const courses = {
     published: false,
     scope: 'read',
     roles: staff,
-    query: z.strictObject({ to: z.coerce.number().int().min(1).optional() }),
+    query: z.strictObject({
+      to: z.coerce
+        .number()
+        .int()
+        .min(1)
+        .optional()
+        .meta({ description: 'Version to compare with (default the newest)' }),
+    }),
     response: CourseDiff,
     status: 200,
   }),
@@ -213,7 +221,8 @@ export const courses = {
     id: 'courses.restore',
     method: 'POST',
     path: '/v1/courses/{courseId}/versions/{version}/restore',
-    summary: 'Bring the attributes of an earlier version back, as a new version',
+    summary: 'Restore an earlier version of a course as a new version',
+    description: 'The id, externalId and status stay as they are.',
     published: false,
     scope: 'write',
     roles: teachers,

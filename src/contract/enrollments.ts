@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { BatchResult, batchOf } from './batch.ts'
-import { choices, Instant, ManagedBy, Reference, Time } from './field.ts'
+import { BatchResult, batchDescription, batchOf } from './batch.ts'
+import { choices, Instant, ManagedBy, ofCourse, ofUser, Reference, Time } from './field.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
@@ -16,7 +16,7 @@ export const EnrollmentInput = z.strictObject({
   userId: Reference,
   role: EnrollmentRole.default('learner'),
   status: EnrollmentStatus.default('active'),
-  enrolledAt: Instant.optional().meta({ description: 'Absent: now' }),
+  enrolledAt: Instant.optional().meta({ description: 'When the user was enrolled (default now)' }),
   managedBy: ManagedBy,
 })
 export type EnrollmentInput = z.output<typeof EnrollmentInput>
@@ -31,7 +31,9 @@ export const Enrollment = z.object({
   status: EnrollmentStatus,
   enrolledAt: Time,
   completedAt: Time.nullable(),
-  source: z.string().meta({ description: 'api or progress: what made it' }),
+  source: z
+    .string()
+    .meta({ description: 'How it was created: api, or progress for the first progress of a learner' }),
   managedBy: z.string().nullable(),
   version: z.int(),
   createdAt: Time,
@@ -50,9 +52,9 @@ export const enrollments = {
     scope: 'read',
     roles: everyone,
     query: z.strictObject({
-      course_id: Reference.optional(),
-      user_id: Reference.optional(),
-      role: EnrollmentRole.optional(),
+      course_id: ofCourse,
+      user_id: ofUser,
+      role: EnrollmentRole.optional().meta({ description: 'Filter by role' }),
       status: choices(enrollmentStatuses).optional(),
       sort: sorting(['createdAt', 'updatedAt', 'enrolledAt'], '-createdAt'),
       ...paging,
@@ -76,7 +78,8 @@ export const enrollments = {
     id: 'enrollments.create',
     method: 'POST',
     path: '/v1/enrollments',
-    summary: 'Enrol a user in a course; a deleted enrolment is revived',
+    summary: 'Enrol a user in a course',
+    description: 'A deleted enrolment of the same user, course and role is restored.',
     published: false,
     scope: 'write',
     roles: teachers,
@@ -88,7 +91,8 @@ export const enrollments = {
     id: 'enrollments.batch',
     method: 'POST',
     path: '/v1/enrollments/batch',
-    summary: 'Enrol up to 1,000 users, each on its own',
+    summary: 'Create or update up to 1,000 enrolments',
+    description: batchDescription,
     published: false,
     scope: 'write',
     roles: teachers,
@@ -100,7 +104,8 @@ export const enrollments = {
     id: 'enrollments.update',
     method: 'PUT',
     path: '/v1/enrollments/{enrollmentId}',
-    summary: 'Change an enrolment',
+    summary: 'Update an enrolment',
+    description: 'The course, the user and the role cannot be changed.',
     published: false,
     scope: 'write',
     roles: teachers,
@@ -113,7 +118,8 @@ export const enrollments = {
     id: 'enrollments.delete',
     method: 'DELETE',
     path: '/v1/enrollments/{enrollmentId}',
-    summary: 'Delete an enrolment, kept as deleted',
+    summary: 'Delete an enrolment',
+    description: 'Enrolling the user again restores it. Progress is kept.',
     published: false,
     scope: 'write',
     roles: teachers,

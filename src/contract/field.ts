@@ -8,7 +8,7 @@ export const Instant = z
   .meta({ format: 'date-time' })
   .refine(isInstant, {
     params: { code: 'invalid_time' },
-    error: 'must be an RFC 3339 time with zone, such as 2026-01-31T09:30:00Z, on a day that exists',
+    error: 'must be a valid RFC 3339 time with a time zone, such as 2026-01-31T09:30:00Z',
   })
   .overwrite((text) => (isInstant(text) ? new Date(text).toISOString() : text))
 
@@ -46,11 +46,16 @@ export const References = z
     type: 'array',
     items: { type: 'string' },
     maxItems: maximumReferences,
-    description: 'Comma list of references; a comma within one of several is \\,',
+    description:
+      'Comma-separated list of references: id, ext:<externalId> or, for users, email:<address>; write a comma inside one as \\,',
   })
 
-export const ExternalId = optional(z.string().min(1).max(255))
-export const ManagedBy = optional(z.string().min(1).max(255))
+export const ExternalId = optional(z.string().min(1).max(255)).meta({
+  description: 'Your own id for this record, unique per type',
+})
+export const ManagedBy = optional(z.string().min(1).max(255)).meta({
+  description: 'External system that manages this record',
+})
 export const Percent = z.number().min(0).max(100)
 export const Minutes = z.int().min(0).max(10_000_000)
 export const Objectives = z.array(text(1, 500)).max(100).default([])
@@ -61,7 +66,7 @@ export const WebAddress = z
   .meta({ format: 'uri' })
   .refine((address) => URL.canParse(address) && /^https?:$/.test(new URL(address).protocol), {
     params: { code: 'invalid_url' },
-    error: 'must be an http or https address',
+    error: 'must be an http or https URL',
   })
 
 export const Language = z.string().refine(isLanguage, {
@@ -80,14 +85,38 @@ function isLanguage(tag: string): boolean {
 export const BooleanParam = z.enum(['true', 'false']).transform((text) => text === 'true')
 
 /** A query parameter that filters by one exact text. Empty text would match everything, which nobody means. */
-export const Exactly = z.string().min(1).max(255).optional()
+export function exactly(what: string) {
+  return z
+    .string()
+    .min(1)
+    .max(255)
+    .optional()
+    .meta({ description: `Filter by ${what}` })
+}
+
+/** A query parameter that filters by a part of these texts. */
+export function search(where: string) {
+  return z
+    .string()
+    .max(255)
+    .optional()
+    .meta({ description: `Search in ${where}, ignoring case` })
+}
+
+export const ofCourse = Reference.optional().meta({ description: 'Filter by course: id or ext:<externalId>' })
+export const ofUser = Reference.optional().meta({
+  description: 'Filter by user: id, ext:<externalId> or email:<address>',
+})
+export const UpdatedSince = Instant.optional().meta({
+  description: 'Only those updated at or after this time',
+})
 
 /** A comma list of choices as a query parameter: `status=draft,published`. */
 export function choices<const Choice extends string>(all: readonly [Choice, ...Choice[]]) {
   const one = z.enum(all)
   return z
     .string()
-    .meta({ description: `Comma list of ${all.join(', ')}` })
+    .meta({ description: `Comma-separated list of ${all.join(', ')}` })
     .transform((list, context) =>
       list.split(',').flatMap((item) => {
         const parsed = one.safeParse(item.trim())

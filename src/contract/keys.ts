@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Instant, optional, Reference, Time, text } from './field.ts'
+import { Instant, ofUser, optional, Reference, Time, text } from './field.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
@@ -7,9 +7,11 @@ export const scopes = ['read', 'write', 'admin'] as const
 
 export const KeyInput = z.strictObject({
   name: text(1, 255),
-  userId: Reference.optional().meta({ description: 'Its owner; absent: the caller' }),
+  userId: Reference.optional().meta({
+    description: 'Owner of the key: the key acts as this user (default you)',
+  }),
   scopes: z.array(z.enum(scopes)).min(1).max(3).default(['read']),
-  expiresAt: optional(Instant),
+  expiresAt: optional(Instant).meta({ description: 'When the key expires (default never)' }),
 })
 export type KeyInput = z.output<typeof KeyInput>
 
@@ -29,7 +31,7 @@ export type Key = z.output<typeof Key>
 
 /** The response that creates an API key: the only one with its text. */
 export const NewKey = Key.extend({
-  key: z.string().nullable().meta({ description: 'Shown once; null in a replay' }),
+  key: z.string().nullable().meta({ description: 'Shown once; null in a replayed response' }),
 })
 export type NewKey = z.output<typeof NewKey>
 
@@ -43,7 +45,7 @@ export const keys = {
     published: false,
     scope: 'admin',
     roles: admins,
-    query: z.strictObject({ user_id: Reference.optional(), ...paging }),
+    query: z.strictObject({ user_id: ofUser, ...paging }),
     response: page(Key),
     status: 200,
     list: true,
@@ -52,7 +54,8 @@ export const keys = {
     id: 'keys.create',
     method: 'POST',
     path: '/v1/keys',
-    summary: 'Create an API key; it is shown once',
+    summary: 'Create an API key',
+    description: 'The key is shown in this response only.',
     published: false,
     scope: 'admin',
     roles: admins,

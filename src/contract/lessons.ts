@@ -1,11 +1,12 @@
 import * as z from 'zod'
 import {
-  Exactly,
   ExternalId,
+  exactly,
   Instant,
   ManagedBy,
   Minutes,
   Objectives,
+  ofCourse,
   optional,
   Percent,
   Reference,
@@ -52,7 +53,7 @@ const ContentBlock = z
       code: 'custom',
       path: [needed],
       params: { code: 'required' },
-      message: `is required in a block of type ${block.type}`,
+      message: `is required for a block of type ${block.type}`,
     })
   })
 
@@ -67,7 +68,7 @@ const Question = z.strictObject({
   answer: z
     .union(
       [z.string(), z.number(), z.boolean(), z.array(z.string()).max(100), z.null()],
-      'must be text, a number, true, false, null or a list of texts',
+      'must be a string, a number, a boolean, null or an array of strings',
     )
     .default(null)
     .meta({ description: 'Never shown to learners' }),
@@ -93,7 +94,10 @@ export const LessonInput = z.strictObject({
   moduleId: optional(z.string().min(1).max(100)),
   title: text(1, 255),
   description: z.string().max(10_000).default(''),
-  order: z.int().min(1).max(100_000).optional().meta({ description: 'Absent: after the last one' }),
+  order: z.int().min(1).max(100_000).optional().meta({
+    description:
+      'Position in the course (default after the last lesson); a taken position moves the lessons after it',
+  }),
   durationMinutes: optional(Minutes),
   status: LessonStatus.default('published'),
   learningObjectives: Objectives,
@@ -137,10 +141,10 @@ export const lessons = {
     scope: 'read',
     roles: everyone,
     query: z.strictObject({
-      course_id: Reference.optional(),
-      module_id: Exactly,
-      status: LessonStatus.optional(),
-      external_id: Exactly,
+      course_id: ofCourse,
+      module_id: exactly('module id'),
+      status: LessonStatus.optional().meta({ description: 'Filter by status' }),
+      external_id: exactly('external id'),
       sort: sorting(['order', 'createdAt', 'updatedAt', 'title'], 'order'),
       ...paging,
     }),
@@ -163,7 +167,7 @@ export const lessons = {
     id: 'lessons.create',
     method: 'POST',
     path: '/v1/lessons',
-    summary: 'Create a lesson in a course',
+    summary: 'Create a lesson',
     published: true,
     scope: 'write',
     roles: teachers,
@@ -175,7 +179,7 @@ export const lessons = {
     id: 'lessons.update',
     method: 'PUT',
     path: '/v1/lessons/{lessonId}',
-    summary: 'Change attributes of a lesson',
+    summary: 'Update a lesson',
     published: false,
     scope: 'write',
     roles: teachers,

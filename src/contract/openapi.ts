@@ -4,11 +4,12 @@ import { BatchResult } from './batch.ts'
 import { CourseInput } from './course-attributes.ts'
 import * as courses from './courses.ts'
 import * as enrollments from './enrollments.ts'
-import { phraseOf } from './errors.ts'
+import { phraseOf, statusOf } from './errors.ts'
 import * as grants from './grants.ts'
 import { type Contract, operations } from './index.ts'
 import * as keys from './keys.ts'
 import * as lessons from './lessons.ts'
+import { parametersOf, type QuerySchema } from './openapi-parameters.ts'
 import type { Operation } from './operation.ts'
 import * as progress from './progress.ts'
 import { securitySchemes } from './security-schemes.ts'
@@ -43,16 +44,16 @@ const outputs = {
 }
 
 const resources: Readonly<Record<keyof Contract, string>> = {
-  courses: 'Courses, their states and their versions',
-  lessons: 'What courses are made of',
-  users: 'The people of an academy, and the one who is signed in',
-  enrollments: 'Who takes or gives which course',
-  progress: 'How far learners are in courses',
-  analytics: 'Learners and courses side by side, for reports',
-  keys: 'API keys, by which programs sign in',
-  apps: 'OAuth 2.0 applications, which act for those who allow it',
-  grants: 'What people have allowed applications to do',
-  service: 'The service about itself',
+  courses: 'Courses and their versions',
+  lessons: 'Lessons of courses',
+  users: 'Users and their roles, and the signed-in user',
+  enrollments: 'Enrolments: users in courses, as learner or instructor',
+  progress: 'Progress of learners in courses',
+  analytics: 'Reports on learners and courses',
+  keys: 'API keys: credentials for programs',
+  apps: 'OAuth applications that act on behalf of users',
+  grants: 'Grants: what users have allowed OAuth applications to do',
+  service: 'Health and the description of the API',
 }
 
 const problem = {
@@ -60,21 +61,22 @@ const problem = {
   description: 'Problem details (RFC 9457)',
   required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'requestId'],
   properties: {
-    type: { type: 'string' },
-    title: { type: 'string' },
+    type: { const: 'about:blank' },
+    title: { type: 'string', description: 'The name of the status' },
     status: { type: 'integer' },
-    detail: { type: 'string' },
-    instance: { type: 'string' },
-    code: { type: 'string' },
+    detail: { type: 'string', description: 'What went wrong, as a sentence' },
+    instance: { type: 'string', description: 'The path of the request' },
+    code: { enum: Object.keys(statusOf), description: 'What went wrong, for programs' },
     requestId: { type: 'string' },
     errors: {
       type: 'array',
+      description: 'Every problem of the request, with its place',
       items: {
         type: 'object',
         required: ['code', 'detail'],
         properties: {
-          pointer: { type: 'string' },
-          parameter: { type: 'string' },
+          pointer: { type: 'string', description: 'JSON Pointer to the field (RFC 6901), as #/title' },
+          parameter: { type: 'string', description: 'Name of the query parameter or header' },
           code: { type: 'string' },
           detail: { type: 'string' },
         },
@@ -101,7 +103,8 @@ export function openapiOf(): Json {
     info: {
       title: 'learnctl academy',
       version,
-      description: 'Courses, lessons, users, the progress of learners, and analytics over them.',
+      description:
+        'Manage courses, lessons, users and enrolments, record the progress of learners and report on it.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -112,11 +115,11 @@ export function openapiOf(): Json {
     components: {
       securitySchemes,
       headers: {
-        RequestId: { description: 'Names this exchange in logs', schema: { type: 'string' } },
+        RequestId: { description: 'Id of the request, as in the server log', schema: { type: 'string' } },
       },
       responses: {
         Problem: {
-          description: 'The request was refused',
+          description: 'The request failed',
           headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
           content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
         },
@@ -157,13 +160,16 @@ function tagOf({ id }: Operation): string {
   return id.split('.', 1)[0] ?? id
 }
 
+const successes = { 200: 'OK', 201: 'Created', 204: 'No content' } as const
+
 function describe(operation: Operation, schemas: Json): Json {
-  const { id, summary, published, scope, status, body, response, media = [] } = operation
+  const { id, summary, description, published, scope, status, body, response, media = [] } = operation
   const json = { 'application/json': { schema: schemas[`${id}.response`] } }
   const streamed = Object.fromEntries(media.map((type) => [type, { schema: { type: 'string' } }]))
   return {
     operationId: id,
     summary,
+    ...(description ? { description } : {}),
     tags: [tagOf(operation)],
     'x-published': published,
     ...(scope === null
@@ -173,11 +179,11 @@ function describe(operation: Operation, schemas: Json): Json {
           'x-scope': scope,
           'x-roles': operation.roles,
         }),
-    parameters: parametersOf(operation, schemas),
+    parameters: parametersOf(operation, schemas[`${id}.query`] as QuerySchema | undefined),
     ...(body ? { requestBody: requestBody(operation, schemas[`${id}.body`]) } : {}),
     responses: {
       [status]: {
-        description: status === 204 ? 'Done' : summary,
+        description: successes[status],
         headers: headersOf(operation),
         ...(response ? { content: { ...json, ...streamed } } : {}),
       },
@@ -196,29 +202,5 @@ function requestBody({ merge }: Operation, schema: unknown): Json {
 function headersOf({ status }: Operation): Json {
   const id = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
   if (status !== 201) return id
-  return { ...id, Location: { description: 'Where the new resource is', schema: { type: 'string' } } }
-}
-
-function parametersOf({ id, path, method, merge }: Operation, schemas: Json): Json[] {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name)
-  const query = (schemas[`${id}.query`] ?? {}) as { properties?: Record<string, Json>; required?: string[] }
-  return [
-    ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
-    ...Object.entries(query.properties ?? {}).map(([name, schema]) => ({
-      name,
-      in: 'query',
-      required: query.required?.includes(name) ?? false,
-      // A comma list, as `style` and `explode` tell it.
-      ...(schema['type'] === 'array' && { style: 'form', explode: false }),
-      schema,
-    })),
-    ...(method === 'POST' ? [header('Idempotency-Key', 'Makes a repetition harmless for 24 h')] : []),
-    ...(merge || method === 'DELETE'
-      ? [header('If-Match', 'The version that is to be changed, in quotes')]
-      : []),
-  ]
-}
-
-function header(name: string, description: string): Json {
-  return { name, in: 'header', required: false, description, schema: { type: 'string' } }
+  return { ...id, Location: { description: 'Path of the new resource', schema: { type: 'string' } } }
 }

@@ -8,9 +8,19 @@ export const defaultPageSize = 20
 
 /** The query of every list: how many, from where, and whether to count. */
 export const paging = {
-  limit: z.coerce.number().int().min(1).max(maximumPageSize).default(defaultPageSize),
-  cursor: z.string().max(2048).optional(),
-  include_total: BooleanParam.default(false),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(maximumPageSize)
+    .default(defaultPageSize)
+    .meta({
+      description: `Items per page (default ${defaultPageSize})`,
+    }),
+  cursor: z.string().max(2048).optional().meta({ description: 'nextCursor of the previous page' }),
+  include_total: BooleanParam.default(false).meta({
+    description: 'Include the total number of items (default false)',
+  }),
 }
 
 /** `sort=field` or `sort=-field`; newest first unless told otherwise. */
@@ -19,7 +29,12 @@ export function sorting<const Field extends string>(
   standard: Field | `-${Field}`,
 ) {
   const both = fields.flatMap((field) => [field, `-${field}`] as const) as [Field | `-${Field}`]
-  return z.enum(both).default(standard as never)
+  return z
+    .enum(both)
+    .default(standard as never)
+    .meta({
+      description: `Sort by this field; prefix with - for descending (default ${standard})`,
+    })
 }
 
 /** One page of a list: `nextCursor` is null on the last one, `total` is there when asked for. */

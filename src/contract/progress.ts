@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { BatchResult, batchOf } from './batch.ts'
-import { Instant, Percent, Reference, Time } from './field.ts'
+import { BatchResult, batchDescription, batchOf } from './batch.ts'
+import { Instant, ofCourse, Percent, Reference, Time } from './field.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging } from './page.ts'
 
@@ -12,7 +12,9 @@ export const ProgressStatus = z.enum(progressStatuses)
 export const ProgressInput = z.strictObject({
   courseId: Reference,
   completionPercentage: Percent,
-  lastAccessed: Instant.optional().meta({ description: 'Absent: now' }),
+  lastAccessed: Instant.optional().meta({
+    description: 'When the learner last accessed the course (default now)',
+  }),
 })
 export type ProgressInput = z.output<typeof ProgressInput>
 
@@ -51,11 +53,11 @@ export const progress = {
     id: 'progress.list',
     method: 'GET',
     path: '/v1/learners/{learnerId}/progress',
-    summary: "List a learner's progress",
+    summary: 'List the progress of a learner',
     published: false,
     scope: 'read',
     roles: everyone,
-    query: z.strictObject({ course_id: Reference.optional(), ...paging }),
+    query: z.strictObject({ course_id: ofCourse, ...paging }),
     response: page(Progress),
     status: 200,
     list: true,
@@ -64,7 +66,9 @@ export const progress = {
     id: 'progress.set',
     method: 'PUT',
     path: '/v1/learners/{learnerId}/progress',
-    summary: "Set a learner's progress in a course",
+    summary: 'Record the progress of a learner in a course',
+    description:
+      'The first record enrols the learner. A record with an older lastAccessed than the stored one is refused (409 stale_progress).',
     published: true,
     scope: 'write',
     roles: [...teachers, 'learner'],
@@ -76,11 +80,14 @@ export const progress = {
     id: 'progress.history',
     method: 'GET',
     path: '/v1/learners/{learnerId}/progress/history',
-    summary: "List the steps of a learner's progress in a course, newest first",
+    summary: 'List the progress history of a learner in a course, newest first',
     published: false,
     scope: 'read',
     roles: everyone,
-    query: z.strictObject({ course_id: Reference, ...paging }),
+    query: z.strictObject({
+      course_id: Reference.meta({ description: 'Course: id or ext:<externalId> (required)' }),
+      ...paging,
+    }),
     response: page(ProgressStep),
     status: 200,
     list: true,
@@ -89,7 +96,8 @@ export const progress = {
     id: 'progress.batch',
     method: 'POST',
     path: '/v1/progress/batch',
-    summary: 'Set up to 1,000 records of progress, each on its own',
+    summary: 'Record up to 1,000 progress updates',
+    description: batchDescription,
     published: false,
     scope: 'write',
     roles: teachers,

@@ -1,14 +1,14 @@
 import { oauthPaths } from './oauth.ts'
 import type { Scope } from './operation.ts'
 
-/** What each scope lets an application do, in words for the person who is asked. */
+/** What each scope lets an application do, as consent pages say it. */
 export const scopeInWords: Readonly<Record<Scope, string>> = {
-  read: 'See the courses, lessons, people, progress and reports that you can see',
-  write: 'Change the courses, lessons, people, enrolments and progress that you can change',
-  admin: 'Administer the academy: API keys, applications, roles, passwords, erasing for good',
+  read: 'View the courses, lessons, users, progress and reports that you can access',
+  write: 'Change the courses, lessons, users, enrolments and progress that you can manage',
+  admin: 'Administer the academy: API keys, OAuth applications, roles, passwords and permanent erasure',
 }
 
-/** How a caller is known, as OpenAPI's Security Scheme Objects (OpenAPI 3.1.0 §4.8.27). */
+/** How a caller authenticates, as OpenAPI's Security Scheme Objects (OpenAPI 3.1.0 §4.8.27). */
 export const securitySchemes = {
   bearer: {
     type: 'http',
@@ -17,8 +17,8 @@ export const securitySchemes = {
   },
   oauth2: {
     type: 'oauth2',
-    // Devices sign in as well, which no flow of OpenAPI 3.1 can say.
-    description: `OAuth 2.0 authorization code with PKCE; the rest is told at ${oauthPaths.metadata} (RFC 8414)`,
+    // OpenAPI 3.1 has no name for the device flow.
+    description: `Authorization code flow with PKCE, or the device flow; server metadata is at ${oauthPaths.metadata} (RFC 8414)`,
     flows: {
       authorizationCode: {
         authorizationUrl: oauthPaths.authorize,

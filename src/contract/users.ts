@@ -1,6 +1,16 @@
 import * as z from 'zod'
-import { BatchResult, batchOf } from './batch.ts'
-import { BooleanParam, choices, Exactly, ExternalId, Instant, ManagedBy, optional, Time } from './field.ts'
+import { BatchResult, batchDescription, batchOf } from './batch.ts'
+import {
+  BooleanParam,
+  choices,
+  ExternalId,
+  exactly,
+  ManagedBy,
+  optional,
+  search,
+  Time,
+  UpdatedSince,
+} from './field.ts'
 import { admins, everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
@@ -37,7 +47,7 @@ const Email = z
 export const Password = z.string().min(12).max(256)
 
 const Username = optional(
-  z.string().regex(/^[A-Za-z0-9._@-]{1,100}$/, 'must be 1 to 100 letters, digits or any of . _ @ -'),
+  z.string().regex(/^[A-Za-z0-9._@-]{1,100}$/, 'must be 1 to 100 characters: letters, digits or . _ @ -'),
 )
 
 /** The writable attributes of a user. */
@@ -85,7 +95,7 @@ export const OwnInput = z.strictObject({
   password: optional(Password).meta({ writeOnly: true }),
   currentPassword: optional(z.string().max(256)).meta({
     writeOnly: true,
-    description: 'Needed for a new password',
+    description: 'Required to set a new password',
   }),
 })
 export type OwnInput = z.output<typeof OwnInput>
@@ -105,16 +115,14 @@ export const users = {
     query: z.strictObject({
       role: choices(roles).optional(),
       status: choices(userStatuses).optional(),
-      q: z
-        .string()
-        .max(255)
-        .optional()
-        .meta({ description: 'Part of the e-mail address, username or name, in any case' }),
-      email: Exactly,
-      external_id: Exactly,
-      managed_by: Exactly,
-      updated_since: Instant.optional(),
-      include_deleted: BooleanParam.default(false),
+      q: search('e-mail address, username and name'),
+      email: exactly('e-mail address'),
+      external_id: exactly('external id'),
+      managed_by: exactly('managing system'),
+      updated_since: UpdatedSince,
+      include_deleted: BooleanParam.default(false).meta({
+        description: 'Include deleted users (default false)',
+      }),
       sort: sorting(['createdAt', 'updatedAt', 'email'], '-createdAt'),
       ...paging,
     }),
@@ -137,7 +145,8 @@ export const users = {
     id: 'users.create',
     method: 'POST',
     path: '/v1/users',
-    summary: 'Create a user; instructors create learners',
+    summary: 'Create a user',
+    description: 'Instructors can create learners only.',
     published: true,
     scope: 'write',
     roles: teachers,
@@ -149,7 +158,8 @@ export const users = {
     id: 'users.batch',
     method: 'POST',
     path: '/v1/users/batch',
-    summary: 'Create or change up to 1,000 users, each on its own',
+    summary: 'Create or update up to 1,000 users',
+    description: batchDescription,
     published: false,
     scope: 'write',
     roles: teachers,
@@ -161,7 +171,8 @@ export const users = {
     id: 'users.update',
     method: 'PUT',
     path: '/v1/users/{userId}',
-    summary: 'Change attributes of a user; status active revives a deleted one',
+    summary: 'Update a user',
+    description: 'Setting status to active restores a deleted user.',
     published: false,
     scope: 'write',
     roles: admins,
@@ -174,11 +185,16 @@ export const users = {
     id: 'users.delete',
     method: 'DELETE',
     path: '/v1/users/{userId}',
-    summary: 'Delete a user, kept as deleted; with erase anonymised for good',
+    summary: 'Delete a user',
+    description: 'A deleted user can be restored; an erased one cannot.',
     published: false,
     scope: 'write',
     roles: admins,
-    query: z.strictObject({ erase: BooleanParam.default(false) }),
+    query: z.strictObject({
+      erase: BooleanParam.default(false).meta({
+        description: 'Anonymise the user permanently; requires an admin (default false)',
+      }),
+    }),
     elevatedBy: 'erase',
     response: null,
     status: 204,
@@ -198,7 +214,7 @@ export const users = {
     id: 'users.updateProfile',
     method: 'PUT',
     path: '/v1/user/profile',
-    summary: 'Change your own profile, username or password',
+    summary: 'Update your own profile, username or password',
     published: false,
     scope: 'write',
     roles: everyone,

@@ -9,6 +9,16 @@ interface Described {
   readonly 'x-published': boolean
   readonly security?: readonly unknown[]
   readonly responses: Readonly<Record<string, unknown>>
+  readonly summary: string
+  readonly description?: string
+  readonly parameters: readonly Parameter[]
+}
+
+interface Parameter {
+  readonly name: string
+  readonly in: 'path' | 'query' | 'header'
+  readonly description?: string
+  readonly schema: { readonly default?: unknown }
 }
 
 const document = openapiOf()
@@ -96,4 +106,35 @@ test('the server answers the document to anybody', async ({ academy }) => {
   const answer = await academy.bearer(undefined).get('/v1/openapi.json')
   expect(answer.status).toBe(200)
   expect(answer.body).toEqual(JSON.parse(JSON.stringify(document)))
+})
+
+test.for(described)('$name says in words what it does, and what each parameter takes', ({ operation }) => {
+  const { summary, description, parameters } = operation
+  expect(summary).toMatch(/^[A-Z].*[^.]$/)
+  expect(summary.split(' ')[0]).toMatch(
+    /^(List|Show|Get|Create|Update|Delete|Compare|Restore|Enrol|Record|Report|Register|Revoke|Check)$/,
+  )
+  if (description !== undefined) expect(description).toMatch(/^[A-Z].*[.]$/)
+  for (const { name, description: words = '', schema } of parameters) {
+    expect(words, name).toMatch(/^[A-Za-z].*[^.]$/)
+    if (schema.default !== undefined) expect(words, name).toContain(`(default ${schema.default})`)
+  }
+})
+
+test('If-Match is told where there are versions, and where it is obeyed', () => {
+  const conditional = described.filter(({ operation }) =>
+    operation.parameters.some(({ name }) => name === 'If-Match'),
+  )
+  expect(conditional.map(({ operation }) => operation.operationId).sort()).toEqual([
+    'courses.delete',
+    'courses.update',
+    'enrollments.delete',
+    'enrollments.update',
+    'lessons.delete',
+    'lessons.update',
+    'progress.set',
+    'users.delete',
+    'users.update',
+    'users.updateProfile',
+  ])
 })

@@ -101,7 +101,7 @@ test('scores are kept all or none', async ({ local }) => {
   const grade = async () => (await send(local, 'GET', '/v1/analytics/learners')).body.data[0].gradePercent
   await expect(
     local.recordGrades([score('a', 50, 0), { ...score('b', 50, 0), learnerId: 'usr_none' }]),
-  ).rejects.toThrow('There is no user usr_none.')
+  ).rejects.toThrow('User usr_none not found.')
   expect(await grade()).toBeNull()
   await local.recordGrades([score('a', 50, 0), score('b', 25, 0)])
   expect(await grade()).toBe(75)

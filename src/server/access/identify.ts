@@ -32,15 +32,15 @@ export interface Identity {
  */
 export function identify(database: Database, authorization: string | null, now: Date): Identity {
   if (!authorization) {
-    throw new ProblemError('missing_credentials', 'The request carries no Authorization header.', {
+    throw new ProblemError('missing_credentials', 'The Authorization header is required.', {
       headers: { 'www-authenticate': challenge },
     })
   }
   const [, token] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? []
-  if (!token) throw invalidToken('The Authorization header is not of the form "Bearer <credential>".')
+  if (!token) throw invalidToken('The Authorization header must be "Bearer <credential>".')
   const method = isCredential('apiKey', token) ? 'api_key' : 'oauth'
   const row = method === 'api_key' ? keyRow(database, token) : tokenRow(database, token)
-  if (!row) throw invalidToken('The credential is not known.')
+  if (!row) throw invalidToken('The credential is invalid or has been revoked.')
   if (row.expires_at && row.expires_at <= now.toISOString()) throw expired(method, row.expires_at)
   const { user_id: userId, role, id: credential } = row
   const scopes = (JSON.parse(row.scopes) as Scope[]).filter((scope) => grantable[role].includes(scope))

@@ -21,8 +21,8 @@ export function withModuleIds(
   const faults = input.modules.flatMap(({ id }, index) => {
     if (id === undefined || free.delete(id)) return []
     const detail = known.some((module) => module.id === id)
-      ? 'stands twice'
-      : 'is not a module of this course; leave it out for a new one'
+      ? 'is used twice'
+      : 'is not a module of this course; omit it to add a module'
     return [{ pointer: pointerOf(['modules', index, 'id']), code: 'unknown_id', detail }]
   })
   if (faults.length > 0) throw invalid(faults)

@@ -83,7 +83,7 @@ export const courseRoutes = routesOf(courses, {
     if (!call.query.force && (hasProgress(call, id) || hasGrades(call, id))) {
       throw new ProblemError(
         'has_progress',
-        'Learners have progress or grades in this course. Archive it, or delete it by force with all that hangs on it.',
+        'The course has learner progress or grades. Archive it, or use force=true to delete it with its learner data.',
       )
     }
     call.database.run(sql`delete from courses where id = ${id} and version = ${version}`)
@@ -102,7 +102,7 @@ export function changeCourse(call: Call, current: Course, input: StoredInput): C
   if (current.status === 'archived' && changed.some((key) => key !== 'status')) {
     throw new ProblemError(
       'course_archived',
-      'An archived course takes a change of status only; publish it first.',
+      'An archived course cannot be changed, except for its status; publish it first.',
     )
   }
   requireTransition(call, current, input.status)

@@ -57,10 +57,7 @@ export function registerApp(
 function deleteApp(database: Database, clientId: string): void {
   findApp(database, clientId)
   if (clientId === ownClientId) {
-    throw new ProblemError(
-      'forbidden',
-      `${ownClientId} is built in: without it nobody could sign in with it.`,
-    )
+    throw new ProblemError('forbidden', `${ownClientId} is the built-in application and cannot be deleted.`)
   }
   database.run(sql`delete from oauth_clients where id = ${clientId}`)
 }

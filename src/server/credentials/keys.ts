@@ -70,7 +70,7 @@ export function revokeKey(database: Database, keyId: string, now: string, ownerI
 /** The stored key, without its text; throws 404, also for a key of anyone but `ownerId` where that is given. */
 export function findKey(database: Database, keyId: string, ownerId?: string): Key {
   const row = database.one<KeyRow>(sql`select ${columns} from api_keys k where k.id = ${keyId}`)
-  if (!row || (ownerId !== undefined && row.user_id !== ownerId)) throw notFound('key', keyId)
+  if (!row || (ownerId !== undefined && row.user_id !== ownerId)) throw notFound('API key', keyId)
   return toKey(row)
 }
 
@@ -98,13 +98,13 @@ function ownerOf({ database }: Call, reference: string) {
   if (!id) throw parentNotFound('#/userId', 'user', reference)
   const user = toUser(findUser(database, id))
   if (user.status === 'active') return user
-  throw new ProblemError('user_inactive', `The user ${id} is ${user.status}; a key of theirs would not work.`)
+  throw new ProblemError('user_inactive', `User ${id} is ${user.status}: a key of theirs would not work.`)
 }
 
 function requireGrantable(wanted: KeyInput['scopes'], allowed: readonly Scope[]): void {
   const beyond = wanted.filter((scope) => !allowed.includes(scope))
   if (beyond.length === 0) return
-  const detail = `must be among ${allowed.join(', ')}: no key carries more than its maker has and its owner's role may`
+  const detail = `must be within ${allowed.join(', ')}: a key cannot have more scopes than its creator or the role of its owner`
   throw invalid([{ pointer: '#/scopes', code: 'invalid_choice', detail }])
 }
 

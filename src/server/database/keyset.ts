@@ -107,8 +107,8 @@ export function readCursorParts(cursor: string, sort: string, count: number): Ce
 }
 
 function invalidCursor(): ProblemError {
-  const detail = 'is not a cursor of this list in this order; take nextCursor of the page before'
-  return new ProblemError('invalid_cursor', `The parameter cursor ${detail}.`, {
+  const detail = 'must be nextCursor of the previous page of this list, in the same order'
+  return new ProblemError('invalid_cursor', `Parameter cursor ${detail}.`, {
     errors: [{ parameter: 'cursor', code: 'invalid_cursor', detail }],
   })
 }

@@ -1,9 +1,10 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
 import { splitReferences } from '../../codec/reference-list.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { notFoundDetail, ProblemError } from '../problem/problem-error.ts'
 import type { Database } from './database.ts'
 
-type Table = 'courses' | 'lessons' | 'users'
+/** The tables whose rows can be referred to by more than their id. */
+export type Table = 'courses' | 'lessons' | 'users'
 
 /**
  * The id that a reference stands for: an id of ours as it is, `ext:<externalId>` looked up, for users
@@ -23,7 +24,8 @@ export function isReferred(table: Table, reference: string): Sql {
   return sql`id = ${reference}`
 }
 
-const kindOf: Readonly<Record<Table, string>> = { courses: 'course', lessons: 'lesson', users: 'user' }
+/** What a row of each is called. */
+export const kindOf: Readonly<Record<Table, string>> = { courses: 'course', lessons: 'lesson', users: 'user' }
 
 /**
  * The id behind a reference in a query parameter; throws 404, so that a mistyped filter is no empty list, also for
@@ -60,7 +62,7 @@ export function resolveFilters(database: Database, table: Table, list: string, p
 }
 
 function notFound(table: Table, references: readonly string[], parameter: string): ProblemError {
-  const details = references.map((reference) => `There is no ${kindOf[table]} ${reference}.`)
+  const details = references.map((reference) => notFoundDetail(kindOf[table], reference))
   return new ProblemError('not_found', details.join(' '), {
     errors: details.map((detail) => ({ parameter, code: 'not_found', detail })),
   })

@@ -120,11 +120,11 @@ function values(query: Sql): SQLInputValue[] {
 export function reasonOf(error: unknown): string {
   const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string }
   if (errcode === 26) return 'is not a SQLite database'
-  if (errcode === 5) return 'is locked by another program'
+  if (errcode === 5) return 'is locked by another process'
   if (errcode === 8 || code === 'EROFS') return 'is read-only'
-  if (errcode === 13 || code === 'ENOSPC') return 'cannot grow: the disk is full'
-  if (code === 'EACCES' || code === 'EPERM') return 'may not be opened by this user'
+  if (errcode === 13 || code === 'ENOSPC') return 'cannot be written: the disk is full'
+  if (code === 'EACCES' || code === 'EPERM') return 'cannot be opened: permission denied'
   if (code === 'EISDIR') return 'is a directory'
-  if (code === 'ENOTDIR' || code === 'EEXIST') return 'cannot be made: a part of its path is a file'
+  if (code === 'ENOTDIR' || code === 'EEXIST') return 'cannot be created: part of its path is a file'
   return `cannot be opened: ${message ?? String(error)}`
 }

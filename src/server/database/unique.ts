@@ -1,10 +1,10 @@
 import sql, { raw } from 'sql-template-tag'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Database, Row } from './database.ts'
+import { kindOf, type Table } from './reference.ts'
 
 const columnOf = { externalId: 'external_id', email: 'email_key', username: 'username' } as const
 
-type Table = 'courses' | 'lessons' | 'users'
 type UniqueField = keyof typeof columnOf
 
 /** Throws 409 `duplicate`, naming the other one, when a value that must be unique is taken. */
@@ -23,8 +23,8 @@ export function requireUnique(
     )
     if (!other || other.id === ownId) continue
     const { id, status } = other
-    const detail = `is taken by ${id} (${status})`
-    throw new ProblemError('duplicate', `The ${field} ${value} ${detail}.`, {
+    const detail = `already exists: ${id} (${status})`
+    throw new ProblemError('duplicate', `A ${kindOf[table]} with ${field} ${value} ${detail}.`, {
       errors: [{ pointer: `#/${field}`, code: 'duplicate', detail }],
       members: { id, existingStatus: status },
     })

@@ -48,22 +48,45 @@ export function problemOf(error: ProblemError, instance: string, requestId: stri
 
 /** 404 for something named in the path. */
 export function notFound(kind: string, reference: string): ProblemError {
-  return new ProblemError('not_found', `There is no ${kind} ${reference}.`)
+  return new ProblemError('not_found', notFoundDetail(kind, reference))
 }
 
 /** 404 for something named in the body, with its place. */
 export function parentNotFound(pointer: string, kind: string, reference: string): ProblemError {
-  const detail = `There is no ${kind} ${reference}.`
+  const detail = notFoundDetail(kind, reference)
   return new ProblemError('not_found', detail, { errors: [{ pointer, code: 'not_found', detail }] })
 }
 
 /** 422 with every fault of the body. */
 export function invalid(errors: readonly Fault[]): ProblemError {
   const only = errors.every(({ code }) => code === 'read_only') ? 'read_only' : 'validation_failed'
-  const first = errors[0]
-  const place = first?.pointer?.slice(2) || 'The body'
-  const count = errors.length === 1 ? '' : `${errors.length} faults, the first: `
-  return new ProblemError(only, sentence(`${count}${place} ${first?.detail}`), { errors })
+  return new ProblemError(only, sentence(errors.length === 1 ? errors.map(told).join() : counted(errors)), {
+    errors,
+  })
+}
+
+function told({ pointer = '', code, detail }: Fault): string {
+  if (code !== 'unknown_field') return `${placeOf(pointer)} ${detail}`
+  const [, meant = ''] = detail.split(/(?=; did you mean)/)
+  return `Unknown field: ${placeOf(pointer)}${meant}`
+}
+
+const namedPlaces = 10
+
+function counted(errors: readonly Fault[]): string {
+  const places = [...new Set(errors.map(({ pointer = '' }) => placeOf(pointer)))]
+  const more = places.length > namedPlaces ? ` and ${places.length - namedPlaces} more places` : ''
+  return `${errors.length} problems found: ${places.slice(0, namedPlaces).join(', ')}${more}`
+}
+
+/** `#/modules/0/title` as `modules.0.title`. */
+function placeOf(pointer: string): string {
+  return pointer.slice(2).replaceAll('/', '.') || 'The body'
+}
+
+/** `Course crs_1 not found.` */
+export function notFoundDetail(kind: string, reference: string): string {
+  return `${kind} ${reference} not found.`.replace(/^./, (letter) => letter.toUpperCase())
 }
 
 /** The text with a full stop, unless it ends as a question. */

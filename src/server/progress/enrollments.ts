@@ -95,7 +95,7 @@ function createEnrollment(call: Call): Enrollment {
   if (before && before.status !== 'deleted') {
     throw new ProblemError(
       'duplicate',
-      `${userId} is enrolled in ${courseId} as ${input.role} already: ${before.id} (${before.status}).`,
+      `User ${userId} is already enrolled in course ${courseId} as ${input.role}: ${before.id} (${before.status}).`,
       { members: { id: before.id, existingStatus: before.status } },
     )
   }
@@ -118,7 +118,7 @@ function updateEnrollment(call: Call, id: string): Enrollment {
   const parents = requireParents(call, input)
   for (const field of ['courseId', 'userId', 'role'] as const) {
     if ({ ...input, ...parents }[field] === current[field]) continue
-    const detail = 'cannot be changed; delete this enrolment and make another'
+    const detail = 'cannot be changed; delete this enrolment and create another'
     throw invalid([{ pointer: `#/${field}`, code: 'read_only', detail }])
   }
   requireOpen(findCourse(call.database, current.courseId))

@@ -27,7 +27,7 @@ export function setProgress(
   requirePast(lastAccessed, now)
   const course = requireTrackableCourse(call, reference)
   if (learner.status !== 'active') {
-    throw new ProblemError('user_inactive', `The user ${learner.id} is ${learner.status}.`)
+    throw new ProblemError('user_inactive', `User ${learner.id} is ${learner.status}.`)
   }
   requireEnrolled(call, learner.id, course.id)
   const current = findProgress(database, learner.id, course.id)
@@ -35,7 +35,7 @@ export function setProgress(
   if (current && current.lastAccessed > lastAccessed) {
     throw new ProblemError(
       'stale_progress',
-      `The stored progress is newer: it is of ${current.lastAccessed}, this one of ${lastAccessed}.`,
+      `The stored progress is newer: its lastAccessed is ${current.lastAccessed}, this one is ${lastAccessed}.`,
       { members: { current } },
     )
   }
@@ -74,7 +74,7 @@ export function setProgress(
 
 function requirePast(lastAccessed: string, now: string): void {
   if (Date.parse(lastAccessed) <= Date.parse(now) + toleratedFutureMs) return
-  const detail = `must not be in the future: ${lastAccessed} is more than 5 minutes after ${now}`
+  const detail = `cannot be in the future: ${lastAccessed} is more than 5 minutes after ${now}`
   throw invalid([{ pointer: '#/lastAccessed', code: 'in_future', detail }])
 }
 
@@ -87,7 +87,7 @@ function requireTrackableCourse(call: Call, reference: string): Course {
   if (course.status === 'archived')
     throw new ProblemError('course_archived', `The course ${course.id} is archived.`)
   if (course.progressTracking.enabled) return course
-  throw new ProblemError('progress_disabled', `The course ${course.id} does not track progress.`)
+  throw new ProblemError('progress_disabled', `Progress tracking is disabled for course ${course.id}.`)
 }
 
 /** The first progress enrols the learner, unless learners record it themselves: they cannot enrol. */
@@ -96,7 +96,8 @@ function requireEnrolled(call: Call, userId: string, courseId: string): void {
   const enrollment = database.one<{ id: string; status: string }>(sql`
     select id, status from enrollments where user_id = ${userId} and course_id = ${courseId} and role = 'learner'`)
   if (!enrollment) {
-    if (isRole(call, 'learner')) throw new ProblemError('forbidden', `You are not enrolled in ${courseId}.`)
+    if (isRole(call, 'learner'))
+      throw new ProblemError('forbidden', `You are not enrolled in course ${courseId}.`)
     database.run(sql`
       insert into enrollments (id, course_id, user_id, role, status, enrolled_at, source, version, created_at, updated_at)
       values (${call.newId('enr')}, ${courseId}, ${userId}, 'learner', 'active', ${now}, 'progress', 1, ${now}, ${now})`)
@@ -105,7 +106,7 @@ function requireEnrolled(call: Call, userId: string, courseId: string): void {
   if (enrollment.status === 'active' || enrollment.status === 'completed') return
   throw new ProblemError(
     'enrollment_inactive',
-    `The enrolment ${enrollment.id} is ${enrollment.status}; make it active first.`,
+    `Enrolment ${enrollment.id} is ${enrollment.status}; set its status to active first.`,
     { members: { id: enrollment.id } },
   )
 }

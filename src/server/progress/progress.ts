@@ -82,7 +82,7 @@ export const progressRoutes = routesOf(progress, {
       }
       const before = existing(item)
       if (before && onExists === 'fail') {
-        throw new ProblemError('duplicate', `${before.id} has progress in this course already.`, {
+        throw new ProblemError('duplicate', `User ${before.id} already has progress in this course.`, {
           members: { id: before.id },
         })
       }

@@ -3,14 +3,14 @@ import type { User, UserInput } from '../../contract/users.ts'
 import { type Call, isRole, requireAdmin } from '../http/handler.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 
-/** Throws 403 where the caller may not make this user: instructors make learners, without a password. */
+/** Throws 403 where the caller cannot create this user: instructors create learners, without a password. */
 export function requireMayCreate(call: Call, { role, password }: UserInput): void {
-  if (role === 'admin') requireAdmin(call, 'Making an admin')
+  if (role === 'admin') requireAdmin(call, 'Creating an admin')
   if (password !== null) requireAdmin(call, "Setting another user's password")
   if (role === 'learner' || isRole(call, 'admin')) return
   throw new ProblemError(
     'forbidden',
-    `An ${call.principal.role} may create learners only, not a user of role ${role}.`,
+    `Role ${call.principal.role} can create learners only, not a user with role ${role}.`,
   )
 }
 
@@ -18,10 +18,10 @@ export function requireMayCreate(call: Call, { role, password }: UserInput): voi
 export function requireMayChange(call: Call, current: User, input: UserInput): void {
   // A batch that may create is not one that may change.
   if (!isRole(call, 'admin')) {
-    throw new ProblemError('forbidden', `An ${call.principal.role} may not change the user ${current.id}.`)
+    throw new ProblemError('forbidden', `Role ${call.principal.role} cannot change user ${current.id}.`)
   }
   if (input.role !== current.role && (input.role === 'admin' || current.role === 'admin')) {
-    requireAdmin(call, 'A change of role to or from admin')
+    requireAdmin(call, 'Changing a role to or from admin')
   }
   if (input.password !== null) requireAdmin(call, 'Setting a password without the current one')
   const loses = input.role !== 'admin' || input.status !== 'active'
@@ -35,5 +35,5 @@ export function requireAnotherAdmin({ database }: Call, { id, role, status }: Us
     sql`select 1 from users where role = 'admin' and status = 'active' and id <> ${id} limit 1`,
   )
   if (other) return
-  throw new ProblemError('last_admin', `${id} is the last active admin; make another one first.`)
+  throw new ProblemError('last_admin', `User ${id} is the last active admin; create another admin first.`)
 }

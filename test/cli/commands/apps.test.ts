@@ -69,7 +69,7 @@ describe('create', () => {
       ...['--redirect-uri', 'com.example.app:/cb'],
     ])
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toMatch(/^error: 2 faults, the first: redirectUris\/0 must be https, /)
+    expect(refused.stderr).toMatch(/^error: 2 problems found: redirectUris\.0, /)
     expect(refused.stderr).toContain('redirectUris.1: ')
   })
 
@@ -113,6 +113,6 @@ describe('delete', () => {
   })
 
   test('of learnctl itself is forbidden', async ({ local }) => {
-    expectClearError(await local.run('apps delete learnctl --yes'), 5, 'learnctl is built in')
+    expectClearError(await local.run('apps delete learnctl --yes'), 5, 'learnctl is the built-in application')
   })
 })

@@ -161,7 +161,7 @@ describe('get', () => {
     expect(await local.run('lessons get ext:none')).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: expect.stringMatching(/^error: There is no lesson ext:none\.\n {2}request id: req_\w+\n$/),
+      stderr: expect.stringMatching(/^error: Lesson ext:none not found\.\n {2}request id: req_\w+\n$/),
     })
   })
 })

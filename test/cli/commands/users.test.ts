@@ -155,7 +155,7 @@ describe('create', () => {
     const { id } = await resultOf(local, ada)
     const { code, stdout, stderr } = await local.run('users create --email ADA@School.Example')
     expect({ code, stdout }).toEqual({ code: 6, stdout: '' })
-    expect(stderr).toMatch(new RegExp(`^error: .*ADA@School.Example is taken by ${id} \\(active\\)`))
+    expect(stderr).toMatch(new RegExp(`^error: .*ADA@School.Example already exists: ${id} \\(active\\)`))
     expect(await rowsOf(local, 'users list --role learner')).toHaveLength(1)
   })
 
@@ -164,7 +164,7 @@ describe('create', () => {
       ...['users', 'create', '--email', 'ada', '--timezone', 'Mars/Olympus', '--delivery-speed', '9'],
     ])
     expect(code).toBe(2)
-    expect(stderr).toMatch(/^error: 3 faults, the first: email .+\n/)
+    expect(stderr).toMatch(/^error: 3 problems found: email, .+\n/)
     expect(stderr).toContain('\n  profile.timezone: ')
     expect(stderr).toContain('\n  profile.learningPreferences.deliverySpeed: ')
   })

@@ -122,7 +122,7 @@ test('of a list all references that are not found are told', async ({ academy, a
   expect(answer).toMatchObject({
     status: 404,
     body: {
-      detail: 'There is no course ext:M. There is no course crs_9.',
+      detail: 'Course ext:M not found. Course crs_9 not found.',
       errors: [
         { parameter: 'course_id', code: 'not_found' },
         { parameter: 'course_id', code: 'not_found' },

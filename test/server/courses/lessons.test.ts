@@ -110,7 +110,7 @@ test('written blocks need a body, the others an http address', async ({ admin })
     '#/assessments/0/questions/0/prompt too_short',
     '#/assessments/0/questions/0/answer invalid_type',
   ])
-  expect(body.errors[6].detail).toBe('must be text, a number, true, false, null or a list of texts')
+  expect(body.errors[6].detail).toBe('must be a string, a number, a boolean, null or an array of strings')
 })
 
 test('a lesson is appended, or put in its place, and a collision shifts those after it', async ({

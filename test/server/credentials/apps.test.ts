@@ -189,7 +189,7 @@ describe('a redirect URI', () => {
             {
               pointer: '#/redirectUris/1',
               code: 'invalid_redirect_uri',
-              detail: 'must be https or on the loopback: a scheme of its own is for a public application',
+              detail: 'must be https or a loopback address; private-use schemes require a public application',
             },
           ],
         },

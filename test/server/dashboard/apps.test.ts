@@ -67,7 +67,7 @@ test('a redirect URI that cannot be one is told with its line, and what was fill
   const redirectUris = 'https://g.example/cb\nhttp://g.example/cb'
   const page = await register(browser, { redirectUris, kind: 'public' })
   expect(page.status).toBe(422)
-  expect(page.text).toContain('Redirect URIs, line 2, must be https')
+  expect(page.text).toContain('Redirect URIs, line 2, must be an https URI')
   expect(page.html).toMatch(
     /aria-invalid="true">https:\/\/g\.example\/cb\nhttp:\/\/g\.example\/cb<\/textarea>/,
   )
@@ -95,7 +95,10 @@ test('the one that is built in has no way to delete it, and is not deleted', asy
   const browser = await signIn(admin)
   expect((await browser.open('/dashboard/apps')).text).toContain('built in')
   const refused = await send(browser, '/dashboard/apps/learnctl/delete', {})
-  expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('learnctl is built in') })
+  expect(refused).toMatchObject({
+    status: 403,
+    text: expect.stringContaining('learnctl is the built-in application'),
+  })
   expect((await admin.get('/v1/apps')).body.data).toMatchObject([{ clientId: 'learnctl' }])
 })
 

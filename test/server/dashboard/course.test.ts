@@ -123,7 +123,7 @@ test.for(roles)('who is %s is told when there is no such course', async (role, {
   const { status, text } = await browser.open('/dashboard/courses/crs_none')
   expect({ status, text }).toMatchObject({
     status: 404,
-    text: expect.stringContaining('There is no course crs_none.'),
+    text: expect.stringContaining('Course crs_none not found.'),
   })
   expect(text).toContain('Back to the overview')
 })

@@ -129,7 +129,7 @@ test('a directory, or a file where a directory should be, is told as that', ({ d
   mkdirSync(join(directory, 'folder'))
   writeFileSync(join(directory, 'file'), '')
   expect(refusalOf(join(directory, 'folder'))).toBe('is a directory')
-  expect(refusalOf(join(directory, 'file/academy.db'))).toBe('cannot be made: a part of its path is a file')
+  expect(refusalOf(join(directory, 'file/academy.db'))).toBe('cannot be created: part of its path is a file')
 })
 
 test('a transaction does all or nothing, a savepoint undoes itself alone', ({ directory }) => {

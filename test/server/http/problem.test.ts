@@ -9,7 +9,7 @@ test('a refusal is problem details with a code, the path and the id of the reque
     type: 'about:blank',
     title: 'Not Found',
     status: 404,
-    detail: 'There is no course crs_none.',
+    detail: 'Course crs_none not found.',
     instance: '/v1/courses/crs_none',
     code: 'not_found',
     requestId: answer.headers.get('x-request-id'),
@@ -57,7 +57,7 @@ test('every fault of a body is told at once, each with its place and code', asyn
     '#/title required',
     '#/version read_only',
   ])
-  expect(answer.body.detail).toMatch(/^13 faults, the first: /)
+  expect(answer.body.detail).toMatch(/^13 problems found: \w.*, .* and 3 more places\.$/)
 })
 
 test('a length is told in words that fit', async ({ admin }) => {

@@ -25,7 +25,7 @@ test('on a full disk a write is 503 and leaves nothing behind, and goes on when 
   leaveRoom(academy, 2)
   expectUnavailable(
     await admin.post('/v1/users/batch', { items }),
-    'The database cannot grow: the disk is full.',
+    'The database cannot be written: the disk is full.',
   )
   expect((await admin.get('/v1/users?q=user-&include_total=true')).body.total).toBe(0)
   leaveRoom(academy)
@@ -57,7 +57,7 @@ test('while another program holds the database a write is 503, a read is answere
   academy.database.one(sql`pragma busy_timeout = 0`)
   const other = new DatabaseSync(academy.path)
   other.exec('begin immediate')
-  expectUnavailable(await admin.post('/v1/courses', { title }), 'The database is locked by another program.')
+  expectUnavailable(await admin.post('/v1/courses', { title }), 'The database is locked by another process.')
   expect((await admin.get('/v1/courses')).status).toBe(200)
   other.exec('rollback')
   other.close()

@@ -24,7 +24,7 @@ test('consent names the client, the account, each scope in words, how long, and 
   expect(text).toContain('Allow learnctl to act for you?')
   expect(text).toContain(`Your account ${admin.email} admin`)
   expect(text).toMatch(
-    /See the courses, .* read Change the courses, .* write Administer the academy: .* admin /,
+    /View the courses, .* read Change the courses, .* write Administer the academy: .* admin /,
   )
   expect(text).toContain('Until 30 May 2026 or sooner: when you end it')
   expect(text).toContain('after 30 days without use')

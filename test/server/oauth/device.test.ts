@@ -99,7 +99,7 @@ test('the page names the client, the account, the scopes, the code, and warns of
   const { user_code } = (await device.start('read admin')).body
   const { text } = await device.type(admin, user_code)
   expect(text).toContain(`${admin.email} admin`)
-  expect(text).toMatch(/See the courses, .* Administer the academy/)
+  expect(text).toMatch(/View the courses, .* Administer the academy/)
   expect(text).toContain(`Code shown ${user_code}`)
   expect(text).toContain('only if you started this yourself')
   expect(text).toContain('Until 30 May 2026')

@@ -39,7 +39,7 @@ test('while another program holds the database it is temporarily_unavailable, an
   expect(answer).toMatchObject({ status: 503, body: { error: 'temporarily_unavailable' } })
   expect(answer.headers.get('retry-after')).toBe('1')
   expect(page).toMatchObject({ status: 503, leadsTo: null })
-  expect(page.text).toContain('The database is locked by another program.')
+  expect(page.text).toContain('The database is locked by another process.')
   expect((await flow.exchange(code)).status).toBe(200)
 })
 

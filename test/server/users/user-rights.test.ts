@@ -64,7 +64,7 @@ test('learners see themselves only, and nobody else is there for them', async ({
   for (const name of [admin.id, `email:${admin.email}`, 'usr_none']) {
     expect(await learner.get(`/v1/users/${name}`)).toMatchObject({
       status: 404,
-      body: { detail: `There is no user ${name}.` },
+      body: { detail: `User ${name} not found.` },
     })
   }
 })
