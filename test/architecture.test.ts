@@ -39,7 +39,7 @@ const cliRooms: Readonly<Record<string, readonly string[]>> = {
   command: ['output', 'session', 'terminal'],
   operation: ['command', 'output', 'terminal'],
   help: ['command', 'terminal'],
-  export: ['command', 'terminal'],
+  export: ['command', 'output', 'terminal'],
   quickstart: ['session', 'terminal'],
   'local-server': ['command', 'terminal'],
   'sign-in': ['operation', 'command', 'session', 'output', 'terminal'],

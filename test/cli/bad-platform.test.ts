@@ -200,6 +200,15 @@ describe('an export that breaks off', () => {
     expect(files(cli)).toEqual(['learners.csv'])
   })
 
+  test.for([['learners.csv.gz'], ['learners.json.gz --columns email']])(
+    'is no file, compressed or not: %s',
+    async ([file], { platform, cli }) => {
+      platform.answer(halfCsv)
+      expect(await platform.run(`analytics export --file ${file}`)).not.toMatchObject({ code: 0 })
+      expect(files(cli)).toEqual([])
+    },
+  )
+
   test('in a pipe ends with an error after what has come', async ({ platform }) => {
     platform.answer(halfCsv)
     const { code, stdout, stderr } = await platform.run('analytics export')
@@ -227,7 +236,7 @@ describe('an export that breaks off', () => {
         response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end('{"email":"a"}\n{"email')
       })
       const ran = await platform.run(`analytics export --format ${format} --file learners`)
-      expectClearError(ran, 7, 'error: the export broke off within its last row\n')
+      expectClearError(ran, 7, 'error: The export was cut short within its last row\n')
       expect(files(cli)).toEqual([])
     },
   )
@@ -236,7 +245,7 @@ describe('an export that breaks off', () => {
     platform.answer(csv)
     expect(await platform.run('analytics export --file learners.csv')).toMatchObject({
       code: 0,
-      stderr: 'note: 1 row written to learners.csv\n',
+      stderr: 'Exported 1 row to learners.csv\n',
     })
     expect(files(cli)).toEqual(['learners.csv'])
   })

@@ -142,7 +142,7 @@ describe('is offered', () => {
     const { code, stdout, stderr } = await cli.run(line, at(seed))
     expect({ code, stdout }).toEqual({ code: 0, stdout: printed })
     // The clock of these tests stands still, the platform's does not.
-    expect(stderr).toMatch(/^(note: (1 row|this machine is \d+ (min|h) behind .*)\n)?$/)
+    expect(stderr).toMatch(/^(Exported 1 row\n|note: this machine.*\d+ (min|h) behind .*\n)?$/)
   })
 
   test('what is named but is not there exits 3', async ({ cli, seed }) => {

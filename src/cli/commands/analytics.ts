@@ -7,6 +7,7 @@ import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { bound, type FieldFlag, type Flag } from '../command/flag.ts'
 import { withTimeZone } from '../command/time-flag.ts'
+import { exportForm, formatNames } from '../export/export-form.ts'
 import { assertSeveralTaken } from '../export/several-references.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -14,8 +15,6 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 type Query = QueryInput<typeof analytics.learners>
 
 const contract = async () => (await import('../../contract/analytics.ts')).analytics.learners
-
-const formats = ['csv', 'json', 'ndjson'] as const
 
 const filters = {
   start_date: {
@@ -59,8 +58,8 @@ const formatFlag = {
   name: 'format',
   kind: 'text',
   placeholder: 'format',
-  summary: 'How to write it; csv unless given',
-  choices: formats,
+  summary: 'Same as --output (default csv, or what the file is named)',
+  choices: formatNames,
 } as const
 const lastFlag = {
   name: 'last',
@@ -76,21 +75,31 @@ const timedFlags = withTimeZone([...ownFlags, lastFlag])
 export const commands: readonly Command[] = [
   {
     name: 'export',
-    summary: 'Export learners, one row for each learner and course, all of them',
+    summary: 'Export learner data, one row per learner and course',
     description:
-      "CSV is what the server sends, byte for byte: RFC 4180, a header always, UTF-8. A text that a spreadsheet would\ntake for a formula has a ' in front, unless --raw. Without dates, who never started is there, too.",
+      "The format is --output, else what --file is named (.csv, .json, .jsonl, .ndjson, .yaml, each also with .gz), else CSV.\nCSV is what the server sends, byte for byte: RFC 4180 with a header, in UTF-8. Text that a spreadsheet would take for\na formula gets a ' in front. With other columns it is written from the rows.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.",
+    refuses: {
+      quiet: 'Print ids with: learnctl users list --role learner --all -q',
+      limit: 'An export has all rows; filter them with --course, --learner, --status, --difficulty or --last',
+    },
     flags: [
       formatFlag,
       ...timedFlags,
-      { name: 'raw', kind: 'switch', summary: 'CSV without the guard against formulas' },
-      { name: 'bom', kind: 'switch', summary: 'CSV with a byte order mark, for Excel' },
-      { name: 'file', kind: 'text', placeholder: 'path', summary: 'Write to this file, whole or not at all' },
-      { name: 'force', kind: 'switch', summary: 'Replace the file if it exists' },
+      { name: 'raw', kind: 'switch', summary: 'Leave out the guard against formulas (CSV)' },
+      { name: 'bom', kind: 'switch', summary: 'Begin with a byte order mark, for Excel (CSV)' },
+      {
+        name: 'file',
+        kind: 'text',
+        placeholder: 'path',
+        summary: 'Write to this file, complete or not at all (default -, standard output)',
+      },
+      { name: 'force', kind: 'switch', summary: 'Replace an existing file' },
     ],
     examples: [
       'analytics export --last 30d --file recent.csv',
       'analytics export --start-date 2014-10-01 --end-date 2014-12-31 --course ext:AAA-2014J',
-      'analytics export --format ndjson | jq .email',
+      'analytics export --file learners.ndjson.gz --columns email,courseTitle,completionPercentage',
+      'analytics export -o jsonl | jq .email',
     ],
     run: runExport,
   },
@@ -105,26 +114,42 @@ export const commands: readonly Command[] = [
 
 async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context
-  refuseMisplaced(settings)
   const { flags } = given
   checkChoices([formatFlag], flags)
-  const format = formats.find((one) => one === flags['format']) ?? 'csv'
+  const file = flags['file'] === undefined || flags['file'] === '-' ? undefined : String(flags['file'])
+  const formatName = flags['format'] === undefined ? undefined : String(flags['format'])
+  const form = exportForm(settings, formatName, file)
   const csvOnly = ['raw', 'bom'].find((flag) => flags[flag] === true)
-  if (csvOnly && format !== 'csv') throw new UsageError(`--${csvOnly} is for CSV, not for ${format}`)
-  const query = {
-    ...queryOf(context, given),
-    ...(flags['raw'] === true && { raw: 'true' as const }),
-    ...(flags['bom'] === true && { bom: 'true' as const }),
+  if (csvOnly && form.format !== 'csv') {
+    throw new UsageError(`--${csvOnly} is only supported for CSV, not for ${form.format}`)
   }
-  const [caller, operation] = await Promise.all([session.caller(), contract()])
+  const wanted = {
+    ...form,
+    query: queryOf(context, given),
+    columns: chosenColumns(settings),
+    raw: flags['raw'] === true,
+    bom: flags['bom'] === true,
+    file,
+    force: flags['force'] === true,
+  }
+  const [caller, operation, { exportLearners, exportQuery }] = await Promise.all([
+    session.caller(),
+    contract(),
+    import('../export/learner-export.ts'),
+  ])
+  if (wanted.columns && session.target().kind === 'local') {
+    ;(await import('../export/row-encoder.ts')).meantColumns(wanted.columns, [])
+  }
   if (settings.dryRun.value) {
-    const sent = { ...query, format: format === 'csv' ? format : ('ndjson' as const) }
-    return showRequest(context, caller.request(operation, { query: sent }))
+    return showRequest(context, caller.request(operation, { query: exportQuery(wanted) }))
   }
-  await assertSeveralTaken(context, caller, operation, query, several)
-  const { exportLearners } = await import('../export/learner-export.ts')
-  const file = flags['file'] === undefined ? undefined : String(flags['file'])
-  await exportLearners(context, caller, { operation, query, format, file, force: flags['force'] === true })
+  await assertSeveralTaken(context, caller, operation, wanted.query, several)
+  await exportLearners(context, caller, { ...wanted, operation })
+}
+
+/** The columns of a project's file are for lists that are looked at, and leave an export as it is. */
+function chosenColumns({ columns: { value, origin } }: Settings): readonly string[] | null {
+  return origin.source === 'project' ? null : value
 }
 
 async function runSummary(context: Context, given: Given): Promise<void> {
@@ -163,21 +188,6 @@ async function runSummary(context: Context, given: Given): Promise<void> {
     return output.list([figuresOf(summary)], shape)
   }
   await output.document({ period, summary })
-}
-
-/** Global flags that an export cannot follow, and what to do instead: to ignore one would be a wrong result. */
-const misplaced = [
-  ['output', 'use --format csv, json or ndjson'],
-  ['columns', 'its columns are always the same ones; leave some out with a program that reads CSV'],
-  ['quiet', 'print ids with: learnctl users list --role learner --all -q'],
-  ['limit', 'it always has all rows; filter them with --course, --learner, --status, --difficulty or --last'],
-] as const
-
-function refuseMisplaced(settings: Settings): void {
-  for (const [name, hint] of misplaced) {
-    const { origin } = settings[name]
-    if (origin.source === 'flag') throw new UsageError(`${origin.name} is not for an export`, { hint })
-  }
 }
 
 function hostIn({ session }: Context): string {

@@ -184,13 +184,17 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
     import('../../contract/analytics.ts'),
     context.session.caller(),
   ])
-  const note = async (text: string) => say(`  ${text}`)
-  const told = { ...context, output: { ...context.output, note } }
+  const tell = async (text: string) => say(`  ${text}`)
+  const told = { ...context, output: { ...context.output, done: tell, note: tell } }
   await exportLearners(told, caller, {
     operation: analytics.learners,
     query: {},
     format: 'csv',
+    columns: null,
+    raw: false,
+    bom: false,
     file: exportFile,
+    gzip: false,
     force: false,
   })
   return path

@@ -1,22 +1,21 @@
 import type { Caller } from '../../client/caller.ts'
-import type { analytics } from '../../contract/analytics.ts'
-import type { QueryInput } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
+import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.ts'
 import { openTarget } from '../terminal/target-file.ts'
 import { csvCounter } from './csv-counter.ts'
-
-type Learners = typeof analytics.learners
+import { type Learners, type LearnersQuery, rowTexts } from './learner-rows.ts'
+import type { RowForm } from './row-encoder.ts'
 
 /** What to export, in which form, and where to. */
-export interface LearnerExport {
+export interface LearnerExport extends RowForm {
   readonly operation: Learners
-  readonly query: Omit<QueryInput<Learners>, 'format'>
-  readonly format: 'csv' | 'json' | 'ndjson'
+  readonly query: LearnersQuery
   /** A file; standard output where there is none. */
   readonly file: string | undefined
+  readonly gzip: boolean
   readonly force: boolean
 }
 
@@ -26,6 +25,19 @@ interface Source {
   rows(): number
   /** Cells with the formula guard. */
   guarded(): number
+  /** What is to be said about columns that are not shown. */
+  hidden(): string | null
+}
+
+/** The query by which the rows are asked for: CSV as the platform writes it, all else from rows of JSON. */
+export function exportQuery({ query, format, columns, raw, bom }: Omit<LearnerExport, 'operation'>) {
+  if (format !== 'csv' || columns !== null) return { ...query, format: 'ndjson' } as const
+  return {
+    ...query,
+    format: 'csv',
+    ...(raw && { raw: 'true' as const }),
+    ...(bom && { bom: 'true' as const }),
+  } as const
 }
 
 /**
@@ -34,15 +46,16 @@ interface Source {
  */
 export async function exportLearners(context: Context, caller: Caller, wanted: LearnerExport): Promise<void> {
   const { io, output } = context
-  const { file, format, force } = wanted
+  const { file, force } = wanted
   const target = file === undefined ? null : await openTarget(io.cwd, file, { force })
   // A bar would stand in the middle of rows that are shown on the same terminal.
   const watched = target !== null || !io.stdout.isTTY
   let line: ProgressLine | null = null
   try {
     if (watched) line = await createProgressLine(io, 'rows', await expectedRows(context, caller, wanted))
-    const source = await (format === 'csv' ? csvSource : rowSource)(caller, wanted, io.signal)
-    for await (const bytes of source.bytes) {
+    const source = await sourceOf(context, caller, wanted)
+    const { gzipped } = wanted.gzip ? await import('./gzipped.ts') : { gzipped: null }
+    for await (const bytes of gzipped ? gzipped(source.bytes) : source.bytes) {
       io.signal.throwIfAborted()
       await (target ? target.write(bytes) : write(io.stdout, bytes))
       await line?.update(source.rows())
@@ -50,13 +63,14 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
     io.signal.throwIfAborted()
     await target?.finish()
     line?.stop()
-    const place = file === undefined ? '' : ` written to ${file}`
+    const place = file === undefined ? '' : ` to ${file}`
+    await output.done(`Exported ${counted(source.rows(), 'row')}${place}`)
     const guarded = source.guarded()
-    const cells =
-      guarded > 0
-        ? `, ${counted(guarded, 'cell')} guarded against formulas (--raw leaves them as they are)`
-        : ''
-    await output.note(`${counted(source.rows(), 'row')}${place}${cells}`)
+    if (guarded > 0) {
+      await output.note(`${counted(guarded, 'cell')} guarded against formulas (--raw turns the guard off)`)
+    }
+    const hidden = source.hidden()
+    if (hidden !== null) await output.note(hidden)
   } catch (error) {
     line?.stop()
     await target?.discard()
@@ -85,15 +99,22 @@ async function expectedRows(
   }
 }
 
+async function sourceOf(context: Context, caller: Caller, wanted: LearnerExport): Promise<Source> {
+  const { operation, query, format, columns } = wanted
+  const { signal } = context.io
+  if (format === 'csv' && columns === null) return csvSource(caller, wanted, signal)
+  const batches = await rowTexts(caller, operation, query, signal)
+  // Rows that are wanted as they come need not be understood.
+  if (columns === null && (format === 'json' || format === 'jsonl')) return textSource(batches, format)
+  return rowSource(context, batches, wanted)
+}
+
 /** The server's own bytes, counted as they go by. */
-async function csvSource(
-  caller: Caller,
-  { operation, query }: LearnerExport,
-  signal: AbortSignal,
-): Promise<Source> {
+async function csvSource(caller: Caller, wanted: LearnerExport, signal: AbortSignal): Promise<Source> {
+  const { operation, raw } = wanted
   const { body } = await caller.open(
     operation,
-    { query: { ...query, format: 'csv' }, signal },
+    { query: exportQuery(wanted), signal },
     { accept: 'text/csv' },
   )
   const counter = csvCounter()
@@ -104,86 +125,68 @@ async function csvSource(
     }
     counter.end()
   }
-  const guarded = query.raw === 'true' ? () => 0 : counter.guarded
-  return { bytes: bytes(), rows: () => Math.max(0, counter.records() - 1), guarded }
+  return {
+    bytes: bytes(),
+    rows: () => Math.max(0, counter.records() - 1),
+    guarded: raw ? () => 0 : counter.guarded,
+    hidden: () => null,
+  }
 }
 
-/** Rows of JSON, a line each or as one array: from a stream where the platform has one, else page by page. */
-async function rowSource(
-  caller: Caller,
-  { operation, query, format }: LearnerExport,
-  signal: AbortSignal,
-): Promise<Source> {
-  const batches = await rowTexts(caller, operation, query, signal)
+/** Rows of JSON as they come, a line each or as one array. */
+function textSource(batches: AsyncIterable<readonly string[]>, format: 'json' | 'jsonl'): Source {
   let rows = 0
   async function* bytes() {
     for await (const texts of batches) {
       if (texts.length === 0) continue
-      const lead = format === 'ndjson' ? '' : rows === 0 ? '[\n' : ',\n'
+      const lead = format === 'jsonl' ? '' : rows === 0 ? '[\n' : ',\n'
       rows += texts.length
       yield Buffer.from(
-        lead + (format === 'ndjson' ? texts.map((text) => `${text}\n`).join('') : texts.join(',\n')),
+        lead + (format === 'jsonl' ? texts.map((text) => `${text}\n`).join('') : texts.join(',\n')),
       )
     }
     if (format === 'json') yield Buffer.from(rows === 0 ? '[]\n' : '\n]\n')
   }
-  return { bytes: bytes(), rows: () => rows, guarded: () => 0 }
+  return { bytes: bytes(), rows: () => rows, guarded: () => 0, hidden: () => null }
 }
 
-async function rowTexts(
-  caller: Caller,
-  operation: Learners,
-  query: LearnerExport['query'],
-  signal: AbortSignal,
-): Promise<AsyncIterable<readonly string[]>> {
-  const type = 'application/x-ndjson'
-  const { ApiError, ProtocolError } = await import('../../client/errors.ts')
+/** Rows of JSON, understood and written anew: in other formats, and with chosen columns. */
+async function rowSource(
+  context: Context,
+  batches: AsyncIterable<readonly string[]>,
+  wanted: LearnerExport,
+): Promise<Source> {
+  const { rowEncoder } = await import('./row-encoder.ts')
+  const counter = csvCounter()
+  let rows = 0
+  let encoder: ListEncoder | null = null
+  async function* texts() {
+    for await (const batch of batches) {
+      if (batch.length === 0) continue
+      const values = batch.map(parsed)
+      encoder ??= await rowEncoder(context, wanted, values)
+      rows += values.length
+      yield encoder.rows(values)
+    }
+    encoder ??= await rowEncoder(context, wanted, [])
+    yield encoder.end()
+  }
+  async function* bytes() {
+    for await (const text of texts()) {
+      const piece = Buffer.from(text)
+      if (wanted.format === 'csv') counter.count(piece)
+      yield piece
+    }
+    counter.end()
+  }
+  const guarded = wanted.format === 'csv' && !wanted.raw ? counter.guarded : () => 0
+  return { bytes: bytes(), rows: () => rows, guarded, hidden: () => encoder && hiddenNote(encoder) }
+}
+
+function parsed(text: string): unknown {
   try {
-    const { body } = await caller.open(
-      operation,
-      { query: { ...query, format: 'ndjson' }, signal },
-      { accept: type },
-    )
-    return linesOf(body ?? [])
-  } catch (error) {
-    // The published interface names csv alone: a platform that does not know ndjson gives its rows in JSON.
-    const unknown =
-      (error instanceof ApiError && !error.coded && [400, 406, 415, 422].includes(error.status)) ||
-      (error instanceof ProtocolError && error.code === 'unexpected_type')
-    if (!unknown) throw error
-    return pagedTexts(caller, operation, query, signal)
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new CommandError('invalid_row', 'failure', 'The platform sent a row that is not JSON', { cause })
   }
-}
-
-async function* linesOf(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const piece of body) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
-    rest = lines.pop() ?? ''
-    yield lines
-  }
-  if (rest === '') return
-  // Not every server tells the length of a stream: what shows that one broke off may be its last line alone.
-  if (!isJson(rest))
-    throw new CommandError('cut_short', 'unavailable', 'the export broke off within its last row')
-  yield [rest]
-}
-
-function isJson(text: string): boolean {
-  try {
-    return JSON.parse(text) !== undefined
-  } catch {
-    return false
-  }
-}
-
-async function* pagedTexts(
-  caller: Caller,
-  operation: Learners,
-  query: LearnerExport['query'],
-  signal: AbortSignal,
-): AsyncGenerator<string[]> {
-  for await (const { data } of caller.pages(operation, { query, signal }))
-    yield data.map((row) => JSON.stringify(row))
 }

@@ -14,7 +14,7 @@ import {
   pick,
   valueAt,
 } from './columns.ts'
-import type { Format, ListEncoder } from './formats/format.ts'
+import { type Format, hiddenNote, type ListEncoder } from './formats/format.ts'
 
 /** What is known about a result before it is there: it orders columns, and tells which names are valid. */
 export interface Shape {
@@ -120,10 +120,8 @@ export function createOutput(io: Io, settings: Settings): Output {
     encoder ??= (await open([])).list()
     await write(io.stdout, encoder.end())
     if (empty && io.stderr.isTTY && !quiet) await note('nothing found')
-    const hidden = encoder.hidden?.() ?? []
-    if (hidden.length === 0) return
-    const count = hidden.length === 1 ? '1 column' : `${hidden.length} columns`
-    await note(`${count} hidden: ${hidden.join(', ')}; use --columns or a wider terminal`)
+    const hidden = hiddenNote(encoder)
+    if (hidden !== null) await note(hidden)
   }
 
   return {

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { parse } from 'csv-parse/sync'
 import { beforeEach, describe, expect } from 'vitest'
+import { parse as parseYaml } from 'yaml'
 import type { Person } from '../../helpers/academy.ts'
 import { type TestCli, testCli, test as withCli } from '../../helpers/cli.ts'
 
@@ -49,14 +51,16 @@ describe('the formats', () => {
     expect(code).toBe(0)
     expect(stdout).toBe((await admin.get(`${path}?format=csv`)).text)
     expect(recordsOf(stdout)).toHaveLength(130)
-    expect(stderr).toBe('note: 130 rows, 1 cell guarded against formulas (--raw leaves them as they are)\n')
+    expect(stderr).toBe(
+      'Exported 130 rows\nnote: 1 cell guarded against formulas (--raw turns the guard off)\n',
+    )
   })
 
   test('--raw and --bom reach the server, too', async ({ school, admin }) => {
     const raw = await school.run('analytics export --raw')
     expect(raw.stdout).toBe((await admin.get(`${path}?format=csv&raw=true`)).text)
     expect(recordsOf(raw.stdout)[7]?.['firstName']).toBe(hostile)
-    expect(raw.stderr).toBe('note: 130 rows\n')
+    expect(raw.stderr).toBe('Exported 130 rows\n')
     const { stdout } = await school.run('analytics export --bom')
     // Reading an answer as text takes the mark away.
     expect(stdout).toBe(`\ufeff${(await admin.get(`${path}?format=csv&bom=true`)).text}`)
@@ -66,7 +70,7 @@ describe('the formats', () => {
     const { stdout, stderr } = await school.run('analytics export --format ndjson')
     expect(stdout).toBe((await admin.get(`${path}?format=ndjson`)).text)
     expect(stdout.split('\n')).toHaveLength(131)
-    expect(stderr).toBe('note: 130 rows\n')
+    expect(stderr).toBe('Exported 130 rows\n')
   })
 
   test('JSON is one array of all rows, more than a page of the API holds', async ({ school }) => {
@@ -97,7 +101,93 @@ describe('the formats', () => {
     const { code, stdout, stderr } = await school.run(`analytics export --last 1h --format ${format}`)
     expect(code).toBe(0)
     expect(stdout).toMatch(document)
-    expect(stderr).toBe('note: 0 rows\n')
+    expect(stderr).toBe('Exported 0 rows\n')
+  })
+})
+
+describe('-o', () => {
+  test('is the format, as of every other command', async ({ school }) => {
+    const same = async (one: string, other: string) =>
+      expect((await school.run(`analytics export ${one}`)).stdout).toBe(
+        (await school.run(`analytics export ${other}`)).stdout,
+      )
+    await same('-o csv', '')
+    await same('-o json', '--format json')
+    await same('-o jsonl', '--format ndjson')
+    await same('-o jsonl --format jsonl', '--format ndjson')
+  })
+
+  test('yaml has the rows of JSON', async ({ school }) => {
+    const rows = JSON.parse((await school.run('analytics export -o json')).stdout)
+    expect(parseYaml((await school.run('analytics export -o yaml')).stdout)).toEqual(rows)
+  })
+
+  test('table is one on a terminal, and tab-separated in a pipe', async ({ school }) => {
+    const flags = 'analytics export -o table --learner ext:S-3'
+    expect((await school.run(flags)).stdout).toBe(
+      'learner-003@school.example\tSea, deep\tin_progress\t9\t\t2026-02-04T10:00:00.000Z\n',
+    )
+    const shown = await school.run(flags, { tty: 80, env: { NO_COLOR: '1' } })
+    expect(shown.stdout).toMatch(/^email +courseTitle +.*\nlearner-003/)
+    expect(shown.stderr).toMatch(/^Exported 1 row\nnote: \d columns? hidden: /)
+  })
+
+  test('may be set by LEARNCTL_OUTPUT; the name of a file counts more', async ({ school }) => {
+    const env = { LEARNCTL_OUTPUT: 'json' }
+    expect((await school.run('analytics export', { env })).stdout).toMatch(/^\[\n\{"learnerId"/)
+    await school.run('analytics export --file learners.csv', { env })
+    expect(readFileSync(join(school.cwd, 'learners.csv'), 'utf8')).toMatch(/^learnerId,/)
+    await school.run('analytics export --file learners', { env: { LEARNCTL_OUTPUT: 'table' } })
+    expect(readFileSync(join(school.cwd, 'learners'), 'utf8')).toMatch(/^learnerId,/)
+  })
+})
+
+describe('--columns', () => {
+  test.for([['--last 20d'], ['--raw'], ['--bom --learner ext:S-8']])(
+    'with %s are the same cells as of the whole CSV, in the order that was chosen',
+    async ([flags], { school }) => {
+      const whole = recordsOf((await school.run(`analytics export ${flags}`)).stdout)
+      const { stdout, stderr } = await school.run(
+        `analytics export ${flags} --columns lastName,completionPercentage,firstName,passed`,
+      )
+      expect(stdout.startsWith('\ufeff')).toBe(flags?.includes('--bom'))
+      expect(stdout.replace('\ufeff', '')).toMatch(/^lastName,completionPercentage,firstName,passed\r\n/)
+      expect(recordsOf(stdout)).toEqual(
+        whole.map(({ lastName, completionPercentage, firstName, passed }) => ({
+          lastName,
+          completionPercentage,
+          firstName,
+          passed,
+        })),
+      )
+      expect(stderr).toContain(`Exported ${whole.length} row`)
+    },
+  )
+
+  test('count the cells with a guard, and choose the fields of JSON', async ({ school }) => {
+    const { stderr } = await school.run('analytics export --columns firstName')
+    expect(stderr).toBe(
+      'Exported 130 rows\nnote: 1 cell guarded against formulas (--raw turns the guard off)\n',
+    )
+    const flags = 'analytics export --learner ext:S-3 --columns email,courseTitle'
+    const line = '{"email":"learner-003@school.example","courseTitle":"Sea, deep"}'
+    expect((await school.run(`${flags} -o jsonl`)).stdout).toBe(`${line}\n`)
+    expect((await school.run(`${flags} -o json`)).stdout).toBe(`[\n${line}\n]\n`)
+    expect(await school.run(`${flags} --last 1h -o json`)).toMatchObject({ stdout: '[]\n' })
+    expect(await school.run(`${flags} --last 1h`)).toMatchObject({ stdout: 'email,courseTitle\r\n' })
+  })
+
+  test('of a project are not those of an export', async ({ school }) => {
+    writeFileSync(join(school.cwd, 'learnctl.json'), '{"columns":["id","email"]}')
+    expect((await school.run('analytics export')).stdout).toMatch(/^learnerId,email,firstName/)
+  })
+
+  test('that no row has are told with those that there are, and no file is left', async ({ school }) => {
+    const { code, stderr } = await school.run('analytics export --columns email,nme --file learners.csv')
+    expect(code).toBe(2)
+    expect(stderr).toContain('nme')
+    expect(stderr).toContain('learnerId, email, firstName')
+    expect(readdirSync(school.cwd)).toEqual([])
   })
 })
 
@@ -164,10 +254,47 @@ describe('--file', () => {
     expect(await school.run('analytics export --format ndjson --file learners.ndjson')).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'note: 130 rows written to learners.ndjson\n',
+      stderr: 'Exported 130 rows to learners.ndjson\n',
     })
     expect(readFileSync(join(school.cwd, 'learners.ndjson'), 'utf8')).toBe(piped.stdout)
     expect(files(school)).toEqual(['learners.ndjson'])
+  })
+
+  test.for([
+    ['learners.csv', '-o csv'],
+    ['learners.CSV', '-o csv'],
+    ['learners.json', '-o json'],
+    ['learners.jsonl', '-o jsonl'],
+    ['learners.ndjson', '-o jsonl'],
+    ['learners.yml', '-o yaml'],
+    ['learners', '-o csv'],
+    ['learners.txt', '-o csv'],
+  ] as const)('called %s is written as %s', async ([name, format], { school }) => {
+    await school.run(`analytics export --file ${name}`)
+    const { stdout } = await school.run(`analytics export ${format}`)
+    expect(readFileSync(join(school.cwd, name), 'utf8')).toBe(stdout)
+  })
+
+  test.for([
+    ['learners.csv.gz', ''],
+    ['learners.gz', ''],
+    ['learners.json.gz', '-o json'],
+    ['learners.ndjson.gz', '--format ndjson'],
+    ['emails.csv.gz', '--columns email'],
+  ] as const)('called %s is compressed', async ([name, flags], { school }) => {
+    expect(await school.run(`analytics export --file ${name} ${flags}`)).toMatchObject({
+      code: 0,
+      stdout: '',
+    })
+    const { stdout } = await school.run(`analytics export ${flags}`)
+    expect(gunzipSync(readFileSync(join(school.cwd, name))).toString()).toBe(stdout)
+    expect(files(school)).toEqual([name])
+  })
+
+  test('- is standard output', async ({ school }) => {
+    const { stdout } = await school.run('analytics export --file - -o json')
+    expect(JSON.parse(stdout)).toHaveLength(130)
+    expect(files(school)).toEqual([])
   })
 
   test('that exists is kept, unless --force is given', async ({ school }) => {
@@ -199,11 +326,24 @@ describe('--file', () => {
 
 describe('what makes no sense', () => {
   test.for([
-    ['-o json', '--output is not for an export', 'use --format csv, json or ndjson'],
-    ['--columns email', '--columns is not for an export', 'its columns are always the same'],
-    ['-q', '--quiet is not for an export', 'learnctl users list'],
-    ['--limit 5', '--limit is not for an export', 'it always has all rows'],
-    ['--format jsn', '--format must be one of csv, json, ndjson, not "jsn"', 'did you mean json?'],
+    ['-q', '--quiet is not supported by `learnctl analytics export`', 'learnctl users list --role learner'],
+    ['--limit 5', '--limit is not supported by', 'An export has all rows'],
+    [
+      '--format jsn',
+      '--format must be one of csv, json, jsonl, ndjson, yaml, not "jsn"',
+      'did you mean json?',
+    ],
+    ['--columns emial', 'column "emial"', 'did you mean email?'],
+    [
+      '--file learners.xlsx',
+      'Cannot write learners.xlsx: .xlsx files are not supported',
+      'ends in .csv, .json',
+    ],
+    [
+      '-o table --file learners',
+      '--output table is not supported for a file',
+      'Use csv, json, jsonl or yaml',
+    ],
     ['--status complete', '--status must be one of not_started, in_progress', 'did you mean completed?'],
   ])('%s is refused with a way on', async ([flags = '', message = '', hint = ''], { local }) => {
     const { code, stdout, stderr } = await local.run(`analytics export ${flags}`)
@@ -213,8 +353,12 @@ describe('what makes no sense', () => {
   })
 
   test.for([
-    ['--format json --raw', '--raw is for CSV, not for json'],
-    ['--format ndjson --bom', '--bom is for CSV, not for ndjson'],
+    ['--format json --raw', '--raw is only supported for CSV, not for json'],
+    ['-o yaml --bom', '--bom is only supported for CSV, not for yaml'],
+    ['--file a.json --raw', '--raw is only supported for CSV, not for json'],
+    ['-o csv --file a.json', '--output csv contradicts --file a.json'],
+    ['--format csv --file a.ndjson.gz', '--format csv contradicts --file a.ndjson.gz'],
+    ['-o csv --format json', '--output csv contradicts --format json'],
     ['--last 30', '--last must be a duration, such as 30d, 2w, 3m or 24h, not "30"'],
     ['--last 30d --end-date 2026-02-01', '--last excludes --start-date and --end-date'],
     ['--last 30d --start-date 2026-02-01', '--last excludes --start-date and --end-date'],
@@ -224,12 +368,6 @@ describe('what makes no sense', () => {
       stdout: '',
       stderr: `error: ${message}\n`,
     })
-  })
-
-  test('LEARNCTL_OUTPUT speaks for other commands, and is passed over', async ({ local }) => {
-    const { code, stdout } = await local.run('analytics export', { env: { LEARNCTL_OUTPUT: 'json' } })
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^learnerId,/)
   })
 })
 
@@ -250,7 +388,7 @@ describe('long work', () => {
     cli.remove()
     expect(code).toBe(0)
     expect(recordsOf(stdout)).toHaveLength(1)
-    expect(stderr).toMatch(/^(note: \d+ rows, \d+ rows\/s\n)+note: 1 row\n$/)
+    expect(stderr).toMatch(/^(note: \d+ rows, \d+ rows\/s\n)+Exported 1 row\n$/)
   })
 
   test('draws a bar on a terminal, but not among the rows, and takes it away at the end', async () => {
@@ -262,9 +400,9 @@ describe('long work', () => {
     const { stdout, stderr } = await cli.run('analytics export --file learners.csv', { tty: 80 })
     cli.remove()
     expect(shown.stdout).toMatch(/^learnerId,/)
-    expect(shown.stderr).toBe('note: 1 row\n')
+    expect(shown.stderr).toBe('Exported 1 row\n')
     expect(stdout).toBe('')
     expect(stderr).toMatch(/[█░]+ \d+ % · \d+ of 1 rows · \d+ rows\/s · .+ left/)
-    expect(stderr).toMatch(/note: 1 row written to learners.csv\n$/)
+    expect(stderr).toMatch(/Exported 1 row to learners.csv\n$/)
   })
 })

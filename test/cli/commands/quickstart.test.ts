@@ -33,7 +33,7 @@ describe('the first time', () => {
     expect(stdout).toContain(`Made an academy in ${database}\n`)
     expect(stdout).toContain('It is the profile local, which is active now\n')
     expect(stdout).toContain('Added 620 real learners with 622 enrolments in 2 courses')
-    expect(stdout).toContain('622 rows written to learners.csv\n')
+    expect(stdout).toContain('Exported 622 rows to learners.csv\n')
     expect(stdout).toMatch(/^ {2}90–100 % +\d+ █+$/m)
     expect(await rowsOf(cli, 'courses list --columns title,status --sort title')).toEqual([
       ['Module AAA, presentation 2013J', 'published'],

@@ -5,9 +5,9 @@ import type { Format } from './format.ts'
 /**
  * RFC 4180 CSV with CRLF line ends and a header, also for an empty list. Nothing is the empty cell; objects and
  * arrays are JSON in theirs. Text that a spreadsheet would take for a formula gets one `'` in front, which a reader
- * takes off again.
+ * takes off again; `raw` leaves that out.
  */
-export function csv(columns: readonly Column[]): Format {
+export function csv(columns: readonly Column[], raw = false): Format {
   const header = csvRecord(
     columns.map(({ label }) => label),
     true,
@@ -15,7 +15,7 @@ export function csv(columns: readonly Column[]): Format {
   const line = (value: unknown) =>
     csvRecord(
       columns.map(({ path }) => cellOf(valueAt(value, path))),
-      false,
+      raw,
     )
   return {
     one: (value) => header + line(value),

@@ -12,3 +12,11 @@ export interface Format {
   one(value: unknown): string
   list(): ListEncoder
 }
+
+/** What is said about columns that a list had no room for; null where all are shown. */
+export function hiddenNote({ hidden }: ListEncoder): string | null {
+  const labels = hidden?.() ?? []
+  if (labels.length === 0) return null
+  const count = labels.length === 1 ? '1 column' : `${labels.length} columns`
+  return `${count} hidden: ${labels.join(', ')}; use --columns or a wider terminal`
+}

@@ -1,0 +1,68 @@
+import type { Caller } from '../../client/caller.ts'
+import type { analytics } from '../../contract/analytics.ts'
+import type { QueryInput } from '../../contract/operation.ts'
+import { CommandError } from '../terminal/errors.ts'
+
+/** The operation that exports learners. */
+export type Learners = typeof analytics.learners
+/** Which learners. */
+export type LearnersQuery = Omit<QueryInput<Learners>, 'format'>
+
+/** All rows, each as JSON text, in batches: from a stream where the platform has one, else page by page. */
+export async function rowTexts(
+  caller: Caller,
+  operation: Learners,
+  query: LearnersQuery,
+  signal: AbortSignal,
+): Promise<AsyncIterable<readonly string[]>> {
+  const type = 'application/x-ndjson'
+  const { ApiError, ProtocolError } = await import('../../client/errors.ts')
+  try {
+    const { body } = await caller.open(
+      operation,
+      { query: { ...query, format: 'ndjson' }, signal },
+      { accept: type },
+    )
+    return linesOf(body ?? [])
+  } catch (error) {
+    // The published interface names csv alone: a platform that does not know ndjson gives its rows in JSON.
+    const unknown =
+      (error instanceof ApiError && !error.coded && [400, 406, 415, 422].includes(error.status)) ||
+      (error instanceof ProtocolError && error.code === 'unexpected_type')
+    if (!unknown) throw error
+    return pagedTexts(caller, operation, query, signal)
+  }
+}
+
+async function* linesOf(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const piece of body) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield lines
+  }
+  if (rest === '') return
+  // Not every server tells the length of a stream: what shows that one broke off may be its last line alone.
+  if (!isJson(rest))
+    throw new CommandError('cut_short', 'unavailable', 'The export was cut short within its last row')
+  yield [rest]
+}
+
+function isJson(text: string): boolean {
+  try {
+    return JSON.parse(text) !== undefined
+  } catch {
+    return false
+  }
+}
+
+async function* pagedTexts(
+  caller: Caller,
+  operation: Learners,
+  query: LearnersQuery,
+  signal: AbortSignal,
+): AsyncGenerator<string[]> {
+  for await (const { data } of caller.pages(operation, { query, signal }))
+    yield data.map((row) => JSON.stringify(row))
+}

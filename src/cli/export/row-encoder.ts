@@ -1,0 +1,100 @@
+import type { Format } from '../../config/setting.ts'
+import { LearnerRow } from '../../contract/analytics.ts'
+import type { Context } from '../command/context.ts'
+import { type Column, labelled, pathMeant, pathsIn, pick } from '../output/columns.ts'
+import type { ListEncoder } from '../output/formats/format.ts'
+import { colourLevel, painter } from '../terminal/colour.ts'
+
+/** The columns of every row; a platform elsewhere may have more. */
+const rowColumns: readonly string[] = Object.keys(LearnerRow.shape)
+/** Those that a table shows unless others are chosen. */
+const tableColumns = [
+  'email',
+  'courseTitle',
+  'progressStatus',
+  'completionPercentage',
+  'gradePercent',
+  'lastAccessed',
+]
+
+/** How rows are written. */
+export interface RowForm {
+  readonly format: Format
+  /** The columns that were chosen, in their order; null for the usual ones. */
+  readonly columns: readonly string[] | null
+  /** CSV without the guard against formulas. */
+  readonly raw: boolean
+  /** CSV with a byte order mark. */
+  readonly bom: boolean
+}
+
+/** The columns that are meant by their names. Throws a UsageError on one that is neither known nor in the sample. */
+export function meantColumns(names: readonly string[], sample: readonly unknown[]): Column[] {
+  const known = [...new Set([...rowColumns, ...sample.flatMap(pathsIn)])]
+  return names.map((label) => ({ label, path: pathMeant(label, known) }))
+}
+
+/** Encodes parsed rows as one document. Throws a UsageError when a chosen column is none of the sample's. */
+export async function rowEncoder(
+  { io, settings }: Pick<Context, 'io' | 'settings'>,
+  { format, columns: names, raw, bom }: RowForm,
+  sample: readonly unknown[],
+): Promise<ListEncoder> {
+  const chosen = names && meantColumns(names, sample)
+  const usual = (paths: readonly string[]) => chosen ?? labelled(paths, paths)
+  switch (format) {
+    case 'csv': {
+      const { csv } = await import('../output/formats/csv.ts')
+      const encoder = csv(usual(rowColumns), raw).list()
+      return bom ? marked(encoder) : encoder
+    }
+    case 'table': {
+      const columns = usual(tableColumns)
+      if (!io.stdout.isTTY) return (await import('../output/formats/tsv.ts')).tsv(columns).list()
+      const chalk = await painter(colourLevel(io.stdout, io.env, settings.color.value))
+      const { loadTable } = await import('../output/formats/table.ts')
+      const width = io.stdout.columns ?? 80
+      return (await loadTable({ columns, chosen: chosen !== null, width, chalk })).list()
+    }
+    case 'yaml':
+      return narrowed((await (await import('../output/formats/yaml.ts')).loadYaml()).list(), chosen)
+    default:
+      return narrowed(format === 'json' ? jsonRows() : jsonLines, chosen)
+  }
+}
+
+const jsonLines: ListEncoder = {
+  rows: (values) => values.map((value) => `${JSON.stringify(value)}\n`).join(''),
+  end: () => '',
+}
+
+/** One array, a row a line. */
+function jsonRows(): ListEncoder {
+  let empty = true
+  return {
+    rows: (values) => {
+      if (values.length === 0) return ''
+      const lead = empty ? '[\n' : ',\n'
+      empty = false
+      return lead + values.map((value) => JSON.stringify(value)).join(',\n')
+    },
+    end: () => (empty ? '[]\n' : '\n]\n'),
+  }
+}
+
+function narrowed(encoder: ListEncoder, columns: readonly Column[] | null): ListEncoder {
+  if (columns === null) return encoder
+  const paths = columns.map(({ path }) => path)
+  return { rows: (values) => encoder.rows(values.map((value) => pick(value, paths))), end: encoder.end }
+}
+
+function marked(encoder: ListEncoder): ListEncoder {
+  let mark = '\ufeff'
+  const once = (text: string) => {
+    if (text === '') return text
+    const whole = mark + text
+    mark = ''
+    return whole
+  }
+  return { rows: (values) => once(encoder.rows(values)), end: () => once(encoder.end()) }
+}
