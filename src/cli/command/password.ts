@@ -10,23 +10,30 @@ export type PasswordUse = 'always' | 'on request'
 export const passwordFlag: Flag = {
   name: 'password-stdin',
   kind: 'switch',
-  summary: 'Take the password from standard input; on a terminal it is asked for twice, and not shown',
+  summary: 'Read the password from standard input; on a terminal you are prompted for it twice',
 }
 
-/** A new password, from standard input or typed twice. Throws a UsageError where there is none. */
+/**
+ * A new password, from standard input or typed twice; its rule is said before it is typed, and checked before it is
+ * typed again. Throws a UsageError where there is none, or none that an academy takes.
+ */
 export async function readPassword({ io, prompts }: Pick<Context, 'io' | 'prompts'>): Promise<string> {
+  const { Password } = await import('../../contract/users.ts')
+  const length = `${Password.minLength} to ${Password.maxLength} characters`
+  const check = (text: string) => Password.safeParse(text).success || `The password must have ${length}`
   if (io.stdin.isTTY) {
-    const password = await prompts.secret('Password:')
-    if (password === '') throw new UsageError('the password is empty')
-    if (password === (await prompts.secret('Once more:'))) return password
-    throw new UsageError('the two passwords are not the same')
+    const password = await prompts.secret(`Password (${length}):`, check)
+    if (password === (await prompts.secret('Repeat the password:'))) return password
+    throw new UsageError('The passwords do not match')
   }
   const password = (await readInput(io)).replace(/\r?\n$/, '')
   if (password === '') {
-    throw new UsageError('there is no password on standard input', { hint: '… < password.txt' })
+    throw new UsageError('No password on standard input', { hint: '… < password.txt' })
   }
   if (/[\r\n]/.test(password)) {
-    throw new UsageError('what was given is no password: it has more than one line')
+    throw new UsageError('Invalid password: it has more than one line')
   }
+  const fault = check(password)
+  if (fault !== true) throw new UsageError(fault)
   return password
 }

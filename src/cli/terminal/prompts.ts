@@ -7,8 +7,8 @@ export interface Prompts {
   /** Why nothing may be asked; null where it may. */
   readonly refusal: string | null
   text(message: string): Promise<string>
-  /** Text that is not shown while it is typed. */
-  secret(message: string): Promise<string>
+  /** Text that is not shown while it is typed; one that `check` has something against has to be typed otherwise. */
+  secret(message: string, check?: (text: string) => string | true): Promise<string>
   choice(message: string, choices: readonly string[]): Promise<string>
   confirm(message: string): Promise<boolean>
   /**
@@ -49,7 +49,8 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
     },
     text: (message) =>
       ask(({ input }) => input({ message, validate: (text) => text.trim() !== '' || 'needed' }, context())),
-    secret: (message) => ask(({ password }) => password({ message, mask: true }, context())),
+    secret: (message, check = () => true) =>
+      ask(({ password }) => password({ message, mask: true, validate: check }, context())),
     choice: (message, choices) => ask(({ select }) => select({ message, choices: [...choices] }, context())),
     confirm: (message) => ask(({ confirm }) => confirm({ message, default: false }, context())),
     meanwhile: async (message, validate, signal) => {

@@ -147,7 +147,24 @@ describe('create', () => {
       code: 0,
       stdout: expect.not.stringContaining(password),
     })
-    expect(stderr).toMatch(/Password:[\s\S]+Once more:/)
+    expect(stderr).toMatch(/Password \(12 to 256 characters\):[\s\S]+Repeat the password:/)
+    expect(await opens(local, 'ada@school.example', password)).toBe(true)
+  })
+
+  test('checks the length of a password as soon as it is typed, and lets it be mended', async ({ local }) => {
+    let mended = false
+    const { code, stderr } = await local.run('users create --password-stdin', {
+      tty: 80,
+      typed: ['ada@school.example\r', 'correct\r', `${password}\r`],
+      onStderr: (printed, type) => {
+        if (mended || !printed.includes('The password must have 12 to 256 characters')) return
+        mended = true
+        expect(printed).not.toContain('Repeat the password:')
+        type(`${password.slice('correct'.length)}\r`)
+      },
+    })
+    expect({ code, mended }).toEqual({ code: 0, mended: true })
+    expect(stderr).toContain('Repeat the password:')
     expect(await opens(local, 'ada@school.example', password)).toBe(true)
   })
 
@@ -258,11 +275,11 @@ describe('set-password', () => {
   })
 
   test.for<[what: string, line: string, given: RunOptions, message: string]>([
-    ['nothing', set, { stdin: '' }, 'there is no password on standard input'],
-    ['an empty line', set, { stdin: '\n' }, 'there is no password on standard input'],
+    ['nothing', set, { stdin: '' }, 'No password on standard input'],
+    ['an empty line', set, { stdin: '\n' }, 'No password on standard input'],
     ['two lines', set, { stdin: `${password}\nmore` }, 'it has more than one line'],
-    ['too few characters', set, { stdin: 'short' }, 'password must have at least 12 characters'],
-    ['too many', set, { stdin: 'a'.repeat(257) }, 'password must have at most 256 characters'],
+    ['too few characters', set, { stdin: 'short' }, 'The password must have 12 to 256 characters'],
+    ['too many', set, { stdin: 'a'.repeat(257) }, 'The password must have 12 to 256 characters'],
     ['a zero byte', set, { stdin: 'correct\0horse battery' }, 'password'],
     [
       'a body from standard input besides',
@@ -284,17 +301,13 @@ describe('set-password', () => {
     expect(await resultOf(local, 'users me')).toMatchObject({ version: 1 })
   })
 
-  test('is refused on a terminal where the two are not the same, or the first is empty', async ({
+  test('is refused on a terminal where the two are not the same, and where nothing may be asked', async ({
     local,
   }) => {
-    for (const [typed, message] of [
-      [[`${password}\r`, 'another password\r'], 'the two passwords are not the same'],
-      [['\r'], 'the password is empty'],
-    ] as const) {
-      const { code, stdout, stderr } = await local.run(`${set} --color never`, { tty: 80, typed })
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-      expect(stderr).toMatch(new RegExp(`error: ${message}\n$`))
-    }
+    const typed = [`${password}\r`, 'another password\r']
+    const differing = await local.run(`${set} --color never`, { tty: 80, typed })
+    expect(differing).toMatchObject({ code: 2, stdout: '' })
+    expect(differing.stderr).toMatch(/error: The passwords do not match\n$/)
     const { code, stderr } = await local.run(`${set} --no-input`, { tty: 80 })
     expect(code).toBe(2)
     expect(stderr).toContain('nothing may be asked: --no-input')
