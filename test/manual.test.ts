@@ -14,11 +14,17 @@ const platform = 'https://academy.example.org'
 // Whole processes take their time on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
 
-/** The fenced blocks of a page in one language, without their fences. */
+/** The fenced blocks of a page, without their fences. */
+function fences(file: string): { language: string; text: string }[] {
+  return [...textOf(file).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
+    language,
+    text,
+  }))
+}
+
+/** Those in one language. */
 function blocks(language: string, file: string): string[] {
-  return [...textOf(file).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].flatMap(([, name, block = '']) =>
-    name === language ? [block] : [],
-  )
+  return fences(file).flatMap((one) => (one.language === language ? [one.text] : []))
 }
 
 interface Place {
@@ -87,85 +93,86 @@ function anchorsOf(markdown: string): string[] {
   )
 }
 
-describe('its commands, on what quickstart leaves', async () => {
+/** A block of a page that a reader may run. */
+interface Runnable {
+  readonly file: string
+  readonly kind: 'console' | 'script' | 'sh'
+  readonly head: string
+  readonly text: string
+}
+
+/** All of them, in the order in which a page is read. */
+const runnables = pages.flatMap((file): Runnable[] =>
+  fences(file).flatMap(({ language, text }): Runnable[] => {
+    const head = text.slice(0, text.indexOf('\n'))
+    const kind = /^# [\w-]+\.sh$/.test(head) ? 'script' : language
+    return kind === 'sh' || kind === 'script' || kind === 'console' ? [{ file, kind, head, text }] : []
+  }),
+)
+
+describe('its commands, one after the other, on what quickstart leaves', async () => {
   const examples = await openExamples()
-  beforeEach(() => {
+  const { cwd, home } = examples.cli
+  let page = ''
+  beforeEach(({ task }) => {
+    const next = task.name.split(':', 1)[0] ?? ''
+    if (next === page) return
+    page = next
     examples.reset()
-    writeFiles(examples.cli.cwd)
+    writeFiles(cwd)
   })
   afterAll(() => examples.close())
 
-  test.for(shellBlocks(isList))('%s: %s', async ([, , block]) => {
-    const lines = block.split('\n').filter((line) => line !== '' && !otherPrograms.test(line))
-    for (const line of lines) {
-      expect(line).toMatch(/^learnctl /)
-      const ran = await examples.run(line)
-      expect(ran, ran.stderr).toMatchObject({ code: successOf(line) })
-    }
-  })
-
-  test.for(pages.filter((file) => blocks('console', file).length > 0))('print what %s says', async (file) => {
-    for (const block of blocks('console', file)) {
+  const run = {
+    sh: async (text: string) => {
+      for (const line of text.split('\n').filter((line) => line !== '' && !otherPrograms.test(line))) {
+        expect(line).toMatch(/^learnctl /)
+        const ran = await examples.run(line)
+        expect(ran, ran.stderr).toMatchObject({ code: successOf(line) })
+      }
+    },
+    console: async (text: string) => {
       let code = 0
       let printed = ''
-      for (const line of block.split('\n').filter((line) => line.startsWith('$ '))) {
+      for (const line of text.split('\n').filter((line) => line.startsWith('$ '))) {
         printed += `${line}\n`
         if (line === '$ echo $?') printed += `${code}\n`
         if (!line.startsWith('$ learnctl ')) continue
         const [command = '', piped] = line.slice('$ learnctl '.length).split(' | ')
-        const ended = await examples.cli.run(command, {
-          env: { NO_COLOR: '1' },
-          ...(piped === undefined && { tty: 100 }),
-        })
+        const plain = { env: { NO_COLOR: '1' } }
+        const ended = await examples.cli.run(command, piped === undefined ? { ...plain, tty: 100 } : plain)
         code = ended.code
         printed += `${ended.stdout}${ended.stderr}`
       }
-      expect(comparable(printed.replaceAll(examples.cli.home, '/home/user'))).toBe(comparable(block))
-    }
-  })
-
-  test.for(shellBlocks((block) => !isList(block)))(
-    '%s: %s',
-    async ([, , script], { place: { server, env } }) => {
-      const { cwd, home } = examples.cli
+      expect(comparable(printed.replaceAll(home, '/home/user'))).toBe(comparable(text))
+    },
+    script: async (text: string, { server, env }: Place) => {
       const path = join(home, 'bin')
-      mkdirSync(path)
+      mkdirSync(path, { recursive: true })
       writeFileSync(join(path, 'learnctl'), `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`)
       chmodSync(join(path, 'learnctl'), 0o755)
-      const elsewhere = script.includes(platform)
-      const run = () =>
-        shell(script.replaceAll(platform, server.url), {
-          cwd,
-          env: {
-            HOME: home,
-            PATH: `${path}${delimiter}${process.env['PATH']}`,
-            ...(elsewhere && { LEARNCTL_API_KEY: env['LEARNCTL_API_KEY'] ?? '' }),
-          },
-        })
-      const ran = await run()
-      expect(ran, ran.stderr).toMatchObject({ code: 0 })
+      const elsewhere = text.includes(platform)
+      const own = {
+        HOME: home,
+        PATH: `${path}${delimiter}${process.env['PATH']}`,
+        ...(elsewhere && { LEARNCTL_API_KEY: env['LEARNCTL_API_KEY'] ?? '' }),
+      }
       // What an environment is seeded with may be there already.
-      if (elsewhere) expect(await run()).toMatchObject({ code: 0 })
+      for (let times = elsewhere ? 2 : 1; times > 0; times -= 1) {
+        const ran = await shell(text.replaceAll(platform, server.url), { cwd, env: own })
+        expect(ran, ran.stderr).toMatchObject({ code: 0 })
+      }
     },
+  }
+
+  test.for(runnables.map((one) => [one.file, one.head, one] as const))(
+    '%s: %s',
+    async ([, , { kind, text }], { place }) => run[kind](text, place),
   )
 })
 
 /** Lines that only get the program, or another one: they are tried by .ci/run, and by the test of the answer below. */
 const otherPrograms = /^(npm |curl | {2}-[Hd] )/
-
-/** A block that is no script: what stands in it is run line by line. */
-function isList(block: string): boolean {
-  return !/^# [\w-]+\.sh\n/.test(block)
-}
-
-/** Such blocks of all pages, each behind its page and its first line. */
-function shellBlocks(such: (block: string) => boolean): [file: string, head: string, block: string][] {
-  return pages.flatMap((file) =>
-    blocks('sh', file)
-      .filter(such)
-      .map((block): [string, string, string] => [file, block.slice(0, block.indexOf('\n')), block]),
-  )
-}
 
 /** Writes the files that pages show, each with its name in the first line. */
 function writeFiles(directory: string): void {

@@ -8,7 +8,7 @@ import { givePassword, password } from '../server/oauth/flow.ts'
 import { freshDirectory, openTestAcademy, type Person, start, type TestAcademy } from './academy.ts'
 import { plainBrowser } from './browser.ts'
 import { elsewhere, type Ran, type RunOptions, type TestCli, testCli } from './cli.ts'
-import { bin, run } from './process.ts'
+import { bin, type Ended, run } from './process.ts'
 import { runLine } from './shell.ts'
 
 /** The address of the platform in examples. */
@@ -30,6 +30,8 @@ interface Place {
   /** The academy at the platform's address, and its admin; made when it is first needed. */
   platform: { readonly academy: TestAcademy; readonly admin: Person } | null
   openBrowser: (url: string) => Promise<void>
+  /** Which databases are served by processes of their own, by how the line names them. */
+  readonly serving: Set<string>
 }
 
 /** Makes what a line needs beside what quickstart left, and says how it is run then. */
@@ -59,6 +61,7 @@ export async function openExamples(): Promise<Examples> {
   const place: Place = {
     platform: null,
     openBrowser: async () => {},
+    serving: new Set(),
     cli: testCli({
       transport: async (request) => elsewhere((await platformOf(place)).academy)(request),
       openBrowser: (url) => place.openBrowser(url),
@@ -92,7 +95,7 @@ export async function openExamples(): Promise<Examples> {
       const own = line.replace(/^learnctl /, '')
       const [, , need] = needs.find(([lines]) => lines.test(own)) ?? []
       const options = (await need?.(place, own)) ?? {}
-      return inProcesses.test(own) ? inProcess(cli, own) : runLine(cli, own, options)
+      return inProcesses.test(own) ? inProcess(place, own) : runLine(cli, own, options)
     },
     close() {
       cli.remove()
@@ -175,7 +178,7 @@ async function serve({ cli }: Place): Promise<RunOptions> {
 }
 
 /** Runs a line as a process; where it names no port it gets any free one, as this machine's 4700 may be taken. */
-async function inProcess({ cwd, home }: TestCli, line: string): Promise<Ran> {
+async function inProcess({ cli: { cwd, home }, serving }: Place, line: string): Promise<Ran> {
   const learnctl = (words: string, until?: RegExp) =>
     run(process.execPath, [bin, ...words.split(' ')], {
       cwd,
@@ -183,15 +186,24 @@ async function inProcess({ cwd, home }: TestCli, line: string): Promise<Ran> {
       watch: (child) =>
         until && child.stdout?.on('data', (text: Buffer) => until.test(`${text}`) && child.kill()),
     })
-  const database = /--database \S+/.exec(line)?.[0] ?? ''
-  const onFreePort = (words: string) => (words.includes('--port') ? words : `${words} --port 0`)
-  const stop = `server stop ${database}`.trim()
-  if (line.startsWith('server stop')) await learnctl(onFreePort(`server start --detach ${database}`.trim()))
-  const foreground = line.startsWith('server start') && !line.includes('--detach')
-  const { code, stdout, stderr } = await learnctl(
-    line.startsWith('server start') ? onFreePort(line) : line,
-    foreground ? /http:/ : undefined,
-  )
-  if (line.includes('--detach')) await learnctl(stop)
-  return { code: foreground && code === terminated ? 0 : (code ?? 1), stdout, stderr }
+  const database = / --database \S+/.exec(line)?.[0] ?? ''
+  const start = async (words: string) => {
+    serving.add(database)
+    onTestFinished(async () => {
+      if (serving.delete(database)) await learnctl(`server stop${database}`)
+    })
+    return learnctl(words.includes('--port') ? words : `${words} --port 0`)
+  }
+  if (line.startsWith('server stop')) {
+    if (!serving.has(database)) await start(`server start --detach${database}`)
+    serving.delete(database)
+    return ended(await learnctl(line))
+  }
+  if (line.includes('--detach')) return ended(await start(line))
+  const foreground = await learnctl(line.includes('--port') ? line : `${line} --port 0`, /http:/)
+  return ended({ ...foreground, code: foreground.code === terminated ? 0 : foreground.code })
+}
+
+function ended({ code, stdout, stderr }: Ended): Ran {
+  return { code: code ?? 1, stdout, stderr }
 }
