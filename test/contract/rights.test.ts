@@ -1,6 +1,9 @@
 import { expect } from 'vitest'
+import { CourseInput } from '../../src/contract/course-attributes.ts'
 import { operations } from '../../src/contract/index.ts'
 import type { RoleName, Scope } from '../../src/contract/operation.ts'
+import { grantable } from '../../src/server/access/principal.ts'
+import { textOf } from '../docs.ts'
 import { test } from '../helpers/academy.ts'
 
 const roles: readonly RoleName[] = ['admin', 'instructor', 'analyst', 'learner']
@@ -130,3 +133,12 @@ test.for(['suspended', 'deleted'])(
     })
   },
 )
+
+test('docs/concepts.md has the scopes of each role, and every moveOn', () => {
+  const text = textOf('docs/concepts.md')
+  for (const [role, scopes] of Object.entries(grantable)) {
+    expect(text).toContain(`| ${role} | ${scopes.map((scope) => `\`${scope}\``).join(' ')} |`)
+  }
+  const { options } = CourseInput.shape.assessmentCriteria.unwrap().shape.moveOn.unwrap()
+  for (const moveOn of options) expect(text).toMatch(new RegExp(`^\\| \`${moveOn}\``, 'm'))
+})
