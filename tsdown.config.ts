@@ -10,12 +10,12 @@ export const chunks = [
   {
     // Everything up to the point where a command runs: parsing, and help.
     name: 'program',
-    test: /src\/(cli\/(main\.ts|program\/|command\/(?!context|resolve-times|time-zone)|operation\/(operation-command|operation-flags|field-path)|help\/help-text|terminal\/(errors|exit-codes|io|two-columns|visible)|output\/columns|session\/session\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/version\.ts|codec\/json-object\.ts)|node_modules\/commander\//,
+    test: /src\/(cli\/(main\.ts|program\/|command\/(?!context|resolve-times|time-zone)|operation\/(operation-command|operation-flags|field-path|thing-name)|help\/help-text|terminal\/(errors|exit-codes|io|two-columns|visible)|output\/columns|session\/session\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/version\.ts|codec\/json-object\.ts)|node_modules\/commander\//,
   },
   {
     // What every run needs to reach an academy and to print what it answers.
     name: 'run',
-    test: /src\/(cli\/(command\/context|operation\/(?!operation-command|operation-flags|field-path|api-fields|json-fault)|output\/(output|mask|one-page|formats\/(format|json|tsv))|session\/(?!clock)|terminal\/(prompts|colour))|auth\/(errors|tokens|token-source)|codec\/(credential-text|nearest)|config\/|contract\/oauth|client\/(?!undici|client\.ts))/,
+    test: /src\/(cli\/(command\/context|operation\/(?!operation-command|operation-flags|field-path|thing-name|api-fields|json-fault)|output\/(output|mask|one-page|formats\/(format|json|tsv))|session\/(?!clock)|terminal\/(prompts|colour))|auth\/(errors|tokens|token-source)|codec\/(credential-text|nearest)|config\/|contract\/oauth|client\/(?!undici|client\.ts))/,
   },
   {
     name: 'server',

@@ -23,6 +23,7 @@ export const statusOf = {
   course_archived: 409,
   progress_disabled: 409,
   has_progress: 409,
+  has_lessons: 409,
   enrollment_inactive: 409,
   user_inactive: 409,
   last_admin: 409,

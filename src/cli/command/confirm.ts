@@ -2,30 +2,60 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 import { visible } from '../terminal/visible.ts'
 import type { Context } from './context.ts'
 
-/**
- * Asks before `what`, such as `delete course crs_1`, is done to the academy in use, and names that, too. Without a
- * terminal it needs `--yes`. Throws a UsageError, or a CommandError when the answer is no.
- */
-export async function confirm({ settings, session, prompts }: Context, what: string): Promise<void> {
-  const target = session.target()
-  const where = target.kind === 'local' ? target.database : new URL(target.url).host
-  await confirmAt({ settings, prompts }, visible(what), `at ${where}`)
+/** A question before something is destroyed. */
+export interface Question {
+  /** What would be done, verb first, without a mark at its end: `Delete course Marine Biology (12 lessons)`. */
+  readonly text: string
+  /** A sentence about what that means. */
+  readonly consequence: string
+  /** What has to be typed out for a yes, where nothing brings the thing back. */
+  readonly typed?: string
 }
 
-/** The same for a thing that is not in an academy; `where` says what it is in. */
+/**
+ * Asks before `action`, such as `delete course crs_1`, is done at the target in use, which the question names, too.
+ * Without a terminal it needs `--yes`. Throws a UsageError, or a CommandError when the answer is no.
+ */
+export async function confirm(
+  context: Context,
+  action: string,
+  question: () => Promise<Question>,
+): Promise<void> {
+  const target = context.session.target()
+  const where = target.kind === 'local' ? `in ${target.database}` : `on ${new URL(target.url).host}`
+  await ask(context, action, async () => {
+    const { text, ...rest } = await question()
+    return { text: `${text} ${where}`, ...rest }
+  })
+}
+
+/** The same for a thing that is not at a target; `where` says what it is in. */
 export async function confirmAt(
-  { settings, prompts }: Pick<Context, 'settings' | 'prompts'>,
-  what: string,
+  context: Pick<Context, 'settings' | 'prompts'>,
+  action: string,
   where: string,
+): Promise<void> {
+  const text = `${action.charAt(0).toUpperCase()}${action.slice(1)} ${where}`
+  await ask(context, action, async () => ({ text, consequence: '' }))
+}
+
+async function ask(
+  { settings, prompts }: Pick<Context, 'settings' | 'prompts'>,
+  action: string,
+  question: () => Promise<Question>,
 ): Promise<void> {
   if (settings.yes.value || settings.dryRun.value) return
   if (prompts.refusal !== null) {
-    throw new UsageError(`to ${what} ${where} needs a yes`, {
+    throw new UsageError(`Refusing to ${action} without confirmation`, {
       code: 'confirmation_needed',
       why: [prompts.refusal],
       hint: 'add --yes',
     })
   }
-  const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)} ${where}?`
-  if (!(await prompts.confirm(sentence))) throw new CommandError('declined', 'failure', 'nothing was done')
+  const { text, consequence, typed } = await question()
+  const sentence = visible(`${text}?${consequence === '' ? '' : ` ${consequence}`}`)
+  if (typed !== undefined) await prompts.typed(sentence, visible(typed))
+  else if (!(await prompts.confirm(sentence))) {
+    throw new CommandError('declined', 'failure', 'Cancelled; nothing was changed')
+  }
 }

@@ -2,6 +2,8 @@ import type { AppInput } from '../../contract/apps.ts'
 import type { Command } from '../command/command.ts'
 import type { FieldFlags } from '../command/flag.ts'
 import { call } from '../operation/operation-command.ts'
+import { thingName } from '../operation/thing-name.ts'
+import { valueAt } from '../output/columns.ts'
 
 const contract = async () => (await import('../../contract/apps.ts')).apps
 
@@ -40,6 +42,7 @@ export const commands: readonly Command[] = [
     fields,
     secretUnless: 'public',
     columns: [...columns, 'clientSecret'],
+    done: (answer) => `Registered application ${thingName(answer)}`,
     examples: [
       'apps create --name Reports --redirect-uri https://reports.example.org/callback -o json',
       'apps create --name "Desk app" --redirect-uri http://127.0.0.1/callback --public -q',
@@ -50,8 +53,18 @@ export const commands: readonly Command[] = [
     summary: 'Delete an OAuth application, with every grant and token it has',
     operation: async () => (await contract()).delete,
     arguments: { clientId: { name: 'app', summary: 'Client id of the application' } },
-    destructive: ({ app }) => `delete application ${app}`,
-    done: ({ app }) => `deleted application ${app}`,
+    destroys: {
+      action: ({ arguments: { app } }) => `delete application ${app}`,
+      question: async (look, { arguments: { app = '' } }) => {
+        const found = await look.find((await contract()).list, app)
+        return {
+          text: `Delete application ${thingName(found, app)}`,
+          consequence: 'Its grants and tokens end with it. This cannot be undone.',
+          typed: String(valueAt(found, 'name') ?? app),
+        }
+      },
+    },
+    done: (_, { arguments: { app } }) => `Deleted application ${app}`,
     examples: ['apps delete "$CLIENT_ID" --yes'],
   }),
 ]

@@ -2,11 +2,15 @@ import { isJsonObject } from '../../codec/json-object.ts'
 import type { CourseInput } from '../../contract/course-attributes.ts'
 import type { courses } from '../../contract/courses.ts'
 import type { QueryInput } from '../../contract/operation.ts'
-import type { Command } from '../command/command.ts'
+import type { Command, Given } from '../command/command.ts'
+import type { Question } from '../command/confirm.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { fieldPath } from '../operation/field-path.ts'
+import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
+import { countOf, inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { CommandError } from '../terminal/errors.ts'
 
 const contract = async () => (await import('../../contract/courses.ts')).courses
 
@@ -65,7 +69,16 @@ const version = { name: 'version', summary: 'Number of the version' }
 const columns = ['title', 'status', 'difficulty', 'version', 'updatedAt', 'externalId', 'id']
 const updateColumns = ['id', 'version', 'previousVersion', 'modifiedAttributes']
 
-function move(name: string, status: CourseInput['status'], summary: string): Command {
+/** `Updated course Marine Biology (BIO-101), version 3` of an update's answer, or that it changed nothing. */
+function updated(verb: string) {
+  return (answer: unknown, { arguments: names }: Given): string => {
+    const name = `course ${thingName(valueAt(answer, 'course'), names['course'])}`
+    const same = valueAt(answer, 'version') === valueAt(answer, 'previousVersion')
+    return `${same ? 'No changes to' : verb} ${name}${inVersion(answer)}`
+  }
+}
+
+function move(name: string, status: CourseInput['status'], verb: string, summary: string): Command {
   return call({
     name,
     summary,
@@ -74,8 +87,37 @@ function move(name: string, status: CourseInput['status'], summary: string): Com
     fixed: { status },
     versioned: true,
     columns: updateColumns,
+    done: updated(verb),
     examples: [`courses ${name} ext:first-course`],
   })
+}
+
+/** Names what goes with a course; without `--force` throws a CommandError where that is more than the course itself. */
+async function deletion(look: Lookup, { arguments: names, flags }: Given): Promise<Question> {
+  const reference = names['course'] ?? ''
+  const [{ get }, { lessons }, { enrollments }] = await Promise.all([
+    contract(),
+    import('../../contract/lessons.ts'),
+    import('../../contract/enrollments.ts'),
+  ])
+  const found = await look.one(get, { courseId: reference })
+  const counts = [
+    [await look.count(lessons.list, { course_id: reference }), 'lesson'],
+    [await look.count(enrollments.list, { course_id: reference }), 'enrolment'],
+  ] as const
+  const [[lessonCount]] = counts
+  const content = counts.flatMap(([count, noun]) => (count ? [countOf(count, noun)] : []))
+  const name = thingName(found, reference)
+  if (lessonCount && flags['force'] !== true) {
+    throw new CommandError('has_lessons', 'conflict', `Course ${name} has ${content.join(' and ')}`, {
+      hint: `to delete all of it: learnctl courses delete ${reference} --force`,
+    })
+  }
+  return {
+    text: `Delete course ${name}${content.length > 0 ? ` with ${content.join(' and ')}` : ''}`,
+    consequence: 'This cannot be undone.',
+    typed: String(valueAt(found, 'title') ?? reference),
+  }
 }
 
 /** The changes in an answer of `diff`, each with its field as a dotted path. */
@@ -111,6 +153,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).create,
     fields,
     columns,
+    done: (answer) => `Created course ${thingName(answer)}`,
     examples: [
       'courses create --title "Marine Biology" --difficulty beginner --tags science,sea',
       'courses create --body @course.yaml --title "Marine Biology II"',
@@ -125,19 +168,25 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns: updateColumns,
+    done: updated('Updated'),
     examples: ['courses update ext:first-course --passing-score 60 --unset language'],
   }),
-  move('publish', 'published', 'Make a course visible to learners'),
-  move('unpublish', 'draft', 'Make a published course a draft again, while nobody has progress'),
-  move('archive', 'archived', 'Close a course'),
+  move('publish', 'published', 'Published', 'Make a course visible to learners'),
+  move(
+    'unpublish',
+    'draft',
+    'Unpublished',
+    'Make a published course a draft again, while nobody has progress',
+  ),
+  move('archive', 'archived', 'Archived', 'Close a course'),
   call({
     name: 'delete',
     summary: 'Delete a course',
     operation: async () => (await contract()).delete,
     arguments: { courseId: course },
     query: { force: { kind: 'switch', summary: 'Also its lessons, enrolments, progress and grades' } },
-    destructive: ({ course }) => `delete course ${course}`,
-    done: ({ course }) => `deleted course ${course}`,
+    destroys: { action: ({ arguments: { course } }) => `delete course ${course}`, question: deletion },
+    done: (_, { arguments: { course } }) => `Deleted course ${course}`,
     examples: ['courses delete ext:first-course --force --yes'],
   }),
   call({
@@ -164,7 +213,14 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).restore,
     arguments: { courseId: course, version },
     columns: updateColumns,
-    destructive: ({ course, version }) => `restore version ${version} over course ${course}`,
+    destroys: {
+      action: ({ arguments: { course, version } }) => `restore course ${course} to version ${version}`,
+      question: async (look, { arguments: { course = '', version } }) => ({
+        text: `Restore course ${thingName(await look.one((await contract()).get, { courseId: course }), course)} to version ${version}`,
+        consequence: 'The present attributes stay in its history.',
+      }),
+    },
+    done: (answer, given) => updated(`Restored version ${given.arguments['version']} of`)(answer, given),
     examples: ['courses restore ext:first-course 1 --yes'],
   }),
 ]

@@ -1,8 +1,13 @@
+import { isJsonObject } from '../../codec/json-object.ts'
 import type { EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
 import type { QueryInput } from '../../contract/operation.ts'
-import type { Command } from '../command/command.ts'
+import type { Command, Given } from '../command/command.ts'
+import type { Question } from '../command/confirm.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
+import { inVersion, thingName } from '../operation/thing-name.ts'
+import { valueAt } from '../output/columns.ts'
 
 const contract = async () => (await import('../../contract/enrollments.ts')).enrollments
 
@@ -35,6 +40,21 @@ const filters = {
 const enrollment = { name: 'enrollment', summary: 'Id of the enrolment' }
 const columns = ['userId', 'courseId', 'status', 'role', 'enrolledAt', 'completedAt', 'id']
 
+/** Names whose enrolment it is, and in which course. */
+async function deletion(look: Lookup, { arguments: { enrollment = '' } }: Given): Promise<Question> {
+  const consequence = 'Progress is kept.'
+  const found = await look.one((await contract()).get, { enrollmentId: enrollment })
+  if (!isJsonObject(found)) return { text: `Delete enrolment ${enrollment}`, consequence }
+  const [{ users }, { courses }] = await Promise.all([
+    import('../../contract/users.ts'),
+    import('../../contract/courses.ts'),
+  ])
+  const { userId, courseId } = { userId: String(found['userId']), courseId: String(found['courseId']) }
+  const user = thingName(await look.one(users.get, { userId }), userId)
+  const course = thingName(await look.one(courses.get, { courseId }), courseId)
+  return { text: `Delete the enrolment of ${user} in course ${course}`, consequence }
+}
+
 /** `learnctl enrollments …` */
 export const commands: readonly Command[] = [
   call({
@@ -59,6 +79,11 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).create,
     fields,
     columns,
+    done: (answer, { flags }) => {
+      const user = flags['user'] ?? valueAt(answer, 'userId')
+      const course = flags['course'] ?? valueAt(answer, 'courseId')
+      return `Enrolled user ${user} in course ${course} (${valueAt(answer, 'id')})`
+    },
     examples: ['enrollments create --course ext:first-course --user ext:11391'],
   }),
   call({
@@ -70,6 +95,7 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns,
+    done: (answer, { arguments: { enrollment } }) => `Updated enrolment ${enrollment}${inVersion(answer)}`,
     examples: [
       'enrollments update "$(learnctl enrollments list --course ext:AAA-2014J --user ext:6516 -q)" --status inactive',
     ],
@@ -79,8 +105,11 @@ export const commands: readonly Command[] = [
     summary: 'Delete an enrolment; its progress is kept',
     operation: async () => (await contract()).delete,
     arguments: { enrollmentId: enrollment },
-    destructive: ({ enrollment }) => `delete enrolment ${enrollment}`,
-    done: ({ enrollment }) => `deleted enrolment ${enrollment}`,
+    destroys: {
+      action: ({ arguments: { enrollment } }) => `delete enrolment ${enrollment}`,
+      question: deletion,
+    },
+    done: (_, { arguments: { enrollment } }) => `Deleted enrolment ${enrollment}; progress is kept`,
     examples: [
       'enrollments delete "$(learnctl enrollments list --course ext:AAA-2014J --user ext:6516 -q)" --yes',
     ],

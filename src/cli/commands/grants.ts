@@ -3,6 +3,7 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
 import type { QueryFlags } from '../command/flag.ts'
 import { call } from '../operation/operation-command.ts'
+import { thingName } from '../operation/thing-name.ts'
 
 const contract = async () => (await import('../../contract/grants.ts')).grants
 
@@ -26,8 +27,17 @@ export const commands: readonly Command[] = [
     summary: 'Revoke a grant; its tokens stop working at once',
     operation: async () => (await contract()).revoke,
     arguments: { grantId: { name: 'grant', summary: 'Id of the grant' } },
-    destructive: ({ grant }) => `revoke grant ${grant}`,
-    done: ({ grant }) => `revoked grant ${grant}`,
+    destroys: {
+      action: ({ arguments: { grant } }) => `revoke grant ${grant}`,
+      question: async (look, { arguments: { grant = '' } }) => {
+        const found = await look.find((await contract()).list, grant)
+        return {
+          text: `Revoke grant ${thingName(found, grant)}`,
+          consequence: 'The tokens of the application end at once.',
+        }
+      },
+    },
+    done: (_, { arguments: { grant } }) => `Revoked grant ${grant}`,
     examples: ['auth grants revoke "$GRANT_ID" --yes'],
   }),
 ]

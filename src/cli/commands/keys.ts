@@ -3,6 +3,7 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { call } from '../operation/operation-command.ts'
+import { thingName } from '../operation/thing-name.ts'
 
 const contract = async () => (await import('../../contract/keys.ts')).keys
 
@@ -55,8 +56,17 @@ export const commands: readonly Command[] = [
     summary: 'Revoke an API key',
     operation: async () => (await contract()).revoke,
     arguments: { keyId: { name: 'key', summary: 'Id of the key' } },
-    destructive: ({ key }) => `revoke key ${key}`,
-    done: ({ key }) => `revoked key ${key}`,
+    destroys: {
+      action: ({ arguments: { key } }) => `revoke API key ${key}`,
+      question: async (look, { arguments: { key = '' } }) => {
+        const found = await look.find((await contract()).list, key)
+        return {
+          text: `Revoke API key ${thingName(found, key)}`,
+          consequence: 'Programs that use it lose access.',
+        }
+      },
+    },
+    done: (_, { arguments: { key } }) => `Revoked API key ${key}`,
     examples: ['keys revoke "$KEY_ID" --yes'],
   }),
 ]

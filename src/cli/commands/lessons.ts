@@ -3,6 +3,8 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { call } from '../operation/operation-command.ts'
+import { inVersion, thingName } from '../operation/thing-name.ts'
+import { valueAt } from '../output/columns.ts'
 
 const contract = async () => (await import('../../contract/lessons.ts')).lessons
 
@@ -58,6 +60,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).create,
     fields,
     columns,
+    done: (answer) => `Created lesson ${thingName(answer)}`,
     examples: [
       'lessons create --course ext:first-course --title "The tides" --duration-minutes 45',
       'lessons create --course ext:first-course --body @lesson.yaml',
@@ -76,6 +79,8 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns,
+    done: (answer, { arguments: { lesson } }) =>
+      `Updated lesson ${thingName(answer, lesson)}${inVersion(answer)}`,
     examples: ['lessons update ext:welcome --order 1', 'lessons update ext:welcome --unset duration-minutes'],
   }),
   call({
@@ -83,8 +88,18 @@ export const commands: readonly Command[] = [
     summary: 'Delete a lesson',
     operation: async () => (await contract()).delete,
     arguments: { lessonId: lesson },
-    destructive: ({ lesson }) => `delete lesson ${lesson}`,
-    done: ({ lesson }) => `deleted lesson ${lesson}`,
+    destroys: {
+      action: ({ arguments: { lesson } }) => `delete lesson ${lesson}`,
+      question: async (look, { arguments: { lesson = '' } }) => {
+        const found = await look.one((await contract()).get, { lessonId: lesson })
+        return {
+          text: `Delete lesson ${thingName(found, lesson)}`,
+          consequence: 'This cannot be undone.',
+          typed: String(valueAt(found, 'title') ?? lesson),
+        }
+      },
+    },
+    done: (_, { arguments: { lesson } }) => `Deleted lesson ${lesson}`,
     examples: ['lessons delete ext:welcome --yes'],
   }),
 ]

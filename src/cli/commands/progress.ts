@@ -3,6 +3,7 @@ import type { ProgressInput, progress } from '../../contract/progress.ts'
 import type { Command } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { call } from '../operation/operation-command.ts'
+import { valueAt } from '../output/columns.ts'
 
 const contract = async () => (await import('../../contract/progress.ts')).progress
 
@@ -47,6 +48,10 @@ export const commands: readonly Command[] = [
     arguments: { learnerId: learner },
     fields,
     columns: ['learnerId', ...columns],
+    done: (answer, { arguments: { learner }, flags }) => {
+      const course = flags['course'] ?? valueAt(answer, 'courseId')
+      return `Set progress of learner ${learner} in course ${course} to ${valueAt(answer, 'completionPercentage')}%`
+    },
     examples: [
       'progress set ext:11391 --course ext:first-course --completion 75',
       'progress set ext:11391 --course ext:first-course --completion 100 --last-accessed 2026-01-31T09:30:00Z',

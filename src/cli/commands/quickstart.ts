@@ -142,8 +142,9 @@ function typist(
 ): (line: string, words: readonly string[]) => Promise<void> {
   return async (line, words) => {
     await say(`  $ ${prefix} ${line}`)
-    const quiet = { ...context, output: { ...context.output, one: async () => {}, note: async () => {} } }
-    await runLine(words, quiet)
+    const silent = async () => {}
+    const shown = { one: silent, note: silent, text: silent, done: (text: string) => say(`  ${text}`) }
+    await runLine(words, { ...context, output: { ...context.output, ...shown } })
   }
 }
 

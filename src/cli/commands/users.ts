@@ -1,8 +1,12 @@
 import type { QueryInput } from '../../contract/operation.ts'
 import type { UserInput, users } from '../../contract/users.ts'
-import type { Command } from '../command/command.ts'
+import type { Command, Given } from '../command/command.ts'
+import type { Question } from '../command/confirm.ts'
 import type { FieldFlag, FieldFlags, QueryFlags } from '../command/flag.ts'
+import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
+import { inVersion, thingName } from '../operation/thing-name.ts'
+import { valueAt } from '../output/columns.ts'
 
 const contract = async () => (await import('../../contract/users.ts')).users
 
@@ -75,6 +79,19 @@ const filters = {
 const user = { name: 'user', summary: 'User: the id, ext:<your own id>, or email:<address>' }
 const columns = ['email', 'profile.firstName', 'profile.lastName', 'role', 'status', 'externalId', 'id']
 
+/** A deleted user can be restored, an erased one cannot. */
+async function deletion(look: Lookup, { arguments: { user = '' }, flags }: Given): Promise<Question> {
+  const found = await look.one((await contract()).get, { userId: user })
+  const name = thingName(found, user)
+  return flags['erase']
+    ? {
+        text: `Erase the personal data of user ${name}`,
+        consequence: 'This cannot be undone.',
+        typed: String(valueAt(found, 'email') ?? user),
+      }
+    : { text: `Delete user ${name}`, consequence: 'The user can be restored later.' }
+}
+
 /** `learnctl users …` */
 export const commands: readonly Command[] = [
   call({
@@ -100,6 +117,7 @@ export const commands: readonly Command[] = [
     fields,
     password: 'on request',
     columns,
+    done: (answer) => `Created user ${thingName(answer)}`,
     examples: [
       'users create --email ada@example.org --first-name Ada --role instructor',
       'users create --email grace@example.org --password-stdin < password.txt',
@@ -114,6 +132,7 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns,
+    done: (answer, { arguments: { user } }) => `Updated user ${thingName(answer, user)}${inVersion(answer)}`,
     examples: ['users update ext:11391 --role analyst', 'users update ext:11391 --status suspended'],
   }),
   call({
@@ -125,7 +144,8 @@ export const commands: readonly Command[] = [
     arguments: { userId: user },
     password: 'always',
     columns,
-    done: ({ user }) => `user ${user} has a new password; their sessions and grants have ended`,
+    done: (answer, { arguments: { user } }) =>
+      `Set the password of user ${thingName(answer, user)}; their sessions and grants have ended`,
     examples: ['users set-password email:admin@academy.local < password.txt'],
   }),
   call({
@@ -134,8 +154,14 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).delete,
     arguments: { userId: user },
     query: { erase: { kind: 'switch', summary: 'Anonymise for good: nothing tells who it was' } },
-    destructive: ({ user }) => `delete user ${user}`,
-    done: ({ user }) => `deleted user ${user}`,
+    destroys: {
+      action: ({ arguments: { user }, flags }) => `${flags['erase'] ? 'erase' : 'delete'} user ${user}`,
+      question: deletion,
+    },
+    done: (_, { arguments: { user }, flags }) =>
+      flags['erase']
+        ? `Erased user ${user}: the personal data is gone for good`
+        : `Deleted user ${user}; restore with: learnctl users update ${user} --status active`,
     examples: ['users delete ext:11391 --yes', 'users delete ext:11391 --erase --yes'],
   }),
   call({

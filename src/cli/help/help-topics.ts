@@ -84,6 +84,11 @@ Files
 const output = `Standard output carries the result alone; notes, questions and errors go to
 standard error.
 
+A command that creates or changes something says so in one line on standard
+error: Created course Marine Biology (BIO-101). Standard output has its id when it
+is no terminal, so that id=$(learnctl courses create …) works. With -o or
+--columns it has the record instead. A secret is always printed with its record.
+
 Formats (-o)
   table   aligned and fitted to a terminal: columns without room are left out
           and named on standard error, one thing shows what is set; in a pipe

@@ -1,13 +1,22 @@
 import type { BodyInput, Operation, Params } from '../../contract/operation.ts'
-import type { Argument } from '../command/command.ts'
+import type { Argument, Given } from '../command/command.ts'
+import type { Question } from '../command/confirm.ts'
 import type { FieldFlag } from '../command/flag.ts'
 import type { PasswordUse } from '../command/password.ts'
 import type { ExitName } from '../terminal/exit-codes.ts'
+import type { Lookup } from './lookup.ts'
 
 /** The rows that are in an answer, and their columns. */
 export interface Rows {
   readonly columns: readonly string[]
   readonly from: (answer: unknown) => readonly unknown[]
+}
+
+/** What an operation destroys: as it was given, and as the question names it, for which things may be looked up. */
+export interface Destruction {
+  /** As in `Refusing to … without confirmation`: `delete course ext:BIO-101`. */
+  readonly action: (given: Given) => string
+  readonly question: (look: Lookup, given: Given) => Promise<Question>
 }
 
 /** A command that calls one operation of the API. */
@@ -39,9 +48,9 @@ export interface OperationSpec<O extends Operation> {
   readonly rows?: Rows
   /** The exit code that an answer stands for, where it is not the one of success. */
   readonly exits?: (answer: unknown) => ExitName | null
-  /** What is asked before it is done, such as `delete course crs_1`. */
-  readonly destructive?: (names: Readonly<Record<string, string>>) => string
-  /** What is said when it is done and the answer, if there is one, does not show it. */
-  readonly done?: (names: Readonly<Record<string, string>>) => string
+  /** What is asked before it is done, where it destroys something. */
+  readonly destroys?: Destruction
+  /** The line that says what was done, instead of the record: `Created course Marine Biology (BIO-101)`. */
+  readonly done?: (answer: unknown, given: Given) => string
   readonly examples?: readonly string[]
 }

@@ -1,17 +1,20 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
+import type { Settings } from '../../config/settings.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Argument, Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import type { BoundFlag } from '../command/flag.ts'
-import { pathsMeant } from '../output/columns.ts'
+import { pathsMeant, valueAt } from '../output/columns.ts'
 import type { Shape } from '../output/output.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
+import { visible } from '../terminal/visible.ts'
 import { makeBody } from './body.ts'
 import { showRequest } from './dry-run.ts'
+import { createLookup } from './lookup.ts'
 import { ifVersionFlag } from './operation-flags.ts'
 import type { OperationSpec, Rows } from './operation-spec.ts'
 
@@ -48,17 +51,38 @@ export async function runOperation(context: Context, given: Given, call: BoundCa
   if (secret !== undefined) assertSecretShown(context, secret, shape)
   if (operation.list) return (await import('./list.ts')).printList(context, caller, operation, input, shape)
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, input))
-  if (spec.destructive) await confirm(context, spec.destructive(given.arguments))
+  const { destroys } = spec
+  if (destroys) {
+    await confirm(context, destroys.action(given), () =>
+      destroys.question(createLookup(caller, context.io.signal), given),
+    )
+  }
   const { data, replayed } = await caller.call(operation, input)
   if (replayed && secret !== undefined) {
-    await output.note(`the ${secret} is lost with the answer that did not come; delete this and make another`)
+    await output.note(`the response with the ${secret} was lost; delete this and create another`)
   }
-  if (operation.response !== null) {
+  // A secret is shown this once, with the record that it is part of.
+  const told = spec.done && secret === undefined && (operation.response === null || !recordAsked(settings))
+  if (told) {
+    await output.done(spec.done(data, given))
+    await printId(context, operation, data)
+  } else if (operation.response !== null) {
     await (rows ? output.list([rows.from(data)], shape) : output.one(data, shape))
   }
-  if (spec.done && !settings.quiet.value) await output.note(spec.done(given.arguments))
   const exit = spec.exits?.(data)
   if (exit) throw new ExitWith(exit)
+}
+
+/** True where a form of the record was asked for, rather than what was done. */
+function recordAsked({ output, columns, quiet }: Settings): boolean {
+  const chosen = ['flag', 'environment'].includes(columns.origin.source)
+  return output.origin.source !== 'default' || chosen || quiet.value
+}
+
+/** Prints the id of what was made or changed where standard output is not a terminal: scripts go on from there. */
+async function printId({ io, output }: Context, { identifier }: Operation, answer: unknown): Promise<void> {
+  const id = valueAt(answer, identifier ?? 'id')
+  if (!io.stdout.isTTY && typeof id === 'string') await output.text(`${visible(id)}\n`)
 }
 
 async function inputOf(context: Context, given: Given, call: BoundCall): Promise<AnyInput> {

@@ -11,6 +11,8 @@ export interface Prompts {
   secret(message: string, check?: (text: string) => string | true): Promise<string>
   choice(message: string, choices: readonly string[]): Promise<string>
   confirm(message: string): Promise<boolean>
+  /** Asks until `expected` is typed out. */
+  typed(message: string, expected: string): Promise<void>
   /**
    * Asks until `check` has nothing against the answer, and takes the question off the screen again: also when `signal`
    * takes it back, which gives null.
@@ -52,6 +54,13 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
     secret: (message, check = () => true) =>
       ask(({ password }) => password({ message, mask: true, validate: check }, context())),
     choice: (message, choices) => ask(({ select }) => select({ message, choices: [...choices] }, context())),
+    typed: async (message, expected) => {
+      const validate = (text: string) =>
+        text.trim() === expected || `Type ${expected}, or press Ctrl+C to cancel`
+      await ask(({ input }) =>
+        input({ message: `${message}\n  Type ${expected} to confirm:`, validate }, context()),
+      )
+    },
     confirm: (message) => ask(({ confirm }) => confirm({ message, default: false }, context())),
     meanwhile: async (message, validate, signal) => {
       const fleeting = { ...context(), signal: AbortSignal.any([io.signal, signal]), clearPromptOnDone: true }

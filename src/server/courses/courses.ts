@@ -80,12 +80,7 @@ export const courseRoutes = routesOf(courses, {
   delete(call) {
     const { id, version } = findCourse(call.database, call.params.courseId)
     requireVersion(call, version)
-    if (!call.query.force && (hasProgress(call, id) || hasGrades(call, id))) {
-      throw new ProblemError(
-        'has_progress',
-        'The course has learner progress or grades. Archive it, or use force=true to delete it with its learner data.',
-      )
-    }
+    if (!call.query.force) requireDeletable(call, id)
     call.database.run(sql`delete from courses where id = ${id} and version = ${version}`)
     return undefined
   },
@@ -155,6 +150,24 @@ function badTransition(from: string, to: string, allowed: readonly string[], why
     'invalid_transition',
     `A ${from} course cannot become ${to}${why ? ` ${why}` : ''}; it can become ${allowed.join(' or ')}.`,
     { members: { from, to, allowed } },
+  )
+}
+
+/** Throws a ProblemError where something that somebody made or achieved would go with a course. */
+function requireDeletable(call: Call, id: string): void {
+  if (hasProgress(call, id) || hasGrades(call, id)) {
+    throw new ProblemError(
+      'has_progress',
+      'The course has learner progress or grades. Archive it, or use force=true to delete it with its learner data.',
+    )
+  }
+  const { count } = call.database.one<{ count: number }>(
+    sql`select count(*) as count from lessons where course_id = ${id}`,
+  ) ?? { count: 0 }
+  if (count === 0) return
+  throw new ProblemError(
+    'has_lessons',
+    `The course has ${count} lesson${count === 1 ? '' : 's'}. Delete them first, or use force=true to delete them with it.`,
   )
 }
 

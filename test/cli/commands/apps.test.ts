@@ -104,10 +104,12 @@ describe('delete', () => {
     const { clientId } = await resultOf(remote, reports, { env })
     giveGrant(academy, { userId: admin.id, clientId })
     expectClearError(await remote.run(`apps delete ${clientId}`, { env }), 2, 'hint: add --yes')
-    const asked = await remote.run(`apps delete ${clientId}`, { env, tty: 200, typed: ['y\r'] })
+    const asked = await remote.run(`apps delete ${clientId}`, { env, tty: 200, typed: ['Reports\r'] })
     expect(asked.code).toBe(0)
-    expect(asked.stderr).toContain(`Delete application ${clientId} at school.example?`)
-    expect(asked.stderr).toContain(`note: deleted application ${clientId}\n`)
+    expect(asked.stderr).toContain(
+      `Delete application Reports (${clientId}) on school.example? Its grants and tokens end with it. This cannot be undone.`,
+    )
+    expect(asked.stderr).toContain(`Deleted application ${clientId}\n`)
     expect(await resultOf(remote, 'auth grants list', { env })).toEqual([])
     expect(await remote.run(`apps delete ${clientId} --yes`, { env })).toMatchObject({ code: 3, stdout: '' })
   })

@@ -176,6 +176,96 @@ test('lists are filtered and ordered', async ({ local }) => {
   expect(await local.run('courses list --updated-since 2026-02-30T00:00:00Z')).toMatchObject({ code: 2 })
 })
 
+describe('what was done', () => {
+  test('is one line on standard error; a pipe gets the id, -o the record, -q the id alone', async ({
+    local,
+  }) => {
+    const piped = await local.run('courses create --title Go --external-id go')
+    expect(piped).toMatchObject({ code: 0, stderr: 'Created course Go (go)\n' })
+    expect(piped.stdout).toMatch(/^crs_\w+\n$/)
+    expect(await local.run('courses publish ext:go', { tty: 80 })).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'Published course Go (go), version 2\n',
+    })
+    expect(await local.run('courses publish ext:go -q')).toEqual({ ...piped, stderr: '' })
+    expect(await local.run('courses publish ext:go')).toEqual({
+      ...piped,
+      stderr: 'No changes to course Go (go), version 2\n',
+    })
+    expect(await local.run('courses unpublish ext:go --columns version')).toEqual({
+      code: 0,
+      stdout: '3\n',
+      stderr: '',
+    })
+    const update = 'courses update ext:go --title Went'
+    expect(await local.run(update, { env: { LEARNCTL_OUTPUT: 'yaml' } })).toMatchObject({
+      stdout: expect.stringContaining('modifiedAttributes:\n  - title\n'),
+      stderr: '',
+    })
+    expect((await local.run('courses restore ext:go 3 --yes')).stderr).toBe(
+      'Restored version 3 of course Go (go), version 5\n',
+    )
+    expect((await local.run('courses archive ext:go')).stderr).toBe('Archived course Go (go), version 6\n')
+  })
+})
+
+describe('delete', () => {
+  const sea = 'courses create --title "Marine Biology" --external-id sea'
+
+  test('names what goes with the course, and takes its title typed out', async ({ local }) => {
+    await local.run(sea)
+    await local.run('lessons create --course ext:sea --title Tides')
+    await local.run('lessons create --course ext:sea --title Corals')
+    await local.run('enrollments create --course ext:sea --user email:admin@academy.local')
+    const line = 'courses delete ext:sea --force'
+    const refused = await local.run(line)
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toContain('error: Refusing to delete course ext:sea without confirmation\n')
+    expect(refused.stderr).toContain('hint: add --yes')
+    const asked = await local.run(line, {
+      tty: 200,
+      typed: ['y\r'],
+      onStderr: (printed, type) => void (printed.includes('press Ctrl+C to cancel') && type('\u0003')),
+    })
+    expect(asked.stderr).toContain(
+      `Delete course Marine Biology (sea) with 2 lessons and 1 enrolment in ${local.cwd}/academy.db? This cannot be undone.`,
+    )
+    expect(asked.stderr).toContain('Type Marine Biology to confirm:')
+    expect((await local.run('courses get ext:sea')).code).toBe(0)
+    const typed = await local.run(line, { tty: 200, typed: ['Marine Biology\r'] })
+    expect(typed).toMatchObject({ code: 0, stderr: expect.stringContaining('Deleted course ext:sea\n') })
+    expect((await local.run('courses get ext:sea')).code).toBe(3)
+  })
+
+  test('of a course with lessons takes --force, which is said before anything is asked', async ({
+    local,
+  }) => {
+    await local.run(sea)
+    await local.run('lessons create --course ext:sea --title Tides')
+    const asked = await local.run('courses delete ext:sea', { tty: 200 })
+    expect(asked).toMatchObject({ code: 6, stdout: '' })
+    expect(asked.stderr).toContain('Course Marine Biology (sea) has 1 lesson\n')
+    expect(asked.stderr).toContain('hint: to delete all of it: learnctl courses delete ext:sea --force')
+    const unasked = await local.run('courses delete ext:sea --yes')
+    expect(unasked).toMatchObject({ code: 6, stderr: expect.stringContaining('The course has 1 lesson.') })
+  })
+
+  test('asks without details where nothing may be read', async ({ remote, academy }) => {
+    const admin = await academy.person('admin')
+    const { body } = await admin.post('/v1/courses', { title: 'Marine Biology' })
+    const { key } = await academy.person('instructor', ['write'])
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+    const asked = await remote.run(`courses delete ${body.id}`, { env, tty: 200, typed: [`${body.id}\r`] })
+    expect(asked.code).toBe(0)
+    expect(asked.stderr).toContain(`Delete course ${body.id} on school.example? This cannot be undone.`)
+  })
+
+  test('of what is not there asks nothing', async ({ local }) => {
+    expect(await local.run('courses delete ext:none', { tty: 200 })).toMatchObject({ code: 3, stdout: '' })
+  })
+})
+
 describe('--dry-run', () => {
   test('prints the request and sends nothing', async ({ local }) => {
     const { code, stdout, stderr } = await local.run('courses create --title Go --dry-run')

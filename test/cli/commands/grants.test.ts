@@ -52,12 +52,12 @@ describe('auth grants', () => {
     expectClearError(await remote.run(`auth grants revoke ${id}`, learnersKey), 2, 'hint: add --yes')
     const asked = await remote.run(`auth grants revoke ${id}`, { ...learnersKey, tty: 200, typed: ['y\r'] })
     expect(asked.code).toBe(0)
-    expect(asked.stderr).toContain(`Revoke grant ${id} at school.example?`)
+    expect(asked.stderr).toMatch(new RegExp(`Revoke grant .* \\(${id}\\) on school.example\\?`))
     expect(await resultOf(remote, 'auth grants list', learnersKey)).toEqual([])
     expect(await remote.run(`auth grants revoke ${id} --yes`, learnersKey)).toEqual({
       code: 0,
       stdout: '',
-      stderr: `note: revoked grant ${id}\n`,
+      stderr: `Revoked grant ${id}\n`,
     })
     expectClearError(await remote.run('auth grants revoke gnt_none --yes', learnersKey), 3, 'gnt_none')
   })

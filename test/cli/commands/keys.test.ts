@@ -84,7 +84,7 @@ test('a key whose answer was lost on the way is told of, to be made anew', async
   const { code, stdout, stderr } = await cli.run('keys create --name ci -o json', withKey(admin.key))
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'note: the key is lost with the answer that did not come; delete this and make another\n',
+    stderr: 'note: the response with the key was lost; delete this and create another\n',
   })
   expect(JSON.parse(stdout)).toMatchObject({ name: 'ci', key: null })
   expect((await admin.get(`/v1/keys?user_id=${admin.id}`)).body.data).toHaveLength(2)
@@ -110,7 +110,7 @@ test('a revoked key is refused from then on', async ({ remote, admin }) => {
   expect(await remote.run(`keys revoke ${id} --yes`, withKey(admin.key))).toEqual({
     code: 0,
     stdout: '',
-    stderr: `note: revoked key ${id}\n`,
+    stderr: `Revoked API key ${id}\n`,
   })
   expect(await remote.run('courses list', withKey(key))).toMatchObject({ code: 4, stdout: '' })
   expect(await resultOf(remote, 'keys list', withKey(admin.key))).toContainEqual(

@@ -208,7 +208,7 @@ describe('delete', () => {
     expect(await local.run('lessons delete ext:tides --yes')).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'note: deleted lesson ext:tides\n',
+      stderr: 'Deleted lesson ext:tides\n',
     })
     expect(await local.run('lessons get ext:tides')).toMatchObject({ code: 3 })
   })

@@ -217,8 +217,12 @@ describe('a user', () => {
   test('is deleted after a yes, kept as deleted, and revived', async ({ local }) => {
     const asked = await local.run('users delete ext:S-1', { tty: 200, typed: ['y\r'] })
     expect(asked.code).toBe(0)
-    expect(asked.stderr).toContain(`Delete user ext:S-1 at ${local.cwd}/academy.db?`)
-    expect(asked.stderr).toContain('note: deleted user ext:S-1\n')
+    expect(asked.stderr).toContain(
+      `Delete user Ada (ada@school.example) in ${local.cwd}/academy.db? The user can be restored later.`,
+    )
+    expect(asked.stderr).toContain(
+      'Deleted user ext:S-1; restore with: learnctl users update ext:S-1 --status active\n',
+    )
     const emails = async (flags: string) =>
       (await rowsOf(local, `users list --columns email ${flags}`)).flat()
     expect(await emails('')).toEqual(['admin@academy.local'])
@@ -230,8 +234,18 @@ describe('a user', () => {
 
   test('is erased for good with --erase', async ({ local }) => {
     const { id } = await resultOf(local, 'users get ext:S-1')
-    expect(await local.run('users delete ext:S-1 --erase')).toMatchObject({ code: 2 })
-    expect(await local.run('users delete ext:S-1 --erase --yes')).toMatchObject({ code: 0 })
+    expect(await local.run('users delete ext:S-1 --erase')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Refusing to erase user ext:S-1 without confirmation'),
+    })
+    const typed = ['Ada\r', '\u0015ada@school.example\r']
+    const asked = await local.run('users delete ext:S-1 --erase', { tty: 200, typed: typed.slice(1) })
+    expect(asked.stderr).toContain('Erase the personal data of user Ada (ada@school.example) in ')
+    expect(asked.stderr).toContain('This cannot be undone.')
+    expect(asked).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('Erased user ext:S-1: the personal data is gone for good\n'),
+    })
     const { stdout } = await local.run(`users get ${id} -o json`)
     expect(stdout).not.toContain('ada@school.example')
     expect(stdout).not.toContain('Ada')
@@ -248,8 +262,7 @@ describe('set-password', () => {
     expect(stdout).toMatch(/^usr_\w+\n$/)
     expect(await opens(local, 'admin@academy.local', password)).toBe(true)
     expect(await local.run(set, { stdin: 'staple of the second' })).toMatchObject({
-      stderr:
-        'note: user email:admin@academy.local has a new password; their sessions and grants have ended\n',
+      stderr: 'Set the password of user admin@academy.local; their sessions and grants have ended\n',
     })
     expect(await opens(local, 'admin@academy.local', password)).toBe(false)
   })

@@ -79,7 +79,7 @@ test('an archived course is closed but for its status and its deletion', async (
   expect((await admin.put(path, { status: 'archived', title: 'Rhetoric' })).body.modifiedAttributes).toEqual(
     [],
   )
-  expect((await admin.delete(path)).status).toBe(204)
+  expect((await admin.delete(`${path}?force=true`)).status).toBe(204)
 })
 
 test('a course with progress is deleted by force only, with all that hangs on it', async ({
@@ -113,7 +113,18 @@ test('a course with grades alone is deleted by force only, too', async ({ academ
   expect((await admin.delete(`${path}?force=true`)).status).toBe(204)
 })
 
-test('a course without progress takes its lessons and enrolments along', async ({ admin, learner }) => {
+test('a course with lessons alone is deleted by force only, or once they are gone', async ({ admin }) => {
+  const path = await courseIn(admin, 'draft')
+  const { body } = await admin.post('/v1/lessons', { courseId: path.split('/').at(-1), title: 'One' })
+  const refused = await admin.delete(path)
+  expect(refused).toMatchObject({ status: 409, body: { code: 'has_lessons' } })
+  expect(refused.body.detail).toContain('has 1 lesson.')
+  expect((await admin.get(`/v1/lessons/${body.id}`)).status).toBe(200)
+  await admin.delete(`/v1/lessons/${body.id}`)
+  expect((await admin.delete(path)).status).toBe(204)
+})
+
+test('a course without lessons and progress takes its enrolments along', async ({ admin, learner }) => {
   const path = await courseIn(admin, 'draft')
   await admin.post('/v1/enrollments', { courseId: path.split('/').at(-1), userId: learner.id })
   expect((await admin.delete(path)).status).toBe(204)
