@@ -167,7 +167,7 @@ export const courses = {
     query: z.strictObject({
       force: BooleanParam.default(false).meta({
         description:
-          'Delete it with its lessons, enrolments, progress and grades; requires an admin (default false)',
+          'Delete it with its lessons, progress and grades, without it a course that has any is not deleted; requires an admin (default false)',
       }),
     }),
     elevatedBy: 'force',
