@@ -55,13 +55,13 @@ function headline(summary: Summary, width: number, chalk: ChalkInstance): string
   const counts = [
     ['Learners', summary.learners],
     ['Enrolments', summary.enrollments],
-    ['completed', summary.completed],
-    ['in progress', summary.inProgress],
-    ['not started', summary.notStarted],
+    ['Completed', summary.completed],
+    ['In progress', summary.inProgress],
+    ['Not started', summary.notStarted],
   ] as const
   const averages = [
-    ['Completion: average', percent(summary.averageCompletionPercentage)],
-    ['median', percent(summary.medianCompletionPercentage)],
+    ['Average completion', percent(summary.averageCompletionPercentage)],
+    ['Median completion', percent(summary.medianCompletionPercentage)],
     ['Average grade', percent(summary.averageGradePercent)],
   ] as const
   return [counts, averages].map((figures) => flow(figures, width, chalk)).join('\n')
@@ -85,25 +85,33 @@ function flow(
 }
 
 function distributionChart(
-  { distribution, enrollments }: Summary,
+  { distribution, enrollments, notStarted }: Summary,
   width: number,
   chalk: ChalkInstance,
 ): string {
   if (enrollments === 0) return ''
-  const most = Math.max(...distribution)
+  const [lowest = 0, ...others] = distribution
+  // Who has not started is at 0 %, too, and not what the lowest tenth is looked at for.
+  const rows = [
+    ['Not started', notStarted] as const,
+    ...[Math.max(0, lowest - notStarted), ...others].map(
+      (count, tenth) => [`${ranges[tenth]} %`, count] as const,
+    ),
+  ]
+  const most = Math.max(1, ...rows.map(([, count]) => count))
   const digits = String(most).length
-  const room = Math.max(10, Math.min(60, width - 13 - digits))
-  const lines = distribution.map((count, tenth) => {
-    const label = `${ranges[tenth]} %`.padStart(10)
-    return `${label}  ${String(count).padStart(digits)} ${chalk.cyan(bar(count / most, room))}`.trimEnd()
+  const room = Math.max(10, Math.min(60, width - 14 - digits))
+  const lines = rows.map(([label, count]) => {
+    const figure = String(count).padStart(digits)
+    return `${label.padStart(11)}  ${figure} ${chalk.cyan(bar(count / most, room))}`.trimEnd()
   })
-  return [chalk.bold('Enrolments by completion'), ...lines].join('\n')
+  return [chalk.bold('Enrolments by percentage completed'), ...lines].join('\n')
 }
 
 function courseChart({ byCourse }: Summary, width: number, chalk: ChalkInstance): string {
   if (byCourse.length === 0) return ''
   const titles = byCourse.map(({ courseTitle }) => visible(courseTitle))
-  const figures = ['enrolled', 'completed', 'grade', 'average completion']
+  const figures = ['Enrolled', 'Completed', 'Grade', 'Average completion']
   const longest = Math.max(6, ...titles.map((title) => stringWidth(title)))
   const titleWidth = Math.min(longest, Math.max(16, width - 50))
   const room = Math.max(8, Math.min(40, width - titleWidth - 40))

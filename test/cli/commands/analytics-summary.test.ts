@@ -34,22 +34,23 @@ describe('on a terminal', () => {
     const { code, stdout, stderr } = await local.run('analytics summary', plain)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toBe(
-      `Learners 3   Enrolments 4   completed 1   in progress 2   not started 1
-Completion: average 37.5 %   median 25.0 %   Average grade –
+      `Learners 3   Enrolments 4   Completed 1   In progress 2   Not started 1
+Average completion 37.5 %   Median completion 25.0 %   Average grade –
 
-Enrolments by completion
-     0–9 %  2 ${'█'.repeat(60)}
-   10–19 %  0
-   20–29 %  0
-   30–39 %  0
-   40–49 %  1 ${'█'.repeat(30)}
-   50–59 %  0
-   60–69 %  0
-   70–79 %  0
-   80–89 %  0
-  90–100 %  1 ${'█'.repeat(30)}
+Enrolments by percentage completed
+Not started  1 ${'█'.repeat(60)}
+      0–9 %  1 ${'█'.repeat(60)}
+    10–19 %  0
+    20–29 %  0
+    30–39 %  0
+    40–49 %  1 ${'█'.repeat(60)}
+    50–59 %  0
+    60–69 %  0
+    70–79 %  0
+    80–89 %  0
+   90–100 %  1 ${'█'.repeat(60)}
 
-Course                          enrolled  completed    grade  average completion
+Course                          Enrolled  Completed    Grade  Average completion
 A course whose title is much …         1          0        –    0.0 %
 Sea                                    3          1        –   50.0 % █████
 `,
@@ -66,7 +67,7 @@ Sea                                    3          1        –   50.0 % ██�
       await local.run(`progress set email:${name}@school.example --course ext:C-0 --completion 99.98`)
     }
     const { stdout } = await local.run('analytics summary --course ext:C-0', plain)
-    expect(stdout).toContain('average 99.9 %')
+    expect(stdout).toContain('Average completion 99.9 %')
   })
 
   test('of 200 columns titles are shown in full', async ({ local }) => {
@@ -89,8 +90,8 @@ Sea                                    3          1        –   50.0 % ██�
 
 test('of an academy without learners is two lines, and no bars of nothing', async ({ local }) => {
   expect((await local.run('analytics summary', plain)).stdout).toBe(
-    'Learners 0   Enrolments 0   completed 0   in progress 0   not started 0\n' +
-      'Completion: average –   median –   Average grade –\n',
+    'Learners 0   Enrolments 0   Completed 0   In progress 0   Not started 0\n' +
+      'Average completion –   Median completion –   Average grade –\n',
   )
 })
 

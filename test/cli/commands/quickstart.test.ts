@@ -34,7 +34,7 @@ describe('the first time', () => {
     expect(stdout).toContain('It is the profile local, which is active now\n')
     expect(stdout).toContain('Added 620 real learners with 622 enrolments in 2 courses')
     expect(stdout).toContain('Exported 622 rows to learners.csv\n')
-    expect(stdout).toMatch(/^ {2}90–100 % +\d+ █+$/m)
+    expect(stdout).toMatch(/^ {3}90–100 % +\d+ █+$/m)
     expect(await rowsOf(cli, 'courses list --columns title,status --sort title')).toEqual([
       ['Module AAA, presentation 2013J', 'published'],
       ['Module AAA, presentation 2014J', 'published'],

@@ -19,6 +19,9 @@ const roomOfValue = 36
 /** Below this a text says nothing any more. */
 const narrowest = 8
 
+/** Longer items of a list are sentences or addresses: between commas they would run together. */
+const longestWord = 24
+
 type Entry = readonly [name: string, value: unknown]
 
 /**
@@ -63,7 +66,8 @@ function textLines(value: unknown, width: number): string[] {
   const room = Math.max(width, narrowest)
   if (Array.isArray(value)) {
     const inline = visible(cellText(value))
-    if (stringWidth(inline) <= room) return [inline]
+    const short = value.every((item) => stringWidth(cellText(item)) <= longestWord)
+    if (short && stringWidth(inline) <= room) return [inline]
     return value.flatMap((item) => {
       const [first = '', ...more] = textLines(item, room - step)
       return [`- ${first}`, ...indented(more, step)]

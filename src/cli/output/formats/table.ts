@@ -38,7 +38,7 @@ export async function loadTable(options: TableOptions): Promise<Format> {
       return {
         rows: (values) => {
           if (values.length === 0) return ''
-          const facts = factsOf(columns, values)
+          const facts = factsOf(columns, values, width)
           const head = widths === null ? [columns.map(({ label }) => chalk.bold(visible(label)))] : []
           widths = widths === null ? fitColumns(facts, width, chosen) : widened(widths, facts)
           const rows = values.map((value) => columns.map((column) => cellOf(value, column)))
@@ -78,10 +78,10 @@ function cellOf(value: unknown, { path }: Column): string {
 }
 
 const pathOrUrl = /^(\/|[A-Za-z]:\\|https?:\/\/)/
-/** What texts need to be readable: the first column says what a row is, and a path says little without its end. */
-const readable = { first: 32, path: 56, other: 16 }
 
-function factsOf(columns: readonly Column[], values: readonly unknown[]): ColumnFacts[] {
+function factsOf(columns: readonly Column[], values: readonly unknown[], width: number): ColumnFacts[] {
+  // What texts need to be readable: the first column says what a row is, and a path says little without its end.
+  const readable = { first: Math.min(32, Math.floor(width * 0.4)), path: 56, other: 16 }
   return columns.map((column, index) => {
     const cells = values.map((value) => cellOf(value, column)).filter((cell) => cell !== '')
     const id = /(^i|I)d$/.test(column.path)

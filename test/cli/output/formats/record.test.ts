@@ -52,7 +52,7 @@ modules
 `)
 })
 
-test('nothing is cut off: long texts are wrapped, long lists have a line an item', () => {
+test('nothing is cut off: long texts are wrapped, long items have a line each', () => {
   const id = 'usr_0123456789abcdef0123456789abcdef'
   const bio = 'Wrote the first program, before there was a machine for it.\nSecond line.'
   const objectives = ['Name the layers of the open ocean', 'Tell plankton from nekton']
@@ -84,4 +84,13 @@ test('control characters are shown instead of obeyed, in names as well', () => {
 test('what is no object is its text', () => {
   expect(draw('gone')).toBe('\ngone\n')
   expect(draw([1, 2])).toBe('\n- 1\n- 2\n')
+})
+
+test('items that are sentences have a line each, however wide the terminal is', () => {
+  const goals = ['Name the layers of the open ocean', 'Tell plankton from nekton']
+  expect(draw({ goals, tags: ['a', 'b'] }, { width: 200 })).toBe(`
+goals  - Name the layers of the open ocean
+       - Tell plankton from nekton
+tags   a, b
+`)
 })

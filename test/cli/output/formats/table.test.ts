@@ -48,6 +48,11 @@ describe('a table', () => {
     expect(wide.hidden?.()).toEqual([])
   })
 
+  it('says in the narrowest terminal what a row is and how it stands', async () => {
+    const list = (await loadTable({ columns, chosen: false, width: 40, chalk })).list()
+    expect(list.rows(rows)).toMatch(/^title +status .*\nMarine biology f… {2}draft /)
+  })
+
   it('leaves empty columns out first', async () => {
     const shown = named('title', 'language', 'status', 'id')
     const list = (await loadTable({ columns: shown, chosen: false, width: 60, chalk })).list()
