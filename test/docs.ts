@@ -113,10 +113,19 @@ function commandText(noun: string, command: Command): string[] {
           ),
         ]
       : []),
+    ...refusedText(command),
     ...(examples.length > 0
       ? [`\`\`\`sh\n${examples.map((line) => `learnctl ${line}`).join('\n')}\n\`\`\``]
       : []),
   ]
+}
+
+/** The global flags that a command does not take, where there are such. */
+function refusedText({ refuses = {} }: Command): string[] {
+  const flags = Object.entries<Setting>(settings).flatMap(([name, { flag }]) =>
+    name in refuses ? [code(`--${flag}`)] : [],
+  )
+  return flags.length === 0 ? [] : [`Global flags that are not supported here: ${flags.join(', ')}.`]
 }
 
 function settingsText(): string {
