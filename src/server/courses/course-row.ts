@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isReferred } from '../database/reference.ts'
-import { notFound } from '../problem/problem-error.ts'
+import { notFound, ProblemError } from '../problem/problem-error.ts'
 import type { StoredInput } from './course-attributes.ts'
 
 /** A course as its row holds it; `attributes` is JSON of what no query asks for. */
@@ -33,6 +33,12 @@ export function findCourse(database: Database, reference: string, publishedOnly 
   )
   if (!row || (publishedOnly && row.status !== 'published')) throw notFound('course', reference)
   return row
+}
+
+/** Throws 409 `course_archived`: an archived course is closed, with its lessons, enrolments and progress. */
+export function requireNotArchived({ id, status }: Pick<CourseRow, 'id' | 'status'>): void {
+  if (status !== 'archived') return
+  throw new ProblemError('course_archived', `Course ${id} is archived; publish it first.`)
 }
 
 /**

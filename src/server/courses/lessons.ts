@@ -1,52 +1,14 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { Lesson, LessonInput, lessons } from '../../contract/lessons.ts'
-import type { Row } from '../database/database.ts'
 import { page } from '../database/keyset.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
-import { invalid, notFound, ProblemError, parentNotFound } from '../problem/problem-error.ts'
-import { findCourse } from './course-row.ts'
+import { invalid, notFound, parentNotFound } from '../problem/problem-error.ts'
+import { findCourse, requireNotArchived } from './course-row.ts'
 import { forLearner, withContentIds } from './lesson-content.ts'
-
-interface LessonRow extends Row {
-  id: string
-  external_id: string | null
-  course_id: string
-  module_id: string | null
-  title: string
-  description: string
-  position: number
-  duration_minutes: number | null
-  status: string
-  content: string
-  managed_by: string | null
-  version: number
-  created_at: string
-  updated_at: string
-}
-
-/** What of a lesson has no column of its own; a field that is new to the contract is stored here by itself. */
-type Content = Omit<
-  Lesson,
-  | 'id'
-  | 'externalId'
-  | 'courseId'
-  | 'moduleId'
-  | 'title'
-  | 'description'
-  | 'order'
-  | 'durationMinutes'
-  | 'status'
-  | 'managedBy'
-  | 'version'
-  | 'createdAt'
-  | 'updatedAt'
->
-
-const columns = sql`l.id, l.external_id, l.course_id, l.module_id, l.title, l.description, l.position,
-  l.duration_minutes, l.status, l.content, l.managed_by, l.version, l.created_at, l.updated_at`
+import { contentOf, type LessonRow, lessonColumns, toLesson } from './lesson-row.ts'
 
 const order = {
   order: sql`l.position`,
@@ -61,7 +23,7 @@ export const lessonRoutes = routesOf(lessons, {
     return page<LessonRow, Lesson>(
       database,
       {
-        columns,
+        columns: lessonColumns,
         from: sql`lessons l join courses c on c.id = l.course_id`,
         where: [
           learnerSees(call),
@@ -132,7 +94,7 @@ function find(call: Call, reference: string): LessonRow {
   const row =
     id &&
     call.database.one<LessonRow>(
-      sql`select ${columns} from lessons l join courses c on c.id = l.course_id where l.id = ${id} and ${visible}`,
+      sql`select ${lessonColumns} from lessons l join courses c on c.id = l.course_id where l.id = ${id} and ${visible}`,
     )
   if (!row) throw notFound('lesson', reference)
   return row
@@ -160,8 +122,7 @@ function requireOpenCourseId(
     course,
     ...(current && current.courseId !== id ? [findCourse(database, current.courseId)] : []),
   ]) {
-    if (open.status === 'archived')
-      throw new ProblemError('course_archived', `The course ${open.id} is archived.`)
+    requireNotArchived(open)
   }
   return id
 }
@@ -186,34 +147,7 @@ function makeRoom({ database, now }: Call, courseId: string, wanted: number, own
   )
 }
 
-/** The column `content`, as JSON text: all of a lesson's input that has no column of its own. */
-function contentOf(input: LessonInput): string {
-  const { externalId, courseId, moduleId, title, description, order, ...rest } = input
-  const { durationMinutes, status, managedBy, ...content } = rest
-  return JSON.stringify(content satisfies Content)
-}
-
 function show(call: Call, row: LessonRow): Lesson {
   const lesson = toLesson(row)
   return isRole(call, 'learner') ? forLearner(lesson) : lesson
-}
-
-function toLesson(row: LessonRow): Lesson {
-  return {
-    id: row.id,
-    externalId: row.external_id,
-    courseId: row.course_id,
-    moduleId: row.module_id,
-    title: row.title,
-    description: row.description,
-    order: row.position,
-    durationMinutes: row.duration_minutes,
-    status: row.status as Lesson['status'],
-    // Written by `contentOf`.
-    ...(JSON.parse(row.content) as Content),
-    managedBy: row.managed_by,
-    version: row.version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
 }

@@ -7,19 +7,23 @@ import { page } from '../database/keyset.ts'
 import { bodyOf, type Call, routesOf } from '../http/handler.ts'
 import { notFound, ProblemError } from '../problem/problem-error.ts'
 
-interface ClientRow extends Row {
-  id: string
-  name: string
-  redirect_uris: string
-  is_public: number
-  created_at: string
+/** An application as its row holds it. */
+export interface AppRow extends Row {
+  readonly id: string
+  readonly name: string
+  /** A JSON array. */
+  readonly redirect_uris: string
+  readonly is_public: number
+  /** SHA-256 of the secret; null for a public application. */
+  readonly secret_hash: string | null
+  readonly created_at: string
 }
 
-const columns = sql`c.id, c.name, c.redirect_uris, c.is_public, c.created_at`
+const columns = sql`c.id, c.name, c.redirect_uris, c.is_public, c.secret_hash, c.created_at`
 
 export const appRoutes = routesOf(apps, {
   list: ({ database, query }) =>
-    page<ClientRow, App>(
+    page<AppRow, App>(
       database,
       { columns, from: sql`oauth_clients c`, where: [] },
       { sort: '-createdAt', expressions: { createdAt: sql`c.created_at` }, id: sql`c.id` },
@@ -64,12 +68,17 @@ function deleteApp(database: Database, clientId: string): void {
 
 /** The registered application, without its secret; throws 404. */
 export function findApp(database: Database, clientId: string): App {
-  const row = database.one<ClientRow>(sql`select ${columns} from oauth_clients c where c.id = ${clientId}`)
+  const row = findAppRow(database, clientId)
   if (!row) throw notFound('application', clientId)
   return toApp(row)
 }
 
-function toApp(row: ClientRow): App {
+/** The stored application, undefined where there is none. */
+export function findAppRow(database: Database, clientId: string): AppRow | undefined {
+  return database.one<AppRow>(sql`select ${columns} from oauth_clients c where c.id = ${clientId}`)
+}
+
+function toApp(row: AppRow): App {
   return {
     clientId: row.id,
     name: row.name,

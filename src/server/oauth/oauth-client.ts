@@ -1,6 +1,6 @@
-import sql from 'sql-template-tag'
 import { digest, isSame } from '../access/secret.ts'
-import type { Database, Row } from '../database/database.ts'
+import { findAppRow } from '../credentials/apps.ts'
+import type { Database } from '../database/database.ts'
 import type { EndpointRequest } from '../http/endpoint.ts'
 import { tooMany } from '../http/request-context.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -16,19 +16,9 @@ export interface OAuthClient {
   readonly secretHash: string | null
 }
 
-interface ClientRow extends Row {
-  readonly id: string
-  readonly name: string
-  readonly redirect_uris: string
-  readonly is_public: number
-  readonly secret_hash: string | null
-}
-
 /** The application with this id, undefined where there is none. */
 export function findClient(database: Database, id: string): OAuthClient | undefined {
-  const row = database.one<ClientRow>(
-    sql`select id, name, redirect_uris, is_public, secret_hash from oauth_clients where id = ${id}`,
-  )
+  const row = findAppRow(database, id)
   return (
     row && {
       id: row.id,

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import sql, { join } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { Enrollment, EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
-import { type CourseRow, findCourse } from '../courses/course-row.ts'
+import { findCourse, requireNotArchived } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
 import { page } from '../database/keyset.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
@@ -77,7 +77,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
   delete(call) {
     const current = find(call, call.params.enrollmentId)
     requireVersion(call, current.version)
-    requireOpen(findCourse(call.database, current.courseId))
+    requireNotArchived(findCourse(call.database, current.courseId))
     write(call, current, { ...current, status: 'deleted' })
     return undefined
   },
@@ -87,7 +87,7 @@ function createEnrollment(call: Call): Enrollment {
   const { database, now } = call
   const input = resourceOf(call, EnrollmentInput, Enrollment)
   const { courseId, userId } = requireParents(call, input)
-  requireOpen(findCourse(database, courseId))
+  requireNotArchived(findCourse(database, courseId))
   const before = database.one<EnrollmentRow>(
     sql`select ${columns} from enrollments e
         where e.course_id = ${courseId} and e.user_id = ${userId} and e.role = ${input.role}`,
@@ -121,7 +121,7 @@ function updateEnrollment(call: Call, id: string): Enrollment {
     const detail = 'cannot be changed; delete this enrolment and create another'
     throw invalid([{ pointer: `#/${field}`, code: 'read_only', detail }])
   }
-  requireOpen(findCourse(call.database, current.courseId))
+  requireNotArchived(findCourse(call.database, current.courseId))
   return write(call, current, { ...input, enrolledAt: input.enrolledAt ?? current.enrolledAt })
 }
 
@@ -164,10 +164,6 @@ function requireParents(
   const user = resolve(database, 'users', userId)
   if (!user) throw parentNotFound('#/userId', 'user', userId)
   return { courseId: course, userId: user }
-}
-
-function requireOpen({ id, status }: CourseRow): void {
-  if (status === 'archived') throw new ProblemError('course_archived', `The course ${id} is archived.`)
 }
 
 function existing({ database, rawBody }: Call): EnrollmentRow | undefined {

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Progress, ProgressInput } from '../../contract/progress.ts'
-import { findCourse, toCourse } from '../courses/course-row.ts'
+import { findCourse, requireNotArchived, toCourse } from '../courses/course-row.ts'
 import { resolve } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem/problem-error.ts'
@@ -84,8 +84,7 @@ function requireTrackableCourse(call: Call, reference: string): Course {
   if (!course || (isRole(call, 'learner') && course.status === 'draft')) {
     throw parentNotFound('#/courseId', 'course', reference)
   }
-  if (course.status === 'archived')
-    throw new ProblemError('course_archived', `The course ${course.id} is archived.`)
+  requireNotArchived(course)
   if (course.progressTracking.enabled) return course
   throw new ProblemError('progress_disabled', `Progress tracking is disabled for course ${course.id}.`)
 }

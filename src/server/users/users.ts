@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import sql, { join, type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { Password, User, UserInput, users } from '../../contract/users.ts'
@@ -7,6 +6,7 @@ import { page } from '../database/keyset.ts'
 import { requireUnique } from '../database/unique.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
+import { changedFields } from '../http/json.ts'
 import { invalid } from '../problem/problem-error.ts'
 import { getOwn, prepareOwn, updateOwn } from './own-profile.ts'
 import { endAccess } from './user-access.ts'
@@ -112,10 +112,7 @@ function updateUser(call: Call, reference: string): User {
   requireMayChange(call, current, input)
   requireUnique(call.database, 'users', input, current.id)
   const { password, ...attributes } = input
-  const same = (Object.keys(attributes) as (keyof typeof attributes)[]).every((key) =>
-    isDeepStrictEqual(attributes[key], current[key]),
-  )
-  if (same && password === null) return current
+  if (changedFields(attributes, current).length === 0 && password === null) return current
   call.database.run(sql`
     update users set
       external_id = ${input.externalId}, email = ${input.email}, email_key = ${input.email.toLowerCase()},

@@ -1,0 +1,71 @@
+import sql from 'sql-template-tag'
+import type { Lesson, LessonInput } from '../../contract/lessons.ts'
+import type { Row } from '../database/database.ts'
+
+/** A lesson as its row holds it; `content` is JSON of what no query asks for. */
+export interface LessonRow extends Row {
+  readonly id: string
+  readonly external_id: string | null
+  readonly course_id: string
+  readonly module_id: string | null
+  readonly title: string
+  readonly description: string
+  readonly position: number
+  readonly duration_minutes: number | null
+  readonly status: string
+  readonly content: string
+  readonly managed_by: string | null
+  readonly version: number
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** The columns of a lesson row, from `lessons l`. */
+export const lessonColumns = sql`l.id, l.external_id, l.course_id, l.module_id, l.title, l.description, l.position,
+  l.duration_minutes, l.status, l.content, l.managed_by, l.version, l.created_at, l.updated_at`
+
+/** What of a lesson has no column of its own; a field that is new to the contract is stored here by itself. */
+type Content = Omit<
+  Lesson,
+  | 'id'
+  | 'externalId'
+  | 'courseId'
+  | 'moduleId'
+  | 'title'
+  | 'description'
+  | 'order'
+  | 'durationMinutes'
+  | 'status'
+  | 'managedBy'
+  | 'version'
+  | 'createdAt'
+  | 'updatedAt'
+>
+
+/** The column `content`, as JSON text: all of a lesson's input that has no column of its own. */
+export function contentOf(input: LessonInput): string {
+  const { externalId, courseId, moduleId, title, description, order, ...rest } = input
+  const { durationMinutes, status, managedBy, ...content } = rest
+  return JSON.stringify(content satisfies Content)
+}
+
+/** A lesson with the answers of its questions, from its row. */
+export function toLesson(row: LessonRow): Lesson {
+  return {
+    id: row.id,
+    externalId: row.external_id,
+    courseId: row.course_id,
+    moduleId: row.module_id,
+    title: row.title,
+    description: row.description,
+    order: row.position,
+    durationMinutes: row.duration_minutes,
+    status: row.status as Lesson['status'],
+    // Written by `contentOf`.
+    ...(JSON.parse(row.content) as Content),
+    managedBy: row.managed_by,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}
