@@ -15,6 +15,11 @@ export const placeholders: Readonly<Record<keyof Kinds, string>> = {
 /** The values of flags by their names, as far as they were given. */
 export type FlagValues = Readonly<Record<string, unknown>>
 
+/** True for a flag that may be given several times, each time with more. */
+export function repeats({ kind }: Pick<Flag, 'kind'>): boolean {
+  return kind === 'texts' || kind === 'words'
+}
+
 /** A flag's value from its text, after `previous` ones of the same flag. Throws a UsageError. */
 export function parseFlag(flag: Flag, text: string, previous: unknown): unknown {
   const before = Array.isArray(previous) ? previous : []

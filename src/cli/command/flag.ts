@@ -24,6 +24,8 @@ export interface Flag {
   readonly name: string
   /** A second, shorter name. */
   readonly alias?: string
+  /** The name that it had before, which still works, unlisted. */
+  readonly former?: string
   readonly kind: keyof Kinds
   /** How its value is shown in help; by its kind unless told otherwise. */
   readonly placeholder?: string
@@ -36,6 +38,8 @@ export interface Flag {
   readonly choices?: readonly string[]
   /** Asked for on a terminal, refused without one. */
   readonly required?: true
+  /** What holds where it is not given, in words or as a value. */
+  readonly default?: string
 }
 
 /** A flag as it is declared for a field: its name comes from the field unless given. */

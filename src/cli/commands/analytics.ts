@@ -31,13 +31,13 @@ const filters = {
     name: 'course',
     kind: 'texts',
     placeholder: 'course',
-    summary: 'Only this course: id or ext:<your own id> (repeatable)',
+    summary: 'Only this course: id or ext:<your own id>',
   },
   learner_id: {
     name: 'learner',
     kind: 'texts',
     placeholder: 'learner',
-    summary: 'Only this learner: id, ext:<your own id> or email:<address> (repeatable)',
+    summary: 'Only this learner: id, ext:<your own id> or email:<address>',
   },
   status: { kind: 'words', summary: 'Only these', choices: ['not_started', 'in_progress', 'completed'] },
   difficulty: {

@@ -55,7 +55,7 @@ const fields = {
 const filters = {
   status: { kind: 'words', summary: 'Only these', choices: statuses },
   difficulty: { kind: 'words', summary: 'Only these', choices: difficulties },
-  q: { summary: 'Only with this in the title or description' },
+  q: { name: 'search', former: 'q', summary: 'Search titles and descriptions' },
   tag: { summary: 'Only with this tag' },
   external_id: { summary: 'Only the one with this id of yours' },
   managed_by: { summary: 'Only what this manages' },

@@ -67,7 +67,7 @@ const fields = {
 const filters = {
   role: { kind: 'words', summary: 'Only these', choices: roles },
   status: { kind: 'words', summary: 'Only these', choices: statuses },
-  q: { summary: 'Only with this in the e-mail address, username or name' },
+  q: { name: 'search', former: 'q', summary: 'Search e-mail addresses, usernames and names' },
   email: { summary: 'Only the one with this e-mail address' },
   external_id: { summary: 'Only the one with this id of yours' },
   managed_by: { summary: 'Only what this manages' },

@@ -94,11 +94,21 @@ function positionsOf({ arguments: positions = [] }: Command): string[] {
 }
 
 /** A flag as help shows it, and what it means. */
-export function flagRow({ name, alias, kind, placeholder, summary, choices, negatable }: Flag): Row {
+export function flagRow(flag: Flag): Row {
+  const { name, alias, kind, placeholder, negatable } = flag
   const value = placeholder ?? placeholders[kind]
   const long = `--${negatable ? '[no-]' : ''}${name}${value === '' ? '' : ` <${value}>`}`
-  const meaning = choices ? `${summary}: ${choices.join(', ')}` : summary
-  return [`    ${alias === undefined ? '' : `--${alias}, `}${long}`, meaning]
+  return [`    ${alias === undefined ? '' : `--${alias}, `}${long}`, meaningOf(flag)]
+}
+
+function meaningOf({ kind, summary, choices = [], required, default: standard }: Flag): string {
+  const values = choices.length > 0 ? `: ${choices.join(', ')}` : ''
+  const marks = [
+    ...(kind === 'texts' ? ['repeatable'] : []),
+    ...(required ? ['required'] : []),
+    ...(standard === undefined ? [] : [`default ${standard}`]),
+  ]
+  return `${summary}${values}${marks.map((mark) => ` (${mark})`).join('')}`
 }
 
 /** Every global flag as help shows it, and what it means. */

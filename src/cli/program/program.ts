@@ -3,7 +3,7 @@ import { type Setting, settings } from '../../config/setting.ts'
 import { resolveArguments } from '../command/arguments.ts'
 import type { Command } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
-import { parseFlag } from '../command/flag-value.ts'
+import { parseFlag, repeats } from '../command/flag-value.ts'
 import type { Invocation } from '../command/invocation.ts'
 import type { HelpOf, Noun, RunLine } from '../command/noun.ts'
 import { commandHelp, groupHelp, nounHelp, programHelp } from '../help/help-text.ts'
@@ -24,6 +24,8 @@ export interface Program {
 
 /** The program of all nouns; `columns` is the width that help is wrapped to. */
 export function createProgram(columns: number, execute: (invocation: Invocation) => Promise<void>): Program {
+  /** What was given for each flag that takes one value. */
+  const given = new Map<string, { flag: string; text: unknown }>()
   const width = Math.max(40, Math.min(columns, 110))
   // The top help stands beside the bundle as text, made once: it must not depend on a terminal.
   const root = prepare(new Parser('learnctl'), () => programHelp(nouns, 80))
@@ -35,6 +37,32 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
   const declared = new Map<Parser, Command>()
   for (const name of Object.keys(nouns)) root.command(name)
   root.hook('preSubcommand', (_, noun) => fill(noun))
+
+  function prepare(parser: Parser, formatHelp: () => string): Parser {
+    for (const setting of Object.values<Setting>(settings)) addOnce(parser, globalOption(setting))
+    return parser
+      .helpOption('-h, --help')
+      .helpCommand(false)
+      .configureHelp({ formatHelp })
+      .exitOverride((error) => {
+        throw meaningOf(error, parser)
+      })
+  }
+
+  /** Adds a flag that takes one value: a second one is refused, wherever on the command line it stands. */
+  function addOnce(parser: Parser, option: Option): void {
+    const attribute = option.attributeName()
+    parser.addOption(option).on(`option:${option.name()}`, (text: unknown) => {
+      const before = given.get(attribute)
+      if (before === undefined) given.set(attribute, { flag: `${option.long}`, text })
+      else if (typeof text === 'string') {
+        const values = [before.text, text].map((value) => JSON.stringify(value)).join(' and ')
+        throw new UsageError(`${option.long} takes one value, but was given ${values}`)
+      } else if (before.flag !== option.long) {
+        throw new UsageError(`${before.flag} and ${option.long} exclude each other`)
+      }
+    })
+  }
 
   async function fill(parser: Parser): Promise<void> {
     if (filled.has(parser)) return
@@ -77,7 +105,12 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
     prepare(parser, () => commandHelp(pathOf(parser), command, width))
     // To the parser every argument is optional, because a missing one may be asked for.
     for (const { name, rest } of positions) parser.argument(rest ? `[${name}...]` : `[${name}]`)
-    for (const flag of flags) for (const option of optionsOf(flag)) parser.addOption(option)
+    for (const flag of flags) {
+      for (const option of optionsOf(flag)) {
+        if (repeats(flag)) parser.addOption(option)
+        else addOnce(parser, option)
+      }
+    }
     parser.action(() =>
       execute({
         command,
@@ -115,35 +148,29 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
   }
 }
 
-function prepare(parser: Parser, formatHelp: () => string): Parser {
-  for (const setting of Object.values<Setting>(settings)) parser.addOption(globalOption(setting))
-  return parser
-    .helpOption('-h, --help')
-    .helpCommand(false)
-    .configureHelp({ formatHelp })
-    .exitOverride((error) => {
-      throw meaningOf(error, parser)
-    })
-}
-
 function globalOption({ flag, short, placeholder }: Setting): Option {
   const long = placeholder === undefined ? `--${flag}` : `--${flag} <${placeholder}>`
   return new Option(short === undefined ? long : `-${short}, ${long}`)
 }
 
 function optionsOf(flag: Flag): Option[] {
-  const { name, alias, kind, negatable } = flag
+  const { name, alias, former, kind, negatable } = flag
   const long = alias === undefined ? `--${name}` : `--${alias}, --${name}`
   if (kind === 'switch') return [new Option(long), ...(negatable ? [new Option(`--no-${name}`)] : [])]
   const option = new Option(`${long} <${kind}>`)
-  return [option.argParser((text: string, previous: unknown) => parseFlag(flag, text, previous))]
+  const unlisted = former === undefined ? [] : [new Option(`--${former} <${kind}>`).hideHelp()]
+  return [option, ...unlisted].map((each) =>
+    Object.assign(each, { attributeName: () => attributeOf(name) }).argParser(
+      (text: string, previous: unknown) => parseFlag(flag, text, previous),
+    ),
+  )
 }
 
 function attributeOf(name: string): string {
   return new Option(`--${name}`).attributeName()
 }
 
-/** The global flags given before the command, between its words, or after; the last place counts. */
+/** The global flags given before the command, between its words, or after. */
 function globalsOf(parser: Parser): Record<string, unknown> {
   const parsers: Parser[] = []
   for (let each: Parser | null = parser; each; each = each.parent) parsers.unshift(each)
@@ -175,7 +202,9 @@ function meaningOf({ code, message }: CommanderError, parser: Parser): Error {
     return new UsageError(text, { code: 'unknown_command', hint, choice: { given, valid } })
   }
   if (code === 'commander.unknownOption') {
-    const valid = parser.options.flatMap(({ long }) => (long ? [long] : [])).concat('--help')
+    const valid = parser.options
+      .flatMap(({ long, hidden }) => (long && !hidden ? [long] : []))
+      .concat('--help')
     return new UsageError(text, { code: 'unknown_flag', hint, choice: { given, valid } })
   }
   return new UsageError(text, { hint })

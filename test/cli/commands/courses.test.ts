@@ -170,6 +170,7 @@ test('lists are filtered and ordered', async ({ local }) => {
   expect(await titles('')).toEqual(['Alpha', 'Beta'])
   expect(await titles('--status published,archived')).toEqual(['Beta'])
   expect(await titles('--difficulty expert')).toEqual(['Alpha'])
+  expect(await titles('--search ALPH')).toEqual(['Alpha'])
   expect(await titles('--q ALPH')).toEqual(['Alpha'])
   expect(await titles('--tag x')).toEqual(['Alpha'])
   expect(await titles('--updated-since 2030-01-01T00:00:00Z')).toEqual([])

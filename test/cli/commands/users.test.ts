@@ -346,7 +346,7 @@ test('users are filtered and ordered by flags', async ({ local }) => {
     (await rowsOf(local, `users list --columns email --sort email ${flags}`)).flat()
   expect(await emails('')).toEqual(['ada@school.example', 'admin@academy.local', 'bob@school.example'])
   expect(await emails('--role instructor,admin')).toEqual(['admin@academy.local', 'bob@school.example'])
-  expect(await emails('--q BOBBY')).toEqual(['bob@school.example'])
+  expect(await emails('--search BOBBY')).toEqual(['bob@school.example'])
   expect(await emails('--email Ada@school.example')).toEqual(['ada@school.example'])
   expect(await emails('--external-id S-1')).toEqual(['ada@school.example'])
   expect(await emails('--status suspended')).toEqual([])
