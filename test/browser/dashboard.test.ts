@@ -120,7 +120,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
   }) => {
     await section(dashboard, 'API keys').click()
     await dashboard.getByLabel('Name').fill('laptop')
-    await dashboard.getByRole('button', { name: 'Create the key' }).click()
+    await dashboard.getByRole('button', { name: 'Create key' }).click()
     const key = await dashboard.locator('code').filter({ hasText: 'lpk_' }).innerText()
     await picture(dashboard, 'new-key')
     const status = async () =>
@@ -139,7 +139,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
       .getByRole('link', { name: /^Revoke/ })
       .click()
     await picture(dashboard, 'revoke-key')
-    await dashboard.getByRole('button', { name: 'Revoke the key' }).click()
+    await dashboard.getByRole('button', { name: 'Revoke key' }).click()
     await dashboard.getByRole('heading', { level: 1, name: 'API keys' }).waitFor()
     expect(await status()).toBe(401)
     expect(complaints).toEqual([])
@@ -152,7 +152,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     await section(dashboard, 'Applications').click()
     await dashboard.getByLabel('Name').fill('Reports')
     await dashboard.getByLabel('Redirect URIs').fill('https://reports.example/callback')
-    await dashboard.getByRole('button', { name: 'Register it' }).click()
+    await dashboard.getByRole('button', { name: 'Register application' }).click()
     await dashboard.locator('code').filter({ hasText: 'lps_' }).waitFor()
     await picture(dashboard, 'new-application')
     await section(dashboard, 'Applications').click()
@@ -176,7 +176,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     for (const [index, text] of [password, wanted, wanted].entries()) {
       await page.locator('input[type=password]').nth(index).fill(text)
     }
-    await page.getByRole('button', { name: 'Change the password' }).click()
+    await page.getByRole('button', { name: 'Change password' }).click()
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
     await signIn(page, email, wanted)
     await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
@@ -237,7 +237,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     await page.goto(`${school.url}/dashboard/keys`)
     await signIn(page, school.email, school.password)
     await page.getByLabel('Name').fill('without script')
-    await page.getByRole('button', { name: 'Create the key' }).click()
+    await page.getByRole('button', { name: 'Create key' }).click()
     expect(await page.locator('code').filter({ hasText: 'lpk_' }).count()).toBe(1)
     await context.close()
   })

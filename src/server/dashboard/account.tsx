@@ -19,7 +19,7 @@ const section = '/dashboard/account'
 const labels = {
   currentPassword: 'Current password',
   password: 'New password',
-  repeated: 'New password, once more',
+  repeated: 'Repeat new password',
 }
 
 /** Who one is, one's password, and what one has allowed applications to do. */
@@ -34,9 +34,7 @@ export const accountPage: DashboardPage = {
 async function changePassword(signedIn: SignedInRequest, form: URLSearchParams): Promise<Reply> {
   const password = form.get('password') ?? ''
   if (password !== (form.get('repeated') ?? '')) {
-    throw invalid([
-      { pointer: '#/repeated', code: 'different', detail: 'must be the same as the new password' },
-    ])
+    throw invalid([{ pointer: '#/repeated', code: 'different', detail: 'must match the new password' }])
   }
   const body = { password, currentPassword: form.get('currentPassword') ?? '' }
   const call = callOf(signedIn, users.updateProfile, { body })
@@ -61,16 +59,16 @@ function account(signedIn: SignedInRequest, fault?: ProblemError): Reply {
     ['Username', username ?? '–'],
     ['Role', role],
     ['Scopes', signedIn.principal.scopes.join(' ')],
-    ['Id', <code>{id}</code>],
-    ['Since', <Day time={createdAt} />],
+    ['ID', <code>{id}</code>],
+    ['Created', <Day time={createdAt} />],
   ] as const
   return framed(
     signedIn,
-    { title: fault ? 'Fault: Account' : 'Account', section, fault },
+    { title: fault ? 'Error: account' : 'Account', section, fault },
     <>
       <h1>Account</h1>
       <section class="card" aria-labelledby="who">
-        <h2 id="who">Who you are</h2>
+        <h2 id="who">Profile</h2>
         <dl class="facts">
           {facts.map(([word, fact]) => (
             <>
@@ -81,12 +79,16 @@ function account(signedIn: SignedInRequest, fault?: ProblemError): Reply {
         </dl>
       </section>
       <section class="card" aria-labelledby="grants">
-        <h2 id="grants">Applications that may act as you</h2>
-        {data.length === 0 ? <p>There are none.</p> : <GrantTable signedIn={signedIn} grants={data} />}
+        <h2 id="grants">Applications with access</h2>
+        {data.length === 0 ? (
+          <p>No application can act as you.</p>
+        ) : (
+          <GrantTable signedIn={signedIn} grants={data} />
+        )}
         {nextPage(signedIn, nextCursor)}
       </section>
       <section class="card short" aria-labelledby="change">
-        <h2 id="change">Change the password</h2>
+        <h2 id="change">Change password</h2>
         <PasswordForm signedIn={signedIn} fault={fault} />
       </section>
     </>,
@@ -98,17 +100,16 @@ function PasswordForm({ signedIn, fault }: { signedIn: SignedInRequest; fault: P
     <Field type="password" label={labels[name]} required {...{ name, autocomplete, hint, fault }} />
   )
   return (
-    <Form signedIn={signedIn} label="Change the password">
+    <Form signedIn={signedIn} label="Change password">
       <Faults fault={fault} labels={labels} />
       {field('currentPassword', 'current-password')}
-      {field('password', 'new-password', '12 to 256 characters.')}
+      {field('password', 'new-password', '12 to 256 characters')}
       {field('repeated', 'new-password')}
       <p class="note">
-        You will be signed out everywhere, and no application can act as you any more. Your API keys stay as
-        they are.
+        You will be signed out everywhere, and applications lose their access. Your API keys stay valid.
       </p>
       <div class="actions">
-        <button type="submit">Change the password</button>
+        <button type="submit">Change password</button>
       </div>
     </Form>
   )

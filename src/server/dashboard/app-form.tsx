@@ -1,12 +1,12 @@
 import { Faults, Field, type FilledIn, Form, isFaulty, OnceField } from './form.tsx'
 
-const labels = { name: 'Name', redirectUris: 'Redirect URIs', public: 'Kind' }
+const labels = { name: 'Name', redirectUris: 'Redirect URIs', public: 'Type' }
 
 /** The form that registers an application. */
 export function AppForm({ signedIn, form, fault }: FilledIn) {
   const kinds = [
-    ['confidential', 'It runs on a server that can keep a secret'],
-    ['public', 'It runs on people’s own machines or in their browsers, and gets no secret'],
+    ['confidential', 'Runs on a server that can keep a secret'],
+    ['public', 'Runs on users’ own devices or in their browsers; gets no secret'],
   ] as const
   return (
     <Form signedIn={signedIn} label="Register an application">
@@ -15,7 +15,7 @@ export function AppForm({ signedIn, form, fault }: FilledIn) {
       <Field
         name="name"
         label={labels.name}
-        hint="People see it when they are asked for their consent."
+        hint="Shown to users when they are asked for consent"
         fault={fault}
         value={form.get('name') ?? ''}
         maxlength={255}
@@ -35,7 +35,7 @@ export function AppForm({ signedIn, form, fault }: FilledIn) {
         {form.get('redirectUris') ?? ''}
       </textarea>
       <p class="hint" id="uris-hint">
-        One to a line: https, or http on 127.0.0.1, [::1] or localhost.
+        One per line: https, or http on 127.0.0.1, [::1] or localhost
       </p>
       <fieldset id="public" tabindex={-1}>
         <legend>{labels.public}</legend>
@@ -50,7 +50,7 @@ export function AppForm({ signedIn, form, fault }: FilledIn) {
         ))}
       </fieldset>
       <div class="actions">
-        <button type="submit">Register it</button>
+        <button type="submit">Register application</button>
       </div>
     </Form>
   )

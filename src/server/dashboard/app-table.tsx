@@ -8,11 +8,11 @@ import { Day } from './value-text.tsx'
 export function AppTable({ signedIn, apps }: { signedIn: SignedInRequest; apps: readonly App[] }) {
   return (
     <Table
-      caption="Applications, the newest first"
+      caption="Applications, newest first"
       columns={[
         { name: 'Name' },
-        { name: 'Client id', look: 'broad' },
-        { name: 'Kind' },
+        { name: 'Client ID', look: 'broad' },
+        { name: 'Type' },
         { name: 'Redirect URIs', look: 'broad' },
         { name: 'Registered' },
         { name: 'Delete', unseen: true },
@@ -30,7 +30,7 @@ export function AppTable({ signedIn, apps }: { signedIn: SignedInRequest; apps: 
         </ul>,
         <Day time={app.createdAt} />,
         app.clientId === ownClientId ? (
-          <span class="note word">built in</span>
+          <span class="note word">Built in</span>
         ) : (
           <a class="take" href={`${signedIn.base}/dashboard/apps/${encodeURIComponent(app.clientId)}/delete`}>
             Delete<span class="unseen"> {app.name}</span>

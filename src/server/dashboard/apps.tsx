@@ -39,9 +39,9 @@ export const appDeletion: DashboardPage = {
     const { name, clientId } = findApp(signedIn.academy.database, signedIn.params['clientId'] ?? '')
     return confirmation(
       signedIn,
-      { title: 'Delete this application?', section, button: 'Delete the application' },
+      { title: `Delete application ${name}?`, section, button: 'Delete application' },
       <p>
-        <strong>{name}</strong> (<code>{clientId}</code>) loses everything that anybody allowed it, at once.
+        <strong>{name}</strong> (<code>{clientId}</code>) loses all access that users granted it, immediately.
         This cannot be undone.
       </p>,
     )
@@ -59,15 +59,12 @@ function appList(signedIn: SignedInRequest, fault?: ProblemError, form = new URL
   const { data, nextCursor } = ask(signedIn, appRoutes, apps.list, { query: pageAsked(signedIn) })
   return framed(
     signedIn,
-    { title: fault ? 'Fault: Applications' : 'Applications', section, fault },
+    { title: fault ? 'Error: applications' : 'Applications', section, fault },
     <>
       <h1>OAuth applications</h1>
-      <p>
-        An application asks people for their consent and then acts as them, within the scopes that they
-        allowed.
-      </p>
+      <p>An application asks users for consent, then acts on their behalf within the scopes they allow.</p>
       <section class="card" aria-labelledby="apps">
-        <h2 id="apps">Registered</h2>
+        <h2 id="apps">Registered applications</h2>
         <AppTable signedIn={signedIn} apps={data} />
         {nextPage(signedIn, nextCursor)}
       </section>
@@ -88,10 +85,10 @@ function newAppPage(
     { title: 'Your new application', section },
     <div class="card short">
       <h1>{name}</h1>
-      <p role="status">Copy the secret now: it is shown this once, and nobody can show it again.</p>
+      <p role="status">Copy the client secret now. It will not be shown again.</p>
       <h2>Client secret</h2>
       <code class="code secret">{clientSecret}</code>
-      <h2>Client id</h2>
+      <h2>Client ID</h2>
       <code class="code">{clientId}</code>
       <h2>Redirect URIs</h2>
       <ul class="plain">
@@ -103,7 +100,7 @@ function newAppPage(
       </ul>
       <p class="actions">
         <a class="button" href={addressOf(signedIn, section)}>
-          I have copied it
+          Done
         </a>
       </p>
     </div>,

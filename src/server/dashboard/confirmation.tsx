@@ -22,7 +22,7 @@ export function confirmation(
             {button}
           </button>
           <a class="button" href={addressOf(signedIn, section)}>
-            Keep it
+            Cancel
           </a>
         </div>
       </Form>

@@ -20,8 +20,8 @@ export interface DashboardPage {
   readonly again?: (signedIn: SignedInRequest, fault: ProblemError, form: URLSearchParams) => Reply
 }
 
-const why = 'The dashboard shows what your account may see.'
-const signedOut = 'You are signed out. Sign in to go on; what you sent was not done.'
+const why = 'Sign in with your academy account to open the dashboard.'
+const signedOut = 'You are signed out. Sign in to continue; your change was not saved.'
 
 /** GET and POST of a page. Whoever is not signed in is asked to, and comes back to it. */
 export function endpointsOf(page: DashboardPage): Endpoint[] {
@@ -85,7 +85,7 @@ async function acted(
   signedIn: SignedInRequest,
   form: URLSearchParams,
 ): Promise<Reply> {
-  if (!act) throw new ProblemError('invalid_parameter', 'This page has no form that could be sent to it.')
+  if (!act) throw new ProblemError('invalid_parameter', 'This page does not accept forms.')
   try {
     return await act(signedIn, form)
   } catch (error) {

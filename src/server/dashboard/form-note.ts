@@ -1,14 +1,14 @@
 /** What a page says of the form that led to it, by the word in its address: `?done=…`. */
 export const notes = {
   key_made_before:
-    'That form had been sent before, so no second key was made. The key it made is in the list; its text is shown only once.',
-  key_revoked: 'The key is revoked: whoever still uses it is refused from now on.',
-  app_made: 'The application is registered.',
+    'This form was already submitted; no second key was created. The key is in the list, and its text is shown only once.',
+  key_revoked: 'API key revoked. Requests that use it are now refused.',
+  app_made: 'Application registered.',
   app_made_before:
-    'That form had been sent before, so no second application was registered. If its secret is lost, delete it and register it again.',
-  app_deleted: 'The application is deleted, and everything it was allowed with it.',
-  grant_revoked: 'The application can act as you no longer.',
-  password_changed: 'Your password is changed.',
+    'This form was already submitted; no second application was registered. If its secret is lost, delete the application and register it again.',
+  app_deleted: 'Application deleted. All access that users granted it is revoked.',
+  grant_revoked: 'Access revoked. The application can no longer act as you.',
+  password_changed: 'Password changed.',
 } as const
 
 /** The name of a note. */

@@ -47,10 +47,7 @@ export function doneOnce(
 ): Promise<Reply> {
   const key = form.get('once') ?? ''
   if (!/^req_[0-9a-z]{29}$/.test(key)) {
-    throw new ProblemError(
-      'invalid_parameter',
-      'The form is not whole. Load the page again, and send it anew.',
-    )
+    throw new ProblemError('invalid_parameter', 'The form is incomplete; reload the page and submit again.')
   }
   const { academy, request, user } = signedIn
   const { path, now } = request
@@ -75,7 +72,7 @@ export function Faults({
   })
   return (
     <div class="fault" role="alert">
-      {faults.length === 0 ? <p>{fault.message}</p> : <p>That cannot be taken as it is:</p>}
+      {faults.length === 0 ? <p>{fault.message}</p> : <p>Fix the following:</p>}
       {faults.length === 0 ? null : (
         <ul>
           {faults.map(({ name, label, detail }) => (

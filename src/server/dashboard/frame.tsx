@@ -84,7 +84,7 @@ function Banner({ signedIn, section }: { signedIn: SignedInRequest; section: Sec
   return (
     <>
       <a class="skip" href="#content">
-        Skip to the content
+        Skip to content
       </a>
       <header class="banner">
         <a class="mark" href={`${base}/dashboard`}>

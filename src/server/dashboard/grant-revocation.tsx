@@ -21,10 +21,10 @@ export const grantRevocation: DashboardPage = {
     if (!grant) throw notFound('grant', grantId)
     return confirmation(
       signedIn,
-      { title: 'Revoke this grant?', section, button: 'Revoke the grant' },
+      { title: `Revoke access of ${grant.clientName}?`, section, button: 'Revoke access' },
       <p>
-        <strong>{grant.clientName}</strong> (<code>{grant.clientId}</code>, {grant.scopes.join(' ')}) can act
-        as you no longer, from now on. It may ask you again.
+        <strong>{grant.clientName}</strong> (<code>{grant.clientId}</code>, {grant.scopes.join(' ')}) will no
+        longer be able to act as you. It can ask for access again.
       </p>,
     )
   },

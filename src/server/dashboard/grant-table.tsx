@@ -7,13 +7,13 @@ import { Day } from './value-text.tsx'
 export function GrantTable({ signedIn, grants }: { signedIn: SignedInRequest; grants: readonly Grant[] }) {
   return (
     <Table
-      caption="What I have allowed, the newest first"
+      caption="Applications with access, newest first"
       columns={[
         { name: 'Application' },
         { name: 'Scopes' },
-        { name: 'Since' },
+        { name: 'Granted' },
         { name: 'Last used' },
-        { name: 'Ends' },
+        { name: 'Expires' },
         { name: 'Revoke', unseen: true },
       ]}
       rows={grants.map((grant) => [
@@ -23,7 +23,7 @@ export function GrantTable({ signedIn, grants }: { signedIn: SignedInRequest; gr
         <Day time={grant.lastUsedAt} />,
         <Day time={grant.expiresAt} />,
         <a class="take" href={`${signedIn.base}/dashboard/grants/${encodeURIComponent(grant.id)}/revoke`}>
-          Revoke<span class="unseen"> what {grant.clientName} may do</span>
+          Revoke<span class="unseen"> access of {grant.clientName}</span>
         </a>,
       ])}
     />

@@ -3,19 +3,19 @@ import { scopeInWords } from '../../contract/security-schemes.ts'
 import { invalid } from '../problem/problem-error.ts'
 import { Faults, Field, type FilledIn, Form, OnceField } from './form.tsx'
 
-const labels = { name: 'Name', scopes: 'Scopes', expiresAt: 'Last day' }
+const labels = { name: 'Name', scopes: 'Scopes', expiresAt: 'Expiry date' }
 
 /** The form for a new key; it offers the scopes that the guest's role can have. */
 export function KeyForm({ signedIn, form, fault }: FilledIn) {
   const chosen = form.getAll('scopes')
   return (
-    <Form signedIn={signedIn} label="A new key">
+    <Form signedIn={signedIn} label="Create a key">
       <Faults fault={fault} labels={labels} />
       <OnceField signedIn={signedIn} />
       <Field
         name="name"
         label={labels.name}
-        hint="What it is for, such as: nightly export."
+        hint="What the key is for, such as nightly export"
         fault={fault}
         value={form.get('name') ?? ''}
         maxlength={255}
@@ -37,13 +37,13 @@ export function KeyForm({ signedIn, form, fault }: FilledIn) {
       <Field
         name="expiresAt"
         label={labels.expiresAt}
-        hint="In UTC. Without one it works until you revoke it."
+        hint="Valid through this day (UTC). Leave empty for a key that does not expire."
         fault={fault}
         type="date"
         value={dayIn(form)}
       />
       <div class="actions">
-        <button type="submit">Create the key</button>
+        <button type="submit">Create key</button>
       </div>
     </Form>
   )

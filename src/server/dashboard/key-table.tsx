@@ -8,14 +8,14 @@ export function KeyTable({ signedIn, keys }: { signedIn: SignedInRequest; keys: 
   const now = signedIn.request.now.toISOString()
   return (
     <Table
-      caption="My keys, the newest first"
+      caption="Your keys, newest first"
       columns={[
         { name: 'Name' },
         { name: 'Key' },
         { name: 'Scopes' },
-        { name: 'Made' },
+        { name: 'Created' },
         { name: 'Last used' },
-        { name: 'Ends' },
+        { name: 'Expires' },
         { name: 'State' },
         { name: 'Revoke', unseen: true },
       ]}

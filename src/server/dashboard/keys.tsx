@@ -39,9 +39,9 @@ export const keyRevocation: DashboardPage = {
     )
     return confirmation(
       signedIn,
-      { title: 'Revoke this key?', section, button: 'Revoke the key' },
+      { title: `Revoke API key ${name}?`, section, button: 'Revoke key' },
       <p>
-        <strong>{name}</strong> (<code>…{last4}</code>): every program that uses it is refused at once. This
+        <strong>{name}</strong> (<code>…{last4}</code>): programs that use it lose access immediately. This
         cannot be undone.
       </p>,
     )
@@ -65,20 +65,20 @@ function keyList(
   const { data, nextCursor } = askOwn(signedIn, keyRoutes, keys.list, { query })
   return framed(
     signedIn,
-    { title: fault ? 'Fault: API keys' : 'API keys', section, fault },
+    { title: fault ? 'Error: API keys' : 'API keys', section, fault },
     <>
       <h1>API keys</h1>
       <p>
-        A key lets a program act as you, within its scopes. Keep it like a password: a program gets it by{' '}
-        <code>LEARNCTL_API_KEY</code>, or by <code>learnctl auth login --with-key</code>.
+        An API key lets a program act as you, within its scopes. Keep it secret, like a password. Pass it in{' '}
+        <code>LEARNCTL_API_KEY</code>, or sign in with <code>learnctl auth login --with-key</code>.
       </p>
       <section class="card" aria-labelledby="keys">
-        <h2 id="keys">My keys</h2>
-        {data.length === 0 ? <p>You have no keys.</p> : <KeyTable signedIn={signedIn} keys={data} />}
+        <h2 id="keys">Your keys</h2>
+        {data.length === 0 ? <p>No API keys yet.</p> : <KeyTable signedIn={signedIn} keys={data} />}
         {nextPage(signedIn, nextCursor)}
       </section>
       <section class="card short" aria-labelledby="new">
-        <h2 id="new">A new key</h2>
+        <h2 id="new">Create a key</h2>
         <KeyForm signedIn={signedIn} form={form} fault={fault} />
       </section>
     </>,
@@ -91,19 +91,19 @@ function newKeyPage(signedIn: SignedInRequest, { key, name, scopes, expiresAt }:
     { title: 'Your new key', section },
     <div class="card short">
       <h1>Your new key</h1>
-      <p role="status">Copy it now: it is shown this once, and nobody can show it again.</p>
+      <p role="status">Copy the key now. It will not be shown again.</p>
       <code class="code secret">{key}</code>
       <dl class="facts">
         <dt>Name</dt>
         <dd>{name}</dd>
         <dt>Scopes</dt>
         <dd>{scopes.join(' ')}</dd>
-        <dt>Ends</dt>
-        <dd>{expiresAt === null ? 'never' : `after ${expiresAt.slice(0, 10)} (UTC)`}</dd>
+        <dt>Expires</dt>
+        <dd>{expiresAt === null ? 'Never' : `End of ${expiresAt.slice(0, 10)} (UTC)`}</dd>
       </dl>
       <p class="actions">
         <a class="button" href={addressOf(signedIn, section)}>
-          I have copied it
+          Done
         </a>
       </p>
     </div>,

@@ -40,7 +40,7 @@ export function writeFor<Result>(signedIn: SignedInRequest, work: () => Result):
   return signedIn.academy.database.write(() => {
     const { role } = stillSignedIn(signedIn, signedIn.visitor)
     if (role === signedIn.user.role) return work()
-    throw new ProblemError('forbidden', 'Your role has changed meanwhile. Load the page again.')
+    throw new ProblemError('forbidden', 'Your role has changed. Reload the page and submit again.')
   })
 }
 

@@ -72,14 +72,20 @@ export function exchangeCode(
     where c.hash = ${hash}`)
   if (row?.grant_id) {
     revokeGrant(database, row.grant_id, time)
-    return new OAuthError('invalid_grant', 'The code was used before; all that came of it has ended.')
+    return new OAuthError(
+      'invalid_grant',
+      'The code has already been used; all tokens issued for it are revoked.',
+    )
   }
   const dead = !row || row.expires_at <= time || row.status !== 'active'
   if (dead || row.client_id !== client.id) {
-    throw new OAuthError('invalid_grant', 'The code is not known, or has expired.')
+    throw new OAuthError('invalid_grant', 'The code is unknown or has expired.')
   }
   if (row.redirect_uri !== redirectUri) {
-    throw new OAuthError('invalid_grant', 'The redirect_uri is not the one that the code was asked for with.')
+    throw new OAuthError(
+      'invalid_grant',
+      'The redirect_uri does not match the one in the authorization request.',
+    )
   }
   requireVerifier(verifier, row.code_challenge)
   const scopes = givableScopes(JSON.parse(row.scopes) as Scope[], row.role)

@@ -30,11 +30,11 @@ export interface AuthorizationRequest {
  */
 export function recipientOf({ academy, query }: EndpointRequest): Recipient {
   const client = findClient(academy.database, readOrRefuse(query, 'client_id'))
-  if (!client) throw unanswerable('It names an application that is not registered here (client_id).')
+  if (!client) throw unanswerable('The application is not registered here (client_id).')
   const redirectUri = readOrRefuse(query, 'redirect_uri')
   if (!isRegistered(redirectUri, client.redirectUris)) {
     throw unanswerable(
-      `It leads back to an address that is not registered for ${client.name} (redirect_uri), so you are not sent there.`,
+      `The redirect_uri is not registered for ${client.name}, so you cannot be sent back to it.`,
     )
   }
   const [state, ...others] = query.getAll('state')
@@ -48,7 +48,7 @@ export function authorizationRequestOf(
 ): AuthorizationRequest {
   parameter(query, 'state')
   const type = requiredParameter(query, 'response_type')
-  if (type !== 'code') throw new OAuthError('unsupported_response_type', 'The response_type has to be code.')
+  if (type !== 'code') throw new OAuthError('unsupported_response_type', 'The response_type must be code.')
   const codeChallenge = challengeOf(query, client.isPublic)
   return { codeChallenge, scopes: askedScopes(parameter(query, 'scope')) }
 }
@@ -76,5 +76,8 @@ function readOrRefuse(query: URLSearchParams, name: string): string {
 }
 
 function unanswerable(why: string): ProblemError {
-  return new ProblemError('invalid_parameter', `${why} Tell those who run the application that led you here.`)
+  return new ProblemError(
+    'invalid_parameter',
+    `${why} Report this to the developers of the application that sent you here.`,
+  )
 }

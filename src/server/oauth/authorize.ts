@@ -47,8 +47,12 @@ export const authorizationEndpoints: readonly Endpoint[] = [
           const headers = await visit.academy.database.write(() => endSession(visit, visitor))
           return seeOther(hereOf(visit), headers)
         }
-        if (action === 'deny') throw new OAuthError('access_denied', 'The person denied the request.')
-        if (action !== 'allow') throw new ProblemError('invalid_parameter', 'The form has no such button.')
+        if (action === 'deny') throw new OAuthError('access_denied', 'The user denied the request.')
+        if (action !== 'allow')
+          throw new ProblemError(
+            'invalid_parameter',
+            'The form is incomplete; reload the page and submit again.',
+          )
         return allow(visit, visitor, recipient, request, form.get('shown')?.split(' ') ?? [])
       })
     },
@@ -71,7 +75,7 @@ async function answered(
 
 function reasonOf({ client, redirectUri }: Recipient): SignInReason {
   return {
-    why: `${client.name} wants to act for you. Sign in to see what it asks for.`,
+    why: `${client.name} is asking to act on your behalf. Sign in to continue.`,
     // Who signs in may be sent on to the client at once, when their account can give nothing of it.
     formTarget: formTargetOf(redirectUri),
   }

@@ -22,13 +22,13 @@ export function codeConsentPage(
     formTarget: formTargetOf(redirectUri),
     next: (
       <>
-        <dt>Then you go to</dt>
+        <dt>You will be sent to</dt>
         <dd>{placeOf(redirectUri)}</dd>
       </>
     ),
     // Any program can call itself by the name of a public client (RFC 8252 §8.6).
     caution: client.isPublic
-      ? `Allow it only if you have just started this yourself, in ${client.name}.`
+      ? `Allow this only if you have just started it yourself in ${client.name}.`
       : null,
     hidden: null,
   })
@@ -45,14 +45,14 @@ export function deviceConsentPage(
     asked: scopes,
     next: (
       <>
-        <dt>Code shown</dt>
+        <dt>Code on the device</dt>
         <dd>
           <code>{userCode}</code>
         </dd>
       </>
     ),
     caution:
-      'Allow it only if you started this yourself, and the device in front of you shows this very code. Whoever sent you the code or a link would get your rights.',
+      'Allow this only if you started it yourself and the device in front of you shows this code. Anyone who sent you the code or a link would get your access.',
     hidden: <input type="hidden" name="user_code" value={userCode} />,
   })
 }
@@ -73,7 +73,7 @@ function consentPage({ visitor, user, request }: SignedInEndpointRequest, option
   return page(
     { title: `Allow ${clientName}?`, narrow: true, headers: visitor.headers, formTarget },
     <form method="post" class="card">
-      <h1>Allow {clientName} to act for you?</h1>
+      <h1>Allow {clientName} to act on your behalf?</h1>
       <h2 id="scopes">It will be able to</h2>
       <ul class="scopes" aria-labelledby="scopes">
         {scopes.map((scope) => (
@@ -83,7 +83,7 @@ function consentPage({ visitor, user, request }: SignedInEndpointRequest, option
         ))}
       </ul>
       {beyond.length > 0 ? (
-        <p class="note">It also asked for {beyond.join(' and ')}, which your account cannot give.</p>
+        <p class="note">It also asked for {beyond.join(' and ')}, which your role does not allow.</p>
       ) : null}
       <dl class="facts">
         <dt>Your account</dt>
@@ -97,7 +97,7 @@ function consentPage({ visitor, user, request }: SignedInEndpointRequest, option
         <dd>
           {lastDay(request.now)}
           <small>
-            or sooner: when you end it on your account page, or after {grantDays.unused} days without use
+            or earlier, if you revoke it on your account page or it is not used for {grantDays.unused} days
           </small>
         </dd>
         {next}

@@ -103,7 +103,7 @@ export function pollDevice(
     from device_codes d left join users u on u.id = d.user_id
     where d.hash = ${hash}`)
   if (!row || row.client_id !== client.id) {
-    return new OAuthError('invalid_grant', 'The device code is not known.')
+    return new OAuthError('invalid_grant', 'The device code is unknown.')
   }
   if (row.expires_at <= time) return new OAuthError('expired_token', 'The device code has expired.')
   if (row.decision === null || !row.user_id || !row.role) {
@@ -113,8 +113,8 @@ export function pollDevice(
       update device_codes set polled_at = ${time}, interval_seconds = interval_seconds + ${early ? 5 : 0}
       where hash = ${hash}`)
     return early
-      ? new OAuthError('slow_down', 'Wait five seconds more between two questions.')
-      : new OAuthError('authorization_pending', 'Nobody has answered yet.')
+      ? new OAuthError('slow_down', 'Polling too fast; wait five more seconds between requests.')
+      : new OAuthError('authorization_pending', 'The user has not answered yet.')
   }
   database.run(sql`delete from device_codes where hash = ${hash}`)
   if (row.decision === 'denied') return new OAuthError('access_denied', 'The request was denied.')

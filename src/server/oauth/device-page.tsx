@@ -18,12 +18,12 @@ import { OAuthError } from './oauth-error.ts'
 import { givableScopes } from './scope-text.ts'
 import { countWrongCode, requireTriesLeft } from './user-code-guess.ts'
 
-const reason = { why: 'A device wants to act for you. Sign in to answer it.' }
+const reason = { why: 'A device is asking to act on your behalf. Sign in to continue.' }
 
 /** What a person is told once they have answered. */
 const ends = {
-  allowed: { title: 'The device is allowed', text: 'It goes on by itself within a few seconds.' },
-  denied: { title: 'The device is denied', text: 'It gets nothing.' },
+  allowed: { title: 'Device connected', text: 'It continues by itself within a few seconds.' },
+  denied: { title: 'Device denied', text: 'It gets no access.' },
 } as const
 
 /** Where a person types in the code that a device shows, and answers it (RFC 8628 §3.3). */
@@ -106,7 +106,7 @@ async function wrong(guest: SignedInEndpointRequest): Promise<Reply> {
 function codePage(visitor: Visitor, userCode: string, fault?: ProblemError): Reply {
   return page(
     {
-      title: fault ? 'Fault: Connect a device' : 'Connect a device',
+      title: fault ? 'Error: connect a device' : 'Connect a device',
       narrow: true,
       headers: visitor.headers,
       fault,
@@ -119,7 +119,7 @@ function codePage(visitor: Visitor, userCode: string, fault?: ProblemError): Rep
         </p>
       ) : null}
       <input type="hidden" name="csrf" value={visitor.csrf} />
-      <label for="user_code">Code that the device shows</label>
+      <label for="user_code">Code shown on the device</label>
       <input
         id="user_code"
         name="user_code"

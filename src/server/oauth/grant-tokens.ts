@@ -76,16 +76,16 @@ export function rotate(
     revokeGrant(database, row.grant_id, time)
     return new OAuthError(
       'invalid_grant',
-      'The refresh token was used before; all that came of it has ended.',
+      'The refresh token has already been used; all tokens issued for it are revoked.',
     )
   }
   const dead = !row || row.revoked_at !== null || row.expires_at <= time || row.status !== 'active'
   if (dead || row.client_id !== client.id) {
-    return new OAuthError('invalid_grant', 'The refresh token is not known, or has ended.')
+    return new OAuthError('invalid_grant', 'The refresh token is unknown, expired or revoked.')
   }
   const granted = JSON.parse(row.scopes) as Scope[]
   if (asked?.some((scope) => !granted.includes(scope))) {
-    return new OAuthError('invalid_scope', `No more can be asked for than was allowed: ${granted.join(' ')}.`)
+    return new OAuthError('invalid_scope', `The scope exceeds what was granted: ${granted.join(' ')}.`)
   }
   const scopes = givableScopes(asked ?? granted, row.role)
   database.run(sql`update refresh_tokens set used_at = ${time} where hash = ${hash}`)

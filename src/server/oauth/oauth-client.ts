@@ -46,7 +46,7 @@ export function authenticatedClient(visit: EndpointRequest, form: URLSearchParam
   if (client && right) return client
   const { allowed, resetSeconds } = limits.failures.take(request.address)
   if (!allowed) throw tooMany('failed credentials', resetSeconds)
-  throw new OAuthError('invalid_client', 'The client is not known, or its secret is wrong.', {
+  throw new OAuthError('invalid_client', 'The client is unknown, or its secret is incorrect.', {
     challenged: authorization !== null,
   })
 }
@@ -59,7 +59,7 @@ interface GivenClient {
 
 function ofForm(form: URLSearchParams): GivenClient {
   const id = parameter(form, 'client_id')
-  if (id === undefined) throw new OAuthError('invalid_client', 'The parameter client_id is missing.')
+  if (id === undefined) throw new OAuthError('invalid_client', 'The parameter client_id is required.')
   return { id, secret: parameter(form, 'client_secret') ?? '' }
 }
 
@@ -70,13 +70,16 @@ function ofHeader(authorization: string, form: URLSearchParams): GivenClient {
   const id = decoded(text.slice(0, Math.max(0, colon)))
   const secret = decoded(text.slice(colon + 1))
   if (colon < 1 || id === undefined || secret === undefined) {
-    throw new OAuthError('invalid_client', 'The Authorization header is not of the form "Basic <client>".', {
+    throw new OAuthError('invalid_client', 'The Authorization header must have the form "Basic <client>".', {
       challenged: true,
     })
   }
   const named = parameter(form, 'client_id')
   if (parameter(form, 'client_secret') !== undefined || (named !== undefined && named !== id)) {
-    throw new OAuthError('invalid_request', 'The client authenticated in the header and in the form.')
+    throw new OAuthError(
+      'invalid_request',
+      'The client must authenticate in the header or in the form, not in both.',
+    )
   }
   return { id, secret }
 }

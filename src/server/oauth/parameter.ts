@@ -6,7 +6,8 @@ import { OAuthError } from './oauth-error.ts'
  */
 export function parameter(given: URLSearchParams, name: string): string | undefined {
   const values = given.getAll(name)
-  if (values.length > 1) throw new OAuthError('invalid_request', `The parameter ${name} came more than once.`)
+  if (values.length > 1)
+    throw new OAuthError('invalid_request', `The parameter ${name} must be given only once.`)
   return values[0] || undefined
 }
 
@@ -14,5 +15,5 @@ export function parameter(given: URLSearchParams, name: string): string | undefi
 export function requiredParameter(given: URLSearchParams, name: string): string {
   const value = parameter(given, name)
   if (value !== undefined) return value
-  throw new OAuthError('invalid_request', `The parameter ${name} is missing.`)
+  throw new OAuthError('invalid_request', `The parameter ${name} is required.`)
 }

@@ -11,14 +11,14 @@ export function challengeOf(query: URLSearchParams, isPublic: boolean): string |
   const method = parameter(query, 'code_challenge_method')
   if (challenge === undefined) {
     if (!isPublic && method === undefined) return null
-    throw new OAuthError('invalid_request', 'The parameter code_challenge is missing (RFC 7636).')
+    throw new OAuthError('invalid_request', 'The parameter code_challenge is required (RFC 7636).')
   }
   // Left out, the method would be `plain` (RFC 7636 §4.3).
   if (method !== 'S256') {
-    throw new OAuthError('invalid_request', 'The code_challenge_method has to be S256.')
+    throw new OAuthError('invalid_request', 'The code_challenge_method must be S256.')
   }
   if (/^[\w-]{43}$/.test(challenge)) return challenge
-  throw new OAuthError('invalid_request', 'The code_challenge is not a SHA-256 in base64url.')
+  throw new OAuthError('invalid_request', 'The code_challenge must be a SHA-256 hash in base64url.')
 }
 
 /**
@@ -30,12 +30,12 @@ export function requireVerifier(verifier: string | undefined, challenge: string 
   if (verifier !== undefined && !/^[\w.~-]{43,128}$/.test(verifier)) {
     throw new OAuthError(
       'invalid_request',
-      'The code_verifier has to be 43 to 128 letters, digits, or of -._~ (RFC 7636).',
+      'The code_verifier must be 43 to 128 letters, digits or -._~ (RFC 7636).',
     )
   }
   if (challenge === null) {
-    throw new OAuthError('invalid_grant', 'The code was asked for without a code_challenge.')
+    throw new OAuthError('invalid_grant', 'The authorization request had no code_challenge.')
   }
   if (verifier !== undefined && isSame(digest(verifier), challenge)) return
-  throw new OAuthError('invalid_grant', 'The code_verifier does not belong to the code.')
+  throw new OAuthError('invalid_grant', 'The code_verifier does not match the code_challenge.')
 }

@@ -10,17 +10,17 @@ import { OAuthError } from './oauth-error.ts'
 export function askedScopes(text: string | undefined): readonly Scope[] {
   if (text === undefined) return ['read']
   if (!/^[!#-[\]-~]+( [!#-[\]-~]+)*$/.test(text)) {
-    throw new OAuthError('invalid_scope', 'The scope has to be names with one space between them.')
+    throw new OAuthError('invalid_scope', 'The scope must be names separated by single spaces.')
   }
   const names = text.split(' ')
   const asked = known.filter((scope) => names.includes(scope))
   if (asked.length > 0) return asked
-  throw new OAuthError('invalid_scope', `Scopes are ${known.join(', ')}; none of them was asked for.`)
+  throw new OAuthError('invalid_scope', `No known scope was requested; the scopes are ${known.join(', ')}.`)
 }
 
 /** Those of the scopes that somebody of this role can give at this time; throws `invalid_scope` where none is left. */
 export function givableScopes(asked: readonly Scope[], role: RoleName): readonly Scope[] {
   const given = asked.filter((scope) => grantable[role].includes(scope))
   if (given.length > 0) return given
-  throw new OAuthError('invalid_scope', `An account of the role ${role} can give none of these scopes.`)
+  throw new OAuthError('invalid_scope', `The role ${role} cannot grant any of these scopes.`)
 }

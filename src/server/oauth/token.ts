@@ -54,5 +54,5 @@ function giveOf(form: URLSearchParams): Give {
   const name = requiredParameter(form, 'grant_type')
   const read = Object.hasOwn(grantTypes, name) ? grantTypes[name] : undefined
   if (read) return read(form)
-  throw new OAuthError('unsupported_grant_type', `The grant_type has to be ${grantTypeNames.join(', ')}.`)
+  throw new OAuthError('unsupported_grant_type', `The grant_type must be ${grantTypeNames.join(', ')}.`)
 }

@@ -33,9 +33,10 @@ export async function countWrongCode({
     return database.one(sql`select 1 from browser_sessions where hash = ${hash}`)
   })
   if (left) {
-    const detail = 'No device is waiting with this code. Look at it again; it is good for ten minutes.'
+    const detail =
+      'No device is waiting with this code. Check it and try again; codes expire after ten minutes.'
     return { fault: new ProblemError('forbidden', detail), signedOut: false }
   }
-  const detail = `${wrongCodesPerSession} wrong codes: you have been signed out.`
+  const detail = `${wrongCodesPerSession} wrong codes. You have been signed out.`
   return { fault: new ProblemError('forbidden', detail), signedOut: true }
 }

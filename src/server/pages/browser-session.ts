@@ -56,7 +56,7 @@ export function visitorOf(visit: EndpointRequest): Visitor {
 export function stillSignedIn({ academy, request }: EndpointRequest, { token }: Visitor): SignedIn {
   const user = userBehind(academy.database, token, request.now)
   if (user) return user
-  throw new ProblemError('forbidden', 'You have been signed out meanwhile. Load the page again.')
+  throw new ProblemError('forbidden', 'You have been signed out. Reload the page.')
 }
 
 /** What somebody may do who is signed in with a browser: all that their role can have. */
@@ -78,12 +78,12 @@ export async function formOf(visit: EndpointRequest, visitor: Visitor): Promise<
     origin === undefined
       ? site !== undefined && !['same-origin', 'none'].includes(site)
       : !own.includes(origin)
-  if (foreign) throw new ProblemError('forbidden', 'The form was sent from another site.')
+  if (foreign) throw new ProblemError('forbidden', 'The form was submitted from another site.')
   const form = await readForm(visit.raw)
   if (isSame(form.get('csrf') ?? '', visitor.csrf)) return form
   throw new ProblemError(
     'forbidden',
-    'You have signed in or out since this page was shown, or it is too old. Go back, load it again, and send it once more.',
+    'The form has expired, or you have signed in or out since it was shown. Go back, reload the page and submit again.',
   )
 }
 

@@ -87,7 +87,7 @@ export function hereOf({ base, request }: EndpointRequest): string {
 /** What a person makes little of in the words of HTTP. */
 const titles: Partial<Record<ErrorStatus, string>> = {
   400: 'This link does not work',
-  403: 'Nothing was done',
+  403: 'Not allowed',
 }
 
 /** A refusal as a page. */

@@ -16,7 +16,7 @@ export function signInPage(visitor: Visitor, options: SignInOptions): Reply {
   const { why, formTarget, fault, account = '' } = options
   return page(
     {
-      title: fault ? 'Fault: Sign in' : 'Sign in',
+      title: fault ? 'Error: sign in' : 'Sign in',
       narrow: true,
       headers: visitor.headers,
       formTarget,
@@ -131,5 +131,5 @@ function requireUnchanged(database: Database, { id, password_hash: hash }: Accou
 }
 
 function wrong(): ProblemError {
-  return new ProblemError('forbidden', 'The account or the password is wrong.')
+  return new ProblemError('forbidden', 'Incorrect account or password.')
 }

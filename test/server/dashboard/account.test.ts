@@ -3,7 +3,7 @@ import { minute } from '../../helpers/academy.ts'
 import { password } from '../oauth/flow.ts'
 import { roles, test, thingsOf } from './signed-in.ts'
 
-const button = 'Change the password'
+const button = 'Change password'
 const next = 'another long password'
 
 test('it says who one is', async ({ admin, analyst, signIn }) => {
@@ -13,7 +13,7 @@ test('it says who one is', async ({ admin, analyst, signIn }) => {
   })
   const { text } = await (await signIn(analyst)).open('/dashboard/account')
   expect(text).toContain(
-    `Name Ana Lyst E-mail address ${analyst.email} Username ana Role analyst Scopes read Id ${analyst.id} Since 1 Mar 2026`,
+    `Name Ana Lyst E-mail address ${analyst.email} Username ana Role analyst Scopes read ID ${analyst.id} Created 1 Mar 2026`,
   )
 })
 
@@ -30,12 +30,12 @@ test.for(roles)(
       button,
     )
     expect(done.url).toBe('http://localhost/dashboard/account?done=password_changed')
-    expect(done.text).toContain('Your password is changed. E-mail address or username')
+    expect(done.text).toContain('Password changed. E-mail address or username')
     expect((await elsewhere.open('/dashboard')).text).toContain('Password')
     expect(await browser.signIn(done, person.email, password)).toMatchObject({ status: 403 })
     const back = await browser.signIn(done, person.email, next)
-    expect(back.text).toContain('Who you are')
-    expect(back.text).toContain('There are none.')
+    expect(back.text).toContain('Profile')
+    expect(back.text).toContain('No application can act as you.')
     expect(JSON.stringify(academy.logged)).not.toMatch(/long password|horse/)
   },
 )
@@ -46,7 +46,11 @@ test.for([
     { currentPassword: 'not this one, no' },
     'Current password must be the current password',
   ],
-  ['the new ones differ', { repeated: 'another long passwort' }, 'New password, once more must be the same'],
+  [
+    'the new ones differ',
+    { repeated: 'another long passwort' },
+    'Repeat new password must match the new password',
+  ],
   [
     'the new one is short',
     { password: 'short', repeated: 'short' },
@@ -88,10 +92,10 @@ test('a grant is listed with its application, and revoked after a question', asy
   expect((await bearer.get('/v1/user/profile')).status).toBe(200)
   const browser = await signIn(analyst)
   const page = await browser.open('/dashboard/account')
-  expect(page.text).toMatch(/learnctl read 1 Mar 2026 1 Mar 2026 \d+ \w+ 2026 Revoke what learnctl may do/)
+  expect(page.text).toMatch(/learnctl read 1 Mar 2026 1 Mar 2026 \d+ \w+ 2026 Revoke access of learnctl/)
   const asked = await browser.open(/href="([^"]+\/revoke)"/.exec(page.html)?.[1] ?? '')
-  const done = await browser.submit(asked, {}, 'Revoke the grant')
+  const done = await browser.submit(asked, {}, 'Revoke access')
   expect(done.url).toBe('http://localhost/dashboard/account?done=grant_revoked')
-  expect(done.text).toContain('There are none.')
+  expect(done.text).toContain('No application can act as you.')
   expect((await bearer.get('/v1/user/profile')).status).toBe(401)
 })

@@ -4,7 +4,7 @@ import { isCredential } from '../../../src/codec/credential-text.ts'
 import type { PlainBrowser, Shown } from '../../helpers/browser.ts'
 import { send, test, thingsOf } from './signed-in.ts'
 
-const button = 'Register it'
+const button = 'Register application'
 const filledIn = { name: 'Gradebook', redirectUris: 'https://g.example/cb\r\n\r\n  http://127.0.0.1/cb ' }
 
 async function register(browser: PlainBrowser, fields: Record<string, string> = {}): Promise<Shown> {
@@ -42,7 +42,7 @@ test('a confidential application is registered, its secret shown this once', asy
 test('a public one has no secret: its page may be loaded again', async ({ admin, signIn }) => {
   const page = await register(await signIn(admin), { kind: 'public' })
   expect(page.url).toBe('http://localhost/dashboard/apps?done=app_made')
-  expect(page.text).toMatch(/The application is registered\. .* Gradebook app_\w+ public/)
+  expect(page.text).toMatch(/Application registered\. .* Gradebook app_\w+ public/)
   expect(page.html).not.toContain('lps_')
 })
 
@@ -85,7 +85,7 @@ test('an application is deleted after a question, with what it was allowed', asy
   const browser = await signIn(admin)
   const asked = await browser.open(`/dashboard/apps/${clientId}/delete`)
   expect(asked.text).toContain(clientId)
-  const done = await browser.submit(asked, {}, 'Delete the application')
+  const done = await browser.submit(asked, {}, 'Delete application')
   expect(done.url).toBe('http://localhost/dashboard/apps?done=app_deleted')
   expect(done.html).not.toContain(clientId)
   expect(academy.database.all(sql`select id from grants where id = ${grantId}`)).toEqual([])
@@ -93,7 +93,7 @@ test('an application is deleted after a question, with what it was allowed', asy
 
 test('the one that is built in has no way to delete it, and is not deleted', async ({ admin, signIn }) => {
   const browser = await signIn(admin)
-  expect((await browser.open('/dashboard/apps')).text).toContain('built in')
+  expect((await browser.open('/dashboard/apps')).text).toContain('Built in')
   const refused = await send(browser, '/dashboard/apps/learnctl/delete', {})
   expect(refused).toMatchObject({
     status: 403,

@@ -6,7 +6,7 @@ import { day } from '../../helpers/academy.ts'
 import type { PlainBrowser, Shown } from '../../helpers/browser.ts'
 import { roles, test } from './signed-in.ts'
 
-const button = 'Create the key'
+const button = 'Create key'
 
 /** The key on the page that shows it. */
 function keyOn({ html }: Shown): string {
@@ -23,7 +23,7 @@ test.for(roles)(
     const person = await academy.person(role)
     const browser = await signIn(person)
     const page = await create(browser, { scopes: grantable[role], expiresAt: '2026-03-02' })
-    expect(page).toMatchObject({ status: 200, text: expect.stringContaining('Copy it now') })
+    expect(page).toMatchObject({ status: 200, text: expect.stringContaining('Copy the key now') })
     const key = keyOn(page)
     expect(isCredential('apiKey', key)).toBe(true)
     expect((await academy.bearer(`Bearer ${key}`).get('/v1/user/profile')).body).toMatchObject({
@@ -70,7 +70,7 @@ test('the same form sent again makes no second key, and does not show the first'
   const first = await browser.submit(form, { name: 'nightly' }, button)
   const again = await browser.submit(form, { name: 'nightly' }, button)
   expect(again).toMatchObject({ status: 200, url: 'http://localhost/dashboard/keys?done=key_made_before' })
-  expect(again.text).toContain('no second key was made')
+  expect(again.text).toContain('no second key was created')
   expect(again.html).not.toContain(keyOn(first))
   const named = sql`select id from api_keys where name = 'nightly'`
   expect(academy.database.all(named)).toHaveLength(1)
@@ -91,14 +91,14 @@ test('every fault of a form is told at its field, and what was filled in stays',
   const page = await create(browser, { name: '<b> ', scopes: [], expiresAt: '2020-01-01' })
   expect(page.status).toBe(422)
   expect(page.text).toContain('Scopes must have at least 1 item')
-  expect(page.html).toMatch(/<title>Fault: API keys/)
+  expect(page.html).toMatch(/<title>Error: API keys/)
   expect(page.html).toContain('role="alert"')
   const again = await browser.submit(page, { scopes: ['read'] }, button)
-  expect(again.text).toContain('Last day must be in the future')
+  expect(again.text).toContain('Expiry date must be in the future')
   expect(again.html).toContain('value="2020-01-01" aria-describedby="expiresAt-hint" aria-invalid="true"')
   expect(await browser.submit(again, { expiresAt: '2026-02-30' }, button)).toMatchObject({
     status: 422,
-    text: expect.stringContaining('Last day must be a day such as 2027-01-31'),
+    text: expect.stringContaining('Expiry date must be a day such as 2027-01-31'),
   })
   expect(await browser.submit(again, { name: ' ', expiresAt: '' }, button)).toMatchObject({
     status: 422,
@@ -107,7 +107,7 @@ test('every fault of a form is told at its field, and what was filled in stays',
   const done = await browser.submit(again, { expiresAt: '' }, button)
   expect(done).toMatchObject({
     status: 200,
-    text: expect.stringContaining('Name <b> Scopes read Ends never'),
+    text: expect.stringContaining('Name <b> Scopes read Expires Never'),
   })
 })
 
@@ -131,9 +131,9 @@ test('a key is revoked after a question', async ({ academy, analyst, signIn }) =
   )
   expect(asked.text).toContain('nightly')
   expect((await key.get('/v1/user/profile')).status).toBe(200)
-  const done = await browser.submit(asked, {}, 'Revoke the key')
+  const done = await browser.submit(asked, {}, 'Revoke key')
   expect(done).toMatchObject({ url: 'http://localhost/dashboard/keys?done=key_revoked', status: 200 })
-  expect(done.text).toContain('The key is revoked')
+  expect(done.text).toContain('API key revoked.')
   expect(done.text).toMatch(/nightly .* revoked/)
   expect(done.html).not.toMatch(/Revoke<span class="unseen"> nightly/)
   expect((await key.get('/v1/user/profile')).status).toBe(401)

@@ -13,7 +13,7 @@ test('after signing in one is at the page that one asked for, with its query', a
   const page = await browser.open('/dashboard/keys?done=key_revoked')
   const there = await browser.signIn(page, admin.email, password)
   expect(there).toMatchObject({ status: 200, url: `${issuer}/dashboard/keys?done=key_revoked` })
-  expect(there.text).toContain('My keys')
+  expect(there.text).toContain('Your keys')
 })
 
 test('the bare address of a server leads to the dashboard', async ({ academy }) => {
@@ -26,7 +26,7 @@ test('a wrong password leads nowhere', async ({ academy, admin }) => {
   givePassword(academy, admin.id)
   const browser = plainBrowser(academy.fetch, issuer)
   const refused = await browser.signIn(await browser.open('/dashboard'), admin.email, 'wrong')
-  expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('is wrong') })
+  expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('Incorrect account') })
   expect((await browser.open('/dashboard')).text).toContain('Password')
 })
 
@@ -120,9 +120,9 @@ test('behind a public address with a path, every link and form stays below it', 
   const page = await browser.submit(
     await browser.open('/academy/dashboard/keys'),
     { name: 'x' },
-    'Create the key',
+    'Create key',
   )
-  expect(page.text).toContain('Copy it now')
+  expect(page.text).toContain('Copy the key now')
   const list = await browser.open('/academy/dashboard/keys')
   for (const { html } of [overview, page, list]) {
     const places = [...html.matchAll(/(?:href|action)="([^"#]+)"/g)].map(([, place]) => place)

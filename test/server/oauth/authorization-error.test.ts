@@ -41,7 +41,7 @@ test.for(['response_type', 'scope', 'state', 'code_challenge', 'code_challenge_m
     const answered = await flow.browser.open(`${authorizePath()}&${name}=again`)
     expect(sentBack(answered)).toMatchObject({
       error: 'invalid_request',
-      error_description: `The parameter ${name} came more than once.`,
+      error_description: `The parameter ${name} must be given only once.`,
       iss: issuer,
     })
     // Which of two states is the client's own, nobody can tell.

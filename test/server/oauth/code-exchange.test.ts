@@ -158,7 +158,7 @@ test.for(['grant_type', 'code', 'redirect_uri', 'client_id', 'code_verifier'])(
     const refused = await academy.bearer(undefined).send('POST', '/oauth/token', `${fields}`, headers)
     expect(refused.body).toMatchObject({
       error: 'invalid_request',
-      error_description: `The parameter ${name} came more than once.`,
+      error_description: `The parameter ${name} must be given only once.`,
     })
   },
 )

@@ -10,7 +10,7 @@ test('who is not signed in is asked to, for the sake of the client, and comes to
 }) => {
   const first = await flow.authorize()
   expect(first.status).toBe(200)
-  expect(first.text).toContain('learnctl wants to act for you.')
+  expect(first.text).toContain('learnctl is asking to act on your behalf.')
   const page = await flow.consent(admin)
   expect(page).toMatchObject({ status: 200, leadsTo: null, url: issuer + authorizePath() })
   expect(academy.database.all(sql`select * from authorization_codes`)).toEqual([])
@@ -21,15 +21,15 @@ test('consent names the client, the account, each scope in words, how long, and 
   flow,
 }) => {
   const { text, html } = await flow.consent(admin, { scope: 'read write admin' })
-  expect(text).toContain('Allow learnctl to act for you?')
+  expect(text).toContain('Allow learnctl to act on your behalf?')
   expect(text).toContain(`Your account ${admin.email} admin`)
   expect(text).toMatch(
     /View the courses, .* read Change the courses, .* write Administer the academy: .* admin /,
   )
-  expect(text).toContain('Until 30 May 2026 or sooner: when you end it')
-  expect(text).toContain('after 30 days without use')
+  expect(text).toContain('Until 30 May 2026 or earlier, if you revoke it')
+  expect(text).toContain('it is not used for 30 days')
   expect(text).toContain('a program on this computer (127.0.0.1:50123)')
-  expect(text).toContain('only if you have just started this yourself')
+  expect(text).toContain('only if you have just started it yourself')
   expect(html).toContain('<title>Allow learnctl? · learnctl academy</title>')
 })
 
@@ -37,8 +37,8 @@ test('for an application of another host, consent names the host', async ({ acad
   const redirect_uri = 'https://grades.example/back'
   const { clientId: client_id } = register(academy, { redirectUris: [redirect_uri] })
   const { text } = await flow.consent(admin, { client_id, redirect_uri })
-  expect(text).toContain('Allow Gradebook to act for you?')
-  expect(text).toContain('Then you go to grades.example Allow')
+  expect(text).toContain('Allow Gradebook to act on your behalf?')
+  expect(text).toContain('You will be sent to grades.example Allow')
 })
 
 test('consent is asked every time, of every client, and allowing twice gives two codes', async ({
@@ -49,7 +49,7 @@ test('consent is asked every time, of every client, and allowing twice gives two
   const { clientId: client_id } = register(academy)
   for (const changes of [{}, {}, { client_id }, { client_id }]) {
     const page = await flow.consent(admin, changes)
-    expect(page.text).toContain('to act for you?')
+    expect(page.text).toContain('to act on your behalf?')
     expect((await flow.browser.submit(page, {}, 'Allow')).leadsTo).toContain('code=lpc_')
   }
   expect(academy.database.all(sql`select hash from authorization_codes`)).toHaveLength(4)
@@ -81,7 +81,7 @@ test('denial leads back with access_denied, and leaves no code', async ({ academ
   expect(answered.status).toBe(303)
   expect(sentBack(answered)).toEqual({
     error: 'access_denied',
-    error_description: 'The person denied the request.',
+    error_description: 'The user denied the request.',
     state: 'state of the client',
     iss: issuer,
   })
@@ -106,7 +106,7 @@ test('another account takes signing in anew, and comes back to the same question
 
 test('only what the role may give is given, and the page says what is not', async ({ flow, learner }) => {
   const page = await flow.consent(learner, { scope: 'admin read' })
-  expect(page.text).toContain('It also asked for admin, which your account cannot give.')
+  expect(page.text).toContain('It also asked for admin, which your role does not allow.')
   const code = sentBack(await flow.browser.submit(page, {}, 'Allow'))['code'] ?? ''
   expect((await flow.exchange(code)).body).toMatchObject({ scope: 'read' })
 })

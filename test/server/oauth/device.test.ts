@@ -63,11 +63,11 @@ test('the device waits until somebody allows it, and then gets tokens, once', as
     body: { error: 'authorization_pending' },
   })
   const page = await device.type(learner, user_code)
-  expect(page.text).toContain('Allow learnctl to act for you?')
+  expect(page.text).toContain('Allow learnctl to act on your behalf?')
   clock.advance(5 * second)
   expect((await device.poll(device_code)).body.error).toBe('authorization_pending')
   const done = await flow.browser.submit(page, {}, 'Allow')
-  expect(done.text).toContain('The device is allowed')
+  expect(done.text).toContain('Device connected')
   expect(done.leadsTo).toBeNull()
   clock.advance(5 * second)
   const answer = await device.poll(device_code)
@@ -100,8 +100,8 @@ test('the page names the client, the account, the scopes, the code, and warns of
   const { text } = await device.type(admin, user_code)
   expect(text).toContain(`${admin.email} admin`)
   expect(text).toMatch(/View the courses, .* Administer the academy/)
-  expect(text).toContain(`Code shown ${user_code}`)
-  expect(text).toContain('only if you started this yourself')
+  expect(text).toContain(`Code on the device ${user_code}`)
+  expect(text).toContain('only if you started it yourself')
   expect(text).toContain('Until 30 May 2026')
 })
 
@@ -109,12 +109,12 @@ test('a link with the code fills it in and decides nothing', async ({ academy, a
   const { device_code, user_code, verification_uri_complete } = (await device.start()).body
   givePassword(academy, admin.id)
   const first = await flow.browser.open(verification_uri_complete)
-  expect(first.text).toContain('A device wants to act for you.')
+  expect(first.text).toContain('A device is asking to act on your behalf.')
   const page = await flow.browser.signIn(first, admin.email, password)
   expect(page.forms[0]?.fields).toMatchObject({ user_code })
   expect(page.text).not.toContain('Allow')
   expect((await device.poll(device_code)).body.error).toBe('authorization_pending')
-  expect((await flow.browser.submit(page, {}, 'Continue')).text).toContain(`Code shown ${user_code}`)
+  expect((await flow.browser.submit(page, {}, 'Continue')).text).toContain(`Code on the device ${user_code}`)
 })
 
 test('a code may be typed in small letters, with spaces or without the hyphen', async ({ admin, device }) => {
@@ -133,7 +133,7 @@ test('a code may be typed in small letters, with spaces or without the hyphen', 
 test('a denied device is told so, once', async ({ admin, device, flow }) => {
   const { device_code, user_code } = (await device.start()).body
   const done = await flow.browser.submit(await device.type(admin, user_code), {}, 'Deny')
-  expect(done.text).toContain('The device is denied')
+  expect(done.text).toContain('Device denied')
   expect(await device.poll(device_code)).toMatchObject({ status: 400, body: { error: 'access_denied' } })
   expect((await device.poll(device_code)).body.error).toBe('invalid_grant')
 })
@@ -209,7 +209,7 @@ test('an account that can give none of the scopes is told, and another may answe
   const { device_code, user_code } = (await device.start('admin')).body
   const refused = await device.type(learner, user_code)
   expect(refused.status).toBe(403)
-  expect(refused.text).toContain('An account of the role learner can give none of these scopes.')
+  expect(refused.text).toContain('The role learner cannot grant any of these scopes.')
   await flow.browser.submit(refused, {}, 'Use another account')
   const page = await device.type(admin, user_code)
   await flow.browser.submit(page, {}, 'Allow')
@@ -231,7 +231,7 @@ test('five wrong codes end the session of the browser, and a right one between d
   expect(right.text).toContain('Allow learnctl')
   const fifth = await flow.browser.submit(right, { user_code: 'BBBB-BBBB' }, 'Allow')
   expect(fifth.status).toBe(403)
-  expect(fifth.text).toContain('5 wrong codes: you have been signed out.')
+  expect(fifth.text).toContain('5 wrong codes. You have been signed out.')
   const next = await flow.browser.open('/oauth/device')
   expect(next.text).toContain('E-mail address or username')
 })

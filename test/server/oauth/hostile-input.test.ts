@@ -13,7 +13,7 @@ test('the name of an application is text, whatever it is made of', async ({ acad
     expect(page.html).not.toContain('<img')
     expect(page.text).toContain(markup)
   }
-  expect(consent.text).toContain(`Allow ${markup} to act for you?`)
+  expect(consent.text).toContain(`Allow ${markup} to act on your behalf?`)
 })
 
 test('nothing of a request gets into the page but as text', async ({ admin, flow }) => {

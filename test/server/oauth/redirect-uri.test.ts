@@ -74,7 +74,7 @@ test('no redirect URI is a page of 400, although only one is registered', async 
   for (const redirect_uri of [undefined, '']) {
     const page = await flow.authorize({ client_id: clientId, redirect_uri })
     expect(page).toMatchObject({ status: 400, leadsTo: null })
-    expect(page.text).toContain('The parameter redirect_uri is missing.')
+    expect(page.text).toContain('The parameter redirect_uri is required.')
   }
 })
 

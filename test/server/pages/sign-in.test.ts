@@ -25,7 +25,7 @@ async function crowd(academy: TestAcademy, size: number): Promise<Person[]> {
 }
 
 function isIn({ text }: Shown): boolean {
-  return text.includes('to act for you?')
+  return text.includes('to act on your behalf?')
 }
 
 test('a person signs in with e-mail address, in any case, or username, and comes back to where they were', async ({
@@ -68,13 +68,13 @@ test('a wrong password, an account that is not there, one without a password or 
   for (const account of [admin.email, 'nobody@school.example', '']) {
     const page = await attempt(flow.browser, account, wrong)
     expect(page.status).toBe(403)
-    expect(page.html).toContain('<p class="fault" role="alert">The account or the password is wrong.</p>')
-    expect(page.html).toContain('<title>Fault: Sign in')
+    expect(page.html).toContain('<p class="fault" role="alert">Incorrect account or password.</p>')
+    expect(page.html).toContain('<title>Error: sign in')
   }
   for (const { email } of [instructor, learner, analyst]) {
     const page = await attempt(flow.browser, email)
     expect(page.status).toBe(403)
-    expect(page.text).toContain('The account or the password is wrong.')
+    expect(page.text).toContain('Incorrect account or password.')
     expect(page.forms[0]?.fields).toMatchObject({ account: email, password: '' })
   }
   expect((await attempt(flow.browser, instructor.email, '')).status).toBe(403)
