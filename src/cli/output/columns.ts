@@ -97,10 +97,11 @@ export function pathMeant(name: string, valid: readonly string[]): string {
       hint: `name one in full: --columns ${path}`,
     })
   }
+  const known = labelled(valid, valid)
   throw new UsageError(`unknown column ${shown}`, {
     code: 'unknown_column',
-    why: [`columns: ${valid.join(', ')}`],
-    choice: { given: name, valid: labelled(valid, valid).flatMap(namesOf) },
+    why: [`columns: ${known.map(({ label }) => label).join(', ')}`],
+    choice: { given: name, valid: known.flatMap(namesOf) },
   })
 }
 

@@ -32,11 +32,17 @@ export function fitColumns(
   const rank = (index: number) =>
     leading.includes(index) ? 0 : columns[index]?.empty ? 3 : columns[index]?.id ? 1 : 2
   let room = width + gap
+  let cut = false
   const shown = indexes
     .toSorted((one, other) => rank(one) - rank(other))
     .filter((index, place) => {
       const needed = (columns[index]?.least ?? 0) + gap
-      if (!keepAll && place > 0 && needed > room) return false
+      // A column of nothing does not take the place of one that has values.
+      const hides = place > 0 && (needed > room || (cut && columns[index]?.empty))
+      if (!keepAll && hides) {
+        cut = true
+        return false
+      }
       room -= needed
       return true
     })

@@ -48,6 +48,13 @@ describe('a table', () => {
     expect(wide.hidden?.()).toEqual([])
   })
 
+  it('shows no empty column in the place of one that has values', async () => {
+    const shown = named('title', 'bio', 'status', 'id')
+    const list = (await loadTable({ columns: shown, chosen: false, width: 42, chalk })).list()
+    expect(list.rows(rows)).toMatch(/^title +status\n/)
+    expect(list.hidden?.()).toEqual(['bio', 'id'])
+  })
+
   it('says in the narrowest terminal what a row is and how it stands', async () => {
     const list = (await loadTable({ columns, chosen: false, width: 40, chalk })).list()
     expect(list.rows(rows)).toMatch(/^title +status .*\nMarine biology f… {2}draft /)
