@@ -214,9 +214,9 @@ describe('is not offered, in one line that names host and operation', () => {
     expect(await cli.run('analytics summary', at(seed))).toEqual({
       code: 1,
       stdout: '',
-      stderr: `error: ${new URL(seed.url).host} does not offer a summary of its learners
-  the answer to GET /v1/analytics/learners holds none
-  hint: export the rows instead: learnctl analytics export
+      stderr: `error: ${new URL(seed.url).host} does not offer a learner summary
+  The response to GET /v1/analytics/learners has none
+  hint: Export the rows instead: learnctl analytics export
 `,
     })
   })

@@ -39,14 +39,18 @@ const filters = {
     placeholder: 'learner',
     summary: 'Only this learner: id, ext:<your own id> or email:<address>',
   },
-  status: { kind: 'words', summary: 'Only these', choices: ['not_started', 'in_progress', 'completed'] },
+  status: {
+    kind: 'words',
+    summary: 'Filter by progress',
+    choices: ['not_started', 'in_progress', 'completed'],
+  },
   difficulty: {
     kind: 'words',
-    summary: 'Only courses this hard',
+    summary: 'Filter by difficulty of the course',
     choices: ['beginner', 'intermediate', 'advanced', 'expert'],
   },
-  include_not_started: { kind: 'switch', summary: 'With dates: also who is enrolled and never started' },
-  include_deleted: { kind: 'switch', summary: 'Deleted users, too' },
+  include_not_started: { kind: 'switch', summary: 'With dates, include learners who have not started' },
+  include_deleted: { kind: 'switch', summary: 'Include deleted users' },
 } satisfies Readonly<Partial<Record<keyof Query, FieldFlag>>>
 
 /** The parameters that several references may be given for, and their flags. */
@@ -105,7 +109,9 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'summary',
-    summary: 'Show how far learners are: the distribution of completion, and the courses side by side',
+    summary: 'Show learner progress: completion, grades, and each course',
+    description:
+      'In a pipe and as CSV it is one figure a row: section, name, measure, value. Dates filter by when the learner last\naccessed the course.',
     flags: timedFlags,
     examples: ['analytics summary', 'analytics summary --course ext:AAA-2014J -o json'],
     run: runSummary,
@@ -161,15 +167,10 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   const { data } = await caller.call(operation, { query, signal: io.signal })
   const { summary, period } = data
   if (!summary) {
-    throw new CommandError(
-      'not_offered',
-      'failure',
-      `${hostIn(context)} does not offer a summary of its learners`,
-      {
-        why: [`the answer to ${operation.method} ${operation.path} holds none`],
-        hint: 'export the rows instead: learnctl analytics export',
-      },
-    )
+    throw new CommandError('not_offered', 'failure', `${hostIn(context)} does not offer a learner summary`, {
+      why: [`The response to ${operation.method} ${operation.path} has none`],
+      hint: 'Export the rows instead: learnctl analytics export',
+    })
   }
   const format = settings.output.value
   const [{ drawSummary, figuresOf }, { colourLevel, painter }] = await Promise.all([
@@ -211,7 +212,7 @@ function queryOf({ session }: Context, { flags }: Given): Omit<Query, 'format'> 
   const last = flags[lastFlag.name]
   if (last === undefined) return query
   if (query['start_date'] !== undefined || query['end_date'] !== undefined) {
-    throw new UsageError('--last excludes --start-date and --end-date')
+    throw new UsageError('--last cannot be combined with --start-date or --end-date')
   }
   return { ...query, start_date: String(last) }
 }

@@ -15,9 +15,17 @@ export interface Figure {
 const ranges = Array.from({ length: 10 }, (_, tenth) =>
   tenth === 9 ? '90–100' : `${tenth * 10}–${tenth * 10 + 9}`,
 )
+const unstarted = 'Not started'
+
+/** How many enrolments are how far. Who has not started is at 0 %, too, and is no part of the lowest tenth here. */
+function distributionOf({ distribution, notStarted }: Summary): (readonly [range: string, count: number])[] {
+  const started = distribution.map((count, tenth) => (tenth === 0 ? Math.max(0, count - notStarted) : count))
+  return [[unstarted, notStarted], ...started.map((count, tenth) => [ranges[tenth] ?? '', count] as const)]
+}
 
 /** A summary as plain rows: for pipes, CSV and the like. */
-export function figuresOf({ distribution, byCourse, ...all }: Summary): Figure[] {
+export function figuresOf(summary: Summary): Figure[] {
+  const { distribution: _, byCourse, ...all } = summary
   const rows = (section: Figure['section'], name: string, figures: object) =>
     Object.entries(figures).map(([measure, value]) => ({
       section,
@@ -27,12 +35,9 @@ export function figuresOf({ distribution, byCourse, ...all }: Summary): Figure[]
     }))
   return [
     ...rows('all', '', all),
-    ...distribution.map((value, tenth) => ({
-      section: 'distribution' as const,
-      name: ranges[tenth] ?? '',
-      measure: 'enrollments',
-      value,
-    })),
+    ...distributionOf(summary).flatMap(([range, enrollments]) =>
+      rows('distribution', range, { enrollments }),
+    ),
     ...byCourse.flatMap(({ courseId, courseTitle, ...figures }) =>
       rows('course', `${courseTitle} (${courseId})`, figures),
     ),
@@ -84,24 +89,14 @@ function flow(
   return text
 }
 
-function distributionChart(
-  { distribution, enrollments, notStarted }: Summary,
-  width: number,
-  chalk: ChalkInstance,
-): string {
-  if (enrollments === 0) return ''
-  const [lowest = 0, ...others] = distribution
-  // Who has not started is at 0 %, too, and not what the lowest tenth is looked at for.
-  const rows = [
-    ['Not started', notStarted] as const,
-    ...[Math.max(0, lowest - notStarted), ...others].map(
-      (count, tenth) => [`${ranges[tenth]} %`, count] as const,
-    ),
-  ]
+function distributionChart(summary: Summary, width: number, chalk: ChalkInstance): string {
+  if (summary.enrollments === 0) return ''
+  const rows = distributionOf(summary)
   const most = Math.max(1, ...rows.map(([, count]) => count))
   const digits = String(most).length
   const room = Math.max(10, Math.min(60, width - 14 - digits))
-  const lines = rows.map(([label, count]) => {
+  const lines = rows.map(([range, count]) => {
+    const label = range === unstarted ? range : `${range} %`
     const figure = String(count).padStart(digits)
     return `${label.padStart(11)}  ${figure} ${chalk.cyan(bar(count / most, room))}`.trimEnd()
   })
