@@ -111,7 +111,7 @@ export const courses = {
       q: search('title and description'),
       tag: exactly('tag'),
       external_id: exactly('external id'),
-      managed_by: exactly('managing system'),
+      managed_by: exactly('the system that manages them'),
       updated_since: UpdatedSince,
       sort: sorting(['createdAt', 'updatedAt', 'title', 'difficulty'], '-createdAt'),
       ...paging,
@@ -167,7 +167,7 @@ export const courses = {
     query: z.strictObject({
       force: BooleanParam.default(false).meta({
         description:
-          'Delete it with its lessons, progress and grades, without it a course that has any is not deleted; requires an admin (default false)',
+          'Delete a course that has lessons, progress or grades together with them; requires an admin (default false)',
       }),
     }),
     elevatedBy: 'force',

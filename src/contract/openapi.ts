@@ -5,6 +5,7 @@ import { CourseInput } from './course-attributes.ts'
 import * as courses from './courses.ts'
 import * as enrollments from './enrollments.ts'
 import { phraseOf, statusOf } from './errors.ts'
+import { BooleanParam } from './field.ts'
 import * as grants from './grants.ts'
 import { type Contract, operations } from './index.ts'
 import * as keys from './keys.ts'
@@ -146,10 +147,30 @@ function schemasOf(
       else registry.add(schema, { id })
     }
   }
-  const { schemas } = z.toJSONSchema(registry, { io, unrepresentable: 'any', uri: referenceTo })
+  const { schemas } = z.toJSONSchema(registry, {
+    io,
+    unrepresentable: 'any',
+    uri: referenceTo,
+    override: plainly,
+  })
   const plain = Object.entries(schemas).map(([id, { $schema, $id, ...schema }]) => [id, schema])
   const repeated = Object.entries(again).map(([id, first]) => [id, { $ref: referenceTo(first) }])
   return Object.fromEntries([...plain, ...repeated]) as Json
+}
+
+/** What Zod adds to a schema, or has no word for, and a reader would stumble over. */
+function plainly({
+  zodSchema,
+  jsonSchema,
+}: {
+  zodSchema: unknown
+  jsonSchema: z.core.JSONSchema.BaseSchema
+}): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+  if (zodSchema !== BooleanParam) return
+  delete jsonSchema.enum
+  jsonSchema.type = 'boolean'
 }
 
 function referenceTo(id: string): string {

@@ -118,7 +118,7 @@ export const users = {
       q: search('e-mail address, username and name'),
       email: exactly('e-mail address'),
       external_id: exactly('external id'),
-      managed_by: exactly('managing system'),
+      managed_by: exactly('the system that manages them'),
       updated_since: UpdatedSince,
       include_deleted: BooleanParam.default(false).meta({
         description: 'Include deleted users (default false)',

@@ -121,6 +121,13 @@ test.for(described)('$name says in words what it does, and what each parameter t
   }
 })
 
+test('a switch in a query is a boolean, and no number has the bounds of its machine', () => {
+  const parameters = described.flatMap(({ operation }) => operation.parameters)
+  const total = parameters.find(({ name }) => name === 'include_total')
+  expect(total?.schema).toEqual({ type: 'boolean' })
+  expect(JSON.stringify(document)).not.toContain(String(Number.MAX_SAFE_INTEGER))
+})
+
 test('If-Match is told where there are versions, and where it is obeyed', () => {
   const conditional = described.filter(({ operation }) =>
     operation.parameters.some(({ name }) => name === 'If-Match'),
