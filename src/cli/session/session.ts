@@ -67,16 +67,16 @@ export function createSession(
   function target(): Target {
     chosen ??= choose()
     if (chosen) return chosen
-    throw new AuthRequiredError('no academy is chosen', {
+    throw new AuthRequiredError('No platform or academy is selected', {
       why: ['no profile is active, and neither --url nor LEARNCTL_URL is set'],
-      hint: 'sign in with `learnctl auth login --url <address>`, or make a local academy with `learnctl quickstart`',
+      hint: 'sign in with `learnctl auth login --url <address>`, or create a local academy with `learnctl quickstart`',
     })
   }
 
   function open({ silent = false } = {}): Promise<OpenAcademy> {
     const local = target()
     if (local.kind === 'remote') {
-      throw new CommandError('not_local', 'usage', `${local.url} is not an academy of this machine`)
+      throw new CommandError('not_local', 'usage', `${local.url} is not an academy on this machine`)
     }
     opened ??= openLocal(local.database, silent)
     return opened
@@ -85,7 +85,7 @@ export function createSession(
   async function openLocal(database: string, silent: boolean): Promise<OpenAcademy> {
     try {
       const academy = await transports.local(database, () => new Date(io.now()))
-      if (academy.created && !silent) await say(io, `note: made a new academy in ${visible(database)}\n`)
+      if (academy.created && !silent) await say(io, `note: created a new academy in ${visible(database)}\n`)
       return academy
     } catch (error) {
       throw databaseFault(error)
@@ -146,6 +146,10 @@ export function createSession(
     }
   }
 
+  async function missing(remote: RemoteTarget): Promise<never> {
+    throw (await import('./missing-credential.ts')).missingCredential(remote, profiles.read())
+  }
+
   async function create(options: CallerParts): Promise<Caller> {
     return (await import('./request-options.ts')).openCaller(io, settings, options)
   }
@@ -160,9 +164,9 @@ export function createSession(
         throw new CommandError(
           'no_bearer',
           'usage',
-          `the academy in ${current.database} takes no credential`,
+          `The local academy in ${current.database} has no credential`,
           {
-            hint: 'serve it with `learnctl server start`, and make a key for it with `learnctl keys create --name <what for>`',
+            hint: 'serve it with `learnctl server start`, and create a key with `learnctl keys create --name <name>`',
           },
         )
       }
@@ -201,18 +205,4 @@ export function databaseFault(error: unknown): unknown {
   // The server's own class would bring the server along.
   if (!(error instanceof Error) || error.name !== 'DatabaseError' || !('path' in error)) return error
   return new CommandError('database_unusable', 'failure', `${error.path} ${error.message}`, { cause: error })
-}
-
-async function missing(target: RemoteTarget): Promise<never> {
-  const { signInCommand } = await import('./sign-in-command.ts')
-  const { url, withheld } = target
-  const { origin } = new URL(url)
-  throw new AuthRequiredError(`no credential for ${origin}`, {
-    why: withheld
-      ? [
-          `the credential of profile ${withheld.profile} was stored for ${withheld.origin} and goes nowhere else`,
-        ]
-      : [],
-    hint: `set LEARNCTL_API_KEY, or sign in with \`${signInCommand(target, { whole: true })}\``,
-  })
 }

@@ -53,6 +53,26 @@ describe('a stored key', () => {
     expect(readFileSync(join(remote.config, 'profiles.json'), 'utf8')).toContain(admin.key)
   })
 
+  test('of another profile is named where the one in use has none for that place', async ({
+    remote,
+    admin,
+  }) => {
+    await remote.run(login, { stdin: admin.key })
+    storeProfile(remote.config, url, undefined, 'empty')
+    const { stdout, ...ran } = await remote.run('courses list')
+    expect({ stdout, ...ran }).toEqual({
+      code: 4,
+      stdout: '',
+      stderr: `error: No credential for ${url}
+  profile school-example has one
+  hint: use that profile: --profile school-example
+`,
+    })
+    expect(await remote.run('courses list --profile school-example')).toMatchObject({ code: 0 })
+    const elsewhere = await remote.run('courses list --url https://other.example')
+    expect(elsewhere.stderr).toContain('learnctl auth login --url https://other.example')
+  })
+
   test('is forgotten by auth logout, which says what is still set', async ({ remote, admin }) => {
     await remote.run(login, { stdin: admin.key })
     const out = await remote.run('auth logout', { env: { LEARNCTL_API_KEY: 'other' } })
@@ -224,7 +244,7 @@ describe('auth token', () => {
   })
 
   test('is exit 4 for whoever is not signed in', async ({ cli }) => {
-    expectClearError(await cli.run('auth token'), 4, 'no academy is chosen')
+    expectClearError(await cli.run('auth token'), 4, 'No platform or academy is selected')
     storeProfile(cli.config, url)
     expectClearError(await cli.run('auth token'), 4, `learnctl auth login --profile school --url ${url}`)
   })

@@ -149,7 +149,9 @@ describe('of a platform elsewhere', () => {
 test('without an academy names the ways to one', async ({ cli }) => {
   const { code, stderr } = await cli.run('doctor')
   expect(code).toBe(1)
-  expect(stderr).toMatch(/^error: 1 of 4 checks failed\n {2}academy: no academy is chosen \(sign in with /)
+  expect(stderr).toMatch(
+    /^error: 1 of 4 checks failed\n {2}academy: No platform or academy is selected \(sign in with /,
+  )
   expect(await outcomes(cli)).toContain('academy: failed')
 })
 

@@ -190,7 +190,7 @@ test.for([
   ['open course', 2, /^error: missing <id>/],
   ['open dashboard crs_1', 2, /^error: the dashboard takes no id/],
   ['open -q', 2, /^error: --quiet is not supported here/],
-  ['open', 4, /^error: no academy is chosen/],
+  ['open', 4, /^error: No platform or academy is selected/],
 ] as const)('%s is refused in one clear line', async ([line, code, message], { cli }) => {
   expect(await cli.run(line)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(message) })
 })

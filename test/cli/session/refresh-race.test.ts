@@ -172,7 +172,7 @@ describe('a process that is killed between the answer to its refresh and the wri
     const { code, stdout, stderr } = await home.learnctl('courses list')
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
     expect(stderr).toBe(`error: The session at ${academy.url} has ended
-  ${new URL(academy.url).host} says invalid_grant: The refresh token has already been used; all tokens issued for it are revoked.
+  ${new URL(academy.url).host} says: invalid_grant: The refresh token has already been used; all tokens issued for it are revoked.
   hint: sign in again: learnctl auth login --profile school --url ${academy.url}
 `)
     expect(wholeFile(home.config)).toBeUndefined()

@@ -1,0 +1,28 @@
+import { isLocal, type Profiles } from '../../config/profiles.ts'
+import type { RemoteTarget } from '../../config/target.ts'
+import { AuthRequiredError } from '../terminal/errors.ts'
+import { signInCommand } from './sign-in-command.ts'
+
+/** What to say where a platform is meant and nothing can be sent to it; another profile that has a credential is named. */
+export function missingCredential(target: RemoteTarget, { profiles }: Profiles): AuthRequiredError {
+  const { url, withheld } = target
+  const { origin } = new URL(url)
+  const other = Object.entries(profiles).find(
+    ([, profile]) => !isLocal(profile) && profile.credential?.origin === origin,
+  )?.[0]
+  const why = withheld
+    ? [
+        `the credential of profile ${withheld.profile} was stored for ${withheld.origin} and goes nowhere else`,
+      ]
+    : []
+  if (other !== undefined) {
+    return new AuthRequiredError(`No credential for ${origin}`, {
+      why: [...why, `profile ${other} has one`],
+      hint: `use that profile: --profile ${other}`,
+    })
+  }
+  return new AuthRequiredError(`No credential for ${origin}`, {
+    why,
+    hint: `set LEARNCTL_API_KEY, or sign in with \`${signInCommand(target, { whole: true })}\``,
+  })
+}
