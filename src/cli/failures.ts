@@ -63,11 +63,11 @@ export function failureOf(error: unknown, target: Target | null): Failure {
   }
   if (error instanceof AmbiguousError) {
     const noun = /\/v1\/([a-z]+)/.exec(new URL(error.url).pathname)?.[1] ?? 'courses'
-    const hint = `before you repeat it, check with: learnctl ${noun} list`
+    const hint = `Check before you retry: learnctl ${noun} list`
     return { ...nothing, code: error.code, exit: 'unavailable', message: error.message, hint }
   }
   if (error instanceof RequestError) {
-    const hint = error.code === 'insecure_http' ? 'use https, or allow it with --insecure-http' : null
+    const hint = error.code === 'insecure_http' ? 'Use https, or --insecure-http to allow it' : null
     return { ...nothing, code: error.code, exit: 'usage', message: error.message, hint }
   }
   if (error instanceof ProtocolError || error instanceof NotOfferedError) {
@@ -107,7 +107,7 @@ function failureOfApiError(error: ApiError, target: Target | null): Failure {
     const place = pointer === undefined ? parameter : pointer.replace(/^#?\//, '').replaceAll('/', '.')
     return place ? `${place}: ${detail}` : detail
   })
-  const wait = retryAfterMs === null ? [] : [`it asks to wait ${Math.ceil(retryAfterMs / 1000)} s`]
+  const wait = retryAfterMs === null ? [] : [`The server asks to wait ${Math.ceil(retryAfterMs / 1000)} s`]
   return {
     code,
     exit,
@@ -127,10 +127,10 @@ function signInHint(target: Target | null): string {
   const variable = variableOf(credential)
   if (variable !== null) {
     const [shadowed] = credential?.shadows ?? []
-    const otherwise = shadowed ? `use that of ${shadowed.name}` : `use: ${signInCommand(target)}`
-    return `put a valid one into ${variable}, or unset it and ${otherwise}`
+    const otherwise = shadowed ? `use the one from ${shadowed.name}` : `run: ${signInCommand(target)}`
+    return `Set ${variable} to a valid credential, or unset it and ${otherwise}`
   }
-  return `sign in again: ${signInCommand(target, { withKey: credential?.kind === 'api_key' })}`
+  return `Sign in again: ${signInCommand(target, { withKey: credential?.kind === 'api_key' })}`
 }
 
 /** The variable that a credential is from; null for one that is kept in a profile. */
@@ -152,12 +152,14 @@ function scopeHint({ neededScopes }: ApiError, target: Target | null): string | 
   const wanted = [...granted, ...needed]
   const scopes = [...new Set([...ownScopes.filter((scope) => wanted.includes(scope)), ...wanted])]
   if (kind === 'api_key') {
-    return `an admin makes a key that may do it: learnctl keys create --name <what for> --scopes ${scopes.join(',')}`
+    return `Ask an admin for a key with these scopes: learnctl keys create --name <name> --scopes ${scopes.join(',')}`
   }
   const variable = variableOf(target.credential)
-  const otherwise =
-    variable === null ? '' : `put a token that may do it into ${variable}, or unset it and use: `
-  return otherwise + signInCommand(target, { scopes })
+  const first =
+    variable === null
+      ? 'Sign in again with more scopes: '
+      : `Set ${variable} to a token with the scopes ${scopes.join(' ')}, or unset it and run: `
+  return first + signInCommand(target, { scopes })
 }
 
 /** Which credential was sent where, and which others it keeps from being used. */
@@ -165,15 +167,20 @@ export function credentialLines(target: Target | null): string[] {
   if (target?.kind !== 'remote' || !target.credential) return []
   const { kind, origin, shadows } = target.credential
   const what = kind === 'api_key' ? 'API key' : 'access token'
-  const used = `the ${what} from ${origin.name} was sent to ${new URL(target.url).origin}`
-  return [used, ...shadows.map(({ name }) => `it keeps the one from ${name} from being used`)]
+  const used = `The ${what} from ${origin.name} was sent to ${new URL(target.url).origin}`
+  return [used, ...shadows.map(({ name }) => `It overrides the one from ${name}`)]
 }
 
 function reachHint(error: ConnectionError | TimeoutError, target: Target | null): string | null {
-  if (error.code === 'first_byte_timeout') return 'wait longer with --timeout'
+  if (error.code === 'first_byte_timeout') return 'Use --timeout to wait longer'
+  const url = new URL(error.url)
+  if (error.code === 'not_tls') return `If the server uses plain http: --url http://${url.host}`
+  // A server that expects TLS hangs up on everything else.
+  if (error.code === 'reset' && url.protocol === 'http:')
+    return `If the server uses TLS: --url https://${url.host}`
   // It was reached, so its address is right.
   if (error.code === 'cut_short' || error.code === 'idle_timeout' || error.code === 'reset') return null
-  return target?.kind === 'remote' ? `the address is from ${target.origin.name}` : null
+  return target?.kind === 'remote' ? `The URL is from ${target.origin.name}` : null
 }
 
 interface Hinting {
@@ -184,5 +191,5 @@ interface Hinting {
 /** The nearest choices, where there are any, else the hint that came with the fault. */
 function hintOf({ hint, choice }: Hinting): string | null {
   const near = choice ? nearest(choice.given, choice.valid) : []
-  return near.length > 0 ? `did you mean ${near.join(' or ')}?` : (hint ?? null)
+  return near.length > 0 ? `Did you mean ${near.join(' or ')}?` : (hint ?? null)
 }

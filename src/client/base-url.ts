@@ -8,17 +8,17 @@ import { RequestError } from './errors.ts'
 export function normaliseBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new RequestError('invalid_base_url', `${text} is not an http or https address`)
+    throw new RequestError('invalid_base_url', `${text} is not an http or https URL`)
   }
   // The address itself is left out of the message: it may hold a password.
   if (url.username || url.password) {
     throw new RequestError(
       'invalid_base_url',
-      `the address of ${url.host} must not carry a user name or password`,
+      `The URL of ${url.host} must not contain a user name or password`,
     )
   }
   if (url.search || url.hash) {
-    throw new RequestError('invalid_base_url', `${text} must not carry a query or fragment`)
+    throw new RequestError('invalid_base_url', `${text} must not contain a query or fragment`)
   }
   const path = url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '').replace(/\/+$/, '')
   return url.origin + path
@@ -44,5 +44,5 @@ export function isConfidential(url: string): boolean {
 export function assertConfidential(baseUrl: string): void {
   if (isConfidential(baseUrl)) return
   const { host } = new URL(baseUrl)
-  throw new RequestError('insecure_http', `the credential would go to ${host} unencrypted, over plain http`)
+  throw new RequestError('insecure_http', `Refusing to send the credential to ${host} over unencrypted http`)
 }

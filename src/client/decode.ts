@@ -57,7 +57,7 @@ export async function readJson(
   const bytes = await readBytes(reply, limitBytes)
   if (bytes === null) {
     const limit = `${Math.floor(limitBytes / 1024 / 1024)} MiB`
-    throw new ProtocolError(target, 'too_large', `${answer(target)} is longer than ${limit}`)
+    throw new ProtocolError(target, 'too_large', `${answer(target)} is larger than ${limit}`)
   }
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   if (text.trim() === '') return null
@@ -67,7 +67,7 @@ export async function readJson(
     if (mediaTypeOf(reply) === 'text/html' || /^\s*<(!doctype|html|\?xml)/i.test(text.slice(0, 256))) {
       throw pageInstead(target)
     }
-    const message = `${answer(target)} is not JSON, or was cut off after ${bytes.byteLength} bytes`
+    const message = `${answer(target)} is not valid JSON, or was cut short after ${bytes.byteLength} bytes`
     throw new ProtocolError(target, 'not_json', message, cause)
   }
 }
@@ -84,7 +84,7 @@ export function listOf(target: Target, body: unknown): ListBody {
     if (data)
       return { ...body, data, nextCursor: typeof cursor === 'string' && cursor !== '' ? cursor : null }
   }
-  throw new ProtocolError(target, 'unexpected_shape', `${answer(target)} holds no list`)
+  throw new ProtocolError(target, 'unexpected_shape', `${answer(target)} contains no list`)
 }
 
 function onlyArray(body: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
@@ -104,10 +104,10 @@ export function assertMediaType(target: Target, reply: HttpResponse, media: read
 }
 
 function pageInstead(target: Target): ProtocolError {
-  const message = `${answer(target)} is a web page, not data; is ${new URL(target.url).origin} the address of the API?`
+  const message = `${answer(target)} is a web page, not JSON; is ${new URL(target.url).origin} the URL of the API?`
   return new ProtocolError(target, 'html', message)
 }
 
 function answer(target: Target): string {
-  return `the answer of ${hostOf(target)} to ${lineOf(target)}`
+  return `The response from ${hostOf(target)} to ${lineOf(target)}`
 }

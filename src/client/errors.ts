@@ -65,7 +65,7 @@ export class ApiError extends Error implements Refusal {
   }
 }
 
-/** Why a connection failed; `cut_short` is an answer that ended before it was whole. */
+/** Why a connection failed; `cut_short`: the answer ended too early; `not_tls`: https was met by something else. */
 export type ConnectionCode =
   | 'refused'
   | 'unresolved'
@@ -73,6 +73,7 @@ export type ConnectionCode =
   | 'reset'
   | 'cut_short'
   | 'tls'
+  | 'not_tls'
   | 'proxy'
   | 'failed'
 
@@ -94,10 +95,11 @@ export class ConnectionError extends Error {
 /** Which wait was too long: for a connection, for the head of an answer, or for the next byte of it. */
 export type TimeoutCode = 'connect_timeout' | 'first_byte_timeout' | 'idle_timeout'
 
-const waits: Readonly<Record<TimeoutCode, string>> = {
-  connect_timeout: 'took no connection',
-  first_byte_timeout: 'gave no answer',
-  idle_timeout: 'stopped in the middle of its answer and sent nothing more',
+const waits: Readonly<Record<TimeoutCode, (host: string, seconds: number) => string>> = {
+  connect_timeout: (host, seconds) => `Connection to ${host} timed out after ${seconds} s`,
+  first_byte_timeout: (host, seconds) => `${host} did not respond within ${seconds} s`,
+  idle_timeout: (host, seconds) =>
+    `${host} stopped in the middle of its response and sent nothing for ${seconds} s`,
 }
 
 /** A time-out ended the attempt. */
@@ -109,7 +111,7 @@ export class TimeoutError extends Error {
   readonly timeoutMs: number
 
   constructor(target: Target, code: TimeoutCode, timeoutMs: number, cause?: unknown) {
-    super(`${hostOf(target)} ${waits[code]} for ${timeoutMs / 1000} s (${lineOf(target)})`, { cause })
+    super(`${waits[code](hostOf(target), timeoutMs / 1000)} (${lineOf(target)})`, { cause })
     this.method = target.method
     this.url = target.url
     this.code = code
@@ -155,7 +157,7 @@ export class NotOfferedError extends Error {
   readonly status: number
 
   constructor(target: Target, operation: string, cause: ApiError) {
-    super(`${hostOf(target)} does not offer ${operation} (${lineOf(target)} answered ${cause.status})`, {
+    super(`${hostOf(target)} does not support ${operation} (${lineOf(target)} returned ${cause.status})`, {
       cause,
     })
     this.method = target.method
@@ -173,7 +175,7 @@ export class AmbiguousError extends Error {
   readonly url: string
 
   constructor(target: Target, cause: Error) {
-    super(`${lineOf(target)} may have had its effect: ${cause.message}`, { cause })
+    super(`${lineOf(target)} may have succeeded: ${cause.message}`, { cause })
     this.method = target.method
     this.url = target.url
   }

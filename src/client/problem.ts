@@ -82,7 +82,7 @@ function neededScopesOf({ status, headers }: HttpResponse): readonly string[] | 
 function redirected(target: Target, reply: HttpResponse): ProtocolError {
   const location = reply.headers['location'] ?? null
   const to = location && URL.canParse(location, target.url) ? ` to ${new URL(location, target.url).href}` : ''
-  const message = `${hostOf(target)} answered ${reply.status}${to}; redirects are not followed (${lineOf(target)})`
+  const message = `${hostOf(target)} returned ${reply.status}${to}; redirects are not followed (${lineOf(target)})`
   return new ProtocolError(target, 'redirected', message)
 }
 

@@ -9,7 +9,7 @@ const retriedStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 5
 /** After these nobody knows whether the request had its effect. */
 const ambiguousStatuses: ReadonlySet<number> = new Set([500, 502, 504])
 /** These do not heal in seconds. */
-const lastingFaults: ReadonlySet<string> = new Set(['tls', 'proxy'])
+const lastingFaults: ReadonlySet<string> = new Set(['tls', 'not_tls', 'proxy'])
 /** In these the request had left, and something may have acted on it. */
 const ambiguousFaults: ReadonlySet<string> = new Set([
   'reset',

@@ -26,16 +26,20 @@ const connectionCodes: Readonly<Record<string, ConnectionCode>> = {
   EPROTO: 'tls',
 }
 
-const sayings: Readonly<Record<ConnectionCode, string>> = {
-  refused: 'refused the connection; is it running?',
-  unresolved: 'cannot be found by that name',
-  unreachable: 'cannot be reached from here',
-  reset: 'dropped the connection without an answer',
-  cut_short: 'ended its answer before it was whole; the answer was cut short',
-  tls: 'could not be trusted',
-  proxy: 'cannot be reached through the proxy',
-  failed: 'could not be talked to',
+const sayings: Readonly<Record<ConnectionCode, (host: string, reason: string) => string>> = {
+  refused: (host) => `Connection refused by ${host}; is the server running?`,
+  unresolved: (host) => `Cannot resolve the host name of ${host}`,
+  unreachable: (host) => `Cannot reach ${host}`,
+  reset: (host) => `${host} closed the connection without a response`,
+  cut_short: (host) => `The response from ${host} was cut short`,
+  tls: (host, reason) => `Cannot make a trusted TLS connection to ${host}: ${reason}`,
+  not_tls: (host) => `${host} does not use TLS`,
+  proxy: (host, reason) => `Cannot reach ${host} through the proxy: ${reason}`,
+  failed: (host, reason) => `Connection to ${host} failed: ${reason}`,
 }
+
+/** OpenSSL's words where it got something that is no record of TLS, such as an answer in plain http. */
+const notTls = /wrong version number|packet length too long|unknown protocol|http request/i
 
 /** Where in an exchange a fault came up. */
 export interface Moment {
@@ -55,24 +59,29 @@ export function faultOf(request: HttpRequest, fault: unknown, { part, connectTim
     return new TimeoutError(request, 'connect_timeout', connectTimeoutMs, fault)
   }
   if (fault.name === 'HTTPParserError' || wireCode === 'UND_ERR_HEADERS_OVERFLOW') {
-    return new ProtocolError(request, 'not_http', `${hostOf(request)} does not speak HTTP properly`, fault)
+    return new ProtocolError(request, 'not_http', `${hostOf(request)} sent an invalid HTTP response`, fault)
   }
   const throughProxy = /\bproxy\b/i.test(fault.message)
   if (wireCode === 'UND_ERR_INVALID_ARG' && !throughProxy) {
-    return new RequestError('invalid_header', `the request cannot be sent: ${fault.message}`, fault)
+    return new RequestError('invalid_header', `Cannot send the request: ${fault.message}`, fault)
   }
-  const code = codeOf(wireCode, part, throughProxy)
-  const more = code === 'tls' || code === 'proxy' || code === 'failed' ? `: ${fault.message}` : ''
+  const code = codeOf(wireCode, part, throughProxy, fault.message)
   return new ConnectionError(
     request,
     code,
-    `${hostOf(request)} ${sayings[code]}${more} (${lineOf(request)})`,
+    `${sayings[code](hostOf(request), fault.message)} (${lineOf(request)})`,
     fault,
   )
 }
 
-function codeOf(wireCode: string, part: 'head' | 'body', throughProxy: boolean): ConnectionCode {
+function codeOf(
+  wireCode: string,
+  part: 'head' | 'body',
+  throughProxy: boolean,
+  reason: string,
+): ConnectionCode {
   if (part === 'body') return 'cut_short'
+  if (/^(ERR_SSL_|EPROTO)/.test(wireCode) && notTls.test(reason)) return 'not_tls'
   if (/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_)|SELF_SIGNED_CERT|^HOSTNAME_MISMATCH$/.test(wireCode))
     return 'tls'
   return connectionCodes[wireCode] ?? (throughProxy ? 'proxy' : 'failed')

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject } from '../codec/json-object.ts'
 import { ConfigError, systemCode } from './errors.ts'
 import { type LockClock, takeLock, withLock } from './lock.ts'
+import { makeDirectory, unwritable } from './make-directory.ts'
 import { type Profile, type Profiles, profileName } from './profiles.ts'
 
 /** Where profiles are kept. Reading is plain and quick; changing is atomic and safe between processes. */
@@ -19,6 +20,9 @@ export interface ProfileStore {
    */
   exclusively<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
 }
+
+/** What moves the directory of profiles elsewhere. */
+const directoryVariable = 'LEARNCTL_CONFIG_DIR'
 
 /**
  * The profiles in `profiles.json` of `directory`: the directory 0700, the file 0600 after every write. A file that
@@ -42,7 +46,7 @@ export function createProfileStore(
     await loadWriter()
     const release = await takeLock(join(directory, `${name}.credential.lock`), clock, signal).catch(
       (error: unknown) => {
-        throw unwritable(path, error)
+        throw unwritable(path, error, directoryVariable)
       },
     )
     try {
@@ -64,7 +68,7 @@ export function createProfileStore(
           return changed
         })
       } catch (error) {
-        throw unwritable(path, error)
+        throw unwritable(path, error, directoryVariable)
       }
     },
     exclusively,
@@ -117,7 +121,7 @@ function readProfiles(path: string): Profiles {
     // ENOTDIR: the directory itself is missing or is a file, which only a write has to mind.
     if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR')
       return { active: null, profiles: {} }
-    throw new ConfigError('config_unreadable', `cannot read ${path}: ${systemCode(error)}`, { cause: error })
+    throw new ConfigError('config_unreadable', `Cannot read ${path}: ${systemCode(error)}`, { cause: error })
   }
   return parse(text, path)
 }
@@ -126,7 +130,7 @@ function parse(text: string, path: string): Profiles {
   const corrupt = (what: string, cause?: unknown) =>
     new ConfigError('config_invalid', `${path} is damaged: ${what}`, {
       cause,
-      hint: `mend the file, or move it away and start anew: mv '${path}' '${path}.damaged'`,
+      hint: `Repair the file, or move it away and start over: mv '${path}' '${path}.damaged'`,
     })
   let stored: unknown
   try {
@@ -135,12 +139,12 @@ function parse(text: string, path: string): Profiles {
     // The parser's own words would quote what stands there, which may be a credential.
     throw corrupt(text.trim() === '' ? 'it is empty' : 'it is not JSON')
   }
-  if (!isJsonObject(stored) || !isJsonObject(stored['profiles'])) throw corrupt('it holds no "profiles"')
-  if (stored['version'] !== 1) throw corrupt(`its version is ${JSON.stringify(stored['version'])}, not 1`)
+  if (!isJsonObject(stored) || !isJsonObject(stored['profiles'])) throw corrupt('"profiles" is missing')
+  if (stored['version'] !== 1) throw corrupt(`version is ${JSON.stringify(stored['version'])}, not 1`)
   for (const [name, value] of Object.entries(stored['profiles'])) {
     const profile = `profile ${JSON.stringify(name)}`
-    if (!isProfile(name, value)) throw corrupt(`${profile} is neither an address nor a database`)
-    if (!isCredential(value['credential'])) throw corrupt(`${profile} holds a credential that is not whole`)
+    if (!isProfile(name, value)) throw corrupt(`${profile} has neither a URL nor a database`)
+    if (!isCredential(value['credential'])) throw corrupt(`${profile} has an incomplete credential`)
   }
   const active = stored['active']
   return {
@@ -178,20 +182,11 @@ function areTokens(value: Record<string, unknown>): boolean {
 
 function makePrivate(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeDirectory(directory, directoryVariable)
     const mode = statSync(directory).mode
     // A sticky directory is one that everybody shares, such as /tmp: not ours to close.
     if ((mode & 0o077) !== 0 && (mode & 0o1000) === 0) chmodSync(directory, 0o700)
   } catch (error) {
-    throw unwritable(directory, error)
+    throw unwritable(directory, error, directoryVariable)
   }
-}
-
-function unwritable(path: string, error: unknown): unknown {
-  const code = systemCode(error)
-  if (error instanceof ConfigError || code === undefined || !/^E[A-Z]+$/.test(code)) return error
-  return new ConfigError('config_unwritable', `cannot write ${path}: ${code}`, {
-    cause: error,
-    hint: 'set LEARNCTL_CONFIG_DIR to a directory that can be written',
-  })
 }

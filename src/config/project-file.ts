@@ -24,12 +24,13 @@ export function readProjectFile(cwd: string): ProjectFile | null {
     text = readFileSync(path, 'utf8')
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return null
-    throw new ConfigError('config_unreadable', `cannot read ${path}: ${systemCode(error)}`, { cause: error })
+    throw new ConfigError('config_unreadable', `Cannot read ${path}: ${systemCode(error)}`, { cause: error })
   }
   const values: Record<string, string> = {}
   for (const [name, value] of Object.entries(parse(text, path))) {
     if (!allowed.includes(name)) {
-      throw new SettingError(`${path} may hold only ${allowed.join(', ')}, not ${JSON.stringify(name)}`, {
+      throw new SettingError(`${path}: unknown setting ${JSON.stringify(name)}`, {
+        hint: `It can set only ${allowed.join(', ')}`,
         choice: { given: name, valid: allowed },
       })
     }

@@ -7,7 +7,8 @@ const parsers: { readonly [K in Kind]: Parser<Kinds[K]> } = {
   text: (text) => text,
   names: (text, name) => {
     const names = text.split(',').map((item) => item.trim())
-    if (names.includes('')) throw new SettingError(`${name} has an empty name in ${quote(text)}`)
+    if (names.includes(''))
+      throw new SettingError(`${name} must be a list such as id,title, not ${quote(text)}`)
     return names
   },
   format: (text, name) => choose(text, name, formats),
@@ -15,7 +16,7 @@ const parsers: { readonly [K in Kind]: Parser<Kinds[K]> } = {
   count: (text, name, { minimum = 0 }) => {
     const count = Number(text)
     if (/^\d{1,9}$/.test(text) && count >= minimum) return count
-    throw new SettingError(`${name} must be a whole number from ${minimum} on, not ${quote(text)}`)
+    throw new SettingError(`${name} must be a whole number, ${minimum} or more, not ${quote(text)}`)
   },
   duration: (text, name) => parseDuration(text, name),
   switch: (text, name) => {
@@ -34,9 +35,9 @@ export function parseDuration(text: string, name: string): number {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? []
   const durationMs = Math.round(Number(number) * (msOfUnit[unit] ?? 0))
   if (number !== '' && durationMs > 0 && durationMs <= longestMs) return durationMs
-  const hint = /^\d+$/.test(text) ? `with its unit: ${text}s or ${text}ms` : undefined
+  const hint = /^\d+$/.test(text) ? `Add a unit: ${text}s or ${text}ms` : undefined
   throw new SettingError(
-    `${name} must be a duration such as 500ms, 30s or 2m, at most 24h, not ${quote(text)}`,
+    `${name} must be a duration such as 500ms, 30s or 2m (at most 24h), not ${quote(text)}`,
     hint ? { hint } : {},
   )
 }

@@ -103,7 +103,7 @@ interface UsedProfile {
 
 function chosenProfile({ settings, profiles }: AcademySources) {
   if (settings.profile.value !== null || profiles.active === null) return settings.profile
-  const origin: Origin = { source: 'profile', name: `the active profile ${profiles.active}` }
+  const origin: Origin = { source: 'profile', name: `active profile ${profiles.active}` }
   return { value: profiles.active, origin, shadows: [] }
 }
 
@@ -111,11 +111,11 @@ function findProfile({ profiles }: AcademySources, name: string, origin: Origin)
   const profile = profileOf(profiles, name)
   if (profile) return profile
   const valid = Object.keys(profiles.profiles)
-  throw new SettingError(`there is no profile ${JSON.stringify(name)} (from ${origin.name})`, {
+  throw new SettingError(`Profile ${JSON.stringify(name)} not found (from ${origin.name})`, {
     hint:
       valid.length > 0
-        ? `profiles: ${valid.join(', ')}`
-        : 'make one with: learnctl auth login --url <address>',
+        ? `Profiles: ${valid.join(', ')}`
+        : 'Sign in to create one: learnctl auth login --url <url>',
     choice: { given: name, valid },
   })
 }
@@ -123,12 +123,9 @@ function findProfile({ profiles }: AcademySources, name: string, origin: Origin)
 /** Throws a SettingError that calls it `name` unless it is an absolute http or https address. */
 export function assertAddress(text: string, name: string): void {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return
-  const guess = /^[\w.-]+(:\d+)?(\/\S*)?$/.test(text) ? { hint: `with its scheme: https://${text}` } : {}
+  const guess = /^[\w.-]+(:\d+)?(\/\S*)?$/.test(text) ? { hint: `Add the scheme: https://${text}` } : {}
   const quoted = JSON.stringify(text)
-  throw new SettingError(
-    `${name} must be an address such as https://academy.example.org, not ${quoted}`,
-    guess,
-  )
+  throw new SettingError(`${name} must be a URL such as https://academy.example.org, not ${quoted}`, guess)
 }
 
 function remoteOnly(profile: Profile): RemoteProfile | null {
@@ -142,7 +139,7 @@ function local(
   origin: Origin,
   shadows: Origin[],
 ) {
-  if (database === '') throw new SettingError(`${origin.name} must be the path of a file`)
+  if (database === '') throw new SettingError(`${origin.name} must be the path of a file, not empty`)
   return { kind: 'local', database: resolve(cwd, database), profile, origin, shadows } as const
 }
 
@@ -184,7 +181,7 @@ function environmentCredentials(env: Environment): Omit<Credential, 'shadows'>[]
   })
   if (found.length < 2) return found
   throw new SettingError('LEARNCTL_API_KEY and LEARNCTL_ACCESS_TOKEN are both set', {
-    hint: 'unset one of them',
+    hint: 'Unset one of them',
   })
 }
 

@@ -135,7 +135,7 @@ describe('whose turn it is', () => {
     expect(await shared.refresh(answer)).toEqual(next)
     expect(shared.notes).toEqual([
       expect.stringMatching(
-        /^the refreshed session of profile school cannot be stored \(cannot write .*\); /,
+        /^the refreshed session of profile school cannot be stored \(Cannot write .*\); /,
       ),
     ])
   })

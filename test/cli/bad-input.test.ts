@@ -38,19 +38,19 @@ function everything({ cwd }: TestCli): unknown {
 describe('what cannot be right is refused in one line, and nothing is changed:', () => {
   test.for<[line: string, exit: number, error: string | RegExp, stdin?: string]>([
     // The command line itself.
-    ['coruses list', 2, 'did you mean courses?'],
-    ['courses crate --title x', 2, 'did you mean create?'],
-    ['courses create --titel x', 2, 'did you mean --title?'],
-    ['courses create --title x --difficulty begginer', 2, 'did you mean beginner?'],
-    ['courses list -o jsn', 2, /did you mean json/],
+    ['coruses list', 2, 'Did you mean courses?'],
+    ['courses crate --title x', 2, 'Did you mean create?'],
+    ['courses create --titel x', 2, 'Did you mean --title?'],
+    ['courses create --title x --difficulty begginer', 2, 'Did you mean beginner?'],
+    ['courses list -o jsn', 2, /Did you mean json/],
     ['courses create --title', 2, '--title'],
     ['courses create', 2, 'missing --title'],
     ['courses get', 2, 'missing <course>'],
     ['progress set ext:S-1', 2, 'missing --course, --completion-percentage'],
     ['lessons create --title x --no-input', 2, 'missing --course'],
     ['courses delete ext:sea', 2, 'hint: add --yes'],
-    ['courses list --limit 0', 2, '--limit must be a whole number from 1 on, not "0"'],
-    ['courses list --limit abc', 2, '--limit must be a whole number from 1 on, not "abc"'],
+    ['courses list --limit 0', 2, '--limit must be a whole number, 1 or more, not "0"'],
+    ['courses list --limit abc', 2, '--limit must be a whole number, 1 or more, not "abc"'],
     ['courses list --all --limit 3', 2, '--all and --limit exclude each other'],
     ['courses list --url https://school.example --database x.db', 2, 'exclude each other'],
 
@@ -140,7 +140,7 @@ describe('the configuration', () => {
     writeFileSync(join(cli.home, 'blocked'), 'a file')
     const env = { LEARNCTL_CONFIG_DIR: join(cli.home, 'blocked/learnctl') }
     for (const line of ['profiles add x --database x.db', 'quickstart']) {
-      expectClearError(await cli.run(line, { env }), 1, /cannot write .*blocked/)
+      expectClearError(await cli.run(line, { env }), 1, /Cannot write .*blocked/)
     }
     expect(readFileSync(join(cli.home, 'blocked'), 'utf8')).toBe('a file')
     expect(readdirSync(cli.cwd)).toEqual([])
@@ -152,7 +152,7 @@ describe('the configuration', () => {
     const env = { LEARNCTL_CONFIG_DIR: join(remote.home, 'blocked/learnctl') }
     const line = 'auth login --with-key --url https://school.example'
     const ran = await remote.run(line, { env, stdin: admin.key })
-    expectClearError(ran, 1, /cannot write .*blocked/)
+    expectClearError(ran, 1, /Cannot write .*blocked/)
     expect(ran.stderr).not.toContain(admin.key)
   })
 
@@ -166,15 +166,15 @@ describe('a file for an export', () => {
   test('on a full disk is an error, not a short file', async ({ skip }) => {
     if (!statSync('/dev/full', { throwIfNoEntry: false })) return skip('there is no /dev/full here')
     const ran = await school.run('analytics export --file /dev/full')
-    expectClearError(ran, 1, 'error: cannot write /dev/full: the disk is full\n')
+    expectClearError(ran, 1, 'error: Cannot write /dev/full: the disk is full\n')
     expect(statSync('/dev/full').isCharacterDevice()).toBe(true)
   })
 
   test.for<[file: string, exit: number, error: string]>([
-    ['none/learners.csv', 2, 'there is no directory none'],
+    ['none/learners.csv', 2, 'Directory none not found'],
     ['../work', 2, '../work is a directory'],
-    ['academy.db/learners.csv', 1, 'cannot write academy.db/learners.csv: ENOTDIR'],
-    ['academy.db', 2, 'academy.db exists'],
+    ['academy.db/learners.csv', 1, 'Cannot write academy.db/learners.csv: ENOTDIR'],
+    ['academy.db', 2, 'academy.db already exists'],
   ])('cannot be %s', async ([file, exit, error]) => {
     const before = everything(school)
     expectClearError(await school.run(`analytics export --file ${file}`), exit, `error: ${error}\n`)

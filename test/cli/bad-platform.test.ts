@@ -1,8 +1,10 @@
+import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { describe, expect } from 'vitest'
+import { createServer as createTlsServer } from 'node:tls'
+import { describe, expect, onTestFinished } from 'vitest'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { fillEnrollments } from '../bench/seed.ts'
 import { expectClearError } from '../helpers/clear-error.ts'
@@ -12,6 +14,7 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void
 
 /** A platform on a loopback port that gives these answers in turn, the last one again and again. */
 interface Platform {
+  readonly url: string
   /** The requests so far: method and path. */
   readonly requests: readonly string[]
   answer(...answers: Answer[]): void
@@ -35,8 +38,10 @@ const test = withCli.extend('platform', async ({ cli }, { onCleanup }): Promise<
   })
   // A server that listens has an address with a port.
   const { port } = server.address() as AddressInfo
-  const env = { LEARNCTL_URL: `http://127.0.0.1:${port}`, LEARNCTL_API_KEY: 'the-key' }
+  const url = `http://127.0.0.1:${port}`
+  const env = { LEARNCTL_URL: url, LEARNCTL_API_KEY: 'the-key' }
   return {
+    url,
     requests,
     answer: (...given) => {
       answers = given
@@ -78,9 +83,32 @@ describe('a platform that', () => {
     expectClearError(
       ran,
       7,
-      /^error: 127\.0\.0\.1:9 refused the connection; is it running\? \(GET \/v1\/courses\)\n/,
+      /^error: Connection refused by 127\.0\.0\.1:9; is the server running\? \(GET \/v1\/courses\)\n/,
     )
-    expect(ran.stderr).toContain('hint: the address is from LEARNCTL_URL')
+    expect(ran.stderr).toContain('hint: The URL is from LEARNCTL_URL')
+  })
+
+  test('does not use TLS, or uses it where http was asked for, exits 7 with the other URL', async ({
+    cli,
+    platform,
+  }) => {
+    platform.answer(page)
+    const tls = createTlsServer({}).listen(0, '127.0.0.1')
+    onTestFinished(() => void tls.close())
+    await once(tls, 'listening')
+    const plain = new URL(platform.url).host
+    const secure = `127.0.0.1:${(tls.address() as AddressInfo).port}`
+    const env = { LEARNCTL_API_KEY: 'k' }
+    expect(await cli.run(`courses list --url https://${plain}`, { env })).toEqual({
+      code: 7,
+      stdout: '',
+      stderr: `error: ${plain} does not use TLS (GET /v1/courses)\n  hint: If the server uses plain http: --url http://${plain}\n`,
+    })
+    expect(await cli.run(`courses list --url http://${secure}`, { env })).toEqual({
+      code: 7,
+      stdout: '',
+      stderr: `error: ${secure} closed the connection without a response (GET /v1/courses)\n  hint: If the server uses TLS: --url https://${secure}\n`,
+    })
   })
 
   test.for([
@@ -91,7 +119,7 @@ describe('a platform that', () => {
   ])('hangs exits 7 when %s has waited for --timeout', async ([line = ''], { platform, cli }) => {
     platform.answer(hang)
     const ran = await platform.run(`${line} --timeout 40ms --retries 1`)
-    expectClearError(ran, 7, /gave no answer for 0\.04 s .*\n {2}hint: wait longer with --timeout\n$/)
+    expectClearError(ran, 7, /did not respond within 0\.04 s .*\n {2}hint: Use --timeout to wait longer\n$/)
     expect(platform.requests).toHaveLength(2)
     expect(files(cli)).toEqual([])
   })
@@ -107,7 +135,7 @@ describe('a platform that', () => {
     expectClearError(
       await platform.run(line),
       1,
-      /is a web page, not data; is http:\S+ the address of the API\?\n$/,
+      /is a web page, not JSON; is http:\S+ the URL of the API\?\n$/,
     )
     expect(platform.requests).toHaveLength(1)
   })
@@ -116,7 +144,7 @@ describe('a platform that', () => {
     'answers %s with half of a JSON text exits 1',
     async ([line = ''], { platform }) => {
       platform.answer(json(200, '{"data": [{"id": "crs_1", "title": "Se'))
-      expectClearError(await platform.run(line), 1, /is not JSON, or was cut off after 38 bytes\n$/)
+      expectClearError(await platform.run(line), 1, /is not valid JSON, or was cut short after 38 bytes\n$/)
     },
   )
 
@@ -145,7 +173,11 @@ describe('a platform that', () => {
     platform,
   }) => {
     platform.answer(json(429, '{"message":"slow down"}', { 'retry-after': '600' }))
-    expectClearError(await platform.run('courses list'), 7, 'error: slow down\n  it asks to wait 600 s\n')
+    expectClearError(
+      await platform.run('courses list'),
+      7,
+      'error: slow down\n  The server asks to wait 600 s\n',
+    )
     expect(platform.requests).toHaveLength(1)
   })
 
@@ -169,11 +201,7 @@ describe('a platform that', () => {
       else json(404, '{}')(response, response.req)
     })
     const ran = await platform.run('courses create --title Sea')
-    expectClearError(
-      ran,
-      7,
-      /POST \/v1\/courses may have had its effect: .*\n {2}hint: .*learnctl courses list\n/,
-    )
+    expectClearError(ran, 7, /POST \/v1\/courses may have succeeded: .*\n {2}hint: .*learnctl courses list\n/)
     expect(platform.requests.filter((request) => request.startsWith('POST'))).toHaveLength(1)
   })
 

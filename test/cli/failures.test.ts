@@ -95,7 +95,7 @@ describe('the exit code', () => {
     })
     expect(code).toBe(7)
     expect(stderr).toMatch(
-      /^error: 127\.0\.0\.1:1 refused the connection.*\n {2}hint: the address is from --url\n$/,
+      /^error: Connection refused by 127\.0\.0\.1:1.*\n {2}hint: The URL is from --url\n$/,
     )
   })
 
@@ -150,7 +150,7 @@ describe('an error for people', () => {
     const limited = () => new Response('{}', { status: 429, headers: { 'retry-after': '90' } })
     const { code, stderr, sent } = await answered(limited)
     expect(code).toBe(7)
-    expect(stderr).toContain('it asks to wait 90 s')
+    expect(stderr).toContain('The server asks to wait 90 s')
     expect(sent).toHaveLength(1)
   })
 
@@ -204,7 +204,7 @@ describe('an error for scripts', () => {
     }
     const { stderr } = await cli.run('course', { env: { LEARNCTL_OUTPUT: 'jsonl' } })
     expect(JSON.parse(stderr)).toMatchObject({
-      error: { code: 'unknown_command', hint: 'did you mean courses?' },
+      error: { code: 'unknown_command', hint: 'Did you mean courses?' },
     })
   })
 
@@ -270,36 +270,54 @@ describe('a refusal for want of a scope', () => {
     })
 
   plain.each<[string, StoredCredential, string | undefined, string, string]>([
-    ['a session', tokens, 'admin', '', 'learnctl auth login --scope "read write admin"'],
-    ['a session', tokens, undefined, '', 'learnctl auth login --scope "read write admin"'],
-    ['a session', tokens, 'x:y', '', 'learnctl auth login --scope "read write x:y"'],
+    [
+      'a session',
+      tokens,
+      'admin',
+      '',
+      'Sign in again with more scopes: learnctl auth login --scope "read write admin"',
+    ],
+    [
+      'a session',
+      tokens,
+      undefined,
+      '',
+      'Sign in again with more scopes: learnctl auth login --scope "read write admin"',
+    ],
+    [
+      'a session',
+      tokens,
+      'x:y',
+      '',
+      'Sign in again with more scopes: learnctl auth login --scope "read write x:y"',
+    ],
     [
       'a narrower session',
       { ...tokens, scopes: ['read'] },
       'write',
       '',
-      'learnctl auth login --scope "read write"',
+      'Sign in again with more scopes: learnctl auth login --scope "read write"',
     ],
     [
       'a session with scopes that a shell would obey',
       { ...tokens, scopes: ['read', '$(id)', '`id`', '";id;"', 'x/y.z:a-b'] },
       'write',
       '',
-      'learnctl auth login --scope "read write x/y.z:a-b"',
+      'Sign in again with more scopes: learnctl auth login --scope "read write x/y.z:a-b"',
     ],
     [
       'a session of another profile',
       tokens,
       'admin',
       '--profile other',
-      'learnctl auth login --scope "read write admin" --profile other',
+      'Sign in again with more scopes: learnctl auth login --scope "read write admin" --profile other',
     ],
     [
       'an API key',
       storedKey,
       'write',
       '',
-      'an admin makes a key that may do it: learnctl keys create --name <what for> --scopes read,write',
+      'Ask an admin for a key with these scopes: learnctl keys create --name <name> --scopes read,write',
     ],
   ])('of %s, which takes %s, names the command', async (_, credential, scope, words, hint) => {
     const ran = await answeredWith(credential, () => short(scope), `courses get crs_1 ${words}`)
@@ -310,7 +328,7 @@ describe('a refusal for want of a scope', () => {
     const run = { env: { LEARNCTL_ACCESS_TOKEN: 'x' } }
     const ran = await answeredWith(undefined, () => short('admin'), 'courses get crs_1', run)
     expect(hintOf(ran)).toBe(
-      'put a token that may do it into LEARNCTL_ACCESS_TOKEN, or unset it and use: learnctl auth login --scope "read write admin"',
+      'Set LEARNCTL_ACCESS_TOKEN to a token with the scopes read write admin, or unset it and run: learnctl auth login --scope "read write admin"',
     )
   })
 
@@ -323,7 +341,7 @@ describe('a refusal for want of a scope', () => {
     )
     const ran = await remote.run('courses create --title Sea')
     expect(ran).toMatchObject({ code: 5, stdout: '' })
-    expect(hintOf(ran)).toBe('learnctl auth login --scope "read write"')
+    expect(hintOf(ran)).toBe('Sign in again with more scopes: learnctl auth login --scope "read write"')
   })
 
   plain('is told from any other', async () => {
@@ -338,35 +356,35 @@ describe('a refused credential', () => {
   const withoutRefresh = storedTokens(url, { refreshToken: null })
 
   plain.each<[string, StoredCredential | undefined, string, Record<string, string>, string]>([
-    ['a session', withoutRefresh, '', {}, 'sign in again: learnctl auth login'],
+    ['a session', withoutRefresh, '', {}, 'Sign in again: learnctl auth login'],
     [
       'a session of another profile',
       withoutRefresh,
       '--profile other',
       {},
-      'sign in again: learnctl auth login --profile other',
+      'Sign in again: learnctl auth login --profile other',
     ],
-    ['a key', storedKey, '', {}, 'sign in again: learnctl auth login --with-key'],
+    ['a key', storedKey, '', {}, 'Sign in again: learnctl auth login --with-key'],
     [
       'a variable beside a session',
       withoutRefresh,
       '',
       { LEARNCTL_API_KEY: 'k' },
-      'put a valid one into LEARNCTL_API_KEY, or unset it and use that of profile school',
+      'Set LEARNCTL_API_KEY to a valid credential, or unset it and use the one from profile school',
     ],
     [
       'a variable alone',
       undefined,
       '',
       { LEARNCTL_ACCESS_TOKEN: 't' },
-      'put a valid one into LEARNCTL_ACCESS_TOKEN, or unset it and use: learnctl auth login',
+      'Set LEARNCTL_ACCESS_TOKEN to a valid credential, or unset it and run: learnctl auth login',
     ],
     [
       'a variable at another place',
       undefined,
       '',
       { LEARNCTL_ACCESS_TOKEN: 't', LEARNCTL_URL: 'https://b.example' },
-      'put a valid one into LEARNCTL_ACCESS_TOKEN, or unset it and use: learnctl auth login --url https://b.example',
+      'Set LEARNCTL_ACCESS_TOKEN to a valid credential, or unset it and run: learnctl auth login --url https://b.example',
     ],
   ])('of %s is answered with what to do', async (_, credential, words, env, hint) => {
     const ran = await answeredWith(credential, refused, `courses get crs_1 ${words}`, { env })
@@ -378,8 +396,8 @@ describe('a refused credential', () => {
     const { stderr } = await answeredWith(withoutRefresh, refused, 'courses get crs_1 --profile school', {
       env,
     })
-    expect(stderr).toContain(`the access token from profile school was sent to ${url}`)
-    expect(stderr).toContain('it keeps the one from LEARNCTL_API_KEY from being used')
+    expect(stderr).toContain(`The access token from profile school was sent to ${url}`)
+    expect(stderr).toContain('It overrides the one from LEARNCTL_API_KEY')
   })
 })
 

@@ -57,52 +57,52 @@ const offered: Record<string, [line: string, printed: string]> = {
 
 /** Commands that they do not carry, and what each needs. */
 const missing: Record<string, [line: string, needed: string]> = {
-  'courses get': ['courses get 1', 'courses.get (GET /v1/courses/1 answered 404)'],
-  'courses delete': ['courses delete 1 --yes', 'courses.delete (DELETE /v1/courses/1 answered 404)'],
-  'courses versions': ['courses versions 1', 'courses.versions (GET /v1/courses/1/versions answered 404)'],
-  'courses diff': ['courses diff 1 1', 'courses.diff (GET /v1/courses/1/versions/1/diff answered 404)'],
+  'courses get': ['courses get 1', 'courses.get (GET /v1/courses/1 returned 404)'],
+  'courses delete': ['courses delete 1 --yes', 'courses.delete (DELETE /v1/courses/1 returned 404)'],
+  'courses versions': ['courses versions 1', 'courses.versions (GET /v1/courses/1/versions returned 404)'],
+  'courses diff': ['courses diff 1 1', 'courses.diff (GET /v1/courses/1/versions/1/diff returned 404)'],
   'courses restore': [
     'courses restore 1 1 --yes',
-    'courses.restore (POST /v1/courses/1/versions/1/restore answered 404)',
+    'courses.restore (POST /v1/courses/1/versions/1/restore returned 404)',
   ],
-  'lessons list': ['lessons list', 'lessons.list (GET /v1/lessons answered 404)'],
-  'lessons get': ['lessons get 1', 'lessons.get (GET /v1/lessons/1 answered 404)'],
-  'lessons update': ['lessons update 1 --title x', 'lessons.update (PUT /v1/lessons/1 answered 404)'],
-  'lessons delete': ['lessons delete 1 --yes', 'lessons.delete (DELETE /v1/lessons/1 answered 404)'],
-  'users list': ['users list', 'users.list (GET /v1/users answered 404)'],
-  'users get': ['users get 2', 'users.get (GET /v1/users/2 answered 404)'],
-  'users update': ['users update 2 --role novice', 'users.update (PUT /v1/users/2 answered 404)'],
-  'users delete': ['users delete 2 --yes', 'users.delete (DELETE /v1/users/2 answered 404)'],
-  'enrollments list': ['enrollments list', 'enrollments.list (GET /v1/enrollments answered 404)'],
-  'enrollments get': ['enrollments get 1', 'enrollments.get (GET /v1/enrollments/1 answered 404)'],
+  'lessons list': ['lessons list', 'lessons.list (GET /v1/lessons returned 404)'],
+  'lessons get': ['lessons get 1', 'lessons.get (GET /v1/lessons/1 returned 404)'],
+  'lessons update': ['lessons update 1 --title x', 'lessons.update (PUT /v1/lessons/1 returned 404)'],
+  'lessons delete': ['lessons delete 1 --yes', 'lessons.delete (DELETE /v1/lessons/1 returned 404)'],
+  'users list': ['users list', 'users.list (GET /v1/users returned 404)'],
+  'users get': ['users get 2', 'users.get (GET /v1/users/2 returned 404)'],
+  'users update': ['users update 2 --role novice', 'users.update (PUT /v1/users/2 returned 404)'],
+  'users delete': ['users delete 2 --yes', 'users.delete (DELETE /v1/users/2 returned 404)'],
+  'enrollments list': ['enrollments list', 'enrollments.list (GET /v1/enrollments returned 404)'],
+  'enrollments get': ['enrollments get 1', 'enrollments.get (GET /v1/enrollments/1 returned 404)'],
   'enrollments create': [
     'enrollments create --course 1 --user 2',
-    'enrollments.create (POST /v1/enrollments answered 404)',
+    'enrollments.create (POST /v1/enrollments returned 404)',
   ],
   'enrollments update': [
     'enrollments update 1 --status active',
-    'enrollments.update (PUT /v1/enrollments/1 answered 404)',
+    'enrollments.update (PUT /v1/enrollments/1 returned 404)',
   ],
   'enrollments delete': [
     'enrollments delete 1 --yes',
-    'enrollments.delete (DELETE /v1/enrollments/1 answered 404)',
+    'enrollments.delete (DELETE /v1/enrollments/1 returned 404)',
   ],
-  'progress get': ['progress get 2', 'progress.list (GET /v1/learners/2/progress answered 404)'],
+  'progress get': ['progress get 2', 'progress.list (GET /v1/learners/2/progress returned 404)'],
   'progress history': [
     'progress history 2 --course 1',
-    'progress.history (GET /v1/learners/2/progress/history answered 404)',
+    'progress.history (GET /v1/learners/2/progress/history returned 404)',
   ],
-  'keys list': ['keys list', 'keys.list (GET /v1/keys answered 404)'],
-  'keys create': ['keys create --name ci', 'keys.create (POST /v1/keys answered 404)'],
-  'keys revoke': ['keys revoke 1 --yes', 'keys.revoke (DELETE /v1/keys/1 answered 404)'],
-  'apps list': ['apps list', 'apps.list (GET /v1/apps answered 404)'],
+  'keys list': ['keys list', 'keys.list (GET /v1/keys returned 404)'],
+  'keys create': ['keys create --name ci', 'keys.create (POST /v1/keys returned 404)'],
+  'keys revoke': ['keys revoke 1 --yes', 'keys.revoke (DELETE /v1/keys/1 returned 404)'],
+  'apps list': ['apps list', 'apps.list (GET /v1/apps returned 404)'],
   'apps create': [
     'apps create --name x --redirect-uri https://a.example/cb',
-    'apps.create (POST /v1/apps answered 404)',
+    'apps.create (POST /v1/apps returned 404)',
   ],
-  'apps delete': ['apps delete 1 --yes', 'apps.delete (DELETE /v1/apps/1 answered 404)'],
-  'auth grants list': ['auth grants list', 'grants.list (GET /v1/grants answered 404)'],
-  'auth grants revoke': ['auth grants revoke 1 --yes', 'grants.revoke (DELETE /v1/grants/1 answered 404)'],
+  'apps delete': ['apps delete 1 --yes', 'apps.delete (DELETE /v1/apps/1 returned 404)'],
+  'auth grants list': ['auth grants list', 'grants.list (GET /v1/grants returned 404)'],
+  'auth grants revoke': ['auth grants revoke 1 --yes', 'grants.revoke (DELETE /v1/grants/1 returned 404)'],
 }
 
 /** Commands about this machine, which send nothing to the platform. */
@@ -195,7 +195,7 @@ describe('is not offered, in one line that names host and operation', () => {
     expect(await cli.run(line, at(seed))).toEqual({
       code: 1,
       stdout: '',
-      stderr: `error: ${new URL(seed.url).host} does not offer ${needed}\n`,
+      stderr: `error: ${new URL(seed.url).host} does not support ${needed}\n`,
     })
   })
 
@@ -203,7 +203,7 @@ describe('is not offered, in one line that names host and operation', () => {
     expect(await cli.run('users set-password 2', at(seed, { stdin: 'correct horse battery\n' }))).toEqual({
       code: 1,
       stdout: '',
-      stderr: `error: ${new URL(seed.url).host} does not offer users.update (PUT /v1/users/2 answered 404)\n`,
+      stderr: `error: ${new URL(seed.url).host} does not support users.update (PUT /v1/users/2 returned 404)\n`,
     })
     expect(seed.requests.find(({ url }) => url === '/v1/users/2')?.body).toBe(
       '{"password":"correct horse battery"}',
@@ -264,7 +264,7 @@ describe('with a key that', () => {
         expect({ line, code, stdout }).toEqual({ line, code: 4, stdout: '' })
         const [error, why, hint] = stderr.split('\n')
         expect(error).toBe(`error: ${message}`)
-        expect(why).toBe(`  the API key from LEARNCTL_API_KEY was sent to ${seed.url}`)
+        expect(why).toBe(`  The API key from LEARNCTL_API_KEY was sent to ${seed.url}`)
         expect(hint).toMatch(/^ {2}hint: .*LEARNCTL_API_KEY.*: learnctl auth login --url http:\S+$/)
       }
     },

@@ -123,7 +123,7 @@ test.each([
     code: 'not_offered',
     operation: 'courses.get',
     status,
-    message: `academy.example does not offer courses.get (GET /v1/courses/c answered ${status})`,
+    message: `academy.example does not support courses.get (GET /v1/courses/c returned ${status})`,
     cause: { name: 'ApiError' },
   })
 })

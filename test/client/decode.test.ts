@@ -34,7 +34,7 @@ test.each([null, 'text', 7, {}, { data: {} }, { a: [], b: [] }])(
   '%j holds no list, which is said in one line',
   (body) => {
     expect(() => listOf(target, body)).toThrow(
-      'the answer of academy.example to GET /v1/courses holds no list',
+      'The response from academy.example to GET /v1/courses contains no list',
     )
   },
 )
@@ -56,7 +56,7 @@ test.each([
   const error = await readJson(target, reply).catch((fault: unknown) => fault)
   expect(error).toMatchObject({ name: 'ProtocolError', code })
   expect(String(error)).toMatch(
-    /^ProtocolError: the answer of academy\.example to GET \/v1\/courses is [\x20-\x7e]+$/,
+    /^ProtocolError: The response from academy\.example to GET \/v1\/courses is [\x20-\x7e]+$/,
   )
 })
 

@@ -27,7 +27,7 @@ test.each([301, 302, 303, 307, 308])(
       name: 'ProtocolError',
       code: 'redirected',
       message:
-        `academy.example answered ${status} to https://evil.test/v1/courses; ` +
+        `academy.example returned ${status} to https://evil.test/v1/courses; ` +
         'redirects are not followed (GET /v1/courses)',
     })
     expect(elsewhere.isDone()).toBe(false)

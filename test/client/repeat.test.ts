@@ -92,7 +92,7 @@ test.each([
     await expect(create()).rejects.toMatchObject({
       name: 'AmbiguousError',
       code: 'ambiguous',
-      message: expect.stringMatching(/^POST \/v1\/courses may have had its effect: academy\.example dropped/),
+      message: expect.stringMatching(/^POST \/v1\/courses may have succeeded: academy\.example closed/),
       cause: { name: 'ConnectionError', code: 'reset' },
     })
     expect(run.sleeps).toEqual([])

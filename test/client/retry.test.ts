@@ -130,7 +130,8 @@ test('a connection that fails is tried again, a certificate that nobody trusts i
   await expect(run.caller.call(courses.list)).rejects.toMatchObject({
     name: 'ConnectionError',
     code: 'tls',
-    message: 'academy.example could not be trusted: self-signed certificate (GET /v1/courses)',
+    message:
+      'Cannot make a trusted TLS connection to academy.example: self-signed certificate (GET /v1/courses)',
   })
   expect(run.sleeps).toHaveLength(1)
 })

@@ -77,7 +77,7 @@ test('every extension is said not to be offered, by host and operation', async (
     const call = caller.call(operation, { params, ...(operation.body && { body: {} }) })
     await expect(call, operation.id).rejects.toThrow(NotOfferedError)
     await expect(call, operation.id).rejects.toThrow(
-      `${new URL(seed.url).host} does not offer ${operation.id}`,
+      `${new URL(seed.url).host} does not support ${operation.id}`,
     )
   }
   await transport.close()

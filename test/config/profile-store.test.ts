@@ -85,17 +85,17 @@ describe('the profile store', () => {
   it.each([
     ['{"profiles": {', 'it is not JSON'],
     ['', 'it is empty'],
-    ['[]', 'it holds no "profiles"'],
-    ['{"version": 2, "profiles": {}}', 'its version is 2'],
-    ['{"version": 1, "profiles": {"a": {}}}', 'profile "a" is neither'],
-    ['{"version": 1, "profiles": {"a": {"url": "nowhere"}}}', 'profile "a" is neither'],
+    ['[]', '"profiles" is missing'],
+    ['{"version": 2, "profiles": {}}', 'version is 2'],
+    ['{"version": 1, "profiles": {"a": {}}}', 'profile "a" has neither'],
+    ['{"version": 1, "profiles": {"a": {"url": "nowhere"}}}', 'profile "a" has neither'],
     ['{"version": 1, "profiles": {"a": {"url": "https://a.example", "credential": {}}}}', 'profile "a"'],
     ['{"version": 1, "profiles": {"../a": {"database": "x"}}}', 'profile "../a"'],
-    [withTokens({ accessToken: 7 }), 'profile "a" holds a credential that is not whole'],
-    [withTokens({ tokenEndpoint: null }), 'profile "a" holds a credential that is not whole'],
-    [withTokens({ scopes: 'read' }), 'profile "a" holds a credential that is not whole'],
-    [withTokens({ skewMs: '0' }), 'profile "a" holds a credential that is not whole'],
-    [withTokens({ expiresAt: 0 }), 'profile "a" holds a credential that is not whole'],
+    [withTokens({ accessToken: 7 }), 'profile "a" has an incomplete credential'],
+    [withTokens({ tokenEndpoint: null }), 'profile "a" has an incomplete credential'],
+    [withTokens({ scopes: 'read' }), 'profile "a" has an incomplete credential'],
+    [withTokens({ skewMs: '0' }), 'profile "a" has an incomplete credential'],
+    [withTokens({ expiresAt: 0 }), 'profile "a" has an incomplete credential'],
   ])('says what is wrong with %s, and leaves it as it is', async (text, reason) => {
     await addSchool()
     writeFileSync(store().path, text)
@@ -130,7 +130,7 @@ describe('the profile store', () => {
     expect(fault).toBeInstanceOf(ConfigError)
     expect(fault).toMatchObject({
       code: 'config_unwritable',
-      message: expect.stringMatching(/^cannot write .*config: E[A-Z]+$/),
+      message: expect.stringMatching(/^Cannot write .*config: E[A-Z]+$/),
     })
   })
 

@@ -76,18 +76,18 @@ describe('a duration', () => {
   it('without its unit is answered with a unit', () => {
     expect(faultOf({ ...nothing, env: { LEARNCTL_TIMEOUT: '30' } })).toMatchObject({
       message: expect.stringContaining('LEARNCTL_TIMEOUT'),
-      hint: 'with its unit: 30s or 30ms',
+      hint: 'Add a unit: 30s or 30ms',
     })
   })
 })
 
 describe('a value that cannot be taken', () => {
   it.each([
-    ['limit', '0', 'whole number from 1'],
+    ['limit', '0', 'whole number, 1'],
     ['limit', '1.5', 'whole number'],
     ['limit', '-3', 'whole number'],
-    ['retries', 'many', 'whole number from 0'],
-    ['columns', 'a,,b', 'an empty name'],
+    ['retries', 'many', 'whole number, 0'],
+    ['columns', 'a,,b', 'must be a list such as id,title'],
     ['color', 'sometimes', 'auto, always, never'],
   ])('is refused: --%s %s', (name, text, reason) => {
     expect(() => resolveSettings({ ...nothing, flags: { [name]: text } })).toThrow(reason)

@@ -62,11 +62,11 @@ describe('the academy', () => {
 
   it.each<[string, Given]>([
     ['exclude each other', { flags: { url: 'https://a.example', database: 'b.db' } }],
-    ['there is no profile "prdo"', { flags: { profile: 'prdo' } }],
-    ['there is no profile "__proto__"', { flags: { profile: '__proto__' } }],
-    ['must be an address', { flags: { url: 'prod.example' } }],
-    ['must be an address', { flags: { url: 'ftp://prod.example' } }],
-    ['must be an address', { flags: { url: '' } }],
+    ['Profile "prdo" not found', { flags: { profile: 'prdo' } }],
+    ['Profile "__proto__" not found', { flags: { profile: '__proto__' } }],
+    ['must be a URL', { flags: { url: 'prod.example' } }],
+    ['must be a URL', { flags: { url: 'ftp://prod.example' } }],
+    ['must be a URL', { flags: { url: '' } }],
     ['the path of a file', { flags: { database: '' } }],
   ])('is refused: %s', (reason, given) => {
     expect(() => choose(given)).toThrow(reason)

@@ -1,4 +1,5 @@
 import { setFlagsFromString } from 'node:v8'
+import { makeDatabaseDirectory } from '../../config/make-directory.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { noRecord } from '../command/refusals.ts'
@@ -46,6 +47,7 @@ async function start(context: Context, given: Given): Promise<void> {
     const { startDetached } = await import('../local-server/detached-server.ts')
     return startDetached(context, database)
   }
+  makeDatabaseDirectory(io, database)
   const { serve } = await import('../../server/socket/serve.ts')
   // V8 lets the room for new objects grow with a burst and keeps it: each export would leave the server larger, for
   // nothing. Growth is all that this flag is read for, so setting it late is safe (Node, v8.setFlagsFromString).

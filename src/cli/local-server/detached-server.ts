@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { makeDirectory, unwritable } from '../../config/make-directory.ts'
 import type { Context } from '../command/context.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { type FirstSecrets, startText } from './first-secrets.ts'
@@ -15,9 +16,9 @@ export async function startDetached(
   { io, settings, directories, output }: Context,
   database: string,
 ): Promise<void> {
-  mkdirSync(directories.state, { recursive: true, mode: 0o700 })
+  makeDirectory(directories.state, 'XDG_STATE_HOME')
   const log = join(directories.state, `server-${basename(database)}-${io.now().toString(36)}.log`)
-  const file = openSync(log, 'a', 0o600)
+  const file = openLog(log)
   const own = process.argv.slice(1).filter((word) => word !== '--detach')
   const child = spawn(process.execPath, [...process.execArgv, ...own, '-o', 'json'], {
     detached: true,
@@ -42,6 +43,14 @@ export async function startDetached(
   const asJson = /^jsonl?$/.test(settings.output.value)
   await output.text(asJson ? `${line}\n` : startText(url, secrets))
   await output.note(`Logging to ${log}; stop with: learnctl server stop --database '${database}'`)
+}
+
+function openLog(path: string): number {
+  try {
+    return openSync(path, 'a', 0o600)
+  } catch (error) {
+    throw unwritable(path, error, 'XDG_STATE_HOME')
+  }
 }
 
 async function firstLine(stream: NodeJS.ReadableStream): Promise<string | null> {

@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemCode } from '../../config/errors.ts'
 import { isAlive } from '../../config/lock.ts'
+import { makeDirectory, unwritable } from '../../config/make-directory.ts'
 
 /** A server that said it runs on this machine. */
 export interface RunningServer {
@@ -27,13 +28,20 @@ export interface RunningServers {
 export function runningServers(stateDirectory: string): RunningServers {
   const directory = join(stateDirectory, 'servers')
   const fileOf = (pid: number) => join(directory, `${pid}.json`)
-  const remove = (pid: number) => rm(fileOf(pid), { force: true })
+  const remove = (pid: number) =>
+    rm(fileOf(pid), { force: true }).catch((error: unknown) => {
+      // Below what is no directory there is nothing to remove.
+      if (systemCode(error) !== 'ENOTDIR') throw error
+    })
 
   return {
     remove,
     async add(server) {
-      await mkdir(directory, { recursive: true, mode: 0o700 })
-      await writeFile(fileOf(server.pid), `${JSON.stringify(server)}\n`, { mode: 0o600 })
+      makeDirectory(directory, 'XDG_STATE_HOME')
+      const path = fileOf(server.pid)
+      await writeFile(path, `${JSON.stringify(server)}\n`, { mode: 0o600 }).catch((error: unknown) => {
+        throw unwritable(path, error, 'XDG_STATE_HOME')
+      })
     },
     async list() {
       const servers: RunningServer[] = []
@@ -51,7 +59,7 @@ async function names(directory: string): Promise<string[]> {
   try {
     return (await readdir(directory)).filter((name) => /^\d+\.json$/.test(name))
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return []
+    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return []
     throw error
   }
 }

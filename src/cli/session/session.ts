@@ -83,6 +83,8 @@ export function createSession(
   }
 
   async function openLocal(database: string, silent: boolean): Promise<OpenAcademy> {
+    const { makeDatabaseDirectory } = await import('../../config/make-directory.ts')
+    makeDatabaseDirectory(io, database)
     try {
       const academy = await transports.local(database, () => new Date(io.now()))
       if (academy.created && !silent) await say(io, `note: created a new academy in ${visible(database)}\n`)

@@ -52,7 +52,7 @@ export class CancelledError extends CommandError {
   override readonly name = 'CancelledError'
 
   constructor() {
-    super('cancelled', 'interrupted', 'cancelled')
+    super('cancelled', 'interrupted', 'Cancelled')
   }
 }
 

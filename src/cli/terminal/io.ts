@@ -84,12 +84,9 @@ function writeFault(cause: Error): Error {
   if (code !== undefined && /^(EPIPE|ERR_STREAM_(DESTROYED|WRITE_AFTER_END))$/.test(code)) {
     return new ReaderGoneError('nobody reads the output', { cause })
   }
-  return new CommandError(
-    'output_failed',
-    'failure',
-    `the output cannot be written: ${code ?? cause.message}`,
-    { cause },
-  )
+  return new CommandError('output_failed', 'failure', `Cannot write the output: ${code ?? cause.message}`, {
+    cause,
+  })
 }
 
 /** Writes to standard error; a reader that has gone changes nothing about the work. */
@@ -111,7 +108,7 @@ export async function readInput(io: Io): Promise<string> {
   for await (const chunk of addAbortSignal(io.signal, io.stdin)) {
     const bytes = Buffer.from(chunk)
     size += bytes.byteLength
-    if (size > maximumInputBytes) throw new UsageError('standard input is longer than 64 MiB')
+    if (size > maximumInputBytes) throw new UsageError('Standard input is larger than 64 MiB')
     chunks.push(bytes)
   }
   return Buffer.concat(chunks)

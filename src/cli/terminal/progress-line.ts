@@ -20,14 +20,15 @@ export async function createProgressLine(io: Io, what: string, total: number | n
       async update(done) {
         if (io.now() - saidMs < everyMs) return
         saidMs = io.now()
-        const part = total ? ` of ${total} (${Math.floor((done / total) * 100)} %)` : ''
-        await say(io, `note: ${done}${part} ${what}, ${rate(done)} ${what}/s\n`)
+        const of = total ? ` of ${total}` : ''
+        const percent = total ? ` (${Math.floor((done / total) * 100)}%)` : ''
+        await say(io, `note: ${done}${of} ${what}${percent}, ${rate(done)} ${what}/s\n`)
       },
       stop: () => {},
     }
   }
   const { SingleBar } = await import('cli-progress')
-  const known = `{bar} {percentage} % · {value} of {total} ${what} · {speed} ${what}/s · {eta_formatted} left`
+  const known = `{bar} {percentage}% · {value} of {total} ${what} · {speed} ${what}/s · {eta_formatted} left`
   const bar = new SingleBar({
     format: total === null ? `{value} ${what} · {speed} ${what}/s` : known,
     barCompleteChar: '█',

@@ -32,7 +32,7 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
     question: (library: typeof import('@inquirer/prompts')) => Promise<Answer>,
   ): Promise<Answer> {
     const refusal = promptsDisabledReason(io, settings)
-    if (refusal) throw new UsageError('a question was needed', { code: 'input_needed', why: [refusal] })
+    if (refusal) throw new UsageError('Input is required', { code: 'input_needed', why: [refusal] })
     const library = await import('@inquirer/prompts')
     try {
       return await question(library)
@@ -50,7 +50,7 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
       return promptsDisabledReason(io, settings)
     },
     text: (message) =>
-      ask(({ input }) => input({ message, validate: (text) => text.trim() !== '' || 'needed' }, context())),
+      ask(({ input }) => input({ message, validate: (text) => text.trim() !== '' || 'Required' }, context())),
     secret: (message, check = () => true) =>
       ask(({ password }) => password({ message, mask: true, validate: check }, context())),
     choice: (message, choices) => ask(({ select }) => select({ message, choices: [...choices] }, context())),
@@ -76,8 +76,8 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
 }
 
 function promptsDisabledReason(io: Io, { noInput }: Settings): string | null {
-  if (noInput.value) return `nothing may be asked: ${noInput.origin.name}`
-  if (!io.stdin.isTTY) return 'nothing can be asked: standard input is not a terminal'
-  if (!io.stderr.isTTY) return 'nothing can be asked: standard error is not a terminal'
+  if (noInput.value) return `Prompts are disabled (${noInput.origin.name})`
+  if (!io.stdin.isTTY) return 'Cannot prompt: input is not a terminal'
+  if (!io.stderr.isTTY) return 'Cannot prompt: standard error is not a terminal'
   return null
 }

@@ -40,7 +40,7 @@ export async function openTarget(
   const direct = found !== null && !found.isFile()
   if (found?.isDirectory()) throw new UsageError(`${name} is a directory`)
   if (found && !direct && !options.force) {
-    throw new UsageError(`${name} exists`, { hint: 'replace it with --force' })
+    throw new UsageError(`${name} already exists`, { hint: 'Use --force to replace it' })
   }
   const path = found ? await realpath(named) : named
   const mode = options.mode ?? (found ? found.mode & 0o777 : 0o666)
@@ -78,14 +78,14 @@ async function attempt<Result>(name: string, work: () => Promise<Result>): Promi
     return await work()
   } catch (error) {
     const code = systemCode(error)
-    if (code === 'ENOENT') throw new UsageError(`there is no directory ${dirname(name)}`, { cause: error })
+    if (code === 'ENOENT') throw new UsageError(`Directory ${dirname(name)} not found`, { cause: error })
     if (code === 'ENOSPC' || code === 'EDQUOT') {
-      throw new CommandError('disk_full', 'failure', `cannot write ${name}: the disk is full`, {
+      throw new CommandError('disk_full', 'failure', `Cannot write ${name}: the disk is full`, {
         cause: error,
-        why: ['nothing of it was kept'],
+        why: ['No partial file was kept'],
       })
     }
-    throw new CommandError('unwritable', 'failure', `cannot write ${name}: ${code ?? error}`, {
+    throw new CommandError('unwritable', 'failure', `Cannot write ${name}: ${code ?? error}`, {
       cause: error,
     })
   }

@@ -1,5 +1,4 @@
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import sql, { type Sql } from 'sql-template-tag'
 import { type Cell, type Database, DatabaseError, type Row } from './database.ts'
@@ -9,12 +8,11 @@ const busyTimeoutMs = 10_000
 const cachedStatements = 500
 
 /**
- * Opens a SQLite file, made with mode 0600 in a directory of mode 0700 where it does not exist; one that exists is
- * left as it is. Throws DatabaseError where it cannot be opened.
+ * Opens a SQLite file, made with mode 0600 where it does not exist; one that exists is left as it is, and so is the
+ * directory, which has to be there. Throws DatabaseError where it cannot be opened.
  */
 export function openSqlite(path: string): Database {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
     closeSync(openSync(path, 'a', 0o600))
     return connect(path, false)
   } catch (error) {

@@ -79,7 +79,7 @@ describe('a time', () => {
     ],
     [
       `${updated} 1d --timezone Europe/Berlln`,
-      /--timezone must be a time zone, such as .*"Europe\/Berlln"\n.*did you mean Europe\/Berlin/,
+      /--timezone must be a time zone, such as .*"Europe\/Berlln"\n.*Did you mean Europe\/Berlin/,
     ],
     ['courses list --timezone Mars', '--timezone must be a time zone'],
   ] as const)('%s is refused', async ([line, message], { local }) => {

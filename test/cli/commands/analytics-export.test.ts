@@ -303,7 +303,7 @@ describe('--file', () => {
     expect(await school.run('analytics export --file learners.csv')).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'error: learners.csv exists\n  hint: replace it with --force\n',
+      stderr: 'error: learners.csv already exists\n  hint: Use --force to replace it\n',
     })
     expect(readFileSync(file, 'utf8')).toBe('mine')
     expect(await school.run('analytics export --file learners.csv --force')).toMatchObject({ code: 0 })
@@ -331,9 +331,9 @@ describe('what makes no sense', () => {
     [
       '--format jsn',
       '--format must be one of csv, json, jsonl, ndjson, yaml, not "jsn"',
-      'did you mean json?',
+      'Did you mean json?',
     ],
-    ['--columns emial', 'column "emial"', 'did you mean email?'],
+    ['--columns emial', 'column "emial"', 'Did you mean email?'],
     [
       '--file learners.xlsx',
       'Cannot write learners.xlsx: .xlsx files are not supported',
@@ -344,7 +344,7 @@ describe('what makes no sense', () => {
       '--output table is not supported for a file',
       'Use csv, json, jsonl or yaml',
     ],
-    ['--status complete', '--status must be one of not_started, in_progress', 'did you mean completed?'],
+    ['--status complete', '--status must be one of not_started, in_progress', 'Did you mean completed?'],
   ])('%s is refused with a way on', async ([flags = '', message = '', hint = ''], { local }) => {
     const { code, stdout, stderr } = await local.run(`analytics export ${flags}`)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
@@ -402,7 +402,7 @@ describe('long work', () => {
     expect(shown.stdout).toMatch(/^learnerId,/)
     expect(shown.stderr).toBe('Exported 1 row\n')
     expect(stdout).toBe('')
-    expect(stderr).toMatch(/[█░]+ \d+ % · \d+ of 1 rows · \d+ rows\/s · .+ left/)
+    expect(stderr).toMatch(/[█░]+ \d+% · \d+ of 1 rows · \d+ rows\/s · .+ left/)
     expect(stderr).toMatch(/Exported 1 row to learners.csv\n$/)
   })
 })

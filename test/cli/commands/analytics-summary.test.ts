@@ -119,7 +119,7 @@ describe('in a pipe', () => {
     expect(await local.run('analytics summary --columns valeu')).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringContaining('did you mean value?'),
+      stderr: expect.stringContaining('Did you mean value?'),
     })
   })
 

@@ -126,7 +126,9 @@ describe('auth login --device', () => {
     const { code, stderr } = await login(desk)
     expect(code).toBe(0)
     expect(desk.waits).toEqual([5000, 10_000, 20_000, 40_000, 40_000])
-    expect(stderr).toMatch(/note: school\.example took no connection for 5 s .*; trying again in 10 s\n/)
+    expect(stderr).toMatch(
+      /note: Connection to school\.example timed out after 5 s .*; trying again in 10 s\n/,
+    )
     expect(stderr).toContain('note: school.example dropped the connection; trying again in 20 s\n')
   })
 

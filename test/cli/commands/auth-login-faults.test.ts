@@ -263,7 +263,7 @@ describe('a token endpoint that', () => {
   test('does not answer ends the sign-in', async ({ desk }) => {
     desk.school.scripts.set('/token', () => new Promise(() => {}))
     const ran = await desk.login('--timeout 5ms', sentBack({ code: 'c' }).person)
-    expectFailed(desk, ran, 7, /school\.example gave no answer for 0\.005 s \(POST \/token\)\n {2}hint: /)
+    expectFailed(desk, ran, 7, /school\.example did not respond within 0\.005 s \(POST \/token\)\n {2}hint: /)
   })
 
   test('does not say how long its tokens last is taken at its word', async ({ desk }) => {

@@ -30,16 +30,13 @@ describe('auth login refuses', () => {
     ['--scope ""', /--scope is empty\n {2}hint: --scope "read write"\n$/],
     ['--scope ré', 'Invalid scope "ré"'],
     ['--client-id ""', 'Invalid --client-id'],
-    ['--token-url /oauth/token', '--token-url must be an address'],
-    [
-      '--token-url http://school.example/token',
-      /unencrypted, over plain http\n {2}hint: .*--insecure-http\n$/,
-    ],
+    ['--token-url /oauth/token', '--token-url must be a URL'],
+    ['--token-url http://school.example/token', /over unencrypted http\n {2}hint: .*--insecure-http.*\n$/],
     ['--client-secret-stdin', '--client-secret-stdin requires --client-id', { stdin: 's' }],
     ['', 'LEARNCTL_CLIENT_SECRET requires --client-id', { env: { LEARNCTL_CLIENT_SECRET: 's' } }],
     ['--client-id app --client-secret-stdin', 'No client secret on standard input', { stdin: '\n' }],
     ['--client-id app --client-secret-stdin', 'Invalid client secret', { stdin: 'two\nlines' }],
-    ['--client-secret s', /unknown option '--client-secret'\n {2}hint: did you mean --client-secret-stdin/],
+    ['--client-secret s', /unknown option '--client-secret'\n {2}hint: Did you mean --client-secret-stdin/],
     ...[
       'https://127.0.0.1/callback',
       'http://127.0.0.2/callback',
@@ -86,7 +83,7 @@ describe('auth login refuses', () => {
     expectClearError(
       await desk.login('', approve, { env }),
       1,
-      /cannot write .*\/file.*\n {2}hint: set LEARNCTL_CONFIG_DIR/,
+      /Cannot write .*\/file.*\n {2}hint: Set LEARNCTL_CONFIG_DIR/,
     )
     expect(desk.school.requests).toEqual([])
   })

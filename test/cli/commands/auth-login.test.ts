@@ -43,7 +43,7 @@ describe('auth login', () => {
   test('stores nothing where the key is refused', async ({ remote }) => {
     const { code, stderr } = await remote.run(login, { stdin: newCredential('apiKey') })
     expect(code).toBe(4)
-    expect(stderr).toContain('the API key from auth login was sent to https://school.example')
+    expect(stderr).toContain('The API key from auth login was sent to https://school.example')
     expect((await remote.run('profiles list')).stdout).toBe('')
   })
 

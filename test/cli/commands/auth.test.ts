@@ -91,7 +91,7 @@ describe('auth status', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       profile: 'school-example',
       academy: 'https://school.example',
-      source: 'the active profile school-example',
+      source: 'active profile school-example',
       credential: {
         kind: 'api_key',
         value: `lpk_***${instructor.key.slice(-4)}`,
@@ -127,8 +127,8 @@ test('a refused key is answered with where it came from and what it shadows', as
     env: { LEARNCTL_API_KEY: newCredential('apiKey') },
   })
   expect(code).toBe(4)
-  expect(stderr).toContain('the API key from LEARNCTL_API_KEY was sent to https://school.example')
-  expect(stderr).toContain('it keeps the one from profile school-example from being used')
+  expect(stderr).toContain('The API key from LEARNCTL_API_KEY was sent to https://school.example')
+  expect(stderr).toContain('It overrides the one from profile school-example')
 })
 
 test('a key and a token together are refused', async ({ remote }) => {
@@ -288,7 +288,11 @@ Signed out of https://school.example (profile school)
     ['there is no way to', { revocationEndpoint: null }, 'school.example does not support revocation'],
     ['it is not offered', { revocationEndpoint: `${url}/nowhere` }, 'school.example returned 404'],
     ['the client is not known', { clientId: 'app_gone' }, 'school.example says: invalid_client'],
-    ['it would go in the clear', { revocationEndpoint: 'http://school.example/revoke' }, 'over plain http'],
+    [
+      'it would go in the clear',
+      { revocationEndpoint: 'http://school.example/revoke' },
+      'over unencrypted http',
+    ],
   ])('forgets it where %s', async ([, given, told], { user }) => {
     storeProfile(user.config, url, { ...user.tokens, ...given })
     const { code, stderr } = await user.run('auth logout')

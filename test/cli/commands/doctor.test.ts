@@ -94,7 +94,7 @@ describe('of a platform elsewhere', () => {
     const { code, stdout, stderr } = await remote.run('doctor', withKey(key))
     expect(code).toBe(1)
     expect(stderr).toMatch(/^error: 1 of 5 checks failed\n {2}connection: .*expired/)
-    expect(stderr).toContain(`the API key from LEARNCTL_API_KEY was sent to ${url}`)
+    expect(stderr).toContain(`The API key from LEARNCTL_API_KEY was sent to ${url}`)
     expect(stdout + stderr).not.toContain(key)
   })
 
@@ -142,7 +142,7 @@ describe('of a platform elsewhere', () => {
     const env = { LEARNCTL_URL: 'http://127.0.0.1:9', LEARNCTL_API_KEY: 'k', LEARNCTL_RETRIES: '0' }
     const { code, stderr } = await cli.run('doctor', { env })
     expect(code).toBe(1)
-    expect(stderr).toContain('connection: 127.0.0.1:9 refused the connection')
+    expect(stderr).toContain('connection: Connection refused by 127.0.0.1:9')
   })
 })
 

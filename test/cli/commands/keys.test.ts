@@ -100,7 +100,7 @@ test('a key that has ended exits 4 and says so', async ({ remote, admin, clock }
   const { code, stdout, stderr } = await remote.run('courses list', withKey(key))
   expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
   expect(stderr).toMatch(/^error: .*expired/i)
-  expect(stderr).toContain(`the API key from LEARNCTL_API_KEY was sent to ${url}`)
+  expect(stderr).toContain(`The API key from LEARNCTL_API_KEY was sent to ${url}`)
   expect(stderr).not.toContain(key)
 })
 

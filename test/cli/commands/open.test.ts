@@ -186,7 +186,7 @@ describe('of an academy of this machine', () => {
 })
 
 test.for([
-  ['open dashbord', 2, /^error: there is no "dashbord" to open(.|\n)*did you mean dashboard/],
+  ['open dashbord', 2, /^error: there is no "dashbord" to open(.|\n)*Did you mean dashboard/],
   ['open course', 2, /^error: missing <id>/],
   ['open dashboard crs_1', 2, /^error: the dashboard takes no id/],
   ['open -q', 2, /^error: --quiet is not supported here/],

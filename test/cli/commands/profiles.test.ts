@@ -43,7 +43,7 @@ describe('a profile', () => {
     const { code, stdout, stderr } = await cli.run(line)
     expect({ code, stdout }).toEqual({ code: expected, stdout: '' })
     expect(stderr).not.toContain('secret')
-    if (line.includes('shcool')) expect(stderr).toContain('did you mean school?')
+    if (line.includes('shcool')) expect(stderr).toContain('Did you mean school?')
   })
 
   test('by flag goes before a variable that names another kind of academy', async ({ cli }) => {
@@ -93,6 +93,6 @@ describe('the file of profiles', () => {
     const env = { LEARNCTL_CONFIG_DIR: join(cli.home, 'taken') }
     const { code, stdout, stderr } = await cli.run('profiles add b --url https://b.example', { env })
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^error: cannot write .*taken: E[A-Z]+\n {2}hint: set LEARNCTL_CONFIG_DIR/)
+    expect(stderr).toMatch(/^error: Cannot write .*taken: E[A-Z]+\n {2}hint: Set LEARNCTL_CONFIG_DIR/)
   })
 })

@@ -82,7 +82,7 @@ describe('--detach', () => {
     expect(taken).toMatchObject({ code: 1, stdout: '' })
     expect(taken.stderr).toMatch(/^error: Cannot listen on 192\.0\.2\.1, port 0: E\w+\n$/)
     const unwritable = await learnctl(home, ...start, '--key-file', 'none/key.txt')
-    expect(unwritable).toMatchObject({ code: 2, stdout: '', stderr: 'error: there is no directory none\n' })
+    expect(unwritable).toMatchObject({ code: 2, stdout: '', stderr: 'error: Directory none not found\n' })
     expect(JSON.parse((await learnctl(home, 'server', 'status', '-o', 'json')).stdout)).toEqual([])
   })
 })

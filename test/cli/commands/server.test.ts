@@ -144,7 +144,7 @@ describe('start', () => {
     expect(JSON.parse(line)).toMatchObject({ path: '/health', status: 200 })
     expect(await cli.run('server start --log jsn')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('did you mean json?'),
+      stderr: expect.stringContaining('Did you mean json?'),
     })
   })
 
@@ -181,6 +181,19 @@ describe('start', () => {
     const { stdout } = await cli.run(`${again} -o json`)
     expect(JSON.parse(stdout)).toEqual({ url, database: join(cli.cwd, 'a.db') })
     expect(await resultOf(cli, 'server status')).toHaveLength(1)
+  })
+
+  test.for([
+    ['XDG_STATE_HOME', '--database a.db'],
+    ['XDG_DATA_HOME', ''],
+  ])('names %s where what it keeps cannot be written', async ([variable = '', flags], { cli }) => {
+    writeFileSync(join(cli.home, 'taken'), '')
+    const taken = join(cli.home, 'taken')
+    expect(await cli.run(`server start --port 0 ${flags}`, { env: { [variable]: taken } })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `error: Cannot write ${taken}/learnctl: ENOTDIR\n  hint: Set ${variable} to a writable directory\n`,
+    })
   })
 
   test('ends with 130 on Ctrl-C and 143 on SIGTERM', async ({ cli }) => {
@@ -301,7 +314,7 @@ describe('--key-file', () => {
       'server start --port 0 --database new.db --key-file none/key.txt',
     )
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toBe('error: there is no directory none\n')
+    expect(stderr).toBe('error: Directory none not found\n')
     expect(existsSync(join(cli.cwd, 'new.db'))).toBe(false)
   })
 })

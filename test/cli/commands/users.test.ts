@@ -323,7 +323,7 @@ describe('set-password', () => {
     expect(differing.stderr).toMatch(/error: The passwords do not match\n$/)
     const { code, stderr } = await local.run(`${set} --no-input`, { tty: 80 })
     expect(code).toBe(2)
-    expect(stderr).toContain('nothing may be asked: --no-input')
+    expect(stderr).toContain('Prompts are disabled (--no-input)')
     expect(await local.run(set, { tty: 80, typed: ['\u0003'] })).toMatchObject({ code: 130, stdout: '' })
   })
 })

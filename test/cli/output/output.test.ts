@@ -66,7 +66,7 @@ describe('--columns', () => {
   test('suggests a near name, also of a field inside another', async ({ local }) => {
     const { code, stderr } = await local.run('users list --columns firstNam')
     expect(code).toBe(2)
-    expect(stderr).toContain('hint: did you mean firstName?')
+    expect(stderr).toContain('hint: Did you mean firstName?')
   })
 
   test('with an unknown name lists the valid ones, before anything is done', async ({ local }) => {

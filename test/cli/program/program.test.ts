@@ -71,7 +71,7 @@ describe('help', () => {
   test('on something unknown names the topics', async ({ cli }) => {
     const { code, stdout, stderr } = await cli.run('help exit-code')
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain('did you mean exit-codes?')
+    expect(stderr).toContain('Did you mean exit-codes?')
   })
 })
 
@@ -106,7 +106,7 @@ describe('what cannot be understood', () => {
     const { code, stdout, stderr } = await local.run(line)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(message)
-    expect(stderr).toMatch(new RegExp(`hint: did you mean .*${meant}`))
+    expect(stderr).toMatch(new RegExp(`hint: Did you mean .*${meant}`))
   })
 
   test.for([

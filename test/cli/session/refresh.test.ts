@@ -293,7 +293,7 @@ describe('an answer to a refresh', () => {
     const { code, stdout, stderr } = await user.run('courses list --columns id')
     expect({ code, stdout }).toEqual({ code: 0, stdout: '1\n' })
     expect(stderr).toMatch(
-      /^note: the refreshed session of profile school cannot be stored \(cannot write .*\n$/,
+      /^note: the refreshed session of profile school cannot be stored \(Cannot write .*\n$/,
     )
     expect(user.platform.requests.at(-1)?.headers).toMatchObject({ authorization: 'Bearer at-1' })
   })
@@ -306,8 +306,8 @@ scripted('a token that is refused again after its refresh is the error', async (
   expect({ code, stderr }).toEqual({
     code: 4,
     stderr: `error: Invalid token
-  the access token from profile school was sent to ${school}
-  hint: sign in again: learnctl auth login
+  The access token from profile school was sent to ${school}
+  hint: Sign in again: learnctl auth login
 `,
   })
   expect(user.sent()).toEqual(['GET /v1/courses', 'POST /token', 'GET /v1/courses'])
@@ -316,7 +316,7 @@ scripted('a token that is refused again after its refresh is the error', async (
 scripted('what refreshes a token does not travel in the clear', async ({ user }) => {
   user.store({ tokenEndpoint: 'http://school.example/token' })
   user.clock.advance(minute)
-  expectClearError(await user.run('courses list'), 2, 'allow it with --insecure-http')
+  expectClearError(await user.run('courses list'), 2, '--insecure-http to allow it')
   expect(user.sent()).toEqual([])
 })
 
@@ -331,7 +331,7 @@ scripted('nothing is refreshed where it could not be stored', async ({ user }) =
     sleep: async (ms) => user.clock.advance(ms),
     env: { LEARNCTL_CONFIG_DIR: user.config },
   })
-  expectClearError(await patient.run('courses list'), 1, `another process has held ${lock} for 30 s`)
+  expectClearError(await patient.run('courses list'), 1, `Another process has held the lock ${lock} for 30 s`)
   patient.remove()
   expect(user.sent()).toEqual([])
   expect(readFileSync(join(user.config, 'profiles.json'))).toEqual(profiles)

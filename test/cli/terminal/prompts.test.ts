@@ -20,7 +20,7 @@ describe('a missing value', () => {
   })
 
   test.for<[reason: string, flags: string, given: RunOptions]>([
-    ['standard input is not a terminal', '', {}],
+    ['input is not a terminal', '', {}],
     ['--no-input', '--no-input', { tty: 80 }],
     ['CI', '', { tty: 80, env: { CI: 'true' } }],
     ['LEARNCTL_NO_INPUT', '', { tty: 80, env: { LEARNCTL_NO_INPUT: '1' } }],
