@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { expect, test } from 'vitest'
 import { chunks } from '../tsdown.config.ts'
@@ -296,6 +296,15 @@ function saysItself(line: string): boolean {
     /^export const \w+ = (z$|z\.|\[|[A-Z]\w*\.|patchOf\(|optional\(|routesOf\()/.test(line)
   )
 }
+
+test('a document that src names is in the repository', () => {
+  const missing = sources.flatMap(({ path, lines }) =>
+    [...lines.join('\n').matchAll(/[\w./-]+\.md\b/g)].flatMap(([name]) =>
+      existsSync(join(root, '..', name)) ? [] : [`${path}: ${name}`],
+    ),
+  )
+  expect(missing).toEqual([])
+})
 
 test('types are known, and erasable', () => {
   const wrong = sources.flatMap(({ path, code }) =>

@@ -130,7 +130,7 @@ export const Lesson = z.object({
 })
 export type Lesson = z.output<typeof Lesson>
 
-/** Lessons. */
+/** Lessons. Learners see the published ones of published courses. */
 export const lessons = {
   list: operation({
     id: 'lessons.list',

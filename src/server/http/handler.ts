@@ -109,7 +109,7 @@ export function requireAdmin({ principal }: Pick<Call, 'principal'>, what: strin
   throw new ProblemError('forbidden', `${what} takes an admin; this credential acts as ${principal.role}.`)
 }
 
-/** Throws 403 unless the credential's scopes and its owner's role allow the operation (api.md §2). */
+/** Throws 403 unless the credential's scopes and its owner's role allow the operation. */
 export function requireRight(principal: Principal, { scope, roles, summary }: Operation): void {
   requireScope(principal, scope ?? 'read')
   if (roles.includes(principal.role)) return

@@ -61,7 +61,7 @@ export interface Answered {
   readonly cause?: unknown
 }
 
-/** What every response carries, whatever it answers (api.md §1, "Security"). */
+/** What every response carries, whatever it answers. */
 export const everyHeader = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
