@@ -19,6 +19,7 @@ export const attentionMeanings: Readonly<Record<Attention, string>> = {
 }
 
 const coursesShown = 3
+const coursesFolded = 20
 
 /** Who needs attention in one course: each count leads to those learners. */
 export function CourseAttention({ standing, here }: { standing: Standing; here: string }) {
@@ -43,21 +44,34 @@ export function AcademyAttention({
     const concerned = courses
       .filter(({ attention }) => attention[kind] > 0)
       .sort((one, other) => other.attention[kind] - one.attention[kind])
-    const more = concerned.length - coursesShown
+    const list = (some: readonly CourseStanding[]) => (
+      <ul class="plain">
+        {some.map(({ courseId, courseTitle, attention }) => (
+          <li>
+            <a href={linkTo(placeOf(courseId), kind)}>
+              <span class="unseen">{attentionWords[kind]} in </span>
+              {courseTitle}: {counted(attention[kind])}
+            </a>
+          </li>
+        ))}
+      </ul>
+    )
+    const more = concerned.slice(coursesShown)
     return {
       figure: counted(count),
       below: (
-        <ul class="plain">
-          {concerned.slice(0, coursesShown).map(({ courseId, courseTitle, attention }) => (
-            <li>
-              <a href={linkTo(placeOf(courseId), kind)}>
-                <span class="unseen">{attentionWords[kind]} in </span>
-                {courseTitle}: {counted(attention[kind])}
-              </a>
-            </li>
-          ))}
-          {more > 0 ? <li class="note">{`and ${many(more, 'more course')}`}</li> : null}
-        </ul>
+        <>
+          {list(concerned.slice(0, coursesShown))}
+          {more.length === 0 ? null : (
+            <details>
+              <summary>{many(more.length, 'more course')}</summary>
+              {list(more.slice(0, coursesFolded))}
+              {more.length > coursesFolded ? (
+                <p class="note">{`and ${counted(more.length - coursesFolded)} with fewer`}</p>
+              ) : null}
+            </details>
+          )}
+        </>
       ),
     }
   }

@@ -54,14 +54,14 @@ export function CourseLearners({ signedIn, course }: { signedIn: SignedInRequest
         ) : (
           <LearnerTable base={signedIn.base} {...{ here, query, graded, rows }} />
         )}
-        <div class="below">
-          {numberedPages(query.page, total, (page) => `${here}${searchOf({ ...query, page })}#learners`)}
-          {total === 0 ? null : (
+        {total === 0 ? null : (
+          <div class="below">
+            {numberedPages(query.page, total, (page) => `${here}${searchOf({ ...query, page })}#learners`)}
             <a class="button" href={`${here}/learners.csv${searchOf({ ...query, page: 1 })}`}>
               Download CSV
             </a>
-          )}
-        </div>
+          </div>
+        )}
       </section>
     </>
   )

@@ -70,7 +70,8 @@ function keyList(
       <h1>API keys</h1>
       <p>
         An API key lets a program act as you, within its scopes. Keep it secret, like a password. Pass it in{' '}
-        <code>LEARNCTL_API_KEY</code>, or sign in with <code>learnctl auth login --with-key</code>.
+        <code>LEARNCTL_API_KEY</code>, or sign in with{' '}
+        <code class="word">learnctl auth login --with-key</code>.
       </p>
       <section class="card" aria-labelledby="keys">
         <h2 id="keys">Your keys</h2>

@@ -38,12 +38,8 @@ export function nextPage({ base, request, query }: SignedInRequest, nextCursor: 
   )
 }
 
-/**
- * Which rows of how many a page shows, and the links to the pages around it. Past the last page there are none, and a
- * way back.
- */
+/** Which rows of how many a page shows, and the links to the pages around it; past the last page, the way back. */
 export function numberedPages(at: number, total: number, hrefOf: (page: number) => string) {
-  if (total === 0) return null
   const last = Math.max(1, Math.ceil(total / pageSize))
   const from = (at - 1) * pageSize + 1
   const to = Math.min(at * pageSize, total)

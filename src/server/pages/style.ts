@@ -65,7 +65,8 @@ small { display: block; font-size: .875rem; font-weight: 400; color: var(--soft)
 .attention .nothing .figure { color: var(--soft); }
 .attention .note { font-size: .875rem; }
 .attention li { padding: .125rem 0; overflow-wrap: anywhere; }
-.attention ul { margin: .5rem 0 0; font-size: .9375rem; }
+.attention ul, .attention details { margin: .5rem 0 0; font-size: .9375rem; }
+.attention details { margin: .125rem 0 0; }
 .steps { margin: 0; padding-left: 1.25rem; }
 .steps li { margin: 0 0 .75rem; }
 .steps .code { margin: .25rem 0 0; user-select: all; }
@@ -136,6 +137,7 @@ table + .note { margin: 1rem 0 0; }
 .search input:not([type=hidden]) { flex: 1 1 12rem; width: auto; max-width: 24rem; margin: 0; }
 .sorting a { color: inherit; text-decoration: none; white-space: nowrap; }
 .sorting a:hover { color: var(--accent); text-decoration: underline; }
+.sorting a::after { content: " \\2195"; content: " \\2195" / ""; font-weight: 400; }
 .sorting [aria-sort] a { color: var(--ink); }
 .sorting [aria-sort=ascending] a::after { content: " \\2191"; content: " \\2191" / ""; }
 .sorting [aria-sort=descending] a::after { content: " \\2193"; content: " \\2193" / ""; }

@@ -178,6 +178,20 @@ test('what needs attention comes first, each count a link to the learners', asyn
   }
 })
 
+test('courses that need attention less stay folded away', async ({ admin, learner, signIn }) => {
+  for (let index = 0; index < 26; index += 1) {
+    const course = { title: `Course ${index}`, status: 'published' }
+    const courseId = (await admin.post('/v1/courses', course)).body.id
+    const enrolledAt = '2026-01-01T00:00:00Z'
+    await admin.post('/v1/enrollments', { courseId, userId: learner.id, enrolledAt })
+  }
+  const { html, text } = await (await signIn(admin)).open('/dashboard')
+  const [, folded = ''] = /<details><summary>23 more courses<\/summary>(.*?)<\/details>/.exec(html) ?? []
+  expect(folded.match(/attention=inactive#learners/g)).toHaveLength(20)
+  expect(html.match(/attention=inactive#learners/g)).toHaveLength(23)
+  expect(text).toContain('and 3 with fewer')
+})
+
 test('a bar is as long as its part of the enrolments', async ({ admin, courses, signIn }) => {
   expect(courses.logic).toBeTruthy()
   const { html } = await (await signIn(admin)).open('/dashboard')
