@@ -281,20 +281,24 @@ describe('an export that breaks off', () => {
 
 describe('Ctrl-C', () => {
   test.for([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)('in an export (%s) exits %i and leaves no file', async ([name, exit], { platform, cli }) => {
-    const controller = new AbortController()
-    platform.answer((response) => {
-      response.writeHead(200, { 'content-type': 'text/csv' })
-      response.write(`${header}usr_1,ada@school.example\r\n`, () =>
-        controller.abort(new InterruptedError(name)),
-      )
-    })
-    const ran = await platform.run('analytics export --file learners.csv', { signal: controller.signal })
-    expect(ran).toEqual({ code: exit, stdout: '', stderr: '' })
-    expect(files(cli)).toEqual([])
-  })
+    ['SIGINT', 130, 'learners.csv'],
+    ['SIGTERM', 143, 'learners.csv'],
+    ['SIGINT', 130, 'learners.csv.gz'],
+  ] as const)(
+    'in an export (%s) exits %i and leaves no %s',
+    async ([name, exit, file], { platform, cli }) => {
+      const controller = new AbortController()
+      platform.answer((response) => {
+        response.writeHead(200, { 'content-type': 'text/csv' })
+        response.write(`${header}usr_1,ada@school.example\r\n`, () =>
+          controller.abort(new InterruptedError(name)),
+        )
+      })
+      const ran = await platform.run(`analytics export --file ${file}`, { signal: controller.signal })
+      expect(ran).toEqual({ code: exit, stdout: '', stderr: '' })
+      expect(files(cli)).toEqual([])
+    },
+  )
 
   test('while the rows of an export are counted leaves no file', async ({ platform, cli }) => {
     const controller = new AbortController()

@@ -81,7 +81,7 @@ export const commands: readonly Command[] = [
     name: 'export',
     summary: 'Export learner data, one row per learner and course',
     description:
-      "The format is --output, else what --file is named (.csv, .json, .jsonl, .ndjson, .yaml, each also with .gz), else CSV.\nCSV is what the server sends, byte for byte: RFC 4180 with a header, in UTF-8. Text that a spreadsheet would take for\na formula gets a ' in front. With other columns it is written from the rows.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.",
+      "The format is --output, else the ending of --file (.csv, .json, .jsonl, .ndjson or .yaml, and .gz after it to\ncompress), else CSV. CSV is RFC 4180 in UTF-8 with a header, byte for byte as the server sends it unless --columns\nchooses; text that a spreadsheet would run as a formula gets a ' in front.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.",
     refuses: {
       quiet: 'Print ids with: learnctl users list --role learner --all -q',
       limit: 'An export has all rows; filter them with --course, --learner, --status, --difficulty or --last',
