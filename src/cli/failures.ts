@@ -11,6 +11,9 @@ import {
 import { nearest } from '../codec/nearest.ts'
 import { ConfigError, SettingError } from '../config/errors.ts'
 import type { Credential, Target } from '../config/target.ts'
+import type { Fault } from '../contract/errors.ts'
+import { fieldPath } from './operation/field-path.ts'
+import { RefusedCallError } from './operation/refused-call.ts'
 import { signInCommand } from './session/sign-in-command.ts'
 import { CommandError } from './terminal/errors.ts'
 import type { ExitName } from './terminal/exit-codes.ts'
@@ -34,6 +37,7 @@ const nothing = { why: [], hint: null, status: null, requestId: null, retryable:
 
 /** What a thrown fault means: text, exit code, and what helps. `academy` is the one that was called, if any. */
 export function failureOf(error: unknown, target: Target | null): Failure {
+  if (error instanceof RefusedCallError) return failureOfApiError(error.refusal, target, error)
   if (error instanceof ApiError) return failureOfApiError(error, target)
   if (error instanceof CommandError) {
     const { code, exit, message, why } = error
@@ -98,28 +102,61 @@ const exitOfCode: Readonly<Record<string, ExitName>> = {
   idempotency_mismatch: 'conflict',
 }
 
-function failureOfApiError(error: ApiError, target: Target | null): Failure {
-  const { code, status, requestId, retryAfterMs } = error
+/** What the command line knows of a refusal: which flag a fault is about, and what to type instead. */
+type SeenFrom = Pick<RefusedCallError, 'flagOf' | 'hint'>
+
+const anywhere: SeenFrom = { flagOf: () => null, hint: null }
+
+function failureOfApiError(error: ApiError, target: Target | null, seen: SeenFrom = anywhere): Failure {
+  const { code, status, requestId, retryAfterMs, faults } = error
   const exit = exitOfCode[code] ?? exitOfStatus[status] ?? 'failure'
-  // One fault alone is often the whole message already.
-  const told = error.faults.filter(({ detail }) => !error.message.includes(detail))
-  const faults = told.map(({ pointer, parameter, detail }) => {
-    const place = pointer === undefined ? parameter : pointer.replace(/^#?\//, '').replaceAll('/', '.')
-    return place ? `${place}: ${detail}` : detail
-  })
   const wait = retryAfterMs === null ? [] : [`The server asks to wait ${Math.ceil(retryAfterMs / 1000)} s`]
+  const { message, why } = problemsIn(error, seen)
+  const scopes = code === 'insufficient_scope' ? scopeHint(error, target) : null
   return {
     code,
     exit,
-    message: error.message,
-    why: [...faults, ...wait, ...(exit === 'auth' ? credentialLines(target) : [])],
-    hint:
-      exit === 'auth' ? signInHint(target) : code === 'insufficient_scope' ? scopeHint(error, target) : null,
+    message,
+    why: [...why, ...wait, ...(exit === 'auth' ? credentialLines(target) : [])],
+    hint: exit === 'auth' ? signInHint(target) : (scopes ?? seen.hint),
     status,
     requestId,
     retryable: exit === 'unavailable',
-    details: error.faults,
+    details: faults,
   }
+}
+
+/** All faults of a request: one alone is the message, several are counted and listed. */
+function problemsIn(
+  { message, faults, status }: ApiError,
+  { flagOf }: SeenFrom,
+): Pick<Failure, 'message' | 'why'> {
+  const lines = faults.map((fault) => problemLine(fault, flagOf(fault)))
+  if (faults.length > 1) return { message: `${faults.length} problems found:`, why: lines }
+  const [fault] = faults
+  const wrong = status === 400 || status === 422
+  if (wrong && fault && flagOf(fault) !== null && isPhrase(fault)) return { message: lines.join(), why: [] }
+  return { message, why: fault && !message.includes(fault.detail) && !isUnknown(fault) ? lines : [] }
+}
+
+function problemLine(fault: Fault, flag: string | null): string {
+  const { pointer, parameter, detail } = fault
+  const place = flag ?? (pointer === undefined ? parameter : fieldPath(pointer))
+  if (!place) return detail
+  if (isUnknown(fault)) {
+    const [, meant = ''] = detail.split(/(?=; did you mean)/)
+    return `Unknown ${parameter === undefined ? 'field' : 'parameter'}: ${place}${meant}`
+  }
+  return isPhrase(fault) ? `${place} ${detail}` : `${place}: ${detail}`
+}
+
+function isUnknown({ code }: Fault): boolean {
+  return code === 'unknown_field' || code === 'unknown_parameter'
+}
+
+/** True for `must be at most 100`, which goes on after the name of what it is about. */
+function isPhrase({ detail }: Fault): boolean {
+  return /^[a-z]/.test(detail)
 }
 
 function signInHint(target: Target | null): string {

@@ -55,8 +55,8 @@ describe('what cannot be right is refused in one line, and nothing is changed:',
     ['courses list --url https://school.example --database x.db', 2, 'exclude each other'],
 
     // Values.
-    [`${progress} 101`, 2, 'completionPercentage must be at most 100.'],
-    [`${progress} -1`, 2, 'completionPercentage must be at least 0.'],
+    [`${progress} 101`, 2, 'error: --completion-percentage must be at most 100\n'],
+    [`${progress} -1`, 2, 'error: --completion-percentage must be at least 0\n'],
     [`${progress} 50%`, 2, /--completion-percentage must be a number, not "50%"\n {2}hint: .* 50\n/],
     [`${progress} NaN`, 2, '--completion-percentage must be a number, not "NaN"'],
     [
@@ -74,7 +74,11 @@ describe('what cannot be right is refused in one line, and nothing is changed:',
       /lastAcessed.*lastAccessed/,
       '{"courseId":"ext:sea","completionPercentage":5,"lastAcessed":"2026-02-28T00:00:00Z"}',
     ],
-    [`${progress} 90 --last-accessed 2026-03-01T12:06:00Z`, 2, 'lastAccessed cannot be in the future'],
+    [
+      `${progress} 90 --last-accessed 2026-03-01T12:06:00Z`,
+      2,
+      'error: --last-accessed cannot be in the future',
+    ],
     [`${progress} 90 --last-accessed 2026-02-30T12:00:00Z`, 2, 'on a day that exists'],
     ['users create --email ada', 2, 'email must be an e-mail address'],
     ['keys create --name x --expires-at 2027-02-30T00:00:00Z', 2, 'on a day that exists'],

@@ -137,9 +137,9 @@ describe('an error for people', () => {
     )
     expect(stderr).toBe(
       [
-        'error: Two fields are wrong.',
-        '  assessmentCriteria.passingScore: must be at most 100',
-        '  titel: unknown; did you mean title?',
+        'error: 2 problems found:',
+        '  assessmentCriteria.passingScore must be at most 100',
+        '  Unknown field: titel; did you mean title?',
         '  request id: req_1',
         '',
       ].join('\n'),

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../codec/json-object.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
-import type { Argument, Given } from '../command/command.ts'
+import type { Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import type { BoundFlag } from '../command/flag.ts'
@@ -17,19 +17,24 @@ import { showRequest } from './dry-run.ts'
 import { createLookup } from './lookup.ts'
 import { ifVersionFlag } from './operation-flags.ts'
 import type { OperationSpec, Rows } from './operation-spec.ts'
+import { type Sources, withSources } from './refused-call.ts'
 
 /** A declared command, with what its flags and arguments stand for. */
-export interface BoundCall {
+export interface BoundCall extends Sources {
   readonly spec: Omit<OperationSpec<Operation>, 'arguments' | 'operation'>
   readonly operation: Operation
-  readonly query: readonly BoundFlag[]
-  readonly fields: readonly BoundFlag[]
-  /** The arguments by the path's parameters. */
-  readonly positions: readonly (readonly [parameter: string, argument: Argument])[]
 }
 
 /** Makes the call that a command stands for: flags become query and body, the answer goes to the output. */
 export async function runOperation(context: Context, given: Given, call: BoundCall): Promise<void> {
+  try {
+    await callAndPrint(context, given, call)
+  } catch (error) {
+    throw withSources(error, call, given)
+  }
+}
+
+async function callAndPrint(context: Context, given: Given, call: BoundCall): Promise<void> {
   const { session, output, settings } = context
   const { spec, operation, query, fields } = call
   const caller: Caller = await session.caller()

@@ -69,8 +69,10 @@ describe('create', () => {
       ...['--redirect-uri', 'com.example.app:/cb'],
     ])
     expect(refused).toMatchObject({ code: 2, stdout: '' })
-    expect(refused.stderr).toMatch(/^error: 2 problems found: redirectUris\.0, /)
-    expect(refused.stderr).toContain('redirectUris.1: ')
+    expect(refused.stderr).toMatch(
+      /^error: 2 problems found:\n {2}--redirect-uri "http:\/\/reports.example\/cb" must /,
+    )
+    expect(refused.stderr).toContain('\n  --redirect-uri "com.example.app:/cb" must ')
   })
 
   test('shows the request that it would send, which has no secret', async ({ local }) => {

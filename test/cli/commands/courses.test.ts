@@ -177,6 +177,40 @@ test('lists are filtered and ordered', async ({ local }) => {
   expect(await local.run('courses list --updated-since 2026-02-30T00:00:00Z')).toMatchObject({ code: 2 })
 })
 
+describe('a refusal', () => {
+  test('names the flag, or the field where a file has it', async ({ local }) => {
+    const refusal = async (line: string, stdin = '') => {
+      const { code, stderr } = await local.run(line, { stdin })
+      expect(code).toBe(2)
+      return stderr.replace(/\n {2}request id: .*\n$/, '')
+    }
+    expect(await refusal('courses create --title Go --passing-score 101')).toBe(
+      'error: --passing-score must be at most 100',
+    )
+    expect(await refusal(`courses create --title Go --modules '[{"title":""}]'`)).toBe(
+      'error: --modules: 0.title must have at least 1 character',
+    )
+    expect(await refusal('courses list --sort size')).toMatch(/^error: --sort must be one of createdAt, /)
+    const body = '{"title": "Go", "durationMinutes": -1, "lessons": []}'
+    expect(await refusal('courses create --body -', body)).toBe(
+      'error: 2 problems found:\n  durationMinutes must be at least 0\n  Unknown field: lessons',
+    )
+    expect(await refusal('courses create --body -', '{"title": "Go", "lessons": []}')).toBe(
+      'error: Unknown field: lessons.',
+    )
+  })
+
+  test('of a reference that is no id suggests the one with a prefix', async ({ local }) => {
+    const hintOf = async (line: string) => /hint: (.*)/.exec((await local.run(line)).stderr)?.[1]
+    expect(await hintOf('courses get BIO-101')).toBe('did you mean ext:BIO-101?')
+    expect(await hintOf('courses publish BIO-101')).toBe('did you mean ext:BIO-101?')
+    expect(await hintOf('users get ada@example.org')).toBe('did you mean email:ada@example.org?')
+    expect(await hintOf('enrollments list --course BIO-101')).toBe('did you mean ext:BIO-101?')
+    expect(await hintOf('courses get crs_none')).toBeUndefined()
+    expect(await hintOf('courses get ext:none')).toBeUndefined()
+  })
+})
+
 describe('what was done', () => {
   test('is one line on standard error; a pipe gets the id, -o the record, -q the id alone', async ({
     local,

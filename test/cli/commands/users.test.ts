@@ -181,9 +181,9 @@ describe('create', () => {
       ...['users', 'create', '--email', 'ada', '--timezone', 'Mars/Olympus', '--delivery-speed', '9'],
     ])
     expect(code).toBe(2)
-    expect(stderr).toMatch(/^error: 3 problems found: email, .+\n/)
-    expect(stderr).toContain('\n  profile.timezone: ')
-    expect(stderr).toContain('\n  profile.learningPreferences.deliverySpeed: ')
+    expect(stderr).toMatch(/^error: 3 problems found:\n {2}--email must be an e-mail address/)
+    expect(stderr).toContain('\n  --timezone must ')
+    expect(stderr).toContain('\n  --delivery-speed must ')
   })
 })
 

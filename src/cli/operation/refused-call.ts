@@ -1,0 +1,72 @@
+import { ApiError } from '../../client/errors.ts'
+import type { Fault } from '../../contract/errors.ts'
+import type { Argument, Given } from '../command/command.ts'
+import type { BoundFlag } from '../command/flag.ts'
+import { fieldPath } from './field-path.ts'
+import { bodyFlag } from './operation-flags.ts'
+
+/** What stood on the command line, by the places of the request that it went to. */
+export interface Sources {
+  readonly fields: readonly BoundFlag[]
+  readonly query: readonly BoundFlag[]
+  readonly positions: readonly (readonly [parameter: string, argument: Argument])[]
+}
+
+/** A refusal of the API, in the words of the command line that led to it. */
+export class RefusedCallError extends Error {
+  override readonly name = 'RefusedCallError'
+  readonly refusal: ApiError
+  /** What to type instead; null where that is not known. */
+  readonly hint: string | null
+  readonly #sources: Sources
+  readonly #given: Given
+
+  constructor(refusal: ApiError, sources: Sources, given: Given) {
+    super(refusal.message, { cause: refusal })
+    this.refusal = refusal
+    this.hint = refusal.status === 404 ? referenceHint(refusal, sources, given) : null
+    this.#sources = sources
+    this.#given = given
+  }
+
+  /** The flag that a fault is about, `--passing-score`; null where it was not typed as one. */
+  readonly flagOf = ({ pointer, parameter }: Fault): string | null => {
+    const { fields, query } = this.#sources
+    const place = parameter ?? fieldPath(pointer ?? '')
+    const flags = parameter === undefined ? fields : query
+    const found = flags.find((each) => place === each.place || place.startsWith(`${each.place}.`))
+    if (!found) return null
+    const { name } = found.flag
+    const typed = parameter !== undefined || this.#given.flags[name] !== undefined
+    if (!typed && this.#given.flags[bodyFlag.name] !== undefined) return null
+    const inside = place.slice(found.place.length + 1)
+    const value = this.#given.flags[name]
+    const item: unknown = Array.isArray(value) ? value[Number(inside)] : undefined
+    if (typeof item === 'string') return `--${name} ${JSON.stringify(item)}`
+    return inside === '' ? `--${name}` : `--${name}: ${inside}`
+  }
+}
+
+/** The error that a command ends with: of a refusal it is what that means for the command line. */
+export function withSources(error: unknown, sources: Sources, given: Given): unknown {
+  return error instanceof ApiError ? new RefusedCallError(error, sources, given) : error
+}
+
+const known = /^(ext:|email:)|^[a-z]{3}_/
+
+/** A reference that is no id of ours was probably meant as one's own, or as an e-mail address. */
+function referenceHint({ message }: ApiError, sources: Sources, given: Given): string | null {
+  const { fields, query, positions } = sources
+  const typed = [
+    ...positions.map(([place, { name }]) => [place, given.arguments[name]] as const),
+    ...[...fields, ...query].map(({ place, flag }) => [place, given.flags[flag.name]] as const),
+  ]
+  const bare = typed.flatMap(([place, value]) => {
+    const kind = /^(course|lesson|user|learner)_?id$/i.exec(place)?.[1]
+    return kind && typeof value === 'string' && !known.test(value) ? [{ kind, value }] : []
+  })
+  const named = bare.find(({ value }) => message.includes(value))
+  if (!named) return null
+  const person = /^(user|learner)$/.test(named.kind) && named.value.includes('@')
+  return `did you mean ${person ? 'email' : 'ext'}:${named.value}?`
+}
