@@ -68,5 +68,5 @@ function referenceHint({ message }: ApiError, sources: Sources, given: Given): s
   const named = bare.find(({ value }) => message.includes(value))
   if (!named) return null
   const person = /^(user|learner)$/.test(named.kind) && named.value.includes('@')
-  return `did you mean ${person ? 'email' : 'ext'}:${named.value}?`
+  return `Did you mean ${person ? 'email' : 'ext'}:${named.value}?`
 }

@@ -202,10 +202,10 @@ describe('a refusal', () => {
 
   test('of a reference that is no id suggests the one with a prefix', async ({ local }) => {
     const hintOf = async (line: string) => /hint: (.*)/.exec((await local.run(line)).stderr)?.[1]
-    expect(await hintOf('courses get BIO-101')).toBe('did you mean ext:BIO-101?')
-    expect(await hintOf('courses publish BIO-101')).toBe('did you mean ext:BIO-101?')
-    expect(await hintOf('users get ada@example.org')).toBe('did you mean email:ada@example.org?')
-    expect(await hintOf('enrollments list --course BIO-101')).toBe('did you mean ext:BIO-101?')
+    expect(await hintOf('courses get BIO-101')).toBe('Did you mean ext:BIO-101?')
+    expect(await hintOf('courses publish BIO-101')).toBe('Did you mean ext:BIO-101?')
+    expect(await hintOf('users get ada@example.org')).toBe('Did you mean email:ada@example.org?')
+    expect(await hintOf('enrollments list --course BIO-101')).toBe('Did you mean ext:BIO-101?')
     expect(await hintOf('courses get crs_none')).toBeUndefined()
     expect(await hintOf('courses get ext:none')).toBeUndefined()
   })
