@@ -119,7 +119,6 @@ describe('its commands, one after the other, on what quickstart leaves', async (
     if (next === page) return
     page = next
     examples.reset()
-    writeFiles(cwd)
   })
   afterAll(() => examples.close())
 
@@ -173,15 +172,6 @@ describe('its commands, one after the other, on what quickstart leaves', async (
 
 /** Lines that only get the program, or another one: they are tried by .ci/run, and by the test of the answer below. */
 const otherPrograms = /^(npm |curl | {2}-[Hd] )/
-
-/** Writes the files that pages show, each with its name in the first line. */
-function writeFiles(directory: string): void {
-  for (const block of pages.flatMap((file) => blocks('yaml', file))) {
-    const [, name = ''] = /^# ([\w-]+\.yaml)\n/.exec(block) ?? []
-    expect(name, block).not.toBe('')
-    writeFileSync(join(directory, name), block)
-  }
-}
 
 const shell = (script: string, start: Start) => run('sh', ['-eu', '-c', script], start)
 

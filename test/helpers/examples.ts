@@ -1,4 +1,4 @@
-import { cpSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
@@ -8,7 +8,7 @@ import { givePassword, password } from '../server/oauth/flow.ts'
 import { freshDirectory, openTestAcademy, type Person, start, type TestAcademy } from './academy.ts'
 import { plainBrowser } from './browser.ts'
 import { elsewhere, type Ran, type RunOptions, type TestCli, testCli } from './cli.ts'
-import { bin, type Ended, run } from './process.ts'
+import { bin, type Ended, root, run } from './process.ts'
 import { runLine } from './shell.ts'
 
 /** The address of the platform in examples. */
@@ -80,8 +80,7 @@ export async function openExamples(): Promise<Examples> {
   const { cli } = place
   const snapshot = freshDirectory()
   expect(await cli.run('quickstart')).toMatchObject({ code: 0 })
-  writeFileSync(join(cli.cwd, 'course.yaml'), 'title: Marine Biology\ndifficulty: beginner\n')
-  writeFileSync(join(cli.cwd, 'lesson.yaml'), 'title: Corals\ndurationMinutes: 30\n')
+  for (const [name, text] of shownFiles()) writeFileSync(join(cli.cwd, name), text)
   writeFileSync(join(cli.cwd, 'password.txt'), `${password}\n`)
   cpSync(cli.home, snapshot.path, { recursive: true })
 
@@ -102,6 +101,14 @@ export async function openExamples(): Promise<Examples> {
       snapshot.remove()
     },
   }
+}
+
+/** The files that docs/recipes.md shows, each with its name in the first line. */
+function shownFiles(): [name: string, text: string][] {
+  const page = readFileSync(join(root, 'docs/recipes.md'), 'utf8')
+  return [...page.matchAll(/^```yaml\n(# ([\w-]+\.yaml)\n[\s\S]*?)^```$/gm)].map(
+    ([, text = '', name = '']) => [name, text],
+  )
 }
 
 async function platformOf(place: Place): Promise<NonNullable<Place['platform']>> {

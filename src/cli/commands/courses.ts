@@ -156,7 +156,7 @@ export const commands: readonly Command[] = [
     done: (answer) => `Created course ${thingName(answer)}`,
     examples: [
       'courses create --title "Marine Biology" --difficulty beginner --tags science,sea',
-      'courses create --body @course.yaml --title "Marine Biology II"',
+      'courses create --body @course.yaml --title "Oceanography II"',
     ],
   }),
   call({

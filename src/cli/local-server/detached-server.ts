@@ -19,8 +19,7 @@ export async function startDetached(
   makeDirectory(directories.state, 'XDG_STATE_HOME')
   const log = join(directories.state, `server-${basename(database)}-${io.now().toString(36)}.log`)
   const file = openLog(log)
-  const own = process.argv.slice(1).filter((word) => word !== '--detach')
-  const child = spawn(process.execPath, [...process.execArgv, ...own, '-o', 'json'], {
+  const child = spawn(process.execPath, [...process.execArgv, ...ownWords(), '-o', 'json'], {
     detached: true,
     cwd: io.cwd,
     // The variable would be taken for a flag's.
@@ -51,6 +50,15 @@ function openLog(path: string): number {
   } catch (error) {
     throw unwritable(path, error, 'XDG_STATE_HOME')
   }
+}
+
+/** The words of this run, without --detach and the format of its output. */
+function ownWords(): string[] {
+  const words = process.argv.slice(1)
+  return words.filter(
+    (word, index) =>
+      word !== '--detach' && !/^(-o|--output)/.test(word) && !/^(-o|--output)$/.test(words[index - 1] ?? ''),
+  )
 }
 
 async function firstLine(stream: NodeJS.ReadableStream): Promise<string | null> {

@@ -31,6 +31,14 @@ const learnctl = (home: string, ...words: string[]): Promise<Ended> =>
 describe('--detach', () => {
   const start = ['server', 'start', '--detach', '--port', '0', '--database', 'new.db']
 
+  test('prints JSON where that is asked for', async ({ home }) => {
+    for (const words of [['--output=json'], ['-o', 'jsonl']]) {
+      const started = await learnctl(home, ...start, ...words)
+      expect(JSON.parse(started.stdout)).toMatchObject({ url: expect.stringMatching(/^http:/) })
+      await learnctl(home, 'server', 'stop', '--database', 'new.db')
+    }
+  })
+
   test('returns when the server answers; stop ends it', async ({ home }) => {
     const started = await learnctl(home, ...start)
     expect(started.code).toBe(0)
