@@ -9,12 +9,11 @@ export const notAList = {
   all: 'The result is not a paged list',
 } as const satisfies Refusals
 
-/** Of a command that prints no record. */
-export const noRecord = {
-  ...notAList,
-  columns: 'The result has no columns',
-  quiet: 'The result has no id',
-} as const satisfies Refusals
+/** Of a command whose result has no columns. */
+export const noColumns = { ...notAList, columns: 'The result has no columns' } as const satisfies Refusals
+
+/** Of a command whose result is a text as it stands. */
+export const plainText = { ...noColumns, quiet: 'The result has no id' } as const satisfies Refusals
 
 /** Of a command that uses neither a platform nor an academy. */
 export const noTarget = {

@@ -3,6 +3,7 @@ import { remainingMs } from '../../auth/tokens.ts'
 import type { Target } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { notAList } from '../command/refusals.ts'
 import { credentialLines, failureOf } from '../failures.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { clockWarning, secondsAhead } from '../session/clock.ts'
@@ -25,8 +26,10 @@ const shape = { table: fields, paths: fields }
 /** `learnctl doctor` */
 export const command: Command = {
   name: 'doctor',
-  summary: 'Look at the set-up: files, profile, academy, credential, clock',
-  description: 'Exit 1 when something is broken; warnings alone are exit 0.',
+  summary: 'Check your setup for problems',
+  description:
+    'Checks files, profile, connection, database, credential and clock. Exits with 1 when a check fails; warnings alone exit with 0.',
+  refuses: { ...notAList, dryRun: 'The checks send requests' },
   examples: ['doctor', 'doctor --profile work -o json'],
   async run(context) {
     context.output.check(shape)
@@ -64,7 +67,7 @@ async function show({ io, settings, output }: Context, findings: readonly Findin
 async function examine(context: Context): Promise<Finding[]> {
   const { io, profiles, directories, session } = context
   const findings: Finding[] = [
-    { check: 'runtime', status: 'ok', detail: `Node ${process.version}, ${io.platform}` },
+    { check: 'Runtime', status: 'ok', detail: `Node ${process.version}, ${io.platform}` },
     ...files(profiles.path, directories.config),
     ...proxies(io.env),
     ...(await servers(directories.state)),
@@ -73,10 +76,14 @@ async function examine(context: Context): Promise<Finding[]> {
   try {
     target = session.target()
   } catch (error) {
-    return [...findings, failing('academy', error, null)]
+    return [...findings, failing('Platform', error, null)]
   }
   const place = target.kind === 'local' ? target.database : target.url
-  findings.push({ check: 'academy', status: 'ok', detail: `${place}, by ${target.origin.name}` })
+  findings.push({
+    check: target.kind === 'local' ? 'Academy' : 'Platform',
+    status: 'ok',
+    detail: `${place} (from ${target.origin.name})`,
+  })
   return [...findings, ...(target.kind === 'local' ? await local(context) : await remote(context, target))]
 }
 
@@ -84,17 +91,17 @@ async function examine(context: Context): Promise<Finding[]> {
 function files(...paths: readonly string[]): Finding[] {
   return paths.flatMap((path): Finding[] => {
     const found = statSync(path, { throwIfNoEntry: false })
-    if (!found) return [{ check: 'configuration', status: 'ok', detail: `${path} is not there yet` }]
+    if (!found) return [{ check: 'Configuration', status: 'ok', detail: `${path} does not exist yet` }]
     const mode = (found.mode & 0o777).toString(8).padStart(4, '0')
     if (process.platform === 'win32' || (found.mode & 0o077) === 0) {
-      return [{ check: 'configuration', status: 'ok', detail: `${path} (${mode})` }]
+      return [{ check: 'Configuration', status: 'ok', detail: `${path} (${mode})` }]
     }
     const wanted = found.isDirectory() ? '700' : '600'
     return [
       {
-        check: 'configuration',
+        check: 'Configuration',
         status: 'warning',
-        detail: `${path} is open to others (${mode}): chmod ${wanted} it`,
+        detail: `${path} is readable by others (${mode}); run: chmod ${wanted} '${path}'`,
       },
     ]
   })
@@ -102,13 +109,13 @@ function files(...paths: readonly string[]): Finding[] {
 
 function proxies(env: Context['io']['env']): Finding[] {
   const set = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].filter((name) => env[name])
-  return set.map((name) => ({ check: 'proxy', status: 'ok', detail: `${name} is set and will be used` }))
+  return set.map((name) => ({ check: 'Proxy', status: 'ok', detail: `${name} is set and will be used` }))
 }
 
 async function servers(state: string): Promise<Finding[]> {
   const running = await runningServers(state).list()
   return running.map(({ url, database }) => ({
-    check: 'server',
+    check: 'Server',
     status: 'ok',
     detail: `${url} serves ${database}`,
   }))
@@ -117,10 +124,10 @@ async function servers(state: string): Promise<Finding[]> {
 async function local({ session }: Context): Promise<Finding[]> {
   try {
     const faults = (await session.open()).check()
-    if (faults.length === 0) return [{ check: 'database', status: 'ok', detail: 'whole' }]
-    return faults.map((detail) => ({ check: 'database', status: 'failed', detail }))
+    if (faults.length === 0) return [{ check: 'Database', status: 'ok', detail: 'integrity check passed' }]
+    return faults.map((detail) => ({ check: 'Database', status: 'failed', detail }))
   } catch (error) {
-    return [failing('database', error, null)]
+    return [failing('Database', error, null)]
   }
 }
 
@@ -133,13 +140,13 @@ async function remote(context: Context, target: Target): Promise<Finding[]> {
     const { data: user, date } = await caller.call(users.profile, { signal: io.signal })
     const nowMs = io.now()
     const { email, id, role, scopes } = (user ?? {}) as Record<string, unknown>
-    const rights = Array.isArray(scopes) ? ` with ${scopes.join(' ')}` : ''
+    const rights = Array.isArray(scopes) ? `, scopes: ${scopes.join(' ')}` : ''
     return [
-      { check: 'connection', status: 'ok', detail: `answered in ${nowMs - startedMs} ms` },
+      { check: 'Connection', status: 'ok', detail: `responded in ${nowMs - startedMs} ms` },
       {
-        check: 'credential',
+        check: 'Credential',
         status: 'ok',
-        detail: `${email ?? id ?? 'somebody'}, ${role ?? 'role unknown'}${rights}`,
+        detail: `${email ?? id ?? 'unknown user'} (${role ?? 'unknown role'})${rights}`,
       },
       ...signedIn(session.target(), nowMs),
       ...clock(date, nowMs),
@@ -147,7 +154,7 @@ async function remote(context: Context, target: Target): Promise<Finding[]> {
   } catch (error) {
     io.signal.throwIfAborted()
     const lines = credentialLines(target)
-    const finding = failing('connection', error, target)
+    const finding = failing('Connection', error, target)
     return [{ ...finding, detail: [finding.detail, ...lines].join('; ') }]
   }
 }
@@ -159,23 +166,23 @@ function signedIn(target: Target, nowMs: number): Finding[] {
   const { expiresAt, refreshToken } = tokens
   const end =
     expiresAt === null
-      ? 'does not say when it ends'
-      : `ends at ${expiresAt}, in ${Math.max(0, Math.round(remainingMs(tokens, nowMs) / 60_000))} min`
+      ? 'has no known expiry'
+      : `expires at ${expiresAt} (in ${Math.max(0, Math.round(remainingMs(tokens, nowMs) / 60_000))} min)`
   if (refreshToken !== null) {
-    return [{ check: 'session', status: 'ok', detail: `the access token ${end}, and is refreshed by itself` }]
+    return [{ check: 'Session', status: 'ok', detail: `Access token ${end}; it is refreshed automatically` }]
   }
   const again = signInCommand(target)
-  const detail = `the access token ${end}, and cannot be refreshed; sign in again then: ${again}`
-  return [{ check: 'session', status: 'warning', detail }]
+  const detail = `Access token ${end}; it cannot be refreshed; sign in again then: ${again}`
+  return [{ check: 'Session', status: 'warning', detail }]
 }
 
 function clock(date: string | null, nowMs: number): Finding[] {
   const seconds = secondsAhead(date, nowMs)
   if (seconds === null) return []
   const warning = clockWarning(seconds)
-  if (warning !== null) return [{ check: 'clock', status: 'warning', detail: warning }]
-  const detail = `within ${Math.max(1, Math.abs(seconds))} s of the server's`
-  return [{ check: 'clock', status: 'ok', detail }]
+  if (warning !== null) return [{ check: 'Clock', status: 'warning', detail: warning }]
+  const detail = `within ${Math.max(1, Math.abs(seconds))} s of the server`
+  return [{ check: 'Clock', status: 'ok', detail }]
 }
 
 function failing(check: string, error: unknown, target: Target | null): Finding {

@@ -7,7 +7,7 @@ import { UsageError } from '../terminal/errors.ts'
 export function helpCommand(helpOf: HelpOf): Command {
   return {
     name: 'help',
-    summary: 'Explain a command or a topic',
+    summary: 'Show help for a command or topic',
     description: `Topics: ${Object.keys(topics).join(', ')}`,
     arguments: [{ name: 'topic', summary: 'Topic, or words of a command', optional: true, rest: true }],
     examples: ['help exit-codes', 'help courses create'],
@@ -17,8 +17,8 @@ export function helpCommand(helpOf: HelpOf): Command {
       const text = topic ? topic.text() : await helpOf(rest)
       if (text !== null) return output.text(text)
       const valid = Object.keys(topics)
-      throw new UsageError(`there is no help on ${JSON.stringify(rest.join(' '))}`, {
-        why: [`topics: ${valid.join(', ')}`],
+      throw new UsageError(`No help topic ${JSON.stringify(rest.join(' '))}`, {
+        why: [`Topics: ${valid.join(', ')}`],
         choice: { given: first ?? '', valid },
       })
     },

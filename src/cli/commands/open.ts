@@ -5,6 +5,7 @@ import { localProfile } from '../../config/profiles.ts'
 import { openPage } from '../command/browser.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { notAList } from '../command/refusals.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
@@ -15,22 +16,23 @@ const places = ['dashboard', 'course']
 /** `learnctl open` */
 export const command: Command = {
   name: 'open',
-  summary: 'Show the dashboard in the browser, or the learners of a course',
+  summary: 'Open the dashboard in the browser',
   description:
-    'It prints the address, and on a terminal opens it, too. Of a local academy it is that of the server that serves\nit: start one with `learnctl server start`.',
+    'Prints the URL and, on a terminal, opens it. A local academy must be running: learnctl server start --detach.',
   arguments: [
-    { name: 'what', summary: 'dashboard, unless given, or course', optional: true },
-    { name: 'id', summary: 'Which course: id, or ext:<your own id>', optional: true },
+    { name: 'what', summary: 'dashboard or course (default dashboard)', optional: true },
+    { name: 'id', summary: 'Course: its id, or ext:<external id>', optional: true },
   ],
   flags: [
     {
       name: 'browser',
       kind: 'switch',
       negatable: true,
-      summary: 'Open the page by itself, or only print its address',
+      summary: 'Open the browser (--no-browser prints the URL)',
     },
   ],
   examples: ['open', 'open course ext:first-course', 'open --no-browser'],
+  refuses: notAList,
   run,
 }
 
@@ -50,15 +52,15 @@ async function run(context: Context, given: Given): Promise<void> {
 /** The course that is named, undefined where it is the whole dashboard. Throws a UsageError. */
 function courseOf({ arguments: { what = 'dashboard', id } }: Given): string | undefined {
   if (!places.includes(what)) {
-    throw new UsageError(`there is no ${JSON.stringify(what)} to open: it can be ${places.join(' or ')}`, {
+    throw new UsageError(`Cannot open ${JSON.stringify(what)}: it must be ${places.join(' or ')}`, {
       choice: { given: what, valid: places },
     })
   }
   if (what === 'course' && id === undefined) {
-    throw new UsageError('missing <id>: which course is it?', { hint: 'see: learnctl courses list' })
+    throw new UsageError('<id> of the course is required', { hint: 'List courses: learnctl courses list' })
   }
   if (what === 'dashboard' && id !== undefined) {
-    throw new UsageError(`the dashboard takes no id, ${JSON.stringify(id)} is one too many`)
+    throw new UsageError(`The dashboard takes no id: ${JSON.stringify(id)}`)
   }
   return id
 }
@@ -76,8 +78,8 @@ async function baseOf(context: Context): Promise<string> {
       return normaliseBaseUrl(server.url)
   }
   const which = academy.profile === localProfile ? '' : ` --database ${academy.database}`
-  throw new CommandError('not_running', 'notFound', `no server of ${academy.database} runs`, {
-    hint: `start one: learnctl server start --detach${which}`,
+  throw new CommandError('not_running', 'notFound', `No server is running for ${academy.database}`, {
+    hint: `Start one: learnctl server start --detach${which}`,
   })
 }
 

@@ -12,6 +12,7 @@ import { assertAddress } from '../../config/target.ts'
 import type { Command, Given } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
+import { noColumns, noTarget, notAList } from '../command/refusals.ts'
 import { maskCredential } from '../output/mask.ts'
 import { shapeOfValue } from '../output/value-shape.ts'
 import { checkedName } from '../sign-in/profile-name.ts'
@@ -22,21 +23,29 @@ const nameArgument = { name: 'name', summary: 'Name of the profile' }
 
 /** `learnctl profiles …` */
 export const commands: readonly Command[] = [
-  { name: 'list', summary: 'List profiles', examples: ['profiles list'], run: list },
+  {
+    name: 'list',
+    summary: 'List profiles',
+    refuses: { ...noTarget, limit: notAList.limit },
+    examples: ['profiles list', 'profiles list -q'],
+    run: list,
+  },
   {
     name: 'show',
-    summary: 'Show a profile, the active one unless another is named',
-    arguments: [{ ...nameArgument, optional: true }],
+    summary: 'Show a profile',
+    arguments: [{ name: 'name', summary: 'Name of the profile (default the active one)', optional: true }],
+    refuses: { ...notAList, url: noTarget.url, database: noTarget.database },
     examples: ['profiles show', 'profiles show local -o json'],
     run: show,
   },
   {
     name: 'add',
-    summary: 'Add a profile: an address, or a local academy',
+    summary: 'Add a profile for a platform or a local academy',
     description:
-      'With --url it is a platform elsewhere, with --database an academy in a file of this machine.',
+      'Use --url for a platform, --database for an academy in a file on this machine. The first profile becomes the active one.',
+    refuses: { ...noColumns, profile: noTarget.profile },
     arguments: [nameArgument],
-    flags: [{ name: 'use', kind: 'switch', summary: 'Make it the active one' }],
+    flags: [{ name: 'use', kind: 'switch', summary: 'Switch to it' }],
     examples: [
       'profiles add work --url https://academy.example.org',
       'profiles add trial --database trial.db',
@@ -45,14 +54,17 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'use',
-    summary: 'Make a profile the active one',
+    summary: 'Switch to a profile',
+    refuses: { ...noTarget, ...noColumns },
     arguments: [nameArgument],
     examples: ['profiles use local'],
     run: use,
   },
   {
     name: 'remove',
-    summary: 'Remove a profile and its credential; a local academy’s database stays',
+    summary: 'Remove a profile and its credential',
+    description: 'A session is ended at the platform first. The database of a local academy is kept.',
+    refuses: { ...noTarget, ...noColumns },
     arguments: [nameArgument],
     examples: ['profiles remove work --yes'],
     run: remove,
@@ -62,7 +74,7 @@ export const commands: readonly Command[] = [
 async function list({ profiles, output }: Context): Promise<void> {
   const stored = profiles.read()
   const rows = Object.keys(stored.profiles).map((name) => rowOf(stored, name))
-  const shape = { table: columns, paths: columns }
+  const shape = { table: columns, paths: columns, identifier: 'name' }
   output.check(shape)
   await output.list([rows], shape)
 }
@@ -70,10 +82,13 @@ async function list({ profiles, output }: Context): Promise<void> {
 async function show({ profiles, settings, output }: Context, given: Given): Promise<void> {
   const stored = profiles.read()
   const name = given.arguments['name'] ?? settings.profile.value ?? stored.active
-  if (name === null) throw new CommandError('no_profile', 'notFound', 'no profile is active')
+  if (name === null)
+    throw new CommandError('no_profile', 'notFound', 'No profile is active', {
+      hint: 'List profiles: learnctl profiles list',
+    })
   find(stored, name)
   const row = rowOf(stored, name)
-  const shape = shapeOfValue(row, columns)
+  const shape = { ...shapeOfValue(row, columns), identifier: 'name' }
   output.check(shape)
   await output.one(row, shape)
 }
@@ -83,10 +98,10 @@ async function add(context: Context, given: Given): Promise<void> {
   const name = checkedName(given.arguments['name'] ?? '')
   const profile = await profileFrom(context)
   const makeActive = given.flags['use'] === true
-  await change(context, `would add profile ${name}`, (stored) => {
+  const changed = await change(context, `Would add profile ${name}`, (stored) => {
     if (Object.hasOwn(stored.profiles, name)) {
-      throw new CommandError('profile_exists', 'conflict', `there is a profile ${name} already`, {
-        hint: `learnctl profiles remove ${name}, or choose another name`,
+      throw new CommandError('profile_exists', 'conflict', `Profile ${name} already exists`, {
+        hint: `Choose another name, or remove it: learnctl profiles remove ${name}`,
       })
     }
     return {
@@ -94,9 +109,13 @@ async function add(context: Context, given: Given): Promise<void> {
       profiles: { ...stored.profiles, [name]: profile },
     }
   })
-  if (!isLocal(profile) && !settings.dryRun.value) {
-    await output.note(`sign in with: learnctl auth login --profile ${name}`)
-  }
+  if (settings.dryRun.value) return
+  await tell(
+    context,
+    name,
+    `Added profile ${name} (${placeOf(profile)})${changed.active === name ? ', now active' : ''}`,
+  )
+  if (!isLocal(profile)) await output.note(`Sign in with: learnctl auth login --profile ${name}`)
 }
 
 /** By `--url` or `--database`, whichever was given more specifically. */
@@ -104,7 +123,7 @@ async function profileFrom({ settings, io }: Context): Promise<Profile> {
   const { url, database } = settings
   const ranks = [url, database].map(({ origin }) => sources.indexOf(origin.source))
   if (ranks[0] === ranks[1]) {
-    throw new UsageError('a profile needs either --url <address> or --database <file>')
+    throw new UsageError('Either --url <url> or --database <file> is required')
   }
   if (database.value !== null && ranks.indexOf(Math.min(...ranks)) === 1) {
     return { database: resolve(io.cwd, database.value) }
@@ -117,10 +136,12 @@ async function profileFrom({ settings, io }: Context): Promise<Profile> {
 
 async function use(context: Context, given: Given): Promise<void> {
   const name = given.arguments['name'] ?? ''
-  await change(context, `would make profile ${name} active`, (stored) => {
+  const stored = await change(context, `Would switch to profile ${name}`, (stored) => {
     find(stored, name)
     return { ...stored, active: name }
   })
+  if (context.settings.dryRun.value) return
+  await tell(context, name, `Switched to profile ${name} (${placeOf(find(stored, name))})`)
 }
 
 async function remove(context: Context, given: Given): Promise<void> {
@@ -128,34 +149,48 @@ async function remove(context: Context, given: Given): Promise<void> {
   const profile = find(context.profiles.read(), name)
   await confirmAt(context, `remove profile ${name}`, `from ${context.profiles.path}`)
   const removal = () =>
-    change(context, `would remove profile ${name}`, (stored) => ({
+    change(context, `Would remove profile ${name}`, (stored) => ({
       active: stored.active === name ? null : stored.active,
       profiles: Object.fromEntries(Object.entries(stored.profiles).filter(([other]) => other !== name)),
     }))
-  if (context.settings.dryRun.value) return removal()
+  if (context.settings.dryRun.value) {
+    await removal()
+    return
+  }
   await context.profiles.exclusively(name, async () => {
     const credential = credentialOf(context.profiles.read(), name)
     const { endSession } = await import('../sign-in/end-session.ts')
     const reason = credential?.kind === 'oauth' ? await endSession(context, credential) : null
     await removal()
     if (reason !== null)
-      await context.output.note(`its session could not be ended at the platform: ${reason}`)
+      await context.output.note(`The session could not be ended at the platform: ${reason}`)
   })
-  if (isLocal(profile)) await context.output.note(`its database stays: ${profile.database}`)
+  await context.output.done(`Removed profile ${name}`)
+  if (isLocal(profile)) await context.output.note(`The database is kept: ${profile.database}`)
 }
 
+/** Changes the profiles and gives them back; in a dry run only says what would be done. */
 async function change(
   context: Context,
   announcement: string,
   change: (stored: Profiles) => Profiles,
-): Promise<void> {
+): Promise<Profiles> {
   const { settings, profiles, output } = context
-  if (!settings.dryRun.value) {
-    await profiles.change(change)
-    return
-  }
-  change(profiles.read())
+  if (!settings.dryRun.value) return profiles.change(change)
+  const changed = change(profiles.read())
   await output.note(announcement)
+  return changed
+}
+
+/** Says what was done, or prints the profile where a format was asked for. */
+async function tell({ settings, profiles, output }: Context, name: string, text: string): Promise<void> {
+  if (settings.output.value === 'table') return output.done(text)
+  const row = rowOf(profiles.read(), name)
+  await output.one(row, { ...shapeOfValue(row, columns), identifier: 'name' })
+}
+
+function placeOf(profile: Profile): string {
+  return isLocal(profile) ? profile.database : profile.url
 }
 
 function rowOf({ active, profiles }: Profiles, name: string) {
@@ -173,8 +208,8 @@ function find({ profiles }: Profiles, name: string): Profile {
   const profile = profileOf({ profiles }, name)
   if (profile) return profile
   const valid = Object.keys(profiles)
-  throw new CommandError('profile_not_found', 'notFound', `there is no profile ${JSON.stringify(name)}`, {
-    why: valid.length > 0 ? [`profiles: ${valid.join(', ')}`] : [],
+  throw new CommandError('profile_not_found', 'notFound', `Profile ${JSON.stringify(name)} not found`, {
+    why: valid.length > 0 ? [`Profiles: ${valid.join(', ')}`] : [],
     choice: { given: name, valid },
   })
 }

@@ -4,6 +4,7 @@ import type { Answer } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { RunLine } from '../command/noun.ts'
+import { plainText } from '../command/refusals.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { wrap } from '../terminal/two-columns.ts'
 import { visible } from '../terminal/visible.ts'
@@ -13,45 +14,49 @@ const exportFile = 'learners.csv'
 /** `learnctl quickstart`; `runLine` runs the commands that it shows. */
 export const quickstartCommand = (runLine: RunLine): Command => ({
   name: 'quickstart',
-  summary: 'Make a local academy from real learners, export them, see what to try next',
-  description: `A SQLite file, no port, no account. It becomes the profile ${localProfile}, and the active one when none is.\nThe learners are a part of the Open University Learning Analytics Dataset (CC BY 4.0). Run twice, it says what\nis there and changes nothing.`,
+  summary: 'Create a local academy with example data',
+  description: `Creates an academy in a SQLite file, with real learners, and shows the first commands to try. It needs no server and no account. The academy becomes the profile ${localProfile}, and the active profile if there is none. Running it again changes nothing.\n\nThe learners are part of the Open University Learning Analytics Dataset (CC BY 4.0).`,
+  refuses: {
+    ...plainText,
+    profile: `The academy becomes the profile ${localProfile}`,
+    url: 'The academy is made on this machine',
+    dryRun: 'It only makes an academy on this machine',
+  },
   examples: ['quickstart', 'quickstart --database ./trial.db'],
   run: (context) => run(context, runLine),
 })
 
 async function run(context: Context, runLine: RunLine): Promise<void> {
   const { session, settings, output } = context
-  if (settings.dryRun.value)
-    throw new UsageError('quickstart has no dry run: it makes an academy on this machine only')
   const { database, prefix, active } = await chooseDatabase(context)
   const say = storyteller(context)
 
   const academy = await session.open({ silent: true })
   const { created } = academy
   await say(
-    created
-      ? `Made an academy in ${visible(database)}`
-      : `There is an academy in ${visible(database)} already`,
+    created ? `Created an academy in ${visible(database)}` : `Found an academy in ${visible(database)}`,
   )
   if (active) await say(active)
   const learners = await addLearners(context)
   await say(learners)
 
-  await say('\nA course of your own with two lessons, by the commands that you would type:')
+  await say('\nCreating a course with two lessons:')
   const type = typist(context, prefix, say, runLine)
   await makeCourse(context, type, say)
 
-  await say('\nThe learners as CSV:')
+  await say('\nExporting the learners as CSV:')
   const exported = await exportOnce(context, prefix, say)
 
-  await say('\nHow far they are:')
+  await say('\nSummarising their progress:')
   await say(`  $ ${prefix} analytics summary\n`)
   const summary = await summarise(context)
 
   // Told at once: nobody could ever ask for it again.
   const first = await academy.makeFirstPassword()
   if (first) {
-    await say('\nTo sign in at the dashboard of a server that runs; the password is shown this once:')
+    await say(
+      '\nTo sign in to the dashboard once `server start` is running (the password is shown only once):',
+    )
     await say(`  ${first.email}\n  ${first.password}`)
   }
 
@@ -94,8 +99,8 @@ async function chooseDatabase(context: Context) {
   const stored = profiles.read()
   const known = stored.profiles[localProfile]
   if (known && !isLocal(known)) {
-    throw new UsageError(`the profile ${localProfile} is an academy elsewhere: ${known.url}`, {
-      hint: 'give the new academy a place of its own: learnctl quickstart --database ./academy.db',
+    throw new UsageError(`Profile ${localProfile} is already used for ${known.url}`, {
+      hint: 'Choose a file for the academy: learnctl quickstart --database ./academy.db',
     })
   }
   const database = known?.database ?? directories.database
@@ -113,10 +118,10 @@ async function chooseDatabase(context: Context) {
     database,
     prefix: own ? program : `${program} --profile ${localProfile}`,
     active: activate
-      ? `It is the profile ${localProfile}, which is active now`
+      ? `Switched to its profile, ${localProfile}`
       : own
         ? null
-        : `The profile ${stored.active} stays active; say --profile ${localProfile} for this academy`,
+        : `Profile ${stored.active} stays active; use --profile ${localProfile} for this academy`,
   }
 }
 
@@ -128,9 +133,9 @@ async function addLearners({ session }: Context): Promise<string> {
   const [data, caller] = await Promise.all([readExampleData(), session.caller()])
   const source = 'Open University Learning Analytics Dataset, CC BY 4.0'
   if (await hasExamples(caller, data))
-    return `The ${data.users.length} example learners are in it (${source})`
+    return `The ${data.users.length} example learners are already there (${source})`
   const { courses, learners, enrollments, progress, grades } = await loadExamples(session, caller, data)
-  return `Added ${learners} real learners with ${enrollments} enrolments in ${courses} courses, ${progress} steps of progress and ${grades} grades (${source})`
+  return `Added ${learners} learners with ${enrollments} enrolments in ${courses} courses, ${progress} progress records and ${grades} grades (${source})`
 }
 
 /** Shows a command line, then runs it just as if it had been typed. */
@@ -151,7 +156,7 @@ function typist(
 async function makeCourse({ session }: Context, type: ReturnType<typeof typist>, say: Say): Promise<void> {
   const [caller, { courses }] = await Promise.all([session.caller(), import('../../contract/courses.ts')])
   const { data: known } = await caller.call(courses.list, { query: { external_id: 'first-course' } })
-  if (known.data.length > 0) return say('  ext:first-course is there already, with its lessons')
+  if (known.data.length > 0) return say('  Course ext:first-course already exists')
   await type('courses create --title "My first course" --external-id first-course', [
     ...['courses', 'create', '--title', 'My first course', '--external-id', 'first-course'],
   ])
@@ -176,7 +181,7 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
     () => false,
   )
   if (exists) {
-    await say(`  ${visible(path)} is there already, and stays as it is`)
+    await say(`  ${visible(path)} already exists and is kept`)
     return path
   }
   await say(`  $ ${prefix} analytics export --file ${exportFile}`)

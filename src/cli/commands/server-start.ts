@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { makeDatabaseDirectory } from '../../config/make-directory.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { noRecord } from '../command/refusals.ts'
+import { plainText } from '../command/refusals.ts'
 import { dashboardOf, type FirstSecrets, startText } from '../local-server/first-secrets.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { serveFlags, serveOptions } from '../local-server/serve-options.ts'
@@ -22,7 +22,7 @@ finishes open requests, and logs each request to standard error.
 The admin API key of a new academy and the first password for the dashboard are printed once. With --key-file
 the key goes to that file and no password is set.`,
   flags: serveFlags,
-  refuses: { ...noRecord, url: 'Only an academy on this machine can be served' },
+  refuses: { ...plainText, url: 'Only an academy on this machine can be served' },
   examples: [
     'server start',
     'server start --database ./academy.db --port 0 -o json',

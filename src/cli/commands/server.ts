@@ -1,6 +1,6 @@
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { noRecord, noTarget, notAList } from '../command/refusals.ts'
+import { noColumns, noTarget, notAList, plainText } from '../command/refusals.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -30,7 +30,7 @@ export const commands: readonly Command[] = [
       'Stops the server of the academy of quickstart unless --database or --profile names another. --all stops every server that you started on this machine.',
     refuses: {
       url: 'Only a server on this machine can be stopped',
-      columns: noRecord.columns,
+      columns: noColumns.columns,
       limit: notAList.limit,
     },
     examples: ['server stop', 'server stop --database ./academy.db', 'server stop --all'],
@@ -39,7 +39,7 @@ export const commands: readonly Command[] = [
   {
     name: 'openapi',
     summary: 'Print the OpenAPI document of the API',
-    refuses: { ...noTarget, ...noRecord },
+    refuses: { ...noTarget, ...plainText },
     examples: ['server openapi > openapi.json', 'server openapi -o yaml'],
     async run({ output, settings }) {
       const { openapiOf } = await import('../../contract/openapi.ts')

@@ -11,36 +11,38 @@ export interface Topic {
 
 /** Every topic by name. */
 export const topics: Readonly<Record<string, Topic>> = {
-  flags: { summary: 'the flags of every command', text: flagsText },
-  environment: { summary: 'the variables that are read', text: environmentText },
-  configuration: { summary: 'profiles, files, and what overrides what', text: () => configuration },
-  output: { summary: 'formats, columns, lists', text: () => output },
-  'exit-codes': { summary: 'what each exit code means', text: exitCodesText },
+  flags: { summary: 'Global flags', text: flagsText },
+  environment: { summary: 'Environment variables', text: environmentText },
+  configuration: { summary: 'Profiles, files and precedence', text: () => configuration },
+  output: { summary: 'Output formats, columns and lists', text: () => output },
+  'exit-codes': { summary: 'Exit codes', text: exitCodesText },
 }
 
 /** The variables besides those of the global flags. */
 export const otherVariables: Readonly<Record<string, string>> = {
-  LEARNCTL_API_KEY: 'Sign in with this API key',
-  LEARNCTL_ACCESS_TOKEN: 'Sign in with this OAuth access token; not together with a key',
-  LEARNCTL_CLIENT_SECRET: 'The secret of the application that --client-id names',
-  LEARNCTL_CONFIG_DIR: 'Keep profiles in this directory',
+  LEARNCTL_API_KEY: 'API key to use',
+  LEARNCTL_ACCESS_TOKEN: 'OAuth access token to use, instead of an API key',
+  LEARNCTL_CLIENT_SECRET: 'Secret of the application given by --client-id',
+  LEARNCTL_CONFIG_DIR: 'Directory for profiles',
   LEARNCTL_TIMEZONE: 'Time zone of days and durations, as --timezone (default UTC)',
-  CI: 'Never ask anything, as --no-input',
-  NO_COLOR: 'No colour, whatever the terminal can',
-  'FORCE_COLOR, CLICOLOR_FORCE': 'Colour, whatever the output is',
-  'HTTPS_PROXY, HTTP_PROXY, NO_PROXY': 'Go through a proxy, but to these hosts',
-  'XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_DATA_HOME': 'Where profiles, running servers and academies are kept',
+  CI: 'Disable all prompts, as --no-input',
+  NO_COLOR: 'Disable colour',
+  'FORCE_COLOR, CLICOLOR_FORCE': 'Force colour',
+  'HTTPS_PROXY, HTTP_PROXY, NO_PROXY': 'Proxy to use, and hosts to reach without it',
+  'XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_DATA_HOME':
+    'Base directories of profiles, state (running servers, error reports) and academies',
 }
 
 function flagsText(): string {
-  return `Flags of every command, before or after it:\n\n${twoColumns(globalFlagRows())}
-Each has a variable: learnctl help environment
+  return `Global flags, accepted before or after a command:\n\n${twoColumns(globalFlagRows())}
+A flag that a command cannot honour is refused (exit 2). Each flag has a variable:
+learnctl help environment
 `
 }
 
 function environmentText(): string {
   const own = Object.values<Setting>(settings).map(({ variable, summary }) => [variable, summary] as const)
-  return `Variables; an empty one counts as unset. A flag overrides its variable.
+  return `Environment variables. A flag overrides its variable; an empty variable counts as unset.
 
 ${twoColumns([...own, ...Object.entries(otherVariables)])}`
 }
@@ -53,36 +55,36 @@ function exitCodesText(): string {
   return `Exit codes, the same for every command:\n\n${twoColumns(rows)}`
 }
 
-const configuration = `Which academy, and which credential
+const configuration = `Platform and credential
 
-What is named most specifically counts: a flag, then a variable, then the
-project file, then the active profile. \`learnctl auth status\` shows what counts
+The most specific setting wins: a flag, then an environment variable, then the
+project file, then the active profile. \`learnctl auth status\` shows what is used
 and what it overrides.
 
-A profile is an address with a credential, or a local academy in a database of
-this machine, served inside the command itself.
+A profile is the URL of a platform with a credential, or a local academy in a
+SQLite file on this machine, which needs no server.
 
   learnctl auth login --url https://academy.example.org
   learnctl auth login --with-key --url https://academy.example.org < key.txt
   learnctl profiles list
   learnctl profiles use <name>
 
-An access token is refreshed by itself, by one process at a time, until \`learnctl
-auth logout\` ends the session. \`learnctl auth token\` prints it.
+Access tokens are refreshed automatically until \`learnctl auth logout\` ends the
+session. \`learnctl auth token\` prints the current one.
 
-A stored credential goes only to the origin it was stored for. When a flag or a
-variable changes the address, no stored credential is used.
+A stored credential is sent only to the origin it was stored for. When a flag or
+variable changes the URL, no stored credential is used.
 
 Files
-  profiles.json    in LEARNCTL_CONFIG_DIR, else in learnctl/ under
-                   XDG_CONFIG_HOME, else at the platform's own place;
-                   readable by you alone
-  learnctl.json    in the working directory: profile, output, columns, limit,
-                   and nothing else
+  profiles.json    profiles and credentials, readable only by you: in
+                   LEARNCTL_CONFIG_DIR, else $XDG_CONFIG_HOME/learnctl, else
+                   the default directory of the operating system
+  learnctl.json    project file in the working directory; can set profile,
+                   output, columns and limit
 `
 
-const output = `Standard output carries the result alone; notes, questions and errors go to
-standard error.
+const output = `Standard output carries only the result; notes, prompts and errors go to standard
+error.
 
 A command that creates or changes something says so in one line on standard
 error: Created course Marine Biology (BIO-101). Standard output has its id when it
@@ -106,7 +108,7 @@ Formats (-o)
   -q, --quiet                    ids only, one a line
 
 Lists show 20 items; --limit 500 shows more, --all everything, page by page as
-one valid document. A list that was cut says so on standard error.
+one valid document. A note on standard error says when more exist.
 
 Under -o json and jsonl an error is one line of JSON on standard error:
   {"error":{"code","exitCode","message","hint","status","requestId",

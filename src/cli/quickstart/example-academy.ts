@@ -82,7 +82,7 @@ function accept({ data }: { data: BatchResult }, harmless?: string): void {
     throw new CommandError(
       'example_refused',
       'failure',
-      `an example was refused: ${refused.detail ?? refused.code}`,
+      `Example data was refused: ${refused.detail ?? refused.code}`,
     )
   }
 }

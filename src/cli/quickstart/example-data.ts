@@ -16,6 +16,7 @@ export interface ExampleData {
     description: string
     difficulty: 'intermediate'
     tags: string[]
+    assessmentCriteria: { passingScore: number }
   }[]
   readonly users: readonly Pick<UserInput, 'externalId' | 'email' | 'role'>[]
   readonly enrollments: readonly Pick<
@@ -38,6 +39,7 @@ export async function readExampleData(): Promise<ExampleData> {
       description: cell(row, 'description'),
       difficulty: 'intermediate',
       tags: [cell(row, 'tags')],
+      assessmentCriteria: { passingScore: Number(cell(row, 'passingScore')) },
     })),
     users: each(users, (row) => ({
       externalId: cell(row, 'externalId'),

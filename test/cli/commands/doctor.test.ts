@@ -26,11 +26,11 @@ describe('of a local academy', () => {
     await cli.run('courses create --title Sea')
     expect(await cli.run('doctor')).toMatchObject({ code: 0, stderr: '' })
     expect(await outcomes(cli)).toEqual([
-      'runtime: ok',
-      'configuration: ok',
-      'configuration: ok',
-      'academy: ok',
-      'database: ok',
+      'Runtime: ok',
+      'Configuration: ok',
+      'Configuration: ok',
+      'Academy: ok',
+      'Database: ok',
     ])
   })
 
@@ -40,9 +40,9 @@ describe('of a local academy', () => {
     const { code, stdout } = await cli.run('doctor -o json')
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toContainEqual({
-      check: 'configuration',
+      check: 'Configuration',
       status: 'warning',
-      detail: `${cli.config}/profiles.json is open to others (0644): chmod 600 it`,
+      detail: `${cli.config}/profiles.json is readable by others (0644); run: chmod 600 '${cli.config}/profiles.json'`,
     })
   })
 
@@ -50,9 +50,9 @@ describe('of a local academy', () => {
     await cli.run('profiles add local --database academy.db')
     chmodSync(cli.config, 0o755)
     const { stdout } = await cli.run('doctor --color never', { tty: 80 })
-    expect(stdout).toMatch(/^ {2}ok {7}runtime {8}Node v/)
+    expect(stdout).toMatch(/^ {2}ok {7}Runtime {8}Node v/)
     expect(stdout.replace(/\n {8,}/g, ' ')).toMatch(
-      /^ {2}warning {2}configuration {2}.+ is open to others \(0755\): chmod 700 it$/m,
+      /^ {2}warning {2}Configuration {2}.+ is readable by others \(0755\); run: chmod 700 '.+'$/m,
     )
   })
 
@@ -64,22 +64,22 @@ describe('of a local academy', () => {
     writeFileSync(file, bytes.fill(0x5a, 8192))
     const { code, stderr } = await cli.run('doctor')
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^error: 1 of 5 checks failed\n {2}database: .+/)
+    expect(stderr).toMatch(/^error: 1 of 5 checks failed\n {2}Database: .+/)
   })
 })
 
 describe('of a platform elsewhere', () => {
   test('tells who one is there, with which rights', async ({ remote, instructor }) => {
     expect(await resultOf(remote, 'doctor', withKey(instructor.key))).toMatchObject([
-      { check: 'runtime' },
-      { check: 'configuration', detail: `${remote.config}/profiles.json is not there yet` },
-      { check: 'configuration' },
-      { check: 'academy', status: 'ok', detail: `${url}, by LEARNCTL_URL` },
-      { check: 'connection', status: 'ok', detail: 'answered in 0 ms' },
+      { check: 'Runtime' },
+      { check: 'Configuration', detail: `${remote.config}/profiles.json does not exist yet` },
+      { check: 'Configuration' },
+      { check: 'Platform', status: 'ok', detail: `${url} (from LEARNCTL_URL)` },
+      { check: 'Connection', status: 'ok', detail: 'responded in 0 ms' },
       {
-        check: 'credential',
+        check: 'Credential',
         status: 'ok',
-        detail: 'instructor-1@school.example, instructor with read write',
+        detail: 'instructor-1@school.example (instructor), scopes: read write',
       },
     ])
   })
@@ -93,7 +93,7 @@ describe('of a platform elsewhere', () => {
     clock.advance(2 * day)
     const { code, stdout, stderr } = await remote.run('doctor', withKey(key))
     expect(code).toBe(1)
-    expect(stderr).toMatch(/^error: 1 of 5 checks failed\n {2}connection: .*expired/)
+    expect(stderr).toMatch(/^error: 1 of 5 checks failed\n {2}Connection: .*expired/)
     expect(stderr).toContain(`The API key from LEARNCTL_API_KEY was sent to ${url}`)
     expect(stdout + stderr).not.toContain(key)
   })
@@ -101,21 +101,21 @@ describe('of a platform elsewhere', () => {
   test('tells how long a session lasts, and how it goes on', async ({ academy, admin, clock }) => {
     const cli = testCli({ transport: elsewhere(academy), now: () => clock.now().getTime() })
     const tokens = signedIn(academy.database, { userId: admin.id, url, now: clock.now })
-    const again = 'and cannot be refreshed; sign in again then: learnctl auth login'
+    const again = '; it cannot be refreshed; sign in again then: learnctl auth login'
     const kinds: [Partial<StoredTokens>, string, string][] = [
-      [{}, 'ok', 'ends at 2026-03-01T13:00:00.000Z, in 60 min, and is refreshed by itself'],
-      [{ refreshToken: null }, 'warning', `ends at 2026-03-01T13:00:00.000Z, in 60 min, ${again}`],
-      [{ expiresAt: null, refreshToken: null }, 'warning', `does not say when it ends, ${again}`],
+      [{}, 'ok', 'expires at 2026-03-01T13:00:00.000Z (in 60 min); it is refreshed automatically'],
+      [{ refreshToken: null }, 'warning', `expires at 2026-03-01T13:00:00.000Z (in 60 min)${again}`],
+      [{ expiresAt: null, refreshToken: null }, 'warning', `has no known expiry${again}`],
       // By a clock two hours behind the server's.
       [
         { expiresAt: '2026-03-01T15:00:00.000Z', skewMs: 2 * hour },
         'ok',
-        'ends at 2026-03-01T15:00:00.000Z, in 60 min, and is refreshed by itself',
+        'expires at 2026-03-01T15:00:00.000Z (in 60 min); it is refreshed automatically',
       ],
     ]
     for (const [given, status, detail] of kinds) {
       storeProfile(cli.config, url, { ...tokens, ...given })
-      const finding = { check: 'session', status, detail: `the access token ${detail}` }
+      const finding = { check: 'Session', status, detail: `Access token ${detail}` }
       expect(await resultOf(cli, 'doctor')).toContainEqual(finding)
     }
     cli.remove()
@@ -132,7 +132,7 @@ describe('of a platform elsewhere', () => {
     cli.remove()
     expect(code).toBe(0)
     expect(JSON.parse(stdout).at(-1)).toEqual({
-      check: 'clock',
+      check: 'Clock',
       status: 'warning',
       detail: 'this machine’s clock is 3 min ahead of the server’s; set it',
     })
@@ -142,7 +142,7 @@ describe('of a platform elsewhere', () => {
     const env = { LEARNCTL_URL: 'http://127.0.0.1:9', LEARNCTL_API_KEY: 'k', LEARNCTL_RETRIES: '0' }
     const { code, stderr } = await cli.run('doctor', { env })
     expect(code).toBe(1)
-    expect(stderr).toContain('connection: Connection refused by 127.0.0.1:9')
+    expect(stderr).toContain('Connection: Connection refused by 127.0.0.1:9')
   })
 })
 
@@ -150,9 +150,9 @@ test('without an academy names the ways to one', async ({ cli }) => {
   const { code, stderr } = await cli.run('doctor')
   expect(code).toBe(1)
   expect(stderr).toMatch(
-    /^error: 1 of 4 checks failed\n {2}academy: No platform or academy is selected \(sign in with /,
+    /^error: 1 of 4 checks failed\n {2}Platform: No platform or academy is selected \(sign in with /,
   )
-  expect(await outcomes(cli)).toContain('academy: failed')
+  expect(await outcomes(cli)).toContain('Platform: failed')
 })
 
 test('with damaged profiles says which file it is', async ({ cli }) => {
@@ -160,14 +160,14 @@ test('with damaged profiles says which file it is', async ({ cli }) => {
   writeFileSync(join(cli.config, 'profiles.json'), '{"version": 1,', { mode: 0o600 })
   const { code, stderr } = await cli.run('doctor')
   expect(code).toBe(1)
-  expect(stderr).toContain(`academy: ${cli.config}/profiles.json is damaged: it is not JSON`)
+  expect(stderr).toContain(`Platform: ${cli.config}/profiles.json is damaged: it is not JSON`)
 })
 
 test('names a proxy that will be used', async ({ local }) => {
   const { stdout } = await local.run('doctor', {
     env: { HTTPS_PROXY: 'http://user:secret@proxy.example:3128' },
   })
-  expect(stdout).toContain('proxy\tok\tHTTPS_PROXY is set and will be used\n')
+  expect(stdout).toContain('Proxy\tok\tHTTPS_PROXY is set and will be used\n')
   expect(stdout).not.toContain('secret')
 })
 

@@ -176,8 +176,8 @@ describe('of an academy of this machine', () => {
     expect(await cli.run('open', { tty: 80, env: { NO_COLOR: '1' } })).toEqual({
       code: 3,
       stdout: '',
-      stderr: `error: no server of ${join(cli.cwd, 'a.db')} runs
-  hint: start one: learnctl server start --detach
+      stderr: `error: No server is running for ${join(cli.cwd, 'a.db')}
+  hint: Start one: learnctl server start --detach
 `,
     })
     const { stderr } = await cli.run('open --database b.db')
@@ -186,9 +186,9 @@ describe('of an academy of this machine', () => {
 })
 
 test.for([
-  ['open dashbord', 2, /^error: there is no "dashbord" to open(.|\n)*Did you mean dashboard/],
-  ['open course', 2, /^error: missing <id>/],
-  ['open dashboard crs_1', 2, /^error: the dashboard takes no id/],
+  ['open dashbord', 2, /^error: Cannot open "dashbord"(.|\n)*Did you mean dashboard/],
+  ['open course', 2, /^error: <id> of the course is required/],
+  ['open dashboard crs_1', 2, /^error: The dashboard takes no id/],
   ['open -q', 2, /^error: --quiet is not supported here/],
   ['open', 4, /^error: No platform or academy is selected/],
 ] as const)('%s is refused in one clear line', async ([line, code, message], { cli }) => {

@@ -24,6 +24,29 @@ test('a local profile is used without signing in', async ({ cli }) => {
   expect((await cli.run('courses list --columns title')).stdout).toBe('Go\n')
 })
 
+test('add, use and remove say what they did in one line, and print the profile with -o', async ({ cli }) => {
+  const trial = join(cli.cwd, 'trial.db')
+  expect(await cli.run('profiles add school --url https://school.example')).toEqual({
+    code: 0,
+    stdout: '',
+    stderr:
+      'Added profile school (https://school.example), now active\nnote: Sign in with: learnctl auth login --profile school\n',
+  })
+  expect(await cli.run('profiles add trial --database trial.db')).toMatchObject({
+    stderr: `Added profile trial (${trial})\n`,
+  })
+  expect(await cli.run('profiles use trial')).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: `Switched to profile trial (${trial})\n`,
+  })
+  const { stdout, stderr } = await cli.run('profiles use school -o json')
+  expect(JSON.parse(stdout)).toMatchObject({ name: 'school', active: true })
+  expect(stderr).toBe('')
+  expect(await cli.run('profiles remove school --yes')).toMatchObject({ stderr: 'Removed profile school\n' })
+  expect(await cli.run('profiles list -q')).toMatchObject({ code: 0, stdout: 'trial\n' })
+})
+
 describe('a profile', () => {
   test.for([
     ['profiles add a.b --url https://a.example', 2],
@@ -58,14 +81,14 @@ describe('a profile', () => {
     expect(await cli.run('profiles remove trial')).toMatchObject({ code: 2 })
     const { code, stderr } = await cli.run('profiles remove trial --yes')
     expect(code).toBe(0)
-    expect(stderr).toBe(`note: its database stays: ${join(cli.cwd, 'trial.db')}\n`)
+    expect(stderr).toBe(`Removed profile trial\nnote: The database is kept: ${join(cli.cwd, 'trial.db')}\n`)
     expect(existsSync(join(cli.cwd, 'trial.db'))).toBe(true)
     expect(await cli.run('courses list')).toMatchObject({ code: 4 })
   })
 
   test('is not touched by a dry run', async ({ cli }) => {
     const { stderr } = await cli.run('profiles add trial --database trial.db --dry-run')
-    expect(stderr).toBe('note: would add profile trial\n')
+    expect(stderr).toBe('note: Would add profile trial\n')
     expect((await cli.run(list)).stdout).toBe('')
   })
 })

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parse } from 'csv-parse/sync'
@@ -30,9 +30,9 @@ describe('the first time', () => {
     const { code, stdout, stderr } = await cli.run('quickstart')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const database = join(cli.home, '.local/share/learnctl/local.db')
-    expect(stdout).toContain(`Made an academy in ${database}\n`)
-    expect(stdout).toContain('It is the profile local, which is active now\n')
-    expect(stdout).toContain('Added 620 real learners with 622 enrolments in 2 courses')
+    expect(stdout).toContain(`Created an academy in ${database}\n`)
+    expect(stdout).toContain('Switched to its profile, local\n')
+    expect(stdout).toContain('Added 620 learners with 622 enrolments in 2 courses')
     expect(stdout).toContain('Exported 622 rows to learners.csv\n')
     expect(stdout).toMatch(/^ {3}90–100 % +\d+ █+$/m)
     expect(await rowsOf(cli, 'courses list --columns title,status --sort title')).toEqual([
@@ -41,6 +41,8 @@ describe('the first time', () => {
       ['My first course', 'published'],
     ])
     expect(await rowsOf(cli, 'lessons list --course ext:first-course --columns title')).toHaveLength(2)
+    const marks = 'courses list --sort title --columns assessmentCriteria.passingScore'
+    expect((await rowsOf(cli, marks)).flat().slice(0, 2)).toEqual(['40', '40'])
     const rows: string[][] = parse(readFileSync(join(cli.cwd, 'learners.csv')))
     expect(rows).toHaveLength(623)
     expect((await cli.run('profiles list --columns name,active,academy')).stdout).toBe(
@@ -74,12 +76,12 @@ describe('the first time', () => {
   test('prints a password for the first admin, which opens the dashboard', async ({ cli }) => {
     const { stdout } = await cli.run('quickstart')
     const [, email = '', password = ''] =
-      /\nTo sign in .* shown this once:\n {2}(\S+)\n {2}([a-z0-9-]{23})\n/.exec(stdout) ?? []
+      /\nTo sign in .* shown only once\):\n {2}(\S+)\n {2}([a-z0-9-]{23})\n/.exec(stdout) ?? []
     expect(email).toBe('admin@academy.local')
     expect(await opens(cli, password)).toBe(true)
     const again = await cli.run('quickstart')
     expect(again.code).toBe(0)
-    expect(again.stdout).not.toContain('shown this once')
+    expect(again.stdout).not.toContain('shown only once')
     expect(await opens(cli, password)).toBe(true)
   })
 
@@ -87,7 +89,7 @@ describe('the first time', () => {
     await cli.run('profiles add school --url https://school.example --use')
     const { code, stdout } = await cli.run('quickstart')
     expect(code).toBe(0)
-    expect(stdout).toContain('The profile school stays active; say --profile local for this academy\n')
+    expect(stdout).toContain('Profile school stays active; use --profile local for this academy\n')
     expect(stdout).toContain('  learnctl --profile local courses list\n')
     expect((await cli.run('profiles list --columns name,active')).stdout).toBe('school\ttrue\nlocal\tfalse\n')
     expect(await cli.run('--profile local courses list')).toMatchObject({ code: 0 })
@@ -131,10 +133,10 @@ describe('the second time', () => {
     writeFileSync(join(cli.cwd, 'learners.csv'), 'mine')
     const { code, stdout, stderr } = await cli.run('quickstart')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toMatch(/^There is an academy in .+ already\n/)
-    expect(stdout).toContain('The 620 example learners are in it')
-    expect(stdout).toContain('ext:first-course is there already')
-    expect(stdout).toContain('learners.csv is there already, and stays as it is')
+    expect(stdout).toMatch(/^Found an academy in .+\n/)
+    expect(stdout).toContain('The 620 example learners are already there')
+    expect(stdout).toContain('Course ext:first-course already exists')
+    expect(stdout).toContain('learners.csv already exists and is kept')
     expect(readFileSync(join(cli.cwd, 'learners.csv'), 'utf8')).toBe('mine')
     expect(await contents(cli)).toEqual(before)
   })
@@ -166,14 +168,19 @@ describe('the second time', () => {
 })
 
 test('has no dry run, and says so', async ({ cli }) => {
-  expect(await cli.run('quickstart --dry-run')).toMatchObject({ code: 2, stdout: '' })
+  const { code, stdout, stderr } = await cli.run('quickstart --dry-run')
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toMatch(/^error: --dry-run is not supported by `learnctl quickstart`\n/)
+  expect(await cli.run('quickstart', { env: { LEARNCTL_DRY_RUN: '1' } })).toMatchObject({
+    code: 2,
+    stdout: '',
+  })
+  expect(readdirSync(cli.home)).toEqual(['work'])
 })
 
 test('is refused where the profile local is a platform elsewhere', async ({ cli }) => {
   await cli.run('profiles add local --url https://school.example')
   const { code, stdout, stderr } = await cli.run('quickstart')
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toContain(
-    'hint: give the new academy a place of its own: learnctl quickstart --database ./academy.db',
-  )
+  expect(stderr).toContain('hint: Choose a file for the academy: learnctl quickstart --database ./academy.db')
 })
