@@ -1,17 +1,12 @@
 #!/usr/bin/env node
-// Old Nodes have to get as far as their own message: no import statement, no import.meta, no `?.` in this file.
+// Old Nodes have to get as far as the one that came along: no import statement, no import.meta, no `?.` in this file.
 
 const [major, minor] = process.versions.node.split('.').map(Number)
 const words = process.argv.slice(2)
 
 if (major > 25 || (major === 24 && minor >= 15)) {
   if (!answerAtOnce()) start()
-} else {
-  console.error(
-    `learnctl needs Node 24.15 or newer, or 26 (not 25); this is ${process.version}. In its checkout, \`npx learnctl …\` runs it with a Node of its own.`,
-  )
-  process.exitCode = 1
-}
+} else startWithOwnNode()
 
 /** The two texts that need no program: made at build time, they are there before anything is loaded. */
 function answerAtOnce() {
@@ -45,4 +40,38 @@ function start() {
       process.exitCode = 1
     },
   )
+}
+
+/** Runs the same words with the Node that `npm ci` installs beside the program: its streams are this process's own. */
+async function startWithOwnNode() {
+  const { existsSync, realpathSync } = await import('node:fs')
+  const { dirname, join } = await import('node:path')
+  const launcher = realpathSync(process.argv[1])
+  const modules = join(dirname(launcher), '..', 'node_modules')
+  const own = ['node', 'node.exe'].map((name) => join(modules, 'node', 'bin', name)).find(existsSync)
+  // The one that came along says so itself, should it be too old: once is enough.
+  if (own === undefined || process.execPath === realpathSync(own)) {
+    console.error(
+      `learnctl needs Node 24.15 or newer, or 26 (not 25); this is ${process.version}. Run \`npm ci\` in the checkout of learnctl, which installs one for it.`,
+    )
+    process.exitCode = 1
+    return
+  }
+  const { spawn } = await import('node:child_process')
+  const child = spawn(own, [launcher].concat(words), { stdio: 'inherit' })
+  // A terminal sends Ctrl-C to both: the child's clean-up is waited for.
+  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => {
+    console.error(`error: ${own} cannot be started: ${error.message}`)
+    process.exitCode = 1
+  })
+  child.on('exit', (code, signal) => {
+    if (signal === null) {
+      process.exitCode = code
+      return
+    }
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
+  })
 }

@@ -98,11 +98,11 @@ const oldNode = (process.env['PATH'] ?? '')
   .find((path) => Number(execFileSync(path, ['-p', 'process.versions.node']).toString().split('.')[0]) < 24)
 
 test.skipIf(oldNode === undefined).for([[], ['--version'], ['courses', 'list']])(
-  'a Node that is too old gets one line that says what is needed: %j',
+  'a Node that is too old starts the one that came along: %j',
   async (words) => {
-    const ended = await run(oldNode ?? '', [bin, ...words], { cwd: home, env: { HOME: home } })
-    expect(ended).toMatchObject({ code: 1, stdout: '' })
-    expect(ended.stderr).toMatch(/^learnctl needs Node 24\.15 .* this is v\d+\..*npx learnctl.*\n$/)
+    const start = { cwd: home, env: { HOME: home } }
+    const [ended, usual] = await Promise.all([run(oldNode ?? '', [bin, ...words], start), learnctl(words)])
+    expect(ended).toEqual(usual)
   },
 )
 
@@ -132,7 +132,8 @@ test.for([
   ['analytics', 'export'],
   ['server', 'openapi'],
 ])('a reader who leaves early is no fault: learnctl %j', async (words) => {
-  const ended = await learnctl([...words, '--database', database], {
+  const ended = await learnctl(words, {
+    env: { LEARNCTL_DATABASE: database },
     watch: ({ stdout }) => stdout?.once('data', () => stdout.destroy()),
   })
   expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' })

@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test as base, describe, expect } from 'vitest'
@@ -80,7 +81,7 @@ describe('the launcher', () => {
   })
 
   test.for([['12.0.0'], ['20.20.2'], ['24.14.9'], ['25.9.0']])(
-    'tells Node %s in one line what it needs and how to run it instead',
+    'tells Node %s in one line what it needs, where none came along',
     async ([version = ''], { installed }) => {
       const { code, stdout, stderr } = await run(
         installed('bin/learnctl.js'),
@@ -89,10 +90,40 @@ describe('the launcher', () => {
       )
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(
-        new RegExp(`^learnctl needs Node 24\\.15 or newer.* this is v${version}\\..*npx learnctl.*\\n$`),
+        new RegExp(`^learnctl needs Node 24\\.15 or newer.* this is v${version}\\..*\`npm ci\`.*\\n$`),
       )
     },
   )
+
+  test('runs on the Node that came along where the system has an old one', async ({ installed }) => {
+    mkdirSync(installed('node_modules/node/bin'), { recursive: true })
+    const own = installed('node_modules/node/bin/node')
+    writeFileSync(own, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 })
+    symlinkSync(installed('bin/learnctl.js'), installed('learnctl'))
+    for (const version of ['12.0.0', '20.20.2', '25.9.0']) {
+      const old = pretending(version)
+      expect(await run(installed('learnctl'), ['--version'], old)).toMatchObject({ stdout: '1.2.3\n' })
+      const { code, stdout } = await run(installed('learnctl'), ['courses', 'a  b'], old)
+      expect({ code, stdout }).toEqual({ code: 3, stdout: 'started courses a  b\n' })
+    }
+  })
+
+  test('passes on what ends it', async ({ installed }) => {
+    mkdirSync(installed('node_modules/node/bin'), { recursive: true })
+    const own = installed('node_modules/node/bin/node')
+    writeFileSync(own, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 })
+    writeFileSync(
+      installed('dist/main.js'),
+      `export async function start() {
+        const waiting = setInterval(() => {}, 1000)
+        process.on('SIGTERM', () => { clearInterval(waiting); process.exitCode = 143 })
+        console.log('ready')
+      }`,
+    )
+    const child = spawn(process.execPath, [...pretending('20.20.2'), installed('bin/learnctl.js'), 'courses'])
+    child.stdout.once('data', () => child.kill('SIGTERM'))
+    expect(await once(child, 'exit')).toEqual([143, null])
+  })
 
   test.for([['24.15.0'], ['24.99.0'], ['26.0.0'], ['30.1.0']])(
     'runs on Node %s',
