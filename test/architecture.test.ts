@@ -57,6 +57,7 @@ const besideRooms: Readonly<Record<string, readonly string[]>> = {
   'server/local.ts': [],
   'server/routes.ts': ['socket'],
   'server/service.ts': [],
+  'cli/error-report.ts': [],
   'cli/failures.ts': ['commands'],
   'cli/main.ts': [],
   'cli/report.ts': [],

@@ -78,7 +78,7 @@ export function failureOf(error: unknown, target: Target | null): Failure {
     return { ...nothing, code: error.code, exit: 'failure', message: error.message }
   }
   const message = error instanceof Error ? error.message : String(error)
-  return { ...nothing, code: 'unexpected', exit: 'failure', message, hint: 'more with --debug' }
+  return { ...nothing, code: 'unexpected', exit: 'failure', message: `Internal error: ${message}` }
 }
 
 const exitOfStatus: Readonly<Record<number, ExitName>> = {

@@ -2,6 +2,7 @@ import { colourModes } from '../config/setting.ts'
 import type { Target } from '../config/target.ts'
 import type { Context } from './command/context.ts'
 import { type Failure, failureOf } from './failures.ts'
+import { maskText } from './output/mask.ts'
 import { colourLevel, painter } from './terminal/colour.ts'
 import { type ExitName, exitCode } from './terminal/exit-codes.ts'
 import { type Io, say } from './terminal/io.ts'
@@ -20,8 +21,10 @@ export interface FailedRun {
  */
 export async function report(error: unknown, run: FailedRun): Promise<ExitName> {
   const { io } = run
-  const failure = failureOf(error, targetOf(run))
-  if (wanted('debug', run) && error instanceof Error) await say(io, `${stackOf(error)}\n`)
+  const told = failureOf(error, targetOf(run))
+  const fault = await ownFault(error, told, run)
+  if (wanted('debug', run)) await say(io, `${visibleLines(await traceOf(error, fault, run))}\n`)
+  const failure = fault === null ? told : await reported(told, fault, run)
   const asJson = /^jsonl?$/.test(wanted('output', run) ?? '')
   await (asJson ? reportJson(io, failure) : reportText(run, failure))
   return failure.exit
@@ -81,7 +84,44 @@ function wanted(name: 'output' | 'color' | 'debug', { argv, io, context }: Faile
   return given.at(-1) ?? (io.env[`LEARNCTL_${name.toUpperCase()}`] || undefined)
 }
 
-function stackOf(error: Error): string {
-  const cause = error.cause instanceof Error ? `\ncaused by ${stackOf(error.cause)}` : ''
-  return `${error.stack ?? error.message}${cause}`
+/** An error that is a fault of this program, or of the academy inside it; null for any other. */
+async function ownFault(
+  error: unknown,
+  { code, requestId }: Failure,
+  { context }: FailedRun,
+): Promise<unknown> {
+  if (code === 'unexpected') return error
+  if (code !== 'internal' || requestId === null) return null
+  return (await context?.session.causeOf(requestId)) ?? null
+}
+
+/** The failure with the file that tells its developers what has happened. */
+async function reported(failure: Failure, fault: unknown, run: FailedRun): Promise<Failure> {
+  const { writeErrorReport } = await import('./error-report.ts')
+  const { requestId } = failure
+  const path = writeErrorReport(run.io, { argv: run.argv, error: fault, requestId, secrets: secretsOf(run) })
+  const reason = fault instanceof Error ? fault.message : String(fault)
+  return {
+    ...failure,
+    message: maskText(`Internal error: ${reason}`, secretsOf(run)),
+    hint: path === null ? 'Use --debug for the details' : `Report this problem with the file ${path}`,
+  }
+}
+
+async function traceOf(error: unknown, fault: unknown, run: FailedRun): Promise<string> {
+  const { stackOf } = await import('./error-report.ts')
+  const inner = fault === null || fault === error ? '' : `\ncaused by ${stackOf(fault)}`
+  return maskText(`${stackOf(error)}${inner}`, secretsOf(run))
+}
+
+/** The credentials of this run. */
+function secretsOf(run: FailedRun): string[] {
+  const target = targetOf(run)
+  const stored = target?.kind === 'remote' ? target.credential?.value : undefined
+  const names = ['LEARNCTL_API_KEY', 'LEARNCTL_ACCESS_TOKEN', 'LEARNCTL_CLIENT_SECRET']
+  return [stored, ...names.map((name) => run.io.env[name])].filter((secret) => secret !== undefined)
+}
+
+function visibleLines(text: string): string {
+  return text.split('\n').map(visible).join('\n')
 }

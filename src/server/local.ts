@@ -4,6 +4,7 @@ import { openAcademyFile } from './academy.ts'
 import type { FirstPassword } from './access/first-admin.ts'
 import { localPrincipal } from './access/identify.ts'
 import { createApp } from './http/app.ts'
+import type { LogEntry } from './http/log.ts'
 import type { Grade } from './progress/gradebook.ts'
 import { resourceIn, routesFor } from './routes.ts'
 
@@ -17,6 +18,8 @@ export interface OpenAcademy {
   readonly recordGrades: (grades: readonly Grade[]) => Promise<void>
   /** A password for the first admin, made just now and nowhere else; undefined where there is one. */
   readonly makeFirstPassword: () => Promise<FirstPassword | undefined>
+  /** What was behind the internal error of that request; undefined where there was none. */
+  readonly causeOf: (requestId: string) => unknown
   /** What is wrong with the database file itself; nothing where it is whole. */
   readonly check: () => string[]
   readonly close: () => void
@@ -35,8 +38,12 @@ export function openAcademy({
 }): OpenAcademy {
   const { database, created, newId } = openAcademyFile(path, now)
   const principal = localPrincipal(database)
-  // Nobody's log: what fails in here is told by whoever asked.
-  const app = { database, now, newId, principal, perMinute: 0, log: () => {} }
+  let fault: Pick<LogEntry, 'requestId' | 'cause'> | null = null
+  // Nobody's log: what fails in here is told by whoever asked, for whom the last fault is kept.
+  const log = (entry: LogEntry) => {
+    if (entry.status >= 500) fault = entry
+  }
+  const app = { database, now, newId, principal, perMinute: 0, log }
 
   return {
     path,
@@ -50,6 +57,7 @@ export function openAcademy({
       })
     },
     makeFirstPassword: async () => (await import('./access/first-admin.ts')).makeFirstPassword(database),
+    causeOf: (requestId) => (fault?.requestId === requestId ? fault.cause : undefined),
     check: () => [
       ...database
         .all(sql`pragma quick_check`)

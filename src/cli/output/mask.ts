@@ -23,3 +23,18 @@ export function maskCredential(value: string): string {
   const prefix = /^lp[a-z]_/.exec(value)?.[0] ?? ''
   return value.length >= 24 ? `${prefix}${masked}${value.slice(-4)}` : masked
 }
+
+const credentialsInText: readonly RegExp[] = [
+  /\blp[a-z]_\w+/g,
+  /\bBearer\s+[^\s"',]+/gi,
+  /\beyJ[\w-]+\.[\w-]+\.[\w-]*/g,
+  /(?<=:\/\/)[^\s/@]+(?=@)/g,
+  /(?<=\b(?:\w*(?:password|secret|token)|api_?key)["']?\s*[:=]\s*["']?)[^\s"',;}]+/gi,
+]
+
+/** A text with what looks like a credential in it masked, and each of `secrets` wherever it stands. */
+export function maskText(text: string, secrets: readonly string[]): string {
+  const known = secrets.filter((secret) => secret.length >= 4)
+  const without = known.reduce((rest, secret) => rest.replaceAll(secret, masked), text)
+  return credentialsInText.reduce((rest, pattern) => rest.replace(pattern, masked), without)
+}

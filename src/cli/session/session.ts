@@ -46,6 +46,8 @@ export interface Session {
    * remote one, and for a file that is no academy.
    */
   open(options?: { readonly silent?: boolean }): Promise<OpenAcademy>
+  /** What was behind the internal error of a request in this process; undefined for any other. */
+  causeOf(requestId: string): Promise<unknown>
   /** Carries a request to an authorization server, over the network. */
   readonly fetch: Fetch
   close(): Promise<void>
@@ -159,6 +161,7 @@ export function createSession(
   return {
     target,
     open,
+    causeOf: async (requestId) => (await opened)?.causeOf(requestId),
     fetch,
     bearer: async () => {
       const current = target()

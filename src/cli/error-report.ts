@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { directories } from '../config/directories.ts'
+import { makeDirectory } from '../config/make-directory.ts'
+import { version } from '../contract/version.ts'
+import { maskText } from './output/mask.ts'
+import type { Io } from './terminal/io.ts'
+
+const maximumReports = 10
+const maximumLength = 64 * 1024
+
+/** What a report tells of a fault of this program. */
+export interface ReportedFault {
+  readonly argv: readonly string[]
+  readonly error: unknown
+  readonly requestId: string | null
+  /** Credentials that must not be in it, whatever they look like. */
+  readonly secrets: readonly string[]
+}
+
+/**
+ * Writes what is known about a fault of this program to a file in the state directory, 0600, that can be sent to
+ * somebody: no credential is in it, no value of the command line, and no name of a home directory. The newest ten are
+ * kept. Gives the path; null where no file can be made.
+ */
+export function writeErrorReport(io: Io, { argv, error, requestId, secrets }: ReportedFault): string | null {
+  const text = [
+    `learnctl ${version}, Node ${process.version}, ${process.platform} ${process.arch}`,
+    `Time: ${new Date(io.now()).toISOString()}`,
+    `Command: learnctl ${withoutValues(argv).join(' ')}`,
+    ...(requestId === null ? [] : [`Request id: ${requestId}`]),
+    '',
+    stackOf(error),
+  ].join('\n')
+  const masked = maskText(text, secrets).replaceAll(io.home.length > 1 ? io.home : '\0', '~')
+  try {
+    const directory = join(directories(io).state, 'error-reports')
+    makeDirectory(directory, null)
+    const time = new Date(io.now()).toISOString().replaceAll(':', '-')
+    const path = join(directory, `${time}-${randomBytes(3).toString('hex')}.txt`)
+    writeFileSync(path, `${masked.slice(0, maximumLength)}\n`, { mode: 0o600, flag: 'wx' })
+    const names = readdirSync(directory).filter((name) => name.endsWith('.txt'))
+    for (const old of names.sort().slice(0, -maximumReports)) rmSync(join(directory, old), { force: true })
+    return path
+  } catch {
+    return null // The fault itself is what matters.
+  }
+}
+
+/** The stack of an error, and of what caused it. */
+export function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const cause = error.cause === undefined ? '' : `\ncaused by ${stackOf(error.cause)}`
+  return `${error.stack ?? error.message}${cause}`
+}
+
+/** The command and the names of its flags: a value may be anything. */
+function withoutValues(argv: readonly string[]): string[] {
+  let names = 0
+  return argv.map((word) => {
+    if (word.startsWith('-')) return word.replace(/=.*$/s, '=…')
+    if (!/^[a-z-]{1,20}$/.test(word) || names >= 2) return '…'
+    names += 1
+    return word
+  })
+}
