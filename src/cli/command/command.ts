@@ -1,6 +1,6 @@
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from './context.ts'
-import type { Flag } from './flag.ts'
+import type { BoundFlag, Flag } from './flag.ts'
 import type { FlagValues } from './flag-value.ts'
 import type { Refusals } from './refusals.ts'
 
@@ -37,6 +37,9 @@ export interface Command {
   readonly calls?: {
     readonly operation: () => Promise<Operation>
     readonly columns: readonly string[]
+    /** Its flags by the place of the body or the query that each goes to. */
+    readonly fields: readonly BoundFlag[]
+    readonly query: readonly BoundFlag[]
   }
   run(context: Context, given: Given): Promise<void>
 }

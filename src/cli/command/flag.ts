@@ -36,6 +36,8 @@ export interface Flag {
   readonly negatable?: true
   /** The values that the contract knows. Checked here only for the local academy: other platforms may have others. */
   readonly choices?: readonly string[]
+  /** The summary names the choices: help does not list them again. */
+  readonly choicesTold?: true
   /** Asked for on a terminal, refused without one. */
   readonly required?: true
   /** What holds where it is not given, in words or as a value. */

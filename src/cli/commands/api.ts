@@ -16,17 +16,22 @@ export const command: Command = {
     'A method and a path, or an operation by its name with its path parameters.\nField values are typed: true, false, null, numbers, @file; "…" is text for sure.\nNames nest: profile.firstName=Ada, tags[]=go.',
   arguments: [{ name: 'request', summary: 'METHOD /path, or an operation such as courses.get', rest: true }],
   flags: [
-    { name: 'query', kind: 'texts', placeholder: 'name=value', summary: 'A query parameter; once for each' },
+    { name: 'query', kind: 'texts', placeholder: 'name=value', summary: 'Query parameter' },
     {
       name: 'field',
       kind: 'texts',
       placeholder: 'name=value',
-      summary: 'A field of the body; once for each',
+      summary: 'Field of the body',
     },
-    { name: 'body', kind: 'text', placeholder: '@file|-', summary: 'The body, from JSON or YAML' },
-    { name: 'header', kind: 'texts', placeholder: 'Name: value', summary: 'A header; once for each' },
-    { name: 'paginate', kind: 'switch', summary: 'Follow a list to its end, as one array' },
-    { name: 'include', kind: 'switch', summary: 'Show the status and the main headers as well' },
+    {
+      name: 'body',
+      kind: 'text',
+      placeholder: '@file|-',
+      summary: 'Body, from a JSON or YAML file or standard input',
+    },
+    { name: 'header', kind: 'texts', placeholder: 'Name: value', summary: 'Header' },
+    { name: 'paginate', kind: 'switch', summary: 'Fetch all pages of a list, as one array' },
+    { name: 'include', kind: 'switch', summary: 'Print the status and main headers, too' },
   ],
   examples: [
     'api GET /v1/courses --query status=published',

@@ -8,17 +8,18 @@ import { valueAt } from '../output/columns.ts'
 const contract = async () => (await import('../../contract/apps.ts')).apps
 
 const fields = {
-  name: { summary: 'Name, which people see when they are asked to allow it', required: true },
+  name: { summary: 'Name, shown to users who are asked for access', required: true },
   redirectUris: {
     name: 'redirect-uri',
     kind: 'texts',
     placeholder: 'address',
-    summary: 'Redirect URI, where people are sent back to; once for each',
+    summary: 'Redirect URI',
     required: true,
   },
   public: {
     kind: 'switch',
-    summary: 'It runs where no secret can be kept, such as a desktop or mobile program, and gets none',
+    summary: 'Public client, such as a desktop or mobile program: it gets no secret',
+    default: 'off',
   },
 } satisfies FieldFlags<AppInput>
 
@@ -35,7 +36,7 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'create',
-    summary: 'Register an OAuth application and print its secret, this once',
+    summary: 'Register an OAuth application; its secret is shown only once',
     description:
       'A redirect URI is https, http on 127.0.0.1, [::1] or localhost, or, of a public application, a scheme of its\nown such as com.example.app:/callback. It has to be matched exactly; on 127.0.0.1 and [::1] any port does.',
     operation: async () => (await contract()).create,
@@ -50,7 +51,7 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'delete',
-    summary: 'Delete an OAuth application, with every grant and token it has',
+    summary: 'Delete an OAuth application with its grants and tokens',
     operation: async () => (await contract()).delete,
     arguments: { clientId: { name: 'app', summary: 'Client id of the application' } },
     destroys: {

@@ -3,14 +3,13 @@ import type { CourseInput } from '../../contract/course-attributes.ts'
 import type { courses } from '../../contract/courses.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
-import type { Question } from '../command/confirm.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { sortFlag } from '../command/sort-flag.ts'
 import { fieldPath } from '../operation/field-path.ts'
-import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
-import { countOf, inVersion, thingName } from '../operation/thing-name.ts'
+import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
-import { CommandError } from '../terminal/errors.ts'
+import { courseDeletion } from './course-deletion.ts'
 
 const contract = async () => (await import('../../contract/courses.ts')).courses
 
@@ -19,52 +18,72 @@ const statuses = ['draft', 'published', 'archived']
 
 const fields = {
   title: { summary: 'Title', required: true },
-  description: { summary: 'What it is about' },
-  difficulty: { summary: 'How hard it is', choices: difficulties },
-  learningObjectives: { kind: 'texts', summary: 'A learning objective; once for each' },
-  modules: { kind: 'json', summary: 'Its modules: [{"title": …, "description": …}]' },
+  description: { summary: 'Description' },
+  difficulty: { summary: 'Difficulty', choices: difficulties, default: 'beginner' },
+  learningObjectives: { kind: 'texts', summary: 'Learning objective' },
+  modules: { kind: 'json', summary: 'Modules, as [{"title": …, "description": …}]' },
   tags: { kind: 'words', summary: 'Tags' },
   language: { summary: 'Language, such as en or pt-BR' },
-  durationMinutes: { kind: 'number', summary: 'How long it takes' },
-  status: { summary: 'State', choices: statuses },
-  externalId: { summary: 'Your own id for it' },
-  managedBy: { summary: 'What manages it from elsewhere' },
-  'assessmentCriteria.passingScore': { kind: 'number', summary: 'Score from which it is passed, 0 to 100' },
+  durationMinutes: { kind: 'number', summary: 'Duration in minutes' },
+  status: { summary: 'Status', choices: statuses, default: 'draft' },
+  externalId: { summary: 'Your own id for the course' },
+  managedBy: { summary: 'External system that manages this record' },
+  'assessmentCriteria.passingScore': { kind: 'number', summary: 'Passing score, 0–100', default: '70' },
   'assessmentCriteria.moveOn': {
-    summary: 'When an enrolment is completed',
+    summary: 'When an enrolment counts as completed',
+    default: 'Completed',
     choices: ['Completed', 'Passed', 'CompletedAndPassed', 'CompletedOrPassed', 'NotApplicable'],
   },
-  'assessmentCriteria.weights': { kind: 'json', summary: 'Weights: [{"name": "exam", "weight": 60}]' },
+  'assessmentCriteria.weights': { kind: 'json', summary: 'Weights, as [{"name": "exam", "weight": 60}]' },
   'adaptiveDifficulty.enabled': {
     name: 'adaptive-difficulty',
     kind: 'switch',
-    summary: 'Let the difficulty follow the learner',
+    summary: 'Adapt the difficulty to the learner',
+    default: 'off',
   },
-  'adaptiveDifficulty.minLevel': { summary: 'Easiest level it goes down to', choices: difficulties },
-  'adaptiveDifficulty.maxLevel': { summary: 'Hardest level it goes up to', choices: difficulties },
-  'adaptiveDifficulty.raiseAtScore': { kind: 'number', summary: 'Score from which it gets harder' },
-  'adaptiveDifficulty.lowerAtScore': { kind: 'number', summary: 'Score from which it gets easier' },
-  'adaptiveDifficulty.window': { kind: 'number', summary: 'How many scores that looks at' },
-  'progressTracking.enabled': { name: 'progress-tracking', kind: 'switch', summary: 'Keep progress' },
+  'adaptiveDifficulty.minLevel': { summary: 'Lowest difficulty to adapt to', choices: difficulties },
+  'adaptiveDifficulty.maxLevel': { summary: 'Highest difficulty to adapt to', choices: difficulties },
+  'adaptiveDifficulty.raiseAtScore': {
+    kind: 'number',
+    summary: 'Score at which the difficulty rises',
+    default: '85',
+  },
+  'adaptiveDifficulty.lowerAtScore': {
+    kind: 'number',
+    summary: 'Score at which the difficulty falls',
+    default: '50',
+  },
+  'adaptiveDifficulty.window': {
+    kind: 'number',
+    summary: 'Number of recent scores considered',
+    default: '3',
+  },
+  'progressTracking.enabled': {
+    name: 'progress-tracking',
+    kind: 'switch',
+    summary: 'Track progress',
+    default: 'on',
+  },
   'progressTracking.completionThreshold': {
     kind: 'number',
-    summary: 'Percentage from which it counts as completed',
+    summary: 'Percentage at which the course counts as completed',
+    default: '100',
   },
 } satisfies FieldFlags<CourseInput>
 
 const filters = {
-  status: { kind: 'words', summary: 'Only these', choices: statuses },
-  difficulty: { kind: 'words', summary: 'Only these', choices: difficulties },
+  status: { kind: 'words', summary: 'Filter by status', choices: statuses },
+  difficulty: { kind: 'words', summary: 'Filter by difficulty', choices: difficulties },
   q: { name: 'search', former: 'q', summary: 'Search titles and descriptions' },
-  tag: { summary: 'Only with this tag' },
-  external_id: { summary: 'Only the one with this id of yours' },
-  managed_by: { summary: 'Only what this manages' },
+  tag: { summary: 'Filter by tag' },
+  external_id: { summary: 'Filter by your own id' },
+  managed_by: { summary: 'Filter by managing system' },
   updated_since: { kind: 'time', summary: 'Updated at or after this day or time, or this long ago (30d)' },
-  sort: { summary: 'Order by createdAt, updatedAt, title or difficulty; with - in front from the end' },
+  sort: sortFlag(['createdAt', 'updatedAt', 'title', 'difficulty'], '-createdAt'),
 } satisfies QueryFlags<QueryInput<typeof courses.list>>
 
-const course = { name: 'course', summary: 'Course: its id, or ext:<your own id>' }
-const version = { name: 'version', summary: 'Number of the version' }
+const course = { name: 'course', summary: 'Course: id or ext:<your own id>' }
+const version = { name: 'version', summary: 'Version number' }
 
 const columns = ['title', 'status', 'difficulty', 'version', 'updatedAt', 'externalId', 'id']
 const updateColumns = ['id', 'version', 'previousVersion', 'modifiedAttributes']
@@ -90,34 +109,6 @@ function move(name: string, status: CourseInput['status'], verb: string, summary
     done: updated(verb),
     examples: [`courses ${name} ext:first-course`],
   })
-}
-
-/** Names what goes with a course; without `--force` throws a CommandError where that is more than the course itself. */
-async function deletion(look: Lookup, { arguments: names, flags }: Given): Promise<Question> {
-  const reference = names['course'] ?? ''
-  const [{ get }, { lessons }, { enrollments }] = await Promise.all([
-    contract(),
-    import('../../contract/lessons.ts'),
-    import('../../contract/enrollments.ts'),
-  ])
-  const found = await look.one(get, { courseId: reference })
-  const counts = [
-    [await look.count(lessons.list, { course_id: reference }), 'lesson'],
-    [await look.count(enrollments.list, { course_id: reference }), 'enrolment'],
-  ] as const
-  const [[lessonCount]] = counts
-  const content = counts.flatMap(([count, noun]) => (count ? [countOf(count, noun)] : []))
-  const name = thingName(found, reference)
-  if (lessonCount && flags['force'] !== true) {
-    throw new CommandError('has_lessons', 'conflict', `Course ${name} has ${content.join(' and ')}`, {
-      hint: `to delete all of it: learnctl courses delete ${reference} --force`,
-    })
-  }
-  return {
-    text: `Delete course ${name}${content.length > 0 ? ` with ${content.join(' and ')}` : ''}`,
-    consequence: 'This cannot be undone.',
-    typed: String(valueAt(found, 'title') ?? reference),
-  }
 }
 
 /** The changes in an answer of `diff`, each with its field as a dotted path. */
@@ -161,31 +152,36 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'update',
-    summary: 'Change attributes of a course',
+    summary: 'Update a course',
     operation: async () => (await contract()).update,
     arguments: { courseId: course },
-    fields: { ...fields, title: { summary: fields.title.summary } },
+    fields,
     merge: true,
     versioned: true,
     columns: updateColumns,
     done: updated('Updated'),
     examples: ['courses update ext:first-course --passing-score 60 --unset language'],
   }),
-  move('publish', 'published', 'Published', 'Make a course visible to learners'),
+  move('publish', 'published', 'Published', 'Publish a course, so that learners see it'),
   move(
     'unpublish',
     'draft',
     'Unpublished',
-    'Make a published course a draft again, while nobody has progress',
+    'Make a published course a draft again, while it has no learner progress',
   ),
-  move('archive', 'archived', 'Archived', 'Close a course'),
+  move('archive', 'archived', 'Archived', 'Archive a course, which closes it to changes'),
   call({
     name: 'delete',
     summary: 'Delete a course',
     operation: async () => (await contract()).delete,
     arguments: { courseId: course },
-    query: { force: { kind: 'switch', summary: 'Also its lessons, enrolments, progress and grades' } },
-    destroys: { action: ({ arguments: { course } }) => `delete course ${course}`, question: deletion },
+    query: {
+      force: {
+        kind: 'switch',
+        summary: 'Delete the lessons, enrolments, progress and grades of the course with it',
+      },
+    },
+    destroys: { action: ({ arguments: { course } }) => `delete course ${course}`, question: courseDeletion },
     done: (_, { arguments: { course } }) => `Deleted course ${course}`,
     examples: ['courses delete ext:first-course --force --yes'],
   }),
@@ -199,17 +195,17 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'diff',
-    summary: 'Compare two versions of a course',
+    summary: 'Compare two versions of a course; exits 9 when they differ',
     operation: async () => (await contract()).diff,
     arguments: { courseId: course, version },
-    query: { to: { kind: 'number', summary: 'The other version; the present one unless given' } },
+    query: { to: { kind: 'number', summary: 'Version to compare with', default: 'current' } },
     rows: { columns: ['field', 'from', 'to'], from: changesIn },
     exits: (answer) => (changesIn(answer).length > 0 ? 'drift' : null),
     examples: ['courses diff ext:first-course 1', 'courses diff ext:first-course 1 --to 2'],
   }),
   call({
     name: 'restore',
-    summary: 'Bring the attributes of an earlier version back, as a new version',
+    summary: 'Restore an earlier version of a course, as a new version',
     operation: async () => (await contract()).restore,
     arguments: { courseId: course, version },
     columns: updateColumns,
@@ -217,7 +213,7 @@ export const commands: readonly Command[] = [
       action: ({ arguments: { course, version } }) => `restore course ${course} to version ${version}`,
       question: async (look, { arguments: { course = '', version } }) => ({
         text: `Restore course ${thingName(await look.one((await contract()).get, { courseId: course }), course)} to version ${version}`,
-        consequence: 'The present attributes stay in its history.',
+        consequence: 'The current version stays in its history.',
       }),
     },
     done: (answer, given) => updated(`Restored version ${given.arguments['version']} of`)(answer, given),

@@ -4,6 +4,7 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { sortFlag } from '../command/sort-flag.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
@@ -15,26 +16,26 @@ const roles = ['learner', 'instructor']
 const statuses = ['active', 'inactive', 'completed', 'deleted']
 
 const fields = {
-  courseId: { name: 'course', summary: 'Course: its id, or ext:<your own id>', required: true },
+  courseId: { name: 'course', summary: 'Course: id or ext:<your own id>', required: true },
   userId: {
     name: 'user',
-    summary: 'User: the id, ext:<your own id>, or email:<address>',
+    summary: 'User: id, ext:<your own id> or email:<address>',
     required: true,
   },
-  role: { summary: 'As what', choices: roles },
-  status: { summary: 'How it stands', choices: statuses },
-  enrolledAt: { kind: 'time', summary: 'Day or time of the enrolment, or how long ago (default now)' },
-  managedBy: { summary: 'What manages it from elsewhere' },
+  role: { summary: 'Role in the course', choices: roles, default: 'learner' },
+  status: { summary: 'Status', choices: statuses, default: 'active' },
+  enrolledAt: { kind: 'time', summary: 'Day or time of the enrolment, or how long ago', default: 'now' },
+  managedBy: { summary: 'External system that manages this record' },
 } satisfies FieldFlags<EnrollmentInput>
 
 const { status, enrolledAt, managedBy } = fields
 
 const filters = {
-  course_id: { name: 'course', summary: 'Only in this course' },
-  user_id: { name: 'user', summary: 'Only of this user' },
-  role: { summary: 'Only as this', choices: roles },
-  status: { kind: 'words', summary: 'Only these', choices: statuses },
-  sort: { summary: 'Order by createdAt, updatedAt or enrolledAt; with - in front from the end' },
+  course_id: { name: 'course', summary: 'Filter by course: id or ext:<your own id>' },
+  user_id: { name: 'user', summary: 'Filter by user: id, ext:<your own id> or email:<address>' },
+  role: { summary: 'Filter by role', choices: roles },
+  status: { kind: 'words', summary: 'Filter by status', choices: statuses },
+  sort: sortFlag(['createdAt', 'updatedAt', 'enrolledAt'], '-createdAt'),
 } satisfies QueryFlags<QueryInput<typeof enrollments.list>>
 
 const enrollment = { name: 'enrollment', summary: 'Id of the enrolment' }
@@ -88,7 +89,7 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'update',
-    summary: 'Change an enrolment',
+    summary: 'Update an enrolment',
     operation: async () => (await contract()).update,
     arguments: { enrollmentId: enrollment },
     fields: { status, enrolledAt, managedBy },
@@ -102,7 +103,7 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'delete',
-    summary: 'Delete an enrolment; its progress is kept',
+    summary: 'Delete an enrolment (progress is kept)',
     operation: async () => (await contract()).delete,
     arguments: { enrollmentId: enrollment },
     destroys: {

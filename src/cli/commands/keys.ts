@@ -8,21 +8,24 @@ import { thingName } from '../operation/thing-name.ts'
 const contract = async () => (await import('../../contract/keys.ts')).keys
 
 const fields = {
-  name: { name: 'name', summary: 'What it is for', required: true },
+  name: { name: 'name', summary: 'Name, such as what the key is for', required: true },
   userId: {
     name: 'user',
-    summary: 'Whose it is: id, ext:<your own id>, or email:<address>; you unless given',
+    summary: 'Owner: id, ext:<your own id> or email:<address>',
+    default: 'you',
   },
   scopes: {
     kind: 'words',
-    summary: 'What it may do; read unless given',
+    summary: 'Scopes',
+    default: 'read',
     choices: ['read', 'write', 'admin'],
   },
   expiresAt: {
     kind: 'time',
     time: 'future',
     alias: 'expires',
-    summary: 'Expires at this time, at the start of this day, or in 90d (default never)',
+    summary: 'Expires at this time, at the start of this day, or in 90d',
+    default: 'never',
   },
 } satisfies FieldFlags<KeyInput>
 
@@ -35,14 +38,14 @@ export const commands: readonly Command[] = [
     summary: 'List API keys',
     operation: async () => (await contract()).list,
     query: {
-      user_id: { name: 'user', summary: 'Only of this user' },
+      user_id: { name: 'user', summary: 'Filter by owner: id, ext:<your own id> or email:<address>' },
     } satisfies QueryFlags<QueryInput<typeof keys.list>>,
     columns,
     examples: ['keys list', 'keys list --user email:admin@academy.local'],
   }),
   call({
     name: 'create',
-    summary: 'Create an API key and print it, this once',
+    summary: 'Create an API key, which is shown only once',
     operation: async () => (await contract()).create,
     fields,
     columns: ['name', 'scopes', 'expiresAt', 'id', 'key'],

@@ -2,6 +2,7 @@ import type { LessonInput, lessons } from '../../contract/lessons.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { sortFlag } from '../command/sort-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -11,29 +12,29 @@ const contract = async () => (await import('../../contract/lessons.ts')).lessons
 const statuses = ['draft', 'published']
 
 const fields = {
-  courseId: { name: 'course', summary: 'Course: its id, or ext:<your own id>', required: true },
+  courseId: { name: 'course', summary: 'Course: id or ext:<your own id>', required: true },
   title: { summary: 'Title', required: true },
-  moduleId: { name: 'module', summary: 'Id of the module of the course that it belongs to' },
-  description: { summary: 'What it is about' },
-  order: { kind: 'number', summary: 'Its place in the course; after the last one unless given' },
-  durationMinutes: { kind: 'number', summary: 'How long it takes' },
-  status: { summary: 'Draft or published', choices: statuses },
-  learningObjectives: { kind: 'texts', summary: 'A learning objective; once for each' },
-  contentBlocks: { kind: 'json', summary: 'What is in it: [{"type": "markdown", "body": …}]' },
-  assessments: { kind: 'json', summary: 'What is asked in it: [{"type": "quiz", "title": …}]' },
-  externalId: { summary: 'Your own id for it' },
-  managedBy: { summary: 'What manages it from elsewhere' },
+  moduleId: { name: 'module', summary: 'Id of the course module that it belongs to' },
+  description: { summary: 'Description' },
+  order: { kind: 'number', summary: 'Position in the course', default: 'after the last lesson' },
+  durationMinutes: { kind: 'number', summary: 'Duration in minutes' },
+  status: { summary: 'Status', choices: statuses, default: 'published' },
+  learningObjectives: { kind: 'texts', summary: 'Learning objective' },
+  contentBlocks: { kind: 'json', summary: 'Content, as [{"type": "markdown", "body": …}]' },
+  assessments: { kind: 'json', summary: 'Assessments, as [{"type": "quiz", "title": …}]' },
+  externalId: { summary: 'Your own id for the lesson' },
+  managedBy: { summary: 'External system that manages this record' },
 } satisfies FieldFlags<LessonInput>
 
 const filters = {
-  course_id: { name: 'course', summary: 'Only of this course' },
-  module_id: { name: 'module', summary: 'Only of this module' },
-  status: { summary: 'Only these', choices: statuses },
-  external_id: { summary: 'Only the one with this id of yours' },
-  sort: { summary: 'Order by order, createdAt, updatedAt or title; with - in front from the end' },
+  course_id: { name: 'course', summary: 'Filter by course: id or ext:<your own id>' },
+  module_id: { name: 'module', summary: 'Filter by module id' },
+  status: { summary: 'Filter by status', choices: statuses },
+  external_id: { summary: 'Filter by your own id' },
+  sort: sortFlag(['order', 'createdAt', 'updatedAt', 'title'], 'order'),
 } satisfies QueryFlags<QueryInput<typeof lessons.list>>
 
-const lesson = { name: 'lesson', summary: 'Lesson: its id, or ext:<your own id>' }
+const lesson = { name: 'lesson', summary: 'Lesson: id or ext:<your own id>' }
 const columns = ['order', 'title', 'status', 'version', 'updatedAt', 'id', 'courseId']
 
 /** `learnctl lessons …` */
@@ -68,14 +69,10 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'update',
-    summary: 'Change attributes of a lesson',
+    summary: 'Update a lesson',
     operation: async () => (await contract()).update,
     arguments: { lessonId: lesson },
-    fields: {
-      ...fields,
-      courseId: { name: 'course', summary: fields.courseId.summary },
-      title: { summary: fields.title.summary },
-    },
+    fields,
     merge: true,
     versioned: true,
     columns,

@@ -7,41 +7,42 @@ import { valueAt } from '../output/columns.ts'
 
 const contract = async () => (await import('../../contract/progress.ts')).progress
 
-const course = { name: 'course', summary: 'Course: its id, or ext:<your own id>', required: true } as const
+const course = { name: 'course', summary: 'Course: id or ext:<your own id>', required: true } as const
 
 const fields = {
   courseId: course,
   completionPercentage: {
     alias: 'completion',
     kind: 'number',
-    summary: 'How much is done, 0 to 100',
+    summary: 'Percentage completed, 0–100',
     required: true,
   },
   lastAccessed: {
     kind: 'time',
-    summary: 'Day or time of the progress, or how long ago, such as 2h (default now)',
+    summary: 'Day or time of the progress, or how long ago, such as 2h',
+    default: 'now',
   },
 } satisfies FieldFlags<ProgressInput>
 
-const learner = { name: 'learner', summary: 'Learner: the id, ext:<your own id>, or email:<address>' }
+const learner = { name: 'learner', summary: 'Learner: id, ext:<your own id> or email:<address>' }
 const columns = ['courseId', 'completionPercentage', 'status', 'lastAccessed', 'startedAt', 'completedAt']
 
 /** `learnctl progress …` */
 export const commands: readonly Command[] = [
   call({
     name: 'get',
-    summary: 'Show how far a learner is, course by course',
+    summary: 'Show the progress of a learner, by course',
     operation: async () => (await contract()).list,
     arguments: { learnerId: learner },
     query: {
-      course_id: { name: 'course', summary: 'Only in this course' },
+      course_id: { name: 'course', summary: 'Filter by course: id or ext:<your own id>' },
     } satisfies QueryFlags<QueryInput<typeof progress.list>>,
     columns,
     examples: ['progress get ext:11391', 'progress get ext:11391 --course ext:AAA-2013J -o json'],
   }),
   call({
     name: 'set',
-    summary: 'Set how far a learner is in a course',
+    summary: 'Record the progress of a learner in a course',
     description:
       'The first one enrols the learner. One that is older than what is stored is refused (exit 6); an equally\nold one replaces it, so that a repetition does no harm.',
     operation: async () => (await contract()).set,
@@ -59,7 +60,7 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'history',
-    summary: 'List the steps of a learner in a course, newest first',
+    summary: 'List the progress history of a learner in a course, newest first',
     operation: async () => (await contract()).history,
     arguments: { learnerId: learner },
     query: { course_id: course } satisfies QueryFlags<QueryInput<typeof progress.history>>,

@@ -3,6 +3,7 @@ import type { UserInput, users } from '../../contract/users.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { FieldFlag, FieldFlags, QueryFlags } from '../command/flag.ts'
+import { sortFlag } from '../command/sort-flag.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
@@ -19,64 +20,74 @@ const preference = 'profile.learningPreferences'
 const profile = {
   'profile.firstName': { summary: 'First name' },
   'profile.lastName': { summary: 'Last name' },
-  'profile.displayName': { summary: 'Name to be shown' },
+  'profile.displayName': { summary: 'Display name' },
   'profile.timezone': { summary: 'Time zone, such as Europe/Vienna' },
   'profile.locale': { summary: 'Language and region, such as de-AT' },
-  'profile.avatarUrl': { summary: 'Address of a picture' },
-  'profile.bio': { summary: 'A few words about the person' },
-  [`${preference}.languages`]: { kind: 'words', summary: 'Languages to learn in' },
+  'profile.avatarUrl': { summary: 'URL of a picture' },
+  'profile.bio': { summary: 'Short biography' },
+  [`${preference}.languages`]: { kind: 'words', summary: 'Preferred languages' },
   [`${preference}.preferredDifficulty`]: {
-    summary: 'How hard courses should be',
+    summary: 'Preferred difficulty',
     choices: ['beginner', 'intermediate', 'advanced', 'expert'],
   },
-  [`${preference}.pace`]: { summary: 'How fast', choices: ['slow', 'normal', 'fast', 'self_paced'] },
+  [`${preference}.pace`]: { summary: 'Preferred pace', choices: ['slow', 'normal', 'fast', 'self_paced'] },
   [`${preference}.contentFormats`]: {
     kind: 'words',
-    summary: 'In which forms',
+    summary: 'Preferred content formats',
     choices: ['video', 'text', 'audio', 'interactive'],
   },
-  [`${preference}.weeklyGoalMinutes`]: { kind: 'number', summary: 'Goal for each week' },
-  [`${preference}.audio`]: { summary: 'Sound', choices: ['on', 'off'] },
-  [`${preference}.captions`]: { kind: 'switch', summary: 'Captions' },
-  [`${preference}.deliverySpeed`]: { kind: 'number', summary: 'Speed of playback, 0.25 to 4' },
-  [`${preference}.accessibility.highContrast`]: { kind: 'switch', summary: 'High contrast' },
-  [`${preference}.accessibility.screenReader`]: { kind: 'switch', summary: 'A screen reader is used' },
-  [`${preference}.accessibility.reducedMotion`]: { kind: 'switch', summary: 'Reduced motion' },
+  [`${preference}.weeklyGoalMinutes`]: { kind: 'number', summary: 'Weekly goal in minutes' },
+  [`${preference}.audio`]: { summary: 'Audio', choices: ['on', 'off'] },
+  [`${preference}.captions`]: { kind: 'switch', summary: 'Show captions' },
+  [`${preference}.deliverySpeed`]: { kind: 'number', summary: 'Playback speed, 0.25–4' },
+  [`${preference}.accessibility.highContrast`]: {
+    kind: 'switch',
+    summary: 'Use high contrast',
+    default: 'off',
+  },
+  [`${preference}.accessibility.screenReader`]: {
+    kind: 'switch',
+    summary: 'Optimise for a screen reader',
+    default: 'off',
+  },
+  [`${preference}.accessibility.reducedMotion`]: { kind: 'switch', summary: 'Reduce motion', default: 'off' },
   [`${preference}.notifications.email`]: {
     name: 'email-notifications',
     kind: 'switch',
-    summary: 'Notices by e-mail',
+    summary: 'Send notifications by e-mail',
+    default: 'on',
   },
   [`${preference}.notifications.push`]: {
     name: 'push-notifications',
     kind: 'switch',
-    summary: 'Notices on a device',
+    summary: 'Send push notifications',
+    default: 'off',
   },
 } satisfies Readonly<Record<string, FieldFlag>>
 
 const fields = {
   email: { summary: 'E-mail address', required: true },
-  role: { summary: 'What the person is', choices: [...roles, ...aliases] },
-  externalId: { summary: 'Your own id for the person' },
-  username: { summary: 'Short name to sign in with' },
-  status: { summary: 'How the account stands', choices: statuses },
-  managedBy: { summary: 'What manages it from elsewhere' },
+  role: { summary: 'Role', choices: [...roles, ...aliases], default: 'learner' },
+  externalId: { summary: 'Your own id for the user' },
+  username: { summary: 'Username to sign in with' },
+  status: { summary: 'Account status', choices: statuses, default: 'active' },
+  managedBy: { summary: 'External system that manages this record' },
   ...profile,
 } satisfies FieldFlags<Omit<UserInput, 'password'>>
 
 const filters = {
-  role: { kind: 'words', summary: 'Only these', choices: roles },
-  status: { kind: 'words', summary: 'Only these', choices: statuses },
+  role: { kind: 'words', summary: 'Filter by role', choices: roles },
+  status: { kind: 'words', summary: 'Filter by status', choices: statuses },
   q: { name: 'search', former: 'q', summary: 'Search e-mail addresses, usernames and names' },
-  email: { summary: 'Only the one with this e-mail address' },
-  external_id: { summary: 'Only the one with this id of yours' },
-  managed_by: { summary: 'Only what this manages' },
+  email: { summary: 'Filter by e-mail address' },
+  external_id: { summary: 'Filter by your own id' },
+  managed_by: { summary: 'Filter by managing system' },
   updated_since: { kind: 'time', summary: 'Updated at or after this day or time, or this long ago (30d)' },
-  include_deleted: { kind: 'switch', summary: 'Deleted ones, too' },
-  sort: { summary: 'Order by createdAt, updatedAt or email; with - in front from the end' },
+  include_deleted: { kind: 'switch', summary: 'Include deleted users' },
+  sort: sortFlag(['createdAt', 'updatedAt', 'email'], '-createdAt'),
 } satisfies QueryFlags<QueryInput<typeof users.list>>
 
-const user = { name: 'user', summary: 'User: the id, ext:<your own id>, or email:<address>' }
+const user = { name: 'user', summary: 'User: id, ext:<your own id> or email:<address>' }
 const columns = ['email', 'profile.firstName', 'profile.lastName', 'role', 'status', 'externalId', 'id']
 
 /** A deleted user can be restored, an erased one cannot. */
@@ -125,10 +136,10 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'update',
-    summary: 'Change attributes of a user; --status active revives a deleted one',
+    summary: 'Update a user; --status active restores a deleted one',
     operation: async () => (await contract()).update,
     arguments: { userId: user },
-    fields: { ...fields, email: { summary: fields.email.summary } },
+    fields,
     merge: true,
     versioned: true,
     columns,
@@ -150,10 +161,10 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'delete',
-    summary: 'Delete a user, who is kept as deleted',
+    summary: 'Delete a user (can be restored)',
     operation: async () => (await contract()).delete,
     arguments: { userId: user },
-    query: { erase: { kind: 'switch', summary: 'Anonymise for good: nothing tells who it was' } },
+    query: { erase: { kind: 'switch', summary: 'Erase the personal data for good (cannot be undone)' } },
     destroys: {
       action: ({ arguments: { user }, flags }) => `${flags['erase'] ? 'erase' : 'delete'} user ${user}`,
       question: deletion,
@@ -166,7 +177,7 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'me',
-    summary: 'Show who you are to the academy, and what your credential may do',
+    summary: 'Show the signed-in user and the scopes of the credential',
     operation: async () => (await contract()).profile,
     columns: [...columns, 'scopes', 'authMethod'],
     examples: ['users me'],

@@ -101,8 +101,8 @@ export function flagRow(flag: Flag): Row {
   return [`    ${alias === undefined ? '' : `--${alias}, `}${long}`, meaningOf(flag)]
 }
 
-function meaningOf({ kind, summary, choices = [], required, default: standard }: Flag): string {
-  const values = choices.length > 0 ? `: ${choices.join(', ')}` : ''
+function meaningOf({ kind, summary, choices = [], choicesTold, required, default: standard }: Flag): string {
+  const values = choices.length > 0 && !choicesTold ? `: ${choices.join(', ')}` : ''
   const marks = [
     ...(kind === 'texts' ? ['repeatable'] : []),
     ...(required ? ['required'] : []),

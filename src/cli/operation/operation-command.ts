@@ -1,6 +1,6 @@
 import type { Operation } from '../../contract/operation.ts'
 import type { Argument, Command } from '../command/command.ts'
-import { bound, fieldFlags } from '../command/flag.ts'
+import { type BoundFlag, bound, fieldFlags } from '../command/flag.ts'
 import { passwordFlag } from '../command/password.ts'
 import { withTimeZone } from '../command/time-flag.ts'
 import { bodyFlag, ifVersionFlag, unsetFlag } from './operation-flags.ts'
@@ -9,7 +9,7 @@ import type { OperationSpec } from './operation-spec.ts'
 /** The command that makes a call: flags become query and body, the answer goes to the output. */
 export function call<const O extends Operation>(spec: OperationSpec<O>): Command {
   const query = bound(spec.query)
-  const fields = fieldFlags(spec.fields)
+  const fields = spec.merge ? fieldFlags(spec.fields).map(optional) : fieldFlags(spec.fields)
   const positions = Object.entries<Argument>(spec.arguments ?? {})
   const flags = withTimeZone([
     ...[...fields, ...query].map(({ flag }) => flag),
@@ -26,7 +26,7 @@ export function call<const O extends Operation>(spec: OperationSpec<O>): Command
     flags,
     ...(spec.description !== undefined && { description: spec.description }),
     ...(spec.examples && { examples: spec.examples }),
-    calls: { operation: spec.operation, columns: spec.columns ?? [] },
+    calls: { operation: spec.operation, columns: spec.columns ?? [], fields, query },
     run: async (context, given) => {
       const { runOperation } = await import('./run-operation.ts')
       // The operation's own type is what `spec` was checked against; from here on any operation is treated alike.
@@ -39,4 +39,10 @@ export function call<const O extends Operation>(spec: OperationSpec<O>): Command
       })
     },
   }
+}
+
+/** The flag of a field that stays as it is where it is not given. */
+function optional({ place, flag }: BoundFlag): BoundFlag {
+  const { required: _required, default: _default, ...rest } = flag
+  return { place, flag: rest }
 }

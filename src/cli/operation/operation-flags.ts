@@ -5,7 +5,7 @@ export const bodyFlag: Flag = {
   name: 'body',
   kind: 'text',
   placeholder: '@file|-',
-  summary: 'Take the fields from a JSON or YAML file, or from standard input; flags override them',
+  summary: 'Read fields from a JSON or YAML file, or standard input; flags override them',
 }
 
 /** What has to go from a resource. */
@@ -13,12 +13,12 @@ export const unsetFlag: Flag = {
   name: 'unset',
   kind: 'words',
   placeholder: 'field,…',
-  summary: 'Put fields back to their default, each by the name of its flag',
+  summary: 'Reset fields to their default, each by the name of its flag',
 }
 
 /** The version that a change is made for. */
 export const ifVersionFlag: Flag = {
   name: 'if-version',
   kind: 'number',
-  summary: 'Only while it is at this version; else exit 6',
+  summary: 'Fail unless this is the current version (exit 6)',
 }

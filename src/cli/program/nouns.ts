@@ -4,42 +4,42 @@ import type { Noun } from '../command/noun.ts'
 export const nouns: Readonly<Record<string, Noun>> = {
   quickstart: {
     group: 'Start here',
-    summary: 'Make a local academy from real learners, and look around',
+    summary: 'Create a local academy with real learner data, and look around',
     load: async ({ runLine }) => (await import('../commands/quickstart.ts')).quickstartCommand(runLine),
   },
   courses: {
     group: 'Academy',
-    summary: 'Set up courses, publish them, go back to earlier versions',
+    summary: 'Manage courses and their versions',
     load: async () => (await import('../commands/courses.ts')).commands,
   },
   lessons: {
     group: 'Academy',
-    summary: 'Fill courses with lessons',
+    summary: 'Manage the lessons of a course',
     load: async () => (await import('../commands/lessons.ts')).commands,
   },
   users: {
     group: 'Academy',
-    summary: 'Keep the people: learners, instructors, analysts, admins',
+    summary: 'Manage users and their roles',
     load: async () => (await import('../commands/users.ts')).commands,
   },
   enrollments: {
     group: 'Academy',
-    summary: 'Say who takes which course',
+    summary: 'Manage course enrolments',
     load: async () => (await import('../commands/enrollments.ts')).commands,
   },
   progress: {
     group: 'Academy',
-    summary: 'See and set how far learners are',
+    summary: 'View and record learner progress',
     load: async () => (await import('../commands/progress.ts')).commands,
   },
   analytics: {
     group: 'Academy',
-    summary: 'Export learners to CSV, see completion at a glance',
+    summary: 'Export learner data and summarise completion',
     load: async () => (await import('../commands/analytics.ts')).commands,
   },
   auth: {
     group: 'Access',
-    summary: 'Sign in, sign out, see which credential is used',
+    summary: 'Sign in and out, and show the credential in use',
     groups: { grants: 'See and revoke what applications may do for people' },
     load: async () => {
       const all = await Promise.all([import('../commands/auth.ts'), import('../commands/grants.ts')])
@@ -48,22 +48,22 @@ export const nouns: Readonly<Record<string, Noun>> = {
   },
   profiles: {
     group: 'Access',
-    summary: 'Keep several academies apart',
+    summary: 'Switch between platforms and academies',
     load: async () => (await import('../commands/profiles.ts')).commands,
   },
   keys: {
     group: 'Access',
-    summary: 'Create, list and revoke API keys',
+    summary: 'Manage API keys',
     load: async () => (await import('../commands/keys.ts')).commands,
   },
   apps: {
     group: 'Access',
-    summary: 'Register OAuth applications, which act for those who allow it',
+    summary: 'Register OAuth applications that act on behalf of users',
     load: async () => (await import('../commands/apps.ts')).commands,
   },
   open: {
     group: 'Tools',
-    summary: 'Show the dashboard in the browser',
+    summary: 'Open the dashboard in the browser',
     load: async () => (await import('../commands/open.ts')).command,
   },
   server: {
@@ -73,17 +73,17 @@ export const nouns: Readonly<Record<string, Noun>> = {
   },
   doctor: {
     group: 'Tools',
-    summary: 'Look at the set-up and say what is wrong',
+    summary: 'Check your setup for problems',
     load: async () => (await import('../commands/doctor.ts')).command,
   },
   api: {
     group: 'Tools',
-    summary: 'Send any request to the API',
+    summary: 'Send a request to the API',
     load: async () => (await import('../commands/api.ts')).command,
   },
   help: {
     group: 'Tools',
-    summary: 'Explain a command or a topic',
+    summary: 'Show help on a command or topic',
     load: async ({ helpOf }) => (await import('../commands/help.ts')).helpCommand(helpOf),
   },
 }

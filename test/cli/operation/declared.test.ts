@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
 import type { Command } from '../../../src/cli/command/command.ts'
 import { commandHelp } from '../../../src/cli/help/help-text.ts'
 import { shapeOf } from '../../../src/cli/operation/schema.ts'
 import { nouns } from '../../../src/cli/program/nouns.ts'
 import { settings } from '../../../src/config/setting.ts'
+import { analytics } from '../../../src/contract/analytics.ts'
 import { operations } from '../../../src/contract/index.ts'
+import { bare } from '../../../src/contract/patch.ts'
 import { host } from '../../helpers/host.ts'
 
 const loaded = await Promise.all(
@@ -18,6 +21,16 @@ const loaded = await Promise.all(
   }),
 )
 const commands = loaded.flat()
+const calls = commands.flatMap(({ path, command }) => (command.calls ? [{ path, ...command.calls }] : []))
+const flags = await Promise.all(
+  calls.map(async ({ path, operation, fields, query }) => {
+    const { body, merge, query: parameters } = await operation()
+    // A patch takes what the whole resource takes, and leaves out what stays as it is.
+    const inBody = merge ? [] : fields.map(({ place, flag }) => ({ flag, schema: schemaAt(body, place) }))
+    const inQuery = query.map(({ place, flag }) => ({ flag, schema: schemaAt(parameters, place) }))
+    return [...inBody, ...inQuery].map((each) => ({ name: `${path} --${each.flag.name}`, ...each }))
+  }),
+)
 const globals = Object.values(settings).map(({ flag }) => flag as string)
 
 describe.each(commands)('$path', ({ path, command }) => {
@@ -61,11 +74,29 @@ describe('the commands', () => {
     expect(grouped.filter((words) => words.length > 3)).toEqual([])
   })
 
-  const calls = commands.flatMap(({ path, command }) => (command.calls ? [{ path, ...command.calls }] : []))
-
   test.each(calls)('$path shows columns that its answer has', async ({ operation, columns }) => {
     const { paths } = shapeOf(await operation(), columns)
     expect(columns.filter((column) => !paths.includes(column))).toEqual([])
+  })
+
+  test.each(flags.flat())('$name has the choices and the default of the contract', ({ flag, schema }) => {
+    expect(flag.choices).toEqual(choicesOf(schema))
+    const standard = defaultOf(schema)
+    if (standard !== undefined) expect(flag.default).toBe(standard)
+    else expect(flag.default ?? '').not.toMatch(/^(on|off|\d+)$/)
+  })
+
+  test('of analytics have the choices of the contract', () => {
+    const { query } = analytics.learners
+    const own = commands.filter(({ path }) => path.startsWith('analytics '))
+    const chosen = own.flatMap(({ command }) => command.flags ?? []).filter(({ choices }) => choices)
+    const compared = chosen.flatMap(({ name, choices }) => {
+      const schema = Object.entries(query.shape).find(([place]) => place.replaceAll('_', '-') === name)?.[1]
+      if (!schema || name === 'format') return []
+      expect(choices).toEqual(choicesOf(schema))
+      return [name]
+    })
+    expect(new Set(compared)).toEqual(new Set(['status', 'difficulty']))
   })
 
   test('reach every operation that a person calls by name', async () => {
@@ -78,3 +109,32 @@ describe('the commands', () => {
     ])
   })
 })
+
+/** The schema of a dotted place in a body or a query. */
+function schemaAt(schema: z.ZodType | undefined, place: string): z.ZodType {
+  return place.split('.').reduce((above, name) => {
+    const object = bare(above)
+    const member = object instanceof z.ZodObject ? (object.shape[name] as z.ZodType | undefined) : undefined
+    if (!member) throw new Error(`${place} is not in the contract`)
+    return member
+  }, schema ?? z.never())
+}
+
+/** The values that a schema takes, as it tells them when it is given another; undefined where it takes any. */
+function choicesOf(schema: z.ZodType): readonly string[] | undefined {
+  const list = bare(schema) instanceof z.ZodArray
+  const issues = schema.safeParse(list ? ['?'] : '?').error?.issues ?? []
+  const values = issues.flatMap((issue) => (issue.code === 'invalid_value' ? [issue.values.map(String)] : []))
+  const isSwitch = values[0]?.join() === 'true,false'
+  return isSwitch ? undefined : values[0]
+}
+
+/** What a schema fills in, as help shows it; undefined where that goes without saying. */
+function defaultOf(schema: z.ZodType): string | undefined {
+  const { data, success } = schema.safeParse(undefined)
+  if (!success || data === null || data === undefined || data === '') return undefined
+  if (Array.isArray(data)) return data.length > 0 ? data.join(',') : undefined
+  if (typeof data !== 'boolean') return String(data)
+  // A query's switch is off; a field's may be switched off, so that its default has to be known.
+  return bare(schema) instanceof z.ZodBoolean ? (data ? 'on' : 'off') : undefined
+}

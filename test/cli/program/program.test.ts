@@ -26,7 +26,7 @@ describe('help', () => {
     const { stdout } = await cli.run('courses update --help')
     expect(stdout).toMatch(/^Usage: learnctl courses update <course> \[flags\]\n/)
     expect(stdout).toContain('--[no-]progress-tracking')
-    expect(stdout).toContain('How hard it is: beginner')
+    expect(stdout).toContain('Difficulty: beginner')
     expect(stdout).toContain('Examples:\n  learnctl courses update')
     expect(await cli.run('help courses update')).toMatchObject({ code: 0, stdout })
   })
