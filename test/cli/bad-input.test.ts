@@ -110,8 +110,8 @@ describe('what cannot be right is refused in one line, and nothing is changed:',
     [`${progress} 90 --last-accessed 2026-02-10T07:59:59Z`, 6, 'The stored progress is newer'],
     ['courses unpublish ext:sea', 6, 'cannot become draft while learners have progress'],
     ['courses delete ext:sea --yes', 6, 'The course has learner progress or grades.'],
-    ['courses update ext:sea --title x --if-version 7', 6, 'The stored version is 1'],
-    ['courses archive ext:sea --if-version 7', 6, 'The stored version is 1'],
+    ['courses update ext:sea --title x --if-version 7', 6, 'The current version is 1'],
+    ['courses archive ext:sea --if-version 7', 6, 'The current version is 1'],
     ['users update email:admin@academy.local --status suspended', 6, /last.*admin|admin.*last/i],
   ])('%s', async ([line, exit, error, stdin]) => {
     const before = everything(school)

@@ -68,7 +68,7 @@ test.for(guarded)('$method $path with an unknown parameter is 400', async (opera
     body: {
       code: 'unknown_parameter',
       errors: expect.arrayContaining([
-        { parameter: 'colour', code: 'unknown_parameter', detail: 'is not known' },
+        { parameter: 'colour', code: 'unknown_parameter', detail: 'is not a known parameter' },
       ]),
     },
   })
@@ -81,7 +81,7 @@ test.for(withBody)('$method $path with a bad body is 422 with pointers', async (
     body: {
       code: 'validation_failed',
       errors: expect.arrayContaining([
-        { pointer: '#/colour', code: 'unknown_field', detail: 'is not known' },
+        { pointer: '#/colour', code: 'unknown_field', detail: 'is not a known field' },
       ]),
     },
   })

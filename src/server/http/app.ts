@@ -126,14 +126,16 @@ function faultBefore(
   found: Found<Place> | undefined,
 ): ProblemError | undefined {
   if (isClosing?.()) {
-    return new ProblemError('unavailable', 'The server is stopping.', { headers: { 'retry-after': '5' } })
+    return new ProblemError('unavailable', 'The server is shutting down.', {
+      headers: { 'retry-after': '5' },
+    })
   }
   if (path.length + search.length >= maximumUrlBytes) {
-    return new ProblemError('uri_too_long', `The path and query have more than ${maximumUrlBytes} bytes.`)
+    return new ProblemError('uri_too_long', `The path and query are longer than ${maximumUrlBytes} bytes.`)
   }
-  if (!found) return new ProblemError('not_found', `There is nothing at ${path}.`)
+  if (!found) return new ProblemError('not_found', `Path ${path} not found.`)
   if (found.params) return undefined
   const { allow } = found
-  const detail = `${method} is not an operation of this path; it takes ${allow}.`
+  const detail = `${method} is not supported here; use ${allow}.`
   return new ProblemError('method_not_allowed', detail, { headers: { allow } })
 }

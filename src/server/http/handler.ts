@@ -84,7 +84,7 @@ export function requireVersion({ ifMatch }: Pick<Call, 'ifMatch'>, version: numb
   if (ifMatch.split(',').some((tag) => tag.trim() === `"${version}"`)) return
   throw new ProblemError(
     'precondition_failed',
-    `The stored version is ${version}, If-Match asked for ${ifMatch}.`,
+    `The current version is ${version}, but If-Match requires ${ifMatch}.`,
     {
       headers: { etag: `"${version}"` },
       members: { version },
@@ -106,7 +106,10 @@ export function onlyUserOf(call: Pick<Call, 'principal'>): string | undefined {
 export function requireAdmin({ principal }: Pick<Call, 'principal'>, what: string): void {
   requireScope(principal, 'admin')
   if (principal.role === 'admin') return
-  throw new ProblemError('forbidden', `${what} takes an admin; this credential acts as ${principal.role}.`)
+  throw new ProblemError(
+    'forbidden',
+    `${what} requires role admin; the credential has role ${principal.role}.`,
+  )
 }
 
 /** Throws 403 unless the credential's scopes and its owner's role allow the operation. */
@@ -115,7 +118,7 @@ export function requireRight(principal: Principal, { scope, roles, summary }: Op
   if (roles.includes(principal.role)) return
   throw new ProblemError(
     'forbidden',
-    `${summary}: this is for ${roles.join(', ')}; this credential acts as ${principal.role}.`,
+    `Role ${principal.role} cannot ${summary.replace(/^./, (letter) => letter.toLowerCase())}; this requires role ${roles.join(' or ')}.`,
   )
 }
 
@@ -124,7 +127,7 @@ export function requireScope({ scopes }: Principal, scope: string): void {
   if ((scopes as readonly string[]).includes(scope)) return
   throw new ProblemError(
     'insufficient_scope',
-    `This takes the scope ${scope}; the credential has ${scopes.join(' ') || 'none'}.`,
+    `Scope ${scope} is required; the credential has ${scopes.join(' ') || 'no scope'}.`,
     {
       headers: {
         'www-authenticate': `Bearer realm="learnctl", error="insufficient_scope", scope="${scope}"`,

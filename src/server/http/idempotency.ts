@@ -68,7 +68,10 @@ export function once(
 
 function replay(kept: RecordRow, print: string): Reply {
   if (kept.fingerprint !== print) {
-    throw new ProblemError('idempotency_mismatch', 'This Idempotency-Key was used with another body before.')
+    throw new ProblemError(
+      'idempotency_mismatch',
+      'This Idempotency-Key was already used with a different body.',
+    )
   }
   const headers = JSON.parse(kept.headers) as Record<string, string>
   return { status: kept.status, headers: { ...headers, 'idempotent-replayed': 'true' }, body: kept.body }

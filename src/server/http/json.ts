@@ -12,13 +12,13 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw new ProblemError('invalid_json', 'The body is not UTF-8.', { cause })
+    throw new ProblemError('invalid_json', 'The body must be UTF-8.', { cause })
   }
   try {
     return JSON.parse(text)
   } catch (cause) {
     const why = text.trim() === '' ? 'it is empty' : (cause as SyntaxError).message
-    throw new ProblemError('invalid_json', `The body is not JSON: ${why}.`, { cause })
+    throw new ProblemError('invalid_json', `The body is not valid JSON: ${why}.`, { cause })
   }
 }
 

@@ -34,8 +34,8 @@ export async function readNoBody(request: HttpRequest): Promise<RequestBody> {
 function requireType({ headers }: HttpRequest, [wanted = '', ...others]: readonly string[]): void {
   const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
   if (type !== undefined && [wanted, ...others].includes(type)) return
-  const what = type ? `is ${type}` : 'is missing'
-  throw new ProblemError('unsupported_media_type', `The Content-Type ${what}; send ${wanted}.`, {
+  const what = type ? `${type} is not supported` : 'is required'
+  throw new ProblemError('unsupported_media_type', `Content-Type ${what}; use ${wanted}.`, {
     headers: { 'accept-post': wanted },
   })
 }
@@ -60,7 +60,7 @@ async function readBytes({ headers, body }: HttpRequest): Promise<Uint8Array> {
 }
 
 function tooLarge(): ProblemError {
-  return new ProblemError('content_too_large', `The body has more than ${maximumBytes} bytes.`, {
+  return new ProblemError('content_too_large', `The body is larger than ${maximumBytes} bytes.`, {
     headers: { connection: 'close' },
   })
 }

@@ -17,7 +17,7 @@ export function faultOf(error: unknown): ProblemError {
       cause: error,
     })
   }
-  return new ProblemError('internal', 'Something went wrong inside; the log has it under this request id.', {
+  return new ProblemError('internal', 'Internal error; see the server log for this request id.', {
     cause: error,
   })
 }

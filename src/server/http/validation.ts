@@ -4,7 +4,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { nearest } from '../../codec/nearest.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { bare } from '../../contract/patch.ts'
-import { invalid, ProblemError, sentence } from '../problem/problem-error.ts'
+import { invalid, ProblemError, problemsIn } from '../problem/problem-error.ts'
 import { mergePatch, pointerOf, structuralFaults } from './json.ts'
 
 type Issue = z.core.$ZodIssue
@@ -33,7 +33,7 @@ export function parseResource<Schema extends z.ZodObject>(
     Object.entries(body).filter(([key, value]) => {
       if (Object.hasOwn(schema.shape, key) || !Object.hasOwn(shown.shape, key)) return true
       if (!Object.hasOwn(current, key) || !isDeepStrictEqual(value, current[key])) {
-        faults.push({ pointer: pointerOf([key]), code: 'read_only', detail: 'is set by the server' })
+        faults.push({ pointer: pointerOf([key]), code: 'read_only', detail: 'is read-only' })
       }
       return false
     }),
@@ -70,7 +70,7 @@ export function parseQuery<Schema extends z.ZodObject>(
   const given: Record<string, string> = {}
   for (const [name, value] of parameters) {
     if (Object.hasOwn(given, name))
-      faults.push({ parameter: name, code: 'repeated', detail: 'must be given once only' })
+      faults.push({ parameter: name, code: 'repeated', detail: 'must be given only once' })
     else if (schema && Object.hasOwn(schema.shape, name)) given[name] = value
     else faults.push(unknownParameter(name, Object.keys(schema?.shape ?? {})))
   }
@@ -88,14 +88,15 @@ export function parseQuery<Schema extends z.ZodObject>(
   const code = faults.some((fault) => fault.code === 'unknown_parameter')
     ? 'unknown_parameter'
     : 'invalid_parameter'
-  const [first] = faults
-  throw new ProblemError(code, sentence(`The parameter ${first?.parameter} ${first?.detail}`), {
-    errors: faults,
-  })
+  throw new ProblemError(code, problemsIn(faults), { errors: faults })
 }
 
 function unknownParameter(parameter: string, known: readonly string[]): Fault {
-  return { parameter, code: 'unknown_parameter', detail: `is not known${meant(parameter, known)}` }
+  return {
+    parameter,
+    code: 'unknown_parameter',
+    detail: `is not a known parameter${meant(parameter, known)}`,
+  }
 }
 
 function bodyFaults(issue: Issue, schema: z.ZodType, above: readonly PropertyKey[]): Fault[] {
@@ -107,7 +108,7 @@ function bodyFaults(issue: Issue, schema: z.ZodType, above: readonly PropertyKey
   return issue.keys.map((key) => ({
     pointer: pointerOf([...path, key]),
     code: 'unknown_field',
-    detail: `is not known${meant(key, known)}`,
+    detail: `is not a known field${meant(key, known)}`,
   }))
 }
 

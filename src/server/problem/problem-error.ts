@@ -60,28 +60,32 @@ export function parentNotFound(pointer: string, kind: string, reference: string)
 /** 422 with every fault of the body. */
 export function invalid(errors: readonly Fault[]): ProblemError {
   const only = errors.every(({ code }) => code === 'read_only') ? 'read_only' : 'validation_failed'
-  return new ProblemError(only, sentence(errors.length === 1 ? errors.map(told).join() : counted(errors)), {
-    errors,
-  })
+  return new ProblemError(only, problemsIn(errors), { errors })
 }
 
-function told({ pointer = '', code, detail }: Fault): string {
-  if (code !== 'unknown_field') return `${placeOf(pointer)} ${detail}`
+/** What is wrong with a request, in one sentence: the only problem of it, or how many there are and where. */
+export function problemsIn(errors: readonly Fault[]): string {
+  return sentence(errors.length === 1 ? errors.map(told).join() : counted(errors))
+}
+
+function told(fault: Fault): string {
+  const { code, detail } = fault
+  if (code !== 'unknown_field' && code !== 'unknown_parameter') return `${placeOf(fault)} ${detail}`
   const [, meant = ''] = detail.split(/(?=; did you mean)/)
-  return `Unknown field: ${placeOf(pointer)}${meant}`
+  return `Unknown ${code === 'unknown_field' ? 'field' : 'parameter'}: ${placeOf(fault)}${meant}`
 }
 
 const namedPlaces = 10
 
 function counted(errors: readonly Fault[]): string {
-  const places = [...new Set(errors.map(({ pointer = '' }) => placeOf(pointer)))]
+  const places = [...new Set(errors.map(placeOf))]
   const more = places.length > namedPlaces ? ` and ${places.length - namedPlaces} more places` : ''
   return `${errors.length} problems found: ${places.slice(0, namedPlaces).join(', ')}${more}`
 }
 
-/** `#/modules/0/title` as `modules.0.title`. */
-function placeOf(pointer: string): string {
-  return pointer.slice(2).replaceAll('/', '.') || 'The body'
+/** `#/modules/0/title` as `modules.0.title`; a parameter by its name. */
+function placeOf({ pointer = '', parameter }: Fault): string {
+  return parameter ?? (pointer.slice(2).replaceAll('/', '.') || 'The body')
 }
 
 /** `Course crs_1 not found.` */
@@ -90,6 +94,6 @@ export function notFoundDetail(kind: string, reference: string): string {
 }
 
 /** The text with a full stop, unless it ends as a question. */
-export function sentence(text: string): string {
+function sentence(text: string): string {
   return text.endsWith('?') ? text : `${text}.`
 }

@@ -33,9 +33,9 @@ export function checkRawRequest(
   allowed: ReadonlySet<string>,
 ): ProblemError | undefined {
   const repeated = single.find((name) => cameTwice(incoming.rawHeaders, name))
-  if (repeated) return new ProblemError('duplicate_header', `The header ${repeated} came twice.`)
+  if (repeated) return new ProblemError('duplicate_header', `Header ${repeated} must be sent only once.`)
   if (incoming.headers.host === undefined) {
-    return new ProblemError('invalid_parameter', 'The request carries no Host header.')
+    return new ProblemError('invalid_parameter', 'The Host header is required.')
   }
   const hosts = [incoming.headers.host]
   const target = incoming.url ?? '/'
@@ -49,14 +49,14 @@ export function checkRawRequest(
     (host) => !allowed.has(host.replace(/:[1-5]?\d{1,4}$/, '')) && !allowed.has(hostnameOf(host)),
   )
   if (foreign === undefined) return refusalOfPath(incoming.url ?? '/')
-  const detail = `The host ${JSON.stringify(foreign)} is not one of this server's; start it with --allow-host to add one.`
+  const detail = `Host ${JSON.stringify(foreign)} is not allowed; start the server with --allow-host to add it.`
   return new ProblemError('misdirected_request', detail)
 }
 
 /** Some take a backslash for a slash (URL Standard §4.4): a path that leads to two places leads nowhere. */
 function refusalOfPath(target: string): ProblemError | undefined {
   if (!/^[^?]*\\/.test(target)) return undefined
-  return new ProblemError('invalid_parameter', 'The path has a backslash in it, which no path has.')
+  return new ProblemError('invalid_parameter', 'The path cannot contain a backslash.')
 }
 
 /** Names and values alternate in Node's raw headers. */
@@ -122,9 +122,9 @@ function rawRefusal({ code, message }: NodeJS.ErrnoException): ProblemError {
     return new ProblemError('request_timeout', 'The request took too long to arrive.')
   }
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new ProblemError('uri_too_long', 'The request line and headers have more than 16 KiB.')
+    return new ProblemError('uri_too_long', 'The request line and headers are larger than 16 KiB.')
   }
-  return new ProblemError('invalid_parameter', `The request is not HTTP/1.1: ${message}.`)
+  return new ProblemError('invalid_parameter', `The request is not valid HTTP/1.1: ${message}.`)
 }
 
 function headersOf({ headers }: ProblemError, requestId: string): Record<string, string> {

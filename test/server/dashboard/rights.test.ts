@@ -56,7 +56,7 @@ test.for(cases)(
     for (const [path, answers] of Object.entries(pages)) {
       const { status, text } = await browser.open(filled(path, things))
       expect({ path, status }).toEqual({ path, status: answers[whose][index] })
-      if (status === 403) expect(text).toMatch(/takes the scope admin|this is for (the roles )?admin/)
+      if (status === 403) expect(text).toMatch(/Scope admin is required|requires role admin/)
     }
   },
 )

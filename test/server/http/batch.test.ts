@@ -32,7 +32,7 @@ test('each item is judged on its own, and told in order', async ({ admin }) => {
       errors: [
         expect.objectContaining({ pointer: '#/email' }),
         expect.objectContaining({ pointer: '#/username' }),
-        { pointer: '#/rol', code: 'unknown_field', detail: 'is not known; did you mean role?' },
+        { pointer: '#/rol', code: 'unknown_field', detail: 'is not a known field; did you mean role?' },
       ],
     },
     expect.objectContaining({ index: 2, status: 409, code: 'duplicate', id: taken.id }),

@@ -77,7 +77,7 @@ test.for([
 ])('the unknown field %s is told as a near miss of %s', async ([sent = '', meant], { admin }) => {
   const { body } = await admin.post('/v1/courses', { title: 'Logic', [sent]: 'x' })
   expect(body.errors).toEqual([
-    { pointer: `#/${sent}`, code: 'unknown_field', detail: `is not known; did you mean ${meant}?` },
+    { pointer: `#/${sent}`, code: 'unknown_field', detail: `is not a known field; did you mean ${meant}?` },
   ])
 })
 
@@ -90,13 +90,23 @@ test('near misses are told inside objects and arrays, in choices and in paramete
   })
   expect(body.errors.map(({ detail }: { detail: string }) => detail)).toEqual([
     'must be one of beginner, intermediate, advanced, expert; did you mean beginner?',
-    'is not known; did you mean description?',
-    'is not known; did you mean enabled?',
+    'is not a known field; did you mean description?',
+    'is not a known field; did you mean enabled?',
   ])
   const query = await admin.get('/v1/courses?dificulty=expert&status=publishd&limit=x')
-  expect(query).toMatchObject({ status: 400, body: { code: 'unknown_parameter' } })
+  expect(query).toMatchObject({
+    status: 400,
+    body: { code: 'unknown_parameter', detail: '3 problems found: dificulty, status, limit.' },
+  })
+  expect((await admin.get('/v1/courses?dificulty=expert')).body.detail).toBe(
+    'Unknown parameter: dificulty; did you mean difficulty?',
+  )
   expect(query.body.errors).toEqual([
-    { parameter: 'dificulty', code: 'unknown_parameter', detail: 'is not known; did you mean difficulty?' },
+    {
+      parameter: 'dificulty',
+      code: 'unknown_parameter',
+      detail: 'is not a known parameter; did you mean difficulty?',
+    },
     {
       parameter: 'status',
       code: 'invalid_choice',
@@ -108,7 +118,7 @@ test('near misses are told inside objects and arrays, in choices and in paramete
 
 test('a parameter comes once, and those of the prototype are unknown like any other', async ({ admin }) => {
   expect((await admin.get('/v1/courses?limit=1&limit=2')).body.errors).toEqual([
-    { parameter: 'limit', code: 'repeated', detail: 'must be given once only' },
+    { parameter: 'limit', code: 'repeated', detail: 'must be given only once' },
   ])
   const { body } = await admin.get('/v1/courses?toString=1&__proto__=2&constructor=3')
   expect(body.errors.map(({ code }: { code: string }) => code)).toEqual(Array(3).fill('unknown_parameter'))

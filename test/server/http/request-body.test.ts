@@ -16,9 +16,9 @@ test('names of the prototype in a body are unknown fields and change nothing', a
 })
 
 test.for([
-  ['', 'The body is not JSON: it is empty.'],
-  ['{"title": "Logic"', 'The body is not JSON: '],
-  ['{"title": NaN}', 'The body is not JSON: '],
+  ['', 'The body is not valid JSON: it is empty.'],
+  ['{"title": "Logic"', 'The body is not valid JSON: '],
+  ['{"title": NaN}', 'The body is not valid JSON: '],
 ])('the body %j is 400 invalid_json', async ([text = '', detail = ''], { admin }) => {
   const answer = await admin.send('POST', '/v1/courses', text, { 'content-type': 'application/json' })
   expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_json' } })
@@ -30,7 +30,7 @@ test('a body that is not UTF-8 is 400 invalid_json', async ({ admin }) => {
   const answer = await admin.send('POST', '/v1/courses', latin1, { 'content-type': 'application/json' })
   expect(answer).toMatchObject({
     status: 400,
-    body: { code: 'invalid_json', detail: 'The body is not UTF-8.' },
+    body: { code: 'invalid_json', detail: 'The body must be UTF-8.' },
   })
 })
 

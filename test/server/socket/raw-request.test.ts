@@ -82,7 +82,7 @@ test('two Authorization lines are 400, though one be right', async ({ served }) 
 test.for(['1.1', '1.0'])('HTTP/%s without a Host is 400', async (version, { served }) => {
   const answer = await sendRaw(served.port, get('/health', close, version))
   expect(answer).toMatchObject({ status: 400, code: 'invalid_parameter' })
-  expect(answer.body).toContain('carries no Host header')
+  expect(answer.body).toContain('Host header is required')
 })
 
 test('HTTP/1.0 with a Host is answered, and closed', async ({ served }) => {

@@ -63,7 +63,7 @@ test('a client of OAuth is told in its own form that the server is stopping', as
   expect(refused).toMatch(/^503 /)
   expect(refused).toMatch(/connection: close/i)
   expect(refused).toContain(
-    '{"error":"temporarily_unavailable","error_description":"The server is stopping."}',
+    '{"error":"temporarily_unavailable","error_description":"The server is shutting down."}',
   )
 })
 
