@@ -97,3 +97,15 @@ test('what a lesson shows never changes under the same ETag', async ({ admin }) 
   const released = await admin.get(seen, { 'if-none-match': shifted.headers.get('etag') ?? '' })
   expect(released).toMatchObject({ status: 200, body: { moduleId: null } })
 })
+
+test('a zero with a sign is no change', async ({ admin }) => {
+  const { body } = await admin.post('/v1/courses', {
+    title: 'Logic',
+    assessmentCriteria: { passingScore: 0 },
+  })
+  const signed = '{"assessmentCriteria":{"passingScore":-0}}'
+  const again = await admin.send('PUT', `/v1/courses/${body.id}`, signed, {
+    'content-type': 'application/json',
+  })
+  expect(again.body).toMatchObject({ version: 1, modifiedAttributes: [] })
+})
