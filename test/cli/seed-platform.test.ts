@@ -183,9 +183,9 @@ describe('is offered', () => {
 
   test('a look at the set-up', async ({ cli, seed }) => {
     expect(await resultOf(cli, 'doctor', at(seed))).toContainEqual({
-      check: 'credential',
+      check: 'Credential',
       status: 'ok',
-      detail: 'owner@school.example, administrator',
+      detail: 'owner@school.example (administrator)',
     })
   })
 })
