@@ -90,10 +90,10 @@ async function readMetadata({ issuer, fetch, signal }: Discovery) {
   if (typeof metadata?.['issuer'] !== 'string') return null
   if (withoutSlash(metadata['issuer']) === issuer) return metadata
   throw new SignInError('metadata_unusable', `The metadata of ${issuer} names another issuer`, {
-    why: [`it names ${metadata['issuer']}`],
+    why: [`It names ${metadata['issuer']}`],
     // Whatever a shell would obey stays out of a command that somebody copies.
     ...(/^https?:\/\/[\w.:[\]/~%-]+$/.test(metadata['issuer']) && {
-      hint: `to sign in there instead: learnctl auth login --url ${metadata['issuer']}`,
+      hint: `To sign in there instead: learnctl auth login --url ${metadata['issuer']}`,
     }),
   })
 }
@@ -118,7 +118,7 @@ function endpointIn(
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null
   if (url && /^https?:$/.test(url.protocol) && !url.hash && !url.username && !url.password) return url.href
   throw new SignInError('metadata_unusable', `Invalid ${name} in the metadata of ${issuer}`, {
-    why: [`must be an http or https URL, not ${JSON.stringify(value)}`.slice(0, 300)],
+    why: [`Must be an http or https URL, not ${JSON.stringify(value)}`.slice(0, 300)],
   })
 }
 
@@ -128,7 +128,7 @@ function textsIn(value: unknown): readonly string[] | null {
 
 function missing(issuer: string, name: string): never {
   throw new SignInError('metadata_unusable', `No ${name} in the metadata of ${issuer}`, {
-    hint: 'name it with --token-url <address>',
+    hint: 'Name it with --token-url <address>',
   })
 }
 
@@ -137,9 +137,13 @@ function checked({ isConfidential }: Discovery, server: AuthorizationServer): Au
   const endpoints = [authorizationEndpoint, tokenEndpoint, deviceAuthorizationEndpoint, revocationEndpoint]
   const open = endpoints.find((url) => url !== null && !isConfidential(url))
   if (open === undefined) return server
-  throw new SignInError('insecure_endpoint', `Refusing to send credentials to ${open} over plain http`, {
-    hint: 'use https, or allow it with --insecure-http',
-  })
+  throw new SignInError(
+    'insecure_endpoint',
+    `Refusing to send credentials to ${open} over unencrypted http`,
+    {
+      hint: 'Use https, or --insecure-http to allow it',
+    },
+  )
 }
 
 /** The server as oauth4webapi knows it. */

@@ -110,7 +110,7 @@ export async function signInByCode<Result extends Kept>(signIn: CodeSignIn<Resul
 
 function notOffered({ issuer }: AuthorizationServer): SignInError {
   return new SignInError('flow_not_offered', `${issuer} does not support signing in with a browser`, {
-    hint: 'use: learnctl auth login --device, or --with-key',
+    hint: 'Use: learnctl auth login --device, or --with-key',
   })
 }
 
@@ -160,8 +160,8 @@ function timedOut({ server, client }: CodeSignIn): SignInError {
   const unknown = !server.published && client.id === ownClientId
   return new SignInError('sign_in_timed_out', `Sign-in timed out after ${patienceMinutes} minutes`, {
     hint: unknown
-      ? 'if learnctl is not registered there, use your own application: --client-id <id> --redirect-uri <address>'
-      : 'try again: learnctl auth login',
+      ? 'If learnctl is not registered there, use your own application: --client-id <id> --redirect-uri <address>'
+      : 'Try again: learnctl auth login',
   })
 }
 
@@ -210,7 +210,7 @@ function accepted(
 
 function wrongIssuer({ issuer }: AuthorizationServer, given: string | null): SignInError {
   return new SignInError('wrong_issuer', `The response in the browser is not from ${issuer}`, {
-    why: [given === null ? 'it does not name its issuer' : `it is from ${given}`],
-    hint: 'close the other sign-in and try again: learnctl auth login',
+    why: [given === null ? 'It does not name its issuer' : `It is from ${given}`],
+    hint: 'Close the other sign-in and try again: learnctl auth login',
   })
 }

@@ -101,7 +101,7 @@ async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignI
 
 function notOffered(issuer: string): SignInError {
   return new SignInError('flow_not_offered', `${issuer} does not support signing in with a code`, {
-    hint: 'use: learnctl auth login --no-browser, or --with-key',
+    hint: 'Use: learnctl auth login --no-browser, or --with-key',
   })
 }
 
@@ -156,6 +156,6 @@ function ask(signIn: DeviceSignIn, deviceCode: string) {
 
 function expired(): SignInError {
   return new SignInError('sign_in_timed_out', 'The code expired before anyone signed in', {
-    hint: 'try again: learnctl auth login --device',
+    hint: 'Try again: learnctl auth login --device',
   })
 }

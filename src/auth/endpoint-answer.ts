@@ -54,15 +54,15 @@ function unusable(
           : `${status}`
   const detail = ['detail', 'message'].map((name) => body?.[name]).find((said) => typeof said === 'string')
   return new SignInError('answer_unusable', `${host} returned ${answered} (${pathname})`, {
-    why: typeof detail === 'string' ? [`it says: ${detail.slice(0, 300)}`] : [],
-    ...(status === 404 && { hint: 'if the token endpoint is elsewhere, name it with --token-url <address>' }),
+    why: typeof detail === 'string' ? [`It says: ${detail.slice(0, 300)}`] : [],
+    ...(status === 404 && { hint: 'If the token endpoint is elsewhere, name it with --token-url <address>' }),
   })
 }
 
 /** When to try again, as far as an answer says so in seconds (RFC 9110 §10.2.3). */
 export function laterHint(headers: Headers): string {
   const seconds = /^\d{1,5}$/.exec(headers.get('retry-after') ?? '')?.[0]
-  return seconds === undefined ? 'try again later' : `try again in ${seconds} s`
+  return seconds === undefined ? 'Try again later' : `Try again in ${seconds} s`
 }
 
 function isPage(headers: Headers, text: string): boolean {

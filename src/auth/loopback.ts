@@ -114,7 +114,7 @@ async function listenAnywhere(hosts: readonly string[]): Promise<Server[]> {
   }
   const codes = faults.map((fault) => systemCode(fault) ?? String(fault))
   throw new SignInError('port_unavailable', `Cannot listen on this machine: ${codes.join(', ')}`, {
-    hint: 'use: learnctl auth login --device',
+    hint: 'Use: learnctl auth login --device',
     cause: faults[0],
   })
 }
@@ -142,7 +142,7 @@ function unavailable(host: string, fault: unknown): SignInError {
   const code = systemCode(fault)
   if (code === 'EADDRINUSE') {
     return new SignInError('port_unavailable', `Cannot listen on ${host}: the port is already in use`, {
-      hint: 'stop the program that uses it, or register another redirect URI',
+      hint: 'Stop the program that uses it, or register another redirect URI',
       cause: fault,
     })
   }

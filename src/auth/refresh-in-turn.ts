@@ -65,7 +65,7 @@ async function refreshStored(
 function withSignInHint(error: unknown, { signInCommand }: RefreshTurn): unknown {
   if (!(error instanceof SignInError) || error.code === 'server_unavailable') return error
   const { code, message, why, cause } = error
-  return new SignInError(code, message, { why, cause, hint: `sign in again: ${signInCommand}` })
+  return new SignInError(code, message, { why, cause, hint: `Sign in again: ${signInCommand}` })
 }
 
 /** The tokens of the profile, as long as they are for the same place. */
@@ -85,7 +85,7 @@ async function keep(turn: RefreshTurn, before: StoredTokens, refreshed: StoredTo
     // The old refresh token is used up. This run has what it needs; the next one will find the session ended.
     const reason = error instanceof Error ? error.message : String(error)
     await turn.note(
-      `the refreshed session of profile ${turn.profile} cannot be stored (${reason}); you may have to sign in again`,
+      `The refreshed session of profile ${turn.profile} cannot be stored (${reason}); you may have to sign in again`,
     )
   }
 }

@@ -3,14 +3,14 @@ import type { ClientIdentity } from './client-identity.ts'
 import { type Refusal, sayingOf } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
 
-const registered = 'use an application that is registered there: --client-id <id> --redirect-uri <address>'
+const registered = 'Use an application that is registered there: --client-id <id> --redirect-uri <address>'
 
 const hints: Readonly<Record<string, string>> = {
-  invalid_scope: 'request other scopes: learnctl auth login --scope read',
+  invalid_scope: 'Request other scopes: learnctl auth login --scope read',
   invalid_client: registered,
   unauthorized_client: registered,
-  invalid_grant: 'try again: learnctl auth login',
-  expired_token: 'try again: learnctl auth login --device',
+  invalid_grant: 'Try again: learnctl auth login',
+  expired_token: 'Try again: learnctl auth login --device',
 }
 
 /**
@@ -39,5 +39,5 @@ export function refusedBy(host: string, client: ClientIdentity, refusal: Refusal
 /** An application that somebody named is likely there: what is wrong is its secret. */
 function secretHint({ secret }: ClientIdentity): string {
   const ways = '--client-secret-stdin < secret.txt, or LEARNCTL_CLIENT_SECRET'
-  return secret === null ? `if the application has a secret: ${ways}` : `check its id and secret: ${ways}`
+  return secret === null ? `If the application has a secret: ${ways}` : `Check its id and secret: ${ways}`
 }

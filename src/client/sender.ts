@@ -48,8 +48,8 @@ export interface Sender {
   sendOnce<T>(request: OutgoingRequest, consume: Consume<T>): Promise<T>
 }
 
-/** Whether the credential was renewed for a request already: that is done once, over all its attempts. */
-interface Renewal {
+/** Whether the credential was refreshed for a request already: that is done once, over all its attempts. */
+interface Refreshed {
   done: boolean
 }
 
@@ -70,15 +70,15 @@ export function createSender(options: SenderOptions): Sender {
     request: OutgoingRequest,
     attempt: number,
     consume: Consume<T>,
-    renewal: Renewal,
+    refreshed: Refreshed,
   ) {
     const signed = await withCredential(request)
     try {
       return await exchangeOnce(signed, attempt, consume)
     } catch (error) {
       const refused = 'authorization' in request.headers ? undefined : signed.headers['authorization']
-      if (!isUnauthorized(error) || refused === undefined || renewal.done) throw error
-      renewal.done = true
+      if (!isUnauthorized(error) || refused === undefined || refreshed.done) throw error
+      refreshed.done = true
       const value = await reauthorization(refused)
       if (value === null) throw error
       return exchangeOnce(
@@ -111,11 +111,11 @@ export function createSender(options: SenderOptions): Sender {
   }
 
   async function send<T>(request: OutgoingRequest, consume: Consume<T>, translate?: Translate): Promise<T> {
-    const renewal: Renewal = { done: false }
+    const refreshed: Refreshed = { done: false }
     const keyed = async () => 'idempotency-key' in request.headers && honoursKeys()
     return retry(options, { ...request, honoursKeys: keyed }, async (attempt, mayHaveHappened) => {
       try {
-        return await attemptOnce(request, attempt, consume, renewal)
+        return await attemptOnce(request, attempt, consume, refreshed)
       } catch (fault) {
         const error = translate && fault instanceof ApiError ? await translate(fault) : fault
         if (!mayHaveHappened || !(error instanceof ApiError)) throw error
@@ -125,7 +125,7 @@ export function createSender(options: SenderOptions): Sender {
               body: await readJson(get, reply),
               etag: reply.headers['etag'] ?? null,
             })),
-          repeat: (put) => attemptOnce(put, attempt, consume, renewal),
+          repeat: (put) => attemptOnce(put, attempt, consume, refreshed),
           accept: consume,
         })
       }

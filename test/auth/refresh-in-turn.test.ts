@@ -135,7 +135,7 @@ describe('whose turn it is', () => {
     expect(await shared.refresh(answer)).toEqual(next)
     expect(shared.notes).toEqual([
       expect.stringMatching(
-        /^the refreshed session of profile school cannot be stored \(Cannot write .*\); /,
+        /^The refreshed session of profile school cannot be stored \(Cannot write .*\); /,
       ),
     ])
   })
@@ -156,7 +156,7 @@ describe('a session that has ended', () => {
     await expect(shared.refresh(async () => refused('invalid_grant'))).rejects.toMatchObject({
       code: 'signed_out',
       message: 'The session at https://school.example has ended',
-      hint: 'sign in again: learnctl auth login --profile school',
+      hint: 'Sign in again: learnctl auth login --profile school',
     })
     expect(readProfiles(shared.config)).toEqual({ school: { url } })
     expect(readdirSync(shared.config)).toEqual(['profiles.json'])
@@ -176,7 +176,7 @@ describe('a session that has ended', () => {
     await expect(shared.refresh()).rejects.toMatchObject({
       code: 'signed_out',
       message: 'Profile school is no longer signed in to https://school.example',
-      hint: 'sign in again: learnctl auth login --profile school',
+      hint: 'Sign in again: learnctl auth login --profile school',
     })
     expect(shared.sent).toEqual([])
   })
@@ -192,9 +192,9 @@ describe('a session that has ended', () => {
   })
 
   test('is not assumed because a server is in trouble', async ({ shared }) => {
-    const again = 'sign in again: learnctl auth login --profile school'
+    const again = 'Sign in again: learnctl auth login --profile school'
     for (const [answer, code, hint] of [
-      [refused('busy', 503), 'server_unavailable', 'try again later'],
+      [refused('busy', 503), 'server_unavailable', 'Try again later'],
       [refused('invalid_client'), 'token_refused', again],
       [new Response('<!doctype html>'), 'answer_unusable', again],
     ] as const) {

@@ -107,7 +107,7 @@ describe('a refresh that fails', () => {
       why: ['school.example says: invalid_grant: Used before.'],
     })
     const busy = new Response('', { status: 503, headers: { 'retry-after': '7' } })
-    expect((await refresh(busy)).result).toMatchObject({ hint: 'try again in 7 s' })
+    expect((await refresh(busy)).result).toMatchObject({ hint: 'Try again in 7 s' })
   })
 
   test('never repeats a token', async () => {

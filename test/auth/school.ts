@@ -157,7 +157,7 @@ export interface Desk {
   /** Runs `auth login` with these words; the person does what they do as soon as the browser is opened. */
   login(words?: string, person?: Person, options?: RunOptions): Promise<SignIn>
   /** The same without an address: the profile knows it. */
-  loginAgain(words?: string): Promise<SignIn>
+  loginAgain(words?: string, person?: Person): Promise<SignIn>
   /** The tokens that are stored under the profile. */
   stored(profile?: string): StoredTokens | undefined
 }
@@ -213,7 +213,7 @@ export const test = base
       },
       login: (words = '', next = approve, given = {}) =>
         run(`auth login --url ${school} ${words}`, next, given),
-      loginAgain: (words = '') => run(`auth login ${words}`, approve, {}),
+      loginAgain: (words = '', next = approve) => run(`auth login ${words}`, next, {}),
       stored: (profile = 'school-example') => {
         const { profiles } = JSON.parse(readFileSync(join(cli.config, 'profiles.json'), 'utf8'))
         return profiles[profile]?.credential

@@ -72,7 +72,7 @@ describe('with oauth2-mock-server', () => {
     expect(code).toBe(0)
     expect(stderr).toContain(`Signed in to ${place.url} as john@school.example`)
     // It grants its own scope, whatever it is asked for.
-    expect(stderr).toContain('note: granted scopes: dummy; not granted: read write\n')
+    expect(stderr).toContain('note: Granted scopes: dummy; not granted: read write\n')
     expect(place.stored()).toMatchObject({ scopes: ['dummy'], lifetimeSeconds: 3600 })
   })
 

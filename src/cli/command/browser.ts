@@ -6,7 +6,7 @@ export async function openPage({ io, output }: Context, url: string): Promise<bo
     await io.openBrowser(url)
     return true
   } catch (error) {
-    await output.note(`no browser could be opened: ${error instanceof Error ? error.message : error}`)
+    await output.note(`Cannot open a browser: ${error instanceof Error ? error.message : error}`)
     return false
   }
 }

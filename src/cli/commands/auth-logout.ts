@@ -20,7 +20,7 @@ async function run(context: Context): Promise<void> {
   const held = credentialOf(profiles.read(), name)
   if (settings.dryRun.value) {
     const first = held?.kind === 'oauth' ? `revoke the session at ${held.issuer} and ` : ''
-    return output.note(`would ${first}remove the credential of profile ${name}`)
+    return output.note(`Would ${first}remove the credential of profile ${name}`)
   }
   const removed = await profiles.exclusively(
     name,
@@ -29,7 +29,7 @@ async function run(context: Context): Promise<void> {
       const { endSession } = await import('../sign-in/end-session.ts')
       const reason = credential?.kind === 'oauth' ? await endSession(context, credential) : null
       await profiles.change((stored) => withCredential(stored, name, undefined))
-      if (reason !== null) await output.note(`the session could not be revoked: ${reason}`)
+      if (reason !== null) await output.note(`The session could not be revoked: ${reason}`)
       return credential
     },
     io.signal,

@@ -15,7 +15,7 @@ async function run({ session, settings, output }: Context): Promise<void> {
   if (settings.dryRun.value) {
     const academy = session.target()
     const credential = academy.kind === 'remote' ? academy.credential : null
-    if (credential) return output.note(`would print the credential from ${credential.origin.name}`)
+    if (credential) return output.note(`Would print the credential from ${credential.origin.name}`)
   }
   await output.text(`${await session.bearer()}\n`)
 }

@@ -40,7 +40,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
   auth: {
     group: 'Access',
     summary: 'Sign in and out, and show the credential in use',
-    groups: { grants: 'See and revoke what applications may do for people' },
+    groups: { grants: 'List and revoke what applications may do on your behalf' },
     load: async () => {
       const all = await Promise.all([import('../commands/auth.ts'), import('../commands/grants.ts')])
       return all.flatMap(({ commands }) => commands)

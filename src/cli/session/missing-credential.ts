@@ -12,17 +12,17 @@ export function missingCredential(target: RemoteTarget, { profiles }: Profiles):
   )?.[0]
   const why = withheld
     ? [
-        `the credential of profile ${withheld.profile} was stored for ${withheld.origin} and goes nowhere else`,
+        `The credential of profile ${withheld.profile} was stored for ${withheld.origin} and goes nowhere else`,
       ]
     : []
   if (other !== undefined) {
     return new AuthRequiredError(`No credential for ${origin}`, {
-      why: [...why, `profile ${other} has one`],
-      hint: `use that profile: --profile ${other}`,
+      why: [...why, `Profile ${other} has one`],
+      hint: `Use that profile: --profile ${other}`,
     })
   }
   return new AuthRequiredError(`No credential for ${origin}`, {
     why,
-    hint: `set LEARNCTL_API_KEY, or sign in with \`${signInCommand(target, { whole: true })}\``,
+    hint: `Set LEARNCTL_API_KEY, or sign in with \`${signInCommand(target, { whole: true })}\``,
   })
 }

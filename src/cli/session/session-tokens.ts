@@ -57,7 +57,7 @@ function refreshFetch({ io, settings, transport, profile }: SessionTokensOptions
       return await fetch(url, request)
     } catch (error) {
       if (!(error instanceof ConnectionError || error instanceof TimeoutError)) throw error
-      const why = [`cannot refresh the session of profile ${profile}`]
+      const why = [`Cannot refresh the session of profile ${profile}`]
       throw new SignInError('server_unavailable', error.message, { cause: error, why })
     }
   }

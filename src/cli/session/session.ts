@@ -70,8 +70,8 @@ export function createSession(
     chosen ??= choose()
     if (chosen) return chosen
     throw new AuthRequiredError('No platform or academy is selected', {
-      why: ['no profile is active, and neither --url nor LEARNCTL_URL is set'],
-      hint: 'sign in with `learnctl auth login --url <address>`, or create a local academy with `learnctl quickstart`',
+      why: ['No profile is active, and neither --url nor LEARNCTL_URL is set'],
+      hint: 'Sign in with `learnctl auth login --url <address>`, or create a local academy with `learnctl quickstart`',
     })
   }
 
@@ -89,7 +89,7 @@ export function createSession(
     makeDatabaseDirectory(io, database)
     try {
       const academy = await transports.local(database, () => new Date(io.now()))
-      if (academy.created && !silent) await say(io, `note: created a new academy in ${visible(database)}\n`)
+      if (academy.created && !silent) await say(io, `note: Created a new academy in ${visible(database)}\n`)
       return academy
     } catch (error) {
       throw databaseFault(error)
@@ -171,7 +171,7 @@ export function createSession(
           'usage',
           `The local academy in ${current.database} has no credential`,
           {
-            hint: 'serve it with `learnctl server start`, and create a key with `learnctl keys create --name <name>`',
+            hint: 'Serve it with `learnctl server start`, and create a key with `learnctl keys create --name <name>`',
           },
         )
       }

@@ -40,7 +40,7 @@ async function readKey({ io, prompts }: Context): Promise<string> {
   if (key.startsWith(credentialPrefixes.apiKey) && !isCredential('apiKey', key)) {
     throw new UsageError('Invalid API key: its checksum does not match', {
       code: 'damaged_key',
-      hint: 'copy the whole key again',
+      hint: 'Copy the whole key again',
     })
   }
   return key

@@ -57,7 +57,7 @@ function redirectUriOf(flags: FlagValues): string | null {
   const plain = url && !url.username && !url.password && !text.includes('?') && !text.includes('#')
   if (url?.protocol === 'http:' && hosts.includes(url.hostname) && plain) return text
   throw new UsageError(`Invalid --redirect-uri ${JSON.stringify(text)}`, {
-    why: ['must be an http URL on 127.0.0.1, [::1] or localhost, without a query'],
+    why: ['Must be an http URL on 127.0.0.1, [::1] or localhost, without a query'],
     hint: '--redirect-uri http://127.0.0.1:8976/callback',
   })
 }

@@ -35,5 +35,5 @@ export async function endSession(
 /** Ends the session that a new credential has taken the place of; it keeps nobody from signing in. */
 export async function endSessionBefore(context: Context, tokens: StoredTokens): Promise<void> {
   const reason = await endSession(context, tokens)
-  if (reason !== null) await context.output.note(`the previous session could not be revoked: ${reason}`)
+  if (reason !== null) await context.output.note(`The previous session could not be revoked: ${reason}`)
 }

@@ -18,12 +18,12 @@ export async function tellSignedIn(
   const missing = (client.scopes ?? usualScopes).filter((scope) => !tokens.scopes.includes(scope))
   if (missing.length > 0) {
     await output.note(
-      `granted scopes: ${tokens.scopes.join(' ') || 'none'}; not granted: ${missing.join(' ')}`,
+      `Granted scopes: ${tokens.scopes.join(' ') || 'none'}; not granted: ${missing.join(' ')}`,
     )
   }
-  if (tokens.expiresAt === null) await output.note('the platform does not say when the access token expires')
+  if (tokens.expiresAt === null) await output.note('The platform does not say when the access token expires')
   else if (tokens.refreshToken === null) {
-    await output.note(`the access token cannot be refreshed; it expires at ${tokens.expiresAt}`)
+    await output.note(`The access token cannot be refreshed; it expires at ${tokens.expiresAt}`)
   }
   await endReplaced(context, tokens, replaced)
 }

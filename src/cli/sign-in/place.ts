@@ -43,13 +43,13 @@ export async function signInPlace({ settings, profiles, prompts }: Context): Pro
   const held = profileOf(stored, name)
   if (!held || !isLocal(held)) return { profile: name, url }
   throw new UsageError(`Profile ${name} is a local academy (${held.database})`, {
-    hint: `sign in under another profile: learnctl auth login --profile <name> --url ${url}`,
+    hint: `Sign in under another profile: learnctl auth login --profile <name> --url ${url}`,
   })
 }
 
 function refuseLocal(database: string): never {
   throw new UsageError(`The local academy in ${database} needs no sign-in`, {
-    hint: 'to sign in to a platform: learnctl auth login --url <address>',
+    hint: 'To sign in to a platform: learnctl auth login --url <address>',
   })
 }
 

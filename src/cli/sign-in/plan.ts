@@ -59,9 +59,9 @@ function assertSomebodyThere({ settings, io }: Context, { flags }: Given): void 
   throw new UsageError('Signing in with a browser requires someone at a terminal', {
     code: 'input_needed',
     why: [
-      noInput.value ? `prompts are disabled (${noInput.origin.name})` : 'there is no terminal and no browser',
+      noInput.value ? `Prompts are disabled (${noInput.origin.name})` : 'There is no terminal and no browser',
     ],
-    hint: 'set LEARNCTL_API_KEY, or use: learnctl auth login --with-key, or --device',
+    hint: 'Set LEARNCTL_API_KEY, or use: learnctl auth login --with-key, or --device',
   })
 }
 
@@ -100,5 +100,5 @@ async function showDevice(context: Context, { url }: SignInPlace, client: OAuthC
 }
 
 async function tellLookUp({ output }: Context, url: string): Promise<void> {
-  await output.note(`the endpoint and the default scopes may differ: ${metadataUrl(url)} is read first`)
+  await output.note(`The endpoint and the default scopes may differ: ${metadataUrl(url)} is read first`)
 }

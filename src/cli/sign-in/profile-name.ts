@@ -5,6 +5,6 @@ import { UsageError } from '../terminal/errors.ts'
 export function checkedName(name: string): string {
   if (profileName.test(name)) return name
   throw new UsageError(`Invalid profile name ${JSON.stringify(name)}`, {
-    why: ['must be 1 to 64 letters, digits, - or _, beginning with a letter or digit'],
+    why: ['Must be 1 to 64 letters, digits, - or _, beginning with a letter or digit'],
   })
 }

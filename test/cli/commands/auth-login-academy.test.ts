@@ -92,7 +92,7 @@ describe('auth login at an academy', () => {
     ['admin', ['read', 'write', 'admin'], null],
     ['instructor', ['read', 'write'], null],
     ['learner', ['read', 'write'], null],
-    ['analyst', ['read'], 'note: granted scopes: read; not granted: write\n'],
+    ['analyst', ['read'], 'note: Granted scopes: read; not granted: write\n'],
   ] as const)(
     'grants the scopes of the role, with a browser and with a code: %s',
     async ([role, scopes, note], { place, admin, instructor, learner, analyst }) => {
@@ -100,7 +100,7 @@ describe('auth login at an academy', () => {
       for (const words of ['', '--device']) {
         const { code, stderr } = await place.login(person, words)
         expect(code).toBe(0)
-        expect(stderr.match(/note: granted.*\n/)?.[0] ?? null).toBe(note)
+        expect(stderr.match(/note: Granted.*\n/)?.[0] ?? null).toBe(note)
         const { stdout } = await place.cli.run('auth status -o json')
         expect(JSON.parse(stdout).credential.scopes).toEqual(scopes)
       }
@@ -110,7 +110,7 @@ describe('auth login at an academy', () => {
   test('says which of the scopes that were asked for a role does not have', async ({ place, instructor }) => {
     const { code, stderr } = await place.login(instructor, '--scope "read admin"')
     expect(code).toBe(0)
-    expect(stderr).toContain('note: granted scopes: read; not granted: admin\n')
+    expect(stderr).toContain('note: Granted scopes: read; not granted: admin\n')
   })
 
   test('asks for the scopes that are named, and no others', async ({ place, admin }) => {

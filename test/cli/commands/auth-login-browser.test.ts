@@ -234,6 +234,6 @@ describe('auth login with a browser', () => {
   browserless('goes on where no browser could be opened', async ({ desk }) => {
     const { code, stderr } = await desk.login()
     expect(code).toBe(0)
-    expect(stderr).toMatch(/^note: no browser could be opened: spawn xdg-open ENOENT\nTo sign in to /)
+    expect(stderr).toMatch(/^note: Cannot open a browser: spawn xdg-open ENOENT\nTo sign in to /)
   })
 })

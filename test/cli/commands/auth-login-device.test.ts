@@ -136,7 +136,7 @@ describe('auth login --device', () => {
     desk.school.scripts.set(endpoint, { body: { ...begun, expires_in: 12 } })
     desk.school.scripts.set('/token', pending)
     const ran = await login(desk)
-    expectFailed(desk, ran, 4, /The code expired .*\n {2}hint: try again: learnctl auth login --device\n$/)
+    expectFailed(desk, ran, 4, /The code expired .*\n {2}hint: Try again: learnctl auth login --device\n$/)
     expect(ran.stderr).toContain('within 1 minute:')
     expect(desk.waits).toEqual([5000, 5000, 2000])
   })
@@ -153,7 +153,7 @@ describe('auth login --device', () => {
       'an expired code',
       { status: 400, body: { error: 'expired_token' } },
       4,
-      /The code expired before anyone signed in\n {2}hint: try again: learnctl auth login --device\n$/,
+      /The code expired before anyone signed in\n {2}hint: Try again: learnctl auth login --device\n$/,
     ],
     [
       'any other refusal',

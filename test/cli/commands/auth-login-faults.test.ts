@@ -77,12 +77,12 @@ describe('a sign-in with a browser that', () => {
     [
       'comes from another server',
       { code: 'c', iss: 'https://evil.example' },
-      /is not from https:\/\/school\.example\n {2}it is from https:\/\/evil\.example\n {2}hint: /,
+      /is not from https:\/\/school\.example\n {2}It is from https:\/\/evil\.example\n {2}hint: /,
     ],
     [
       'is denied by another server',
       { error: 'access_denied', iss: 'https://evil.example' },
-      /is not from https:\/\/school\.example\n {2}it is from https:\/\/evil\.example\n/,
+      /is not from https:\/\/school\.example\n {2}It is from https:\/\/evil\.example\n/,
     ],
     ['does not say who it comes from', { code: 'c', iss: '' }, /is not from https:\/\/school\.example\n/],
   ]
@@ -112,7 +112,7 @@ describe('a sign-in with a browser that', () => {
       target.searchParams.delete('iss')
       expect((await visit(target)).status).toBe(400)
     })
-    expectFailed(desk, ran, 4, /is not from https:\/\/school\.example\n {2}it does not name its issuer\n/)
+    expectFailed(desk, ran, 4, /is not from https:\/\/school\.example\n {2}It does not name its issuer\n/)
   })
 
   test('cannot be served now exits 7', async ({ desk }) => {
@@ -127,7 +127,7 @@ describe('a sign-in with a browser that', () => {
       desk,
       ran,
       4,
-      /Sign-in timed out after 5 minutes\n {2}hint: try again: learnctl auth login\n$/,
+      /Sign-in timed out after 5 minutes\n {2}hint: Try again: learnctl auth login\n$/,
     )
     expect(desk.waits).toEqual([300_000])
     await expect(visit(ran.shown?.searchParams.get('redirect_uri') ?? '')).rejects.toThrow()
@@ -199,7 +199,7 @@ describe('a token endpoint that', () => {
       'is not there',
       { status: 404, body: { detail: 'There is no such page.' } },
       4,
-      /returned 404 \(\/token\)\n {2}it says: There is no such page\.\n {2}hint: .*--token-url <address>\n$/,
+      /returned 404 \(\/token\)\n {2}It says: There is no such page\.\n {2}hint: .*--token-url <address>\n$/,
     ],
     [
       'redirects',
@@ -211,7 +211,7 @@ describe('a token endpoint that', () => {
       'says that the code has expired',
       { status: 400, body: { error: 'invalid_grant', error_description: 'The code has expired.' } },
       4,
-      /refused the sign-in: invalid_grant: The code has expired\.\n {2}hint: try again: learnctl auth login\n$/,
+      /refused the sign-in: invalid_grant: The code has expired\.\n {2}hint: Try again: learnctl auth login\n$/,
     ],
     [
       'does not know the application',
@@ -240,13 +240,13 @@ describe('a token endpoint that', () => {
       'is busy',
       { status: 503, headers: { 'retry-after': '20' } },
       7,
-      /is unavailable \(\/token returned 503\)\n {2}hint: try again in 20 s\n$/,
+      /is unavailable \(\/token returned 503\)\n {2}hint: Try again in 20 s\n$/,
     ],
     [
       'has had enough',
       { status: 429 },
       7,
-      /is unavailable \(\/token returned 429\)\n {2}hint: try again later\n$/,
+      /is unavailable \(\/token returned 429\)\n {2}hint: Try again later\n$/,
     ],
     ['cannot be reached', refused, 7, 'school.example refused the connection'],
   ]
@@ -272,7 +272,7 @@ describe('a token endpoint that', () => {
       desk.school.scripts.set('/token', { body: { ...others, ...silence } })
       const { code, stderr } = await desk.login()
       expect(code).toBe(0)
-      expect(stderr).toMatch(/\nnote: the platform does not say when the access token expires\n$/)
+      expect(stderr).toMatch(/\nnote: The platform does not say when the access token expires\n$/)
       expect(desk.stored()).toMatchObject({ expiresAt: null, lifetimeSeconds: null })
     }
   })
@@ -287,14 +287,14 @@ describe('a token endpoint that', () => {
     const { refresh_token: _, ...others } = tokens
     desk.school.scripts.set('/token', { body: others })
     expect((await desk.login()).stderr).toMatch(
-      /\nnote: the access token cannot be refreshed; it expires at 2026-03-01T13:00:00\.000Z\n$/,
+      /\nnote: The access token cannot be refreshed; it expires at 2026-03-01T13:00:00\.000Z\n$/,
     )
     expect(desk.stored()).toMatchObject({ refreshToken: null })
   })
 
   test('grants less than was asked for is said to', async ({ desk }) => {
     desk.school.scripts.set('/token', { body: { ...tokens, scope: 'read' } })
-    expect((await desk.login()).stderr).toMatch(/\nnote: granted scopes: read; not granted: write\n$/)
+    expect((await desk.login()).stderr).toMatch(/\nnote: Granted scopes: read; not granted: write\n$/)
     expect(desk.stored()).toMatchObject({ scopes: ['read'] })
   })
 
@@ -327,7 +327,7 @@ describe('the account', () => {
     desk.school.scripts.set('/v1/user/profile', { status: 403, body: { message: 'Not with these rights' } })
     const { code, stderr } = await desk.login('--scope write')
     expect(code).toBe(0)
-    expect(stderr).toContain('note: cannot tell whose account this is: Not with these rights\n')
+    expect(stderr).toContain('note: Cannot tell whose account this is: Not with these rights\n')
     expect(desk.stored()).toMatchObject({ accessToken: 'at-1' })
   })
 
@@ -339,7 +339,7 @@ describe('the account', () => {
       desk,
       ran,
       4,
-      /rejects the access token that it has just issued\n {2}it says: Invalid token\n$/,
+      /rejects the access token that it has just issued\n {2}It says: Invalid token\n$/,
     )
     expect(page()?.status).toBe(400)
   })
@@ -385,18 +385,18 @@ describe('metadata', () => {
     [
       'of another issuer',
       { ...metadata, issuer: 'https://evil.example' },
-      /names another issuer\n {2}it names https:\/\/evil\.example\n {2}hint: .*auth login --url https:\/\/evil\.example\n$/,
+      /names another issuer\n {2}It names https:\/\/evil\.example\n {2}hint: .*auth login --url https:\/\/evil\.example\n$/,
     ],
     ['of an issuer below', { ...metadata, issuer: `${school}/tenant` }, 'names another issuer'],
     [
       'of an issuer that a shell would obey',
       { ...metadata, issuer: 'https://evil.example/$(id);id' },
-      /another issuer\n {2}it names https:\/\/evil\.example\/\$\(id\);id\n$/,
+      /another issuer\n {2}It names https:\/\/evil\.example\/\$\(id\);id\n$/,
     ],
     [
       'of an issuer that is no address',
       { ...metadata, issuer: 'x y' },
-      /another issuer\n {2}it names x y\n$/,
+      /another issuer\n {2}It names x y\n$/,
     ],
     [
       'without a token endpoint',
@@ -412,7 +412,7 @@ describe('metadata', () => {
     [
       'whose endpoint is in the clear',
       { ...metadata, token_endpoint: 'http://school.example/token' },
-      /Refusing to send credentials to http:\/\/school\.example\/token over plain http\n {2}hint: .*--insecure-http\n$/,
+      /Refusing to send credentials to http:\/\/school\.example\/token over unencrypted http\n {2}hint: .*--insecure-http to allow it\n$/,
     ],
     [
       'without a page to sign in on',

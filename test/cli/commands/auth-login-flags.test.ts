@@ -59,15 +59,15 @@ describe('auth login refuses', () => {
   })
 
   test.for<[what: string, words: string, options: RunOptions, why: string]>([
-    ['--no-input', '--no-input', { tty: 80 }, 'prompts are disabled (--no-input)'],
-    ['in CI', '', { tty: 80, env: { CI: 'true' } }, 'prompts are disabled (CI)'],
-    ['without terminal and browser', '', { env: { DISPLAY: '' } }, 'there is no terminal and no browser'],
+    ['--no-input', '--no-input', { tty: 80 }, 'Prompts are disabled (--no-input)'],
+    ['in CI', '', { tty: 80, env: { CI: 'true' } }, 'Prompts are disabled (CI)'],
+    ['without terminal and browser', '', { env: { DISPLAY: '' } }, 'There is no terminal and no browser'],
   ])('to wait for somebody %s', async ([, words, options, why], { desk }) => {
     const ran = await desk.login(`${words} --color never`, approve, options)
     expectClearError(
       ran,
       2,
-      `${why}\n  hint: set LEARNCTL_API_KEY, or use: learnctl auth login --with-key, or --device\n`,
+      `${why}\n  hint: Set LEARNCTL_API_KEY, or use: learnctl auth login --with-key, or --device\n`,
     )
     expect(desk.school.requests).toEqual([])
   })
@@ -134,8 +134,8 @@ describe('auth login', () => {
   })
 
   test.for([
-    ['a wrong', { stdin: 'wrong' }, 'check its id and secret'],
-    ['no', { stdin: '' }, 'if the application has a secret'],
+    ['a wrong', { stdin: 'wrong' }, 'Check its id and secret'],
+    ['no', { stdin: '' }, 'If the application has a secret'],
   ] as const)(
     'says how to give the secret of an application, after %s one',
     async ([_, options, hint], { desk }) => {
@@ -261,7 +261,7 @@ describe('the session that was there before', () => {
     const { code, stderr } = await desk.login()
     expect(code).toBe(0)
     expect(stderr).toMatch(
-      /\nnote: the previous session could not be revoked: school\.example is unavailable/,
+      /\nnote: The previous session could not be revoked: school\.example is unavailable/,
     )
   })
 
@@ -272,7 +272,7 @@ describe('the session that was there before', () => {
     desk.school.scripts.set('/lms/v1/user/profile', { body: { id: 'usr_2' } })
     const revoked = () => desk.school.forms('/revoke').map((form) => form.get('token'))
     await desk.login('--profile one')
-    const { code } = await desk.login(`--profile one --url ${below}`, async (address) => {
+    const { code } = await desk.loginAgain(`--profile one --url ${below}`, async (address) => {
       await visit(redirect(address, { code: 'code-2', iss: below }))
     })
     expect(code).toBe(0)
@@ -300,7 +300,7 @@ describe('auth login --dry-run', () => {
         '&code_challenge=***&code_challenge_method=S256\n\n',
     )
     expect(stderr).toBe(
-      `note: the endpoint and the default scopes may differ: ${school}${wellKnown} is read first\n`,
+      `note: The endpoint and the default scopes may differ: ${school}${wellKnown} is read first\n`,
     )
     expect(desk.school.requests).toEqual([])
   })

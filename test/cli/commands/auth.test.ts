@@ -64,8 +64,8 @@ describe('a stored key', () => {
       code: 4,
       stdout: '',
       stderr: `error: No credential for ${url}
-  profile school-example has one
-  hint: use that profile: --profile school-example
+  Profile school-example has one
+  hint: Use that profile: --profile school-example
 `,
     })
     expect(await remote.run('courses list --profile school-example')).toMatchObject({ code: 0 })
@@ -276,7 +276,7 @@ describe('auth logout of a session', () => {
     expect(await user.run('auth logout')).toEqual({
       code: 0,
       stdout: '',
-      stderr: `note: the session could not be revoked: school.example refused the connection
+      stderr: `note: The session could not be revoked: school.example refused the connection
 Signed out of https://school.example (profile school)
 `,
     })
@@ -298,7 +298,7 @@ Signed out of https://school.example (profile school)
     const { code, stderr } = await user.run('auth logout')
     expect(code).toBe(0)
     expect(stderr).toMatch(
-      /^note: the session could not be revoked: .*\nSigned out of https:\/\/school\.example/,
+      /^note: The session could not be revoked: .*\nSigned out of https:\/\/school\.example/,
     )
     expect(stderr).toContain(told)
     expect(readProfiles(user.config)).toEqual({ school: { url } })
@@ -337,14 +337,17 @@ Signed out of https://school.example (profile school)
     expect(await user.run('auth logout --dry-run')).toEqual({
       code: 0,
       stdout: '',
-      stderr: `note: would revoke the session at ${url} and remove the credential of profile school\n`,
+      stderr: `note: Would revoke the session at ${url} and remove the credential of profile school\n`,
     })
     expect(user.sent).toEqual([])
     expect(tokensIn(user.config)).toEqual(user.tokens)
   })
 
   signedInTest('comes with the profile being removed', async ({ user }) => {
-    expect(await user.run('profiles remove school --yes')).toMatchObject({ code: 0, stderr: '' })
+    expect(await user.run('profiles remove school --yes')).toMatchObject({
+      code: 0,
+      stderr: 'Removed profile school\n',
+    })
     expect(user.paths()).toEqual(['POST /oauth/revoke'])
     expect(readdirSync(user.config)).toEqual(['profiles.json'])
     expect(readProfiles(user.config)).toEqual({})

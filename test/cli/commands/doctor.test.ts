@@ -150,7 +150,7 @@ test('without an academy names the ways to one', async ({ cli }) => {
   const { code, stderr } = await cli.run('doctor')
   expect(code).toBe(1)
   expect(stderr).toMatch(
-    /^error: 1 of 4 checks failed\n {2}Platform: No platform or academy is selected \(sign in with /,
+    /^error: 1 of 4 checks failed\n {2}Platform: No platform or academy is selected \(Sign in with /,
   )
   expect(await outcomes(cli)).toContain('Platform: failed')
 })

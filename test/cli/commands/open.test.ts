@@ -86,7 +86,7 @@ describe('of a platform elsewhere', () => {
     expect(await cli.run('open', { env: school, tty: 80 })).toEqual({
       code: 0,
       stdout: 'https://school.example/dashboard\n',
-      stderr: 'note: no browser could be opened: spawn ENOENT\n',
+      stderr: 'note: Cannot open a browser: spawn ENOENT\n',
     })
   })
 

@@ -173,7 +173,7 @@ describe('a process that is killed between the answer to its refresh and the wri
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
     expect(stderr).toBe(`error: The session at ${academy.url} has ended
   ${new URL(academy.url).host} says: invalid_grant: The refresh token has already been used; all tokens issued for it are revoked.
-  hint: sign in again: learnctl auth login --profile school --url ${academy.url}
+  hint: Sign in again: learnctl auth login --profile school --url ${academy.url}
 `)
     expect(wholeFile(home.config)).toBeUndefined()
     expect(readProfiles(home.config)).toEqual({ school: { url: academy.url } })

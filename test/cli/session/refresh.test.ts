@@ -148,7 +148,7 @@ describe('a session that has ended', () => {
     const { code, stderr } = await user.run('courses list -o json')
     expect(code).toBe(4)
     expect(JSON.parse(stderr)).toMatchObject({
-      error: { code: 'signed_out', exitCode: 4, hint: `sign in again: ${again}`, retryable: false },
+      error: { code: 'signed_out', exitCode: 4, hint: `Sign in again: ${again}`, retryable: false },
     })
     expect(user.asked).toEqual(['GET /v1/courses', refresh])
   })
@@ -210,7 +210,7 @@ describe('a refresh that cannot be had now', () => {
   const troubles: [string, object, string][] = [
     ['a network that is down', new ConnectionError(target, 'refused', 'refused it'), 'refused it'],
     ['a server in trouble', { status: 500, body: 'oh' }, 'POST /token returned 500'],
-    ['too many requests', { status: 429, headers: { 'retry-after': '9' } }, 'try again in 9 s'],
+    ['too many requests', { status: 429, headers: { 'retry-after': '9' } }, 'Try again in 9 s'],
   ]
 
   scripted.for(troubles)('because of %s leaves the token in use', async ([, trouble], { user }) => {
@@ -279,7 +279,7 @@ describe('an answer to a refresh', () => {
     async ([, answer], { user }) => {
       user.platform.scripts.set('/token', answer)
       user.clock.advance(minute)
-      expectClearError(await user.run('courses list'), 4, `sign in again: ${again}`)
+      expectClearError(await user.run('courses list'), 4, `Sign in again: ${again}`)
       expect(tokensIn(user.config)?.refreshToken).toBe('refresh-1')
     },
   )
@@ -293,7 +293,7 @@ describe('an answer to a refresh', () => {
     const { code, stdout, stderr } = await user.run('courses list --columns id')
     expect({ code, stdout }).toEqual({ code: 0, stdout: '1\n' })
     expect(stderr).toMatch(
-      /^note: the refreshed session of profile school cannot be stored \(Cannot write .*\n$/,
+      /^note: The refreshed session of profile school cannot be stored \(Cannot write .*\n$/,
     )
     expect(user.platform.requests.at(-1)?.headers).toMatchObject({ authorization: 'Bearer at-1' })
   })
