@@ -33,6 +33,7 @@ export const command: Command = {
     { name: 'paginate', kind: 'switch', summary: 'Fetch all pages of a list, as one array' },
     { name: 'include', kind: 'switch', summary: 'Print the status and main headers, too' },
   ],
+  refuses: { limit: 'Use --query limit=<number>', all: 'Use --paginate' },
   examples: [
     'api GET /v1/courses --query status=published',
     'api courses.get ext:AAA-2014J',

@@ -1,6 +1,7 @@
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
+import { noColumns } from '../command/refusals.ts'
 import type { SignInPlan } from '../sign-in/by-oauth.ts'
 import { UsageError } from '../terminal/errors.ts'
 
@@ -62,6 +63,7 @@ shown. The client secret of an application may also come from LEARNCTL_CLIENT_SE
     { name: 'with-key', kind: 'switch', summary: 'Sign in with an API key from standard input' },
     ...oauthFlags,
   ],
+  refuses: { ...noColumns, database: 'A local academy needs no sign-in' },
   examples: [
     'auth login --url https://academy.example.org',
     'auth login --device --url https://academy.example.org --scope read',

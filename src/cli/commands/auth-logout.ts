@@ -2,6 +2,7 @@ import { credentialOf, isLocal, profileOf, withCredential } from '../../config/p
 import { overridingVariable } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { noColumns } from '../command/refusals.ts'
 import { AuthRequiredError, UsageError } from '../terminal/errors.ts'
 
 /** `learnctl auth logout` */
@@ -10,6 +11,11 @@ export const logout: Command = {
   summary: 'Sign out: end the session and remove the credential of a profile',
   description:
     'The session is revoked at the platform first; if that fails, the credential is removed all the same.\nAn API key stays valid until it is revoked or expires.',
+  refuses: {
+    ...noColumns,
+    url: 'It signs out of a profile: use --profile',
+    database: 'A local academy has no session',
+  },
   examples: ['auth logout', 'auth logout --profile work'],
   run,
 }

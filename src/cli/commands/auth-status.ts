@@ -1,6 +1,7 @@
 import type { Credential } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { notAList } from '../command/refusals.ts'
 import { maskCredential } from '../output/mask.ts'
 import { shapeOfValue } from '../output/value-shape.ts'
 import { clockWarning, secondsAhead } from '../session/clock.ts'
@@ -22,6 +23,7 @@ export const status: Command = {
   summary: 'Show the platform and the credential in use, and where they come from',
   description:
     'Exits with 4 when there is no credential or the platform rejects it. An access token that is about to\nexpire is refreshed.',
+  refuses: notAList,
   examples: ['auth status', 'auth status -o json'],
   run,
 }

@@ -1,5 +1,6 @@
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import { noColumns } from '../command/refusals.ts'
 
 /** `learnctl auth token` */
 export const token: Command = {
@@ -7,6 +8,7 @@ export const token: Command = {
   summary: 'Print the access token or API key, for other programs',
   description:
     'The value is printed as it is, whatever --output says. An access token that is about to expire is\nrefreshed first.',
+  refuses: noColumns,
   examples: ['auth token', 'auth token --profile work'],
   run,
 }

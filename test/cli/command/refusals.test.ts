@@ -11,6 +11,15 @@ describe('a global flag that a command cannot honour', () => {
     ['courses create --title Sea --all', '--all', 'learnctl courses create'],
     ['courses get ext:sea --limit 3', '--limit', 'learnctl courses get'],
     ['--limit 3 users me', '--limit', 'learnctl users me'],
+    ['auth login --database a.db', '--database', 'learnctl auth login'],
+    ['auth logout --url https://school.example', '--url', 'learnctl auth logout'],
+    ['auth token --columns x', '--columns', 'learnctl auth token'],
+    ['auth status --all', '--all', 'learnctl auth status'],
+    ['api GET /v1/courses --all', '--all', 'learnctl api'],
+    ['profiles list --url https://school.example', '--url', 'learnctl profiles list'],
+    ['doctor --limit 5', '--limit', 'learnctl doctor'],
+    ['doctor --dry-run', '--dry-run', 'learnctl doctor'],
+    ['open --all', '--all', 'learnctl open'],
   ])('is refused before anything is done: %s', async ([line = '', flag = '', command = ''], { local }) => {
     const { code, stdout, stderr } = await local.run(line, { env: { LEARNCTL_DATABASE: '' } })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
