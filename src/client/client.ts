@@ -76,7 +76,7 @@ export interface ClientOptions
 export function createClient(options: ClientOptions): Client {
   const { apiKey, accessToken } = options
   if (apiKey !== undefined && accessToken !== undefined) {
-    throw new RequestError('invalid_header', 'an API key and an access token exclude each other')
+    throw new RequestError('invalid_header', 'An API key and an access token cannot be used together')
   }
   const network = createUndiciTransport(options)
   const bearer = apiKey ?? accessToken

@@ -56,7 +56,7 @@ export function encodeBody(value: unknown): string {
     })
   } catch (cause) {
     const reason = cause instanceof Error ? (cause.message.split('\n', 1)[0] ?? '') : String(cause)
-    throw new RequestError('invalid_body', `the body cannot be written as JSON: ${reason}`, cause)
+    throw new RequestError('invalid_body', `Cannot write the body as JSON: ${reason}`, cause)
   }
 }
 
@@ -66,7 +66,7 @@ export function encodeBody(value: unknown): string {
  */
 export function encodeIdempotencyKey(key: string): string {
   if (!/^[\x20-\x7e]{1,255}$/.test(key)) {
-    throw new RequestError('invalid_header', 'an idempotency key is 1 to 255 printable ASCII characters')
+    throw new RequestError('invalid_header', 'An idempotency key must be 1 to 255 printable ASCII characters')
   }
   return `"${key.replace(/["\\]/g, '\\$&')}"`
 }

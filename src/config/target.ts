@@ -74,7 +74,7 @@ export function chooseTarget(from: AcademySources): Target | null {
     place.value !== null && place.origin.source === decisive
 
   if (decides(url) && decides(database)) {
-    throw new SettingError(`${url.origin.name} and ${database.origin.name} exclude each other`)
+    throw new SettingError(`${url.origin.name} and ${database.origin.name} cannot be used together`)
   }
   if (database.value !== null && decides(database)) {
     return local(from, database.value, null, database.origin, shadowed(database.origin))

@@ -51,8 +51,8 @@ describe('what cannot be right is refused in one line, and nothing is changed:',
     ['courses delete ext:sea', 2, 'hint: add --yes'],
     ['courses list --limit 0', 2, '--limit must be a whole number, 1 or more, not "0"'],
     ['courses list --limit abc', 2, '--limit must be a whole number, 1 or more, not "abc"'],
-    ['courses list --all --limit 3', 2, '--all and --limit exclude each other'],
-    ['courses list --url https://school.example --database x.db', 2, 'exclude each other'],
+    ['courses list --all --limit 3', 2, '--all and --limit cannot be used together'],
+    ['courses list --url https://school.example --database x.db', 2, 'cannot be used together'],
 
     // Values.
     [`${progress} 101`, 2, 'error: --completion-percentage must be at most 100\n'],

@@ -179,7 +179,7 @@ test('the client has a method per operation: path parameters, then body or query
   })
   expect(requests[5]?.headers).toMatchObject({ 'idempotency-key': '"again"' })
   expect(requests[5]).not.toHaveProperty('body')
-  expect(() => createClient({ baseUrl, apiKey: 'a', accessToken: 'b' })).toThrow('exclude each other')
+  expect(() => createClient({ baseUrl, apiKey: 'a', accessToken: 'b' })).toThrow('cannot be used together')
 })
 
 test('a caller loads neither schemas nor an HTTP library', () => {

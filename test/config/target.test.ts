@@ -61,7 +61,7 @@ describe('the academy', () => {
   })
 
   it.each<[string, Given]>([
-    ['exclude each other', { flags: { url: 'https://a.example', database: 'b.db' } }],
+    ['cannot be used together', { flags: { url: 'https://a.example', database: 'b.db' } }],
     ['Profile "prdo" not found', { flags: { profile: 'prdo' } }],
     ['Profile "__proto__" not found', { flags: { profile: '__proto__' } }],
     ['must be a URL', { flags: { url: 'prod.example' } }],

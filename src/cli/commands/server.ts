@@ -54,7 +54,7 @@ async function stop(context: Context): Promise<void> {
   const { all } = settings
   const named = [settings.database, settings.profile].find(({ origin }) => origin.source === 'flag')
   if (all.value && named)
-    throw new UsageError(`${all.origin.name} and ${named.origin.name} exclude each other`)
+    throw new UsageError(`${all.origin.name} and ${named.origin.name} cannot be used together`)
   const database = all.value ? null : servedDatabase(context)
   const servers = runningServers(directories.state)
   const { serving, stopServer } = await import('../local-server/stop-server.ts')

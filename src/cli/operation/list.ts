@@ -33,7 +33,7 @@ export function limitOf({ all, limit }: Settings): number {
   if (!all.value) return limit.value
   const rank = sources.indexOf(all.origin.source) - sources.indexOf(limit.origin.source)
   if (rank === 0 && all.origin.source !== 'default') {
-    throw new UsageError(`${all.origin.name} and ${limit.origin.name} exclude each other`)
+    throw new UsageError(`${all.origin.name} and ${limit.origin.name} cannot be used together`)
   }
   return rank < 0 ? Number.POSITIVE_INFINITY : limit.value
 }

@@ -59,7 +59,7 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
         const values = [before.text, text].map((value) => JSON.stringify(value)).join(' and ')
         throw new UsageError(`${option.long} takes one value, but was given ${values}`)
       } else if (before.flag !== option.long) {
-        throw new UsageError(`${before.flag} and ${option.long} exclude each other`)
+        throw new UsageError(`${before.flag} and ${option.long} cannot be used together`)
       }
     })
   }

@@ -378,7 +378,7 @@ describe('status and stop', () => {
     })
     expect(await cli.run('server stop --all --database a.db')).toMatchObject({
       code: 2,
-      stderr: 'error: --all and --database exclude each other\n',
+      stderr: 'error: --all and --database cannot be used together\n',
     })
   })
 

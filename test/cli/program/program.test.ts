@@ -147,7 +147,7 @@ describe('global flags', () => {
     ['progress set x --completion 1 --completion-percentage 2', 'but was given "1" and "2"'],
     [
       'courses create --adaptive-difficulty --no-adaptive-difficulty',
-      '--adaptive-difficulty and --no-adaptive-difficulty exclude each other',
+      '--adaptive-difficulty and --no-adaptive-difficulty cannot be used together',
     ],
   ])('%s is refused: a second value of a flag that has one', async ([line = '', message = ''], { local }) => {
     const { code, stdout, stderr } = await local.run(line)
