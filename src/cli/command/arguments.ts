@@ -17,11 +17,14 @@ export async function resolveArguments({ io, prompts }: Context, invocation: Inv
   const positions = command.arguments ?? []
   const missing = positions.slice(invocation.arguments.length).filter(({ optional }) => !optional)
   if (missing.length > 0 && prompts.refusal !== null) {
-    throw new UsageError(`missing ${missing.map(({ name }) => `<${name}>`).join(' ')}`, {
-      code: 'missing_argument',
-      why: [prompts.refusal],
-      hint: `see: ${path} --help`,
-    })
+    throw new UsageError(
+      `${missing.map(({ name }) => `<${name}>`).join(', ')} ${missing.length === 1 ? 'is' : 'are'} required`,
+      {
+        code: 'missing_argument',
+        why: [prompts.refusal],
+        hint: `See: ${path} --help`,
+      },
+    )
   }
   const named: Record<string, string> = {}
   for (const [index, { name, summary, optional }] of positions.entries()) {

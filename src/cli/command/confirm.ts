@@ -49,7 +49,7 @@ async function ask(
     throw new UsageError(`Refusing to ${action} without confirmation`, {
       code: 'confirmation_needed',
       why: [prompts.refusal],
-      hint: 'add --yes',
+      hint: 'Confirm with --yes',
     })
   }
   const { text, consequence, typed } = await question()

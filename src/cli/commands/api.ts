@@ -77,7 +77,9 @@ async function requestOf(
   const headers = Object.fromEntries(texts(flags['header']).map((text) => split(text, ':', '--header')))
   const body = await apiFields(io, flags['body'], texts(flags['field']))
   if (body !== undefined && method === 'GET') {
-    throw new UsageError('a GET request has no body', { hint: 'parameters go into --query name=value' })
+    throw new UsageError('A GET request cannot have a body', {
+      hint: 'Send parameters with --query name=value',
+    })
   }
   return { method, path, query, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
 }
@@ -88,23 +90,26 @@ function targetOf(
 ): { method: string; path: string } {
   const [first = '', second, ...more] = words
   if (second?.startsWith('/')) {
-    if (!/^[A-Za-z]+$/.test(first)) throw new UsageError(`${JSON.stringify(first)} is not a method`)
-    if (more.length > 0) throw new UsageError(`too much after the path: ${more.join(' ')}`)
+    if (!/^[A-Za-z]+$/.test(first)) throw new UsageError(`${JSON.stringify(first)} is not an HTTP method`)
+    if (more.length > 0) throw new UsageError(`Unexpected argument after the path: ${more.join(' ')}`)
     return { method: first.toUpperCase(), path: second }
   }
   const operation = operations.find(({ id }) => id === first)
   if (!operation) {
-    throw new UsageError(`${JSON.stringify(words.join(' '))} is neither METHOD /path nor an operation`, {
-      code: 'unknown_operation',
-      hint: 'such as: learnctl api GET /v1/courses',
-      choice: { given: first, valid: operations.map(({ id }) => id) },
-    })
+    throw new UsageError(
+      `Unknown operation ${JSON.stringify(words.join(' '))}; use METHOD /path or an operation`,
+      {
+        code: 'unknown_operation',
+        hint: 'Example: learnctl api GET /v1/courses',
+        choice: { given: first, valid: operations.map(({ id }) => id) },
+      },
+    )
   }
   const values = words.slice(1)
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   if (names.length !== values.length) {
     const wanted = names.length === 0 ? 'nothing' : names.map((name) => `<${name}>`).join(' ')
-    throw new UsageError(`${operation.id} takes ${wanted} after it`)
+    throw new UsageError(`${operation.id} requires ${wanted} after it`)
   }
   const path = names.reduce(
     (filled, name, index) => filled.replace(`{${name}}`, () => encodeURIComponent(values[index] ?? '')),
@@ -117,7 +122,7 @@ async function paginate(
   { session, output, io }: Context,
   { method, path, query }: RawRequest,
 ): Promise<void> {
-  if (method !== 'GET') throw new UsageError('--paginate is for GET')
+  if (method !== 'GET') throw new UsageError('--paginate requires GET')
   const caller = await session.caller()
   const list: Operation = {
     id: path,
@@ -184,6 +189,6 @@ function texts(value: unknown): string[] {
 
 function split(text: string, mark: string, flag: string): [string, string] {
   const at = text.indexOf(mark)
-  if (at < 1) throw new UsageError(`${flag} takes name${mark}value, not ${JSON.stringify(text)}`)
+  if (at < 1) throw new UsageError(`${flag} must be name${mark}value, not ${JSON.stringify(text)}`)
   return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
 }

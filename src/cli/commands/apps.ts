@@ -42,6 +42,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).create,
     fields,
     secretUnless: 'public',
+    ifLost: 'delete the application and register another',
     columns: [...columns, 'clientSecret'],
     done: (answer) => `Registered application ${thingName(answer)}`,
     examples: [

@@ -23,7 +23,7 @@ export async function courseDeletion(look: Lookup, { arguments: names, flags }: 
   const name = thingName(found, reference)
   if (lessonCount && flags['force'] !== true) {
     throw new CommandError('has_lessons', 'conflict', `Course ${name} has ${content.join(' and ')}`, {
-      hint: `to delete all of it: learnctl courses delete ${reference} --force`,
+      hint: `To delete all of it: learnctl courses delete ${reference} --force`,
     })
   }
   return {

@@ -49,6 +49,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).create,
     fields,
     columns: ['name', 'scopes', 'expiresAt', 'id', 'key'],
+    ifLost: 'revoke the key and create another',
     examples: [
       'keys create --name ci --scopes read,write --expires-at 2027-01-01T00:00:00Z',
       'keys create --name export -o json',

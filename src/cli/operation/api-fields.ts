@@ -13,12 +13,12 @@ export async function apiFields(io: Io, body: unknown, fields: readonly string[]
   const document = body === undefined ? undefined : await readDocument(io, String(body), '--body')
   if (fields.length === 0) return document
   if (document !== undefined && !isJsonObject(document)) {
-    throw new UsageError('--field goes into an object, and --body holds none')
+    throw new UsageError('--field requires --body to be an object')
   }
   const target = { ...document }
   for (const field of fields) {
     const at = field.indexOf('=')
-    if (at < 1) throw new UsageError(`--field takes name=value, not ${JSON.stringify(field)}`)
+    if (at < 1) throw new UsageError(`--field must be name=value, not ${JSON.stringify(field)}`)
     const name = field.slice(0, at)
     const value = await typed(io, field.slice(at + 1), `--field ${name}`)
     const path = name.replace(/\[\]$/, '')
@@ -40,6 +40,6 @@ async function typed(io: Io, text: string, flag: string): Promise<unknown> {
   try {
     return await readFile(resolve(io.cwd, path), { encoding: 'utf8', signal: io.signal })
   } catch (error) {
-    throw new UsageError(`cannot read ${path}: ${systemCode(error)}`, { cause: error })
+    throw new UsageError(`Cannot read ${path}: ${systemCode(error)}`, { cause: error })
   }
 }

@@ -43,8 +43,8 @@ export async function makeBody(
   await askForMissing(context, body, flags, given.flags[bodyFlag.name] !== undefined)
   if (withPassword) body['password'] = await readPassword(context)
   if (operation.merge && Object.keys(body).length === 0) {
-    throw new UsageError('nothing to change', {
-      hint: `give a field, such as --${flags[0]?.flag.name}, or --body`,
+    throw new UsageError('Nothing to update', {
+      hint: `Give a field, such as --${flags[0]?.flag.name}, or --body`,
     })
   }
   return body
@@ -63,7 +63,7 @@ async function startingBody(
   const source = given.flags[bodyFlag.name]
   if (source === undefined) return {}
   const document = await readDocument(io, String(source), `--${bodyFlag.name}`)
-  if (!isJsonObject(document)) throw new UsageError('--body must hold an object')
+  if (!isJsonObject(document)) throw new UsageError('--body must be an object')
   if (operation.merge) return { ...document }
   const { readOnlyFields } = await import('./schema.ts')
   const readOnly = readOnlyFields(operation)
@@ -79,8 +79,8 @@ function placeOf(name: string, flags: readonly BoundFlag[]): string {
   const found = flags.find(({ place, flag }) => flag.name === name || place === name)
   if (found) return found.place
   const valid = flags.map(({ flag }) => flag.name)
-  throw new UsageError(`--unset does not know ${JSON.stringify(name)}`, {
-    why: [`fields: ${valid.join(', ')}`],
+  throw new UsageError(`Unknown field for --unset: ${JSON.stringify(name)}`, {
+    why: [`Fields: ${valid.join(', ')}`],
     choice: { given: name, valid },
   })
 }
@@ -96,7 +96,10 @@ async function askForMissing(
   if (fromDocument && prompts.refusal !== null) return
   if (missing.length > 0 && prompts.refusal !== null) {
     const names = missing.map(({ flag }) => `--${flag.name}`).join(', ')
-    throw new UsageError(`missing ${names}`, { code: 'missing_value', why: [prompts.refusal] })
+    throw new UsageError(`${names} ${missing.length === 1 ? 'is' : 'are'} required`, {
+      code: 'missing_value',
+      why: [prompts.refusal],
+    })
   }
   for (const { place, flag } of missing) {
     const question = `${flag.summary}:`

@@ -14,10 +14,10 @@ export async function readDocument(io: Io, source: string, flag: string): Promis
     const path = source.slice(1)
     return path === '-' ? readDocument(io, '-', flag) : parseDocument(await readText(io, path), path)
   }
-  throw new UsageError(`${flag} takes @file.json, @file.yaml or - for standard input`, {
+  throw new UsageError(`${flag} must be @file.json, @file.yaml or - for standard input`, {
     hint: /^\s*[{[]/.test(source)
-      ? `pipe the document itself: … | learnctl … ${flag} -`
-      : `to read the file ${source}: ${flag} @${source}`,
+      ? `Pipe the document: … | learnctl … ${flag} -`
+      : `To read the file ${source}: ${flag} @${source}`,
   })
 }
 
@@ -27,9 +27,9 @@ export async function readJsonOrDocument(io: Io, text: string, flag: string): Pr
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw new UsageError(`${flag} is not JSON: ${reasonOf(error)}`, {
+    throw new UsageError(`${flag} must be JSON: ${reasonOf(error)}`, {
       cause: error,
-      hint: `from a file: ${flag} @file.json`,
+      hint: `From a file: ${flag} @file.json`,
     })
   }
 }
@@ -43,8 +43,8 @@ async function readText(io: Io, path: string): Promise<string> {
   } catch (error) {
     const code = systemCode(error)
     if (code === undefined || !code.startsWith('E')) throw error
-    const reason = code === 'ENOENT' ? 'there is no such file' : code
-    throw new UsageError(`cannot read ${path}: ${reason}`, { cause: error })
+    const reason = code === 'ENOENT' ? 'file not found' : code
+    throw new UsageError(`Cannot read ${path}: ${reason}`, { cause: error })
   }
 }
 

@@ -64,7 +64,9 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   }
   const { data, replayed } = await caller.call(operation, input)
   if (replayed && secret !== undefined) {
-    await output.note(`the response with the ${secret} was lost; delete this and create another`)
+    await output.note(
+      `the response with the ${secret} was lost; ${spec.ifLost ?? 'delete this and create another'}`,
+    )
   }
   // A secret is shown this once, with the record that it is part of.
   const told = spec.done && secret === undefined && (operation.response === null || !recordAsked(settings))
@@ -119,9 +121,9 @@ function assertSecretShown(
   const lost = quiet.value || (chosen.length > 0 && !chosen.includes(secret))
   if (!lost) return
   const { name } = quiet.value ? quiet.origin : columns.origin
-  throw new UsageError(`with ${name} the ${secret} would be lost: it is shown this once`, {
+  throw new UsageError(`${name} would lose the ${secret}, which is shown only once`, {
     code: 'secret_lost',
-    hint: `for that alone: --columns ${secret}`,
+    hint: `To print it alone: --columns ${secret}`,
   })
 }
 

@@ -194,9 +194,11 @@ function meaningOf({ code, message }: CommanderError, parser: Parser): Error {
   if (code === 'commander.helpDisplayed' || code === 'commander.help') {
     return new HelpShown(parser.helpInformation())
   }
-  const text = message.replace(/^error: /, '')
+  const text = message
+    .replace(/^error: (\w)/, (_, first: string) => first.toUpperCase())
+    .replace(/^Unknown option/, 'Unknown flag')
   const given = /'(.+?)'/.exec(text)?.[1] ?? ''
-  const hint = `see: ${pathOf(parser)} --help`
+  const hint = `See: ${pathOf(parser)} --help`
   if (code === 'commander.unknownCommand') {
     const valid = parser.commands.map((command) => command.name())
     return new UsageError(text, { code: 'unknown_command', hint, choice: { given, valid } })

@@ -43,12 +43,8 @@ describe('create', () => {
     ['--columns clientId,name', {}, '--columns'],
   ] as const)('is refused where the secret would be lost: %s %j', async ([flags, env, name], { local }) => {
     const refused = await local.run(`${reports} ${flags}`, { env })
-    expectClearError(
-      refused,
-      2,
-      `error: with ${name} the clientSecret would be lost: it is shown this once\n`,
-    )
-    expect(refused.stderr).toContain('  hint: for that alone: --columns clientSecret\n')
+    expectClearError(refused, 2, `error: ${name} would lose the clientSecret, which is shown only once\n`)
+    expect(refused.stderr).toContain('  hint: To print it alone: --columns clientSecret\n')
     expect(await rowsOf(local, 'apps list --columns clientId')).toEqual([['learnctl']])
   })
 
@@ -60,7 +56,7 @@ describe('create', () => {
       name: 'Reports',
       redirectUris: ['https://reports.example/cb'],
     })
-    expectClearError(await local.run('apps create'), 2, 'missing --name, --redirect-uri')
+    expectClearError(await local.run('apps create'), 2, '--name, --redirect-uri are required')
   })
 
   test('tells each redirect URI that cannot be one', async ({ local }) => {
@@ -105,7 +101,7 @@ describe('delete', () => {
     const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
     const { clientId } = await resultOf(remote, reports, { env })
     giveGrant(academy, { userId: admin.id, clientId })
-    expectClearError(await remote.run(`apps delete ${clientId}`, { env }), 2, 'hint: add --yes')
+    expectClearError(await remote.run(`apps delete ${clientId}`, { env }), 2, 'hint: Confirm with --yes')
     const asked = await remote.run(`apps delete ${clientId}`, { env, tty: 200, typed: ['Reports\r'] })
     expect(asked.code).toBe(0)
     expect(asked.stderr).toContain(

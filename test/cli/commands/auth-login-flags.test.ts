@@ -36,7 +36,7 @@ describe('auth login refuses', () => {
     ['', 'LEARNCTL_CLIENT_SECRET requires --client-id', { env: { LEARNCTL_CLIENT_SECRET: 's' } }],
     ['--client-id app --client-secret-stdin', 'No client secret on standard input', { stdin: '\n' }],
     ['--client-id app --client-secret-stdin', 'Invalid client secret', { stdin: 'two\nlines' }],
-    ['--client-secret s', /unknown option '--client-secret'\n {2}hint: Did you mean --client-secret-stdin/],
+    ['--client-secret s', /Unknown flag '--client-secret'\n {2}hint: Did you mean --client-secret-stdin/],
     ...[
       'https://127.0.0.1/callback',
       'http://127.0.0.2/callback',

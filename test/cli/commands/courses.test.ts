@@ -75,7 +75,7 @@ describe('--body', () => {
     ['bad.json', '{"title": "a",\n "tags": [}', 'bad.json:2:11: not JSON'],
     ['bad.json', '{"title": "a",}', 'bad.json:1:15: not JSON'],
     ['bad.yaml', 'title: a\ntags: [\n', 'bad.yaml:3:1: not YAML'],
-    ['bad.yaml', '- title: a\n', '--body must hold an object'],
+    ['bad.yaml', '- title: a\n', '--body must be an object'],
     ['bad.json', '  ', 'bad.json is empty'],
   ])('refuses %s holding %j', async ([name = '', text = '', message = ''], { local }) => {
     writeFileSync(join(local.cwd, name), text)
@@ -86,7 +86,7 @@ describe('--body', () => {
 
   test('refuses a file that is not there, and a path without @', async ({ local }) => {
     expect((await local.run('courses create --body @none.json')).stderr).toContain(
-      'cannot read none.json: there is no such file',
+      'Cannot read none.json: file not found',
     )
     expect((await local.run('courses create --body none.json')).stderr).toContain('--body @none.json')
   })
@@ -114,7 +114,7 @@ describe('update', () => {
   test('with nothing to change is refused', async ({ local }) => {
     expect(await local.run('courses update ext:go')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('nothing to change'),
+      stderr: expect.stringContaining('Nothing to update'),
     })
   })
 
@@ -257,7 +257,7 @@ describe('delete', () => {
     const refused = await local.run(line)
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(refused.stderr).toContain('error: Refusing to delete course ext:sea without confirmation\n')
-    expect(refused.stderr).toContain('hint: add --yes')
+    expect(refused.stderr).toContain('hint: Confirm with --yes')
     const asked = await local.run(line, {
       tty: 200,
       typed: ['y\r'],
@@ -281,7 +281,7 @@ describe('delete', () => {
     const asked = await local.run('courses delete ext:sea', { tty: 200 })
     expect(asked).toMatchObject({ code: 6, stdout: '' })
     expect(asked.stderr).toContain('Course Marine Biology (sea) has 1 lesson\n')
-    expect(asked.stderr).toContain('hint: to delete all of it: learnctl courses delete ext:sea --force')
+    expect(asked.stderr).toContain('hint: To delete all of it: learnctl courses delete ext:sea --force')
     const unasked = await local.run('courses delete ext:sea --yes')
     expect(unasked).toMatchObject({ code: 6, stderr: expect.stringContaining('The course has 1 lesson.') })
   })

@@ -49,7 +49,7 @@ describe('auth grants', () => {
 
   test('revoke ends one, after a yes', async ({ remote, academy, learner, learnersKey }) => {
     const { id } = giveGrant(academy, { userId: learner.id })
-    expectClearError(await remote.run(`auth grants revoke ${id}`, learnersKey), 2, 'hint: add --yes')
+    expectClearError(await remote.run(`auth grants revoke ${id}`, learnersKey), 2, 'hint: Confirm with --yes')
     const asked = await remote.run(`auth grants revoke ${id}`, { ...learnersKey, tty: 200, typed: ['y\r'] })
     expect(asked.code).toBe(0)
     expect(asked.stderr).toMatch(new RegExp(`Revoke grant .* \\(${id}\\) on school.example\\?`))

@@ -55,7 +55,7 @@ test('a key is not made where nobody would see it', async ({ local }) => {
     expectClearError(
       refused,
       2,
-      `error: with ${name} the key would be lost: it is shown this once
+      `error: ${name} would lose the key, which is shown only once
 `,
     )
   }
@@ -64,7 +64,7 @@ test('a key is not made where nobody would see it', async ({ local }) => {
     [expect.stringMatching(/^lpk_\w{36}$/)],
   ])
   writeFileSync(join(local.cwd, 'learnctl.json'), '{"columns": ["id", "title"]}')
-  expectClearError(await local.run('keys create --name ci'), 2, 'learnctl.json the key would be lost')
+  expectClearError(await local.run('keys create --name ci'), 2, 'learnctl.json would lose the key')
   writeFileSync(join(local.cwd, 'learnctl.json'), '{"columns": ["title", "email"]}')
   expect((await rowsOf(local, 'keys create --name ci'))[0]?.at(-1)).toMatch(/^lpk_/)
 })
@@ -84,7 +84,7 @@ test('a key whose answer was lost on the way is told of, to be made anew', async
   const { code, stdout, stderr } = await cli.run('keys create --name ci -o json', withKey(admin.key))
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'note: the response with the key was lost; delete this and create another\n',
+    stderr: 'note: the response with the key was lost; revoke the key and create another\n',
   })
   expect(JSON.parse(stdout)).toMatchObject({ name: 'ci', key: null })
   expect((await admin.get(`/v1/keys?user_id=${admin.id}`)).body.data).toHaveLength(2)

@@ -77,7 +77,7 @@ describe('create', () => {
     expect(await local.run('lessons create')).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: expect.stringContaining('error: missing --course, --title\n'),
+      stderr: expect.stringContaining('error: --course, --title are required\n'),
     })
   })
 

@@ -306,7 +306,7 @@ describe('set-password', () => {
       { stdin: '{}' },
       '--body and --password-stdin cannot both read standard input',
     ],
-    ['a password as an argument', `${set} ${password.replaceAll(' ', '-')}`, {}, 'too many arguments'],
+    ['a password as an argument', `${set} ${password.replaceAll(' ', '-')}`, {}, 'Too many arguments'],
   ])('is refused: %s', async ([, line, given, message], { local }) => {
     const refused = await local.run(line, given)
     expectClearError(refused, 2, message)

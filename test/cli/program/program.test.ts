@@ -88,20 +88,20 @@ describe('--version', () => {
 
 describe('what cannot be understood', () => {
   test.for([
-    ['course list', "unknown command 'course'", 'courses'],
-    ['courses lsit', "unknown command 'lsit'", 'list'],
-    ['auth grant list', "unknown command 'grant'", 'grants'],
-    ['auth grants lst', "unknown command 'lst'", 'list'],
-    ['auth grants list --usr x', "unknown option '--usr'", '--user'],
-    ['courses create --titel X', "unknown option '--titel'", '--title'],
-    ['--outptu json courses list', "unknown option '--outptu'", '--output'],
-    ['courses list --colums id', "unknown option '--colums'", '--columns'],
+    ['course list', "Unknown command 'course'", 'courses'],
+    ['courses lsit', "Unknown command 'lsit'", 'list'],
+    ['auth grant list', "Unknown command 'grant'", 'grants'],
+    ['auth grants lst', "Unknown command 'lst'", 'list'],
+    ['auth grants list --usr x', "Unknown flag '--usr'", '--user'],
+    ['courses create --titel X', "Unknown flag '--titel'", '--title'],
+    ['--outptu json courses list', "Unknown flag '--outptu'", '--output'],
+    ['courses list --colums id', "Unknown flag '--colums'", '--columns'],
     ['courses list --output jsn', '--output must be one of', 'json'],
     ['courses create --title X --difficulty beginer', '--difficulty must be one of', 'beginner'],
     ['courses list --difficulty expert,bginner', '--difficulty must be one of', 'beginner'],
     ['courses list --columns id,tilte', 'unknown column "tilte"', 'title'],
-    ['courses update x --unset titel', '--unset does not know "titel"', 'title'],
-    ['api course.list', 'neither METHOD /path nor an operation', 'courses.list'],
+    ['courses update x --unset titel', 'Unknown field for --unset: "titel"', 'title'],
+    ['api course.list', 'Unknown operation ', 'courses.list'],
   ])('%s is answered with what was meant', async ([line = '', message = '', meant = ''], { local }) => {
     const { code, stdout, stderr } = await local.run(line)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })

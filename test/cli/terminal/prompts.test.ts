@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { type RunOptions, test } from '../../helpers/cli.ts'
+import { type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
 
 describe('a missing value', () => {
   test('is asked for on a terminal', async ({ local }) => {
@@ -27,7 +27,7 @@ describe('a missing value', () => {
   ])('is refused because of %s', async ([reason, flags, given], { local }) => {
     const { code, stdout, stderr } = await local.run(`courses create ${flags}`, given)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-    expect(stderr).toContain('missing --title')
+    expect(stderr).toContain('--title is required')
     expect(stderr).toContain(reason)
   })
 
@@ -39,32 +39,33 @@ describe('a missing value', () => {
 })
 
 describe('something destructive', () => {
-  const create = 'courses create --title Go --external-id go -q'
+  const create = 'users create --email ada@school.example --external-id ada -q'
+  const deleted = async (local: TestCli) => !(await local.run('users list')).stdout.includes('ada@')
 
   test('is done after a yes to a question that names the thing and the place', async ({ local }) => {
     await local.run(create)
-    const { code, stderr } = await local.run('courses delete ext:go', { tty: 200, typed: ['y\r'] })
+    const { code, stderr } = await local.run('users delete ext:ada', { tty: 200, typed: ['y\r'] })
     expect(code).toBe(0)
-    expect(stderr).toContain(`Delete course ext:go at ${local.cwd}/academy.db?`)
-    expect((await local.run('courses list -q')).stdout).toBe('')
+    expect(stderr).toContain(`Delete user ada@school.example in ${local.cwd}/academy.db?`)
+    expect(await deleted(local)).toBe(true)
   })
 
   test.for([['n\r'], ['\r']])('is not done after %j', async ([answer = ''], { local }) => {
     await local.run(create)
-    const { code } = await local.run('courses delete ext:go', { tty: 80, typed: [answer] })
+    const { code, stderr } = await local.run('users delete ext:ada', { tty: 80, typed: [answer] })
     expect(code).toBe(1)
-    expect((await local.run('courses list -q')).stdout).not.toBe('')
+    expect(stderr).toContain('Cancelled; nothing was changed')
+    expect(await deleted(local)).toBe(false)
   })
 
   test('needs --yes without a terminal', async ({ local }) => {
     await local.run(create)
-    const refused = await local.run('courses delete ext:go')
-    expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('hint: add --yes') })
-    expect((await local.run('courses list -q')).stdout).not.toBe('')
-    expect(await local.run('courses delete ext:go --yes')).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'note: deleted course ext:go\n',
-    })
+    const refused = await local.run('users delete ext:ada')
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toContain('error: Refusing to delete user ext:ada without confirmation\n')
+    expect(refused.stderr).toContain('hint: Confirm with --yes')
+    expect(await deleted(local)).toBe(false)
+    expect(await local.run('users delete ext:ada --yes')).toMatchObject({ code: 0, stdout: '' })
+    expect(await deleted(local)).toBe(true)
   })
 })
