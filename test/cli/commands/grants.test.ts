@@ -43,7 +43,11 @@ describe('auth grants', () => {
   })
 
   test('of others are for admins', async ({ remote, admin, learnersKey, adminsKey }) => {
-    expectClearError(await remote.run(`auth grants list --user ${admin.id}`, learnersKey), 5, 'scope admin')
+    expectClearError(
+      await remote.run(`auth grants list --user ${admin.id}`, learnersKey),
+      5,
+      'Scope admin is required',
+    )
     expectClearError(await remote.run('auth grants list --user usr_none', adminsKey), 3, 'usr_none')
   })
 
