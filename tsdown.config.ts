@@ -5,21 +5,21 @@ export const chunks = [
   {
     // The values of the contract: loaded when something is called, with zod, which takes the longest.
     name: 'schema',
-    test: /src\/(contract\/(field|page|patch|batch|operation|errors)|cli\/operation\/schema)\.ts|node_modules\/zod\//,
+    test: /src\/(contract\/(field|page|patch|batch|operation|course-attributes)|cli\/operation\/schema)\.ts|node_modules\/zod\//,
   },
   {
     // Everything up to the point where a command runs: parsing, and help.
     name: 'program',
-    test: /src\/(cli\/(main\.ts|program\/|command\/(?!context|resolve-times|time-zone)|operation\/(operation-command|operation-flags|field-path|thing-name)|help\/help-text|terminal\/(errors|exit-codes|io|two-columns|visible)|output\/columns|session\/session\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/version\.ts|codec\/json-object\.ts)|node_modules\/commander\//,
+    test: /src\/(cli\/(main\.ts|program\/|command\/(?!context|resolve-times|time-zone)|operation\/(operation-command|operation-flags|field-path|thing-name)|help\/help-text|terminal\/(errors|exit-codes|io|two-columns|visible)|output\/columns|session\/session\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/(version|page-size)\.ts|codec\/(json-object|reference-list|time-text)\.ts)|node_modules\/commander\/|(?<!node_modules\/.*)\/package\.json$/,
   },
   {
-    // What every run needs to reach an academy and to print what it answers.
+    // What every run needs to reach an academy and to print what it answers; nothing in it needs zod.
     name: 'run',
-    test: /src\/(cli\/(command\/context|operation\/(?!operation-command|operation-flags|field-path|thing-name|api-fields|json-fault)|output\/(output|mask|one-page|formats\/(format|json|tsv))|session\/(?!clock)|terminal\/(prompts|colour))|auth\/(errors|tokens|token-source)|codec\/(credential-text|nearest)|config\/|contract\/oauth|client\/(?!undici|client\.ts))/,
+    test: /src\/(cli\/(command\/(context|resolve-times|time-zone)|operation\/(?!operation-command|operation-flags|field-path|thing-name|api-fields|json-fault)|output\/(output|mask|value-shape|formats\/(format|json|tsv))|session\/|terminal\/(prompts|colour))|auth\/(errors|tokens|token-source)|codec\/(credential-text|nearest)|config\/|contract\/(errors|oauth)|client\/(?!undici|client\.ts))/,
   },
   {
     name: 'server',
-    test: /src\/server\/(academy|routes|local|http\/|problem\/|access\/(?!first-admin|password)|database\/)|node_modules\/(hono\/dist\/(?!jsx|helper\/html)|sql-template-tag)\//,
+    test: /src\/server\/(academy|routes|local|http\/|problem\/|access\/(?!first-admin|password)|database\/)|node_modules\/(hono\/dist\/(?!jsx|helper\/html)|sql-template-tag\/)/,
   },
   { name: 'courses', test: /src\/server\/courses\/course/ },
 ]

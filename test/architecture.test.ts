@@ -256,6 +256,23 @@ test('the chunk of the program holds what main.ts loads, and needs no other one 
   expect([...missing, ...leaving.map(shown)]).toEqual([])
 })
 
+test('the chunk of a run needs that of the program alone: zod waits for a call', () => {
+  const leaving = own.filter(
+    ({ from, to, kind }) =>
+      kind === 'static' && chunkOf(from) === 'run' && !['run', 'program'].includes(chunkOf(to) ?? ''),
+  )
+  expect(leaving.map(shown)).toEqual([])
+})
+
+test('what a list on a local academy loads beside its resource is in the named chunks', () => {
+  const starts = ['cli/operation/run-operation.ts', 'cli/operation/list.ts', 'cli/session/request-options.ts']
+  const run = starts.concat('cli/command/context.ts', 'cli/command/resolve-times.ts', 'server/local.ts')
+  const scattered = run
+    .flatMap((path) => [path, ...loadedWith(path)])
+    .filter((path) => isOwn(path) && !chunkOf(path))
+  expect(scattered).toEqual([])
+})
+
 test('every folder and file that the chunks name is there', () => {
   const idle = chunks.filter(({ test }) => !sources.some(({ path }) => test.test(`src/${path}`)))
   expect(idle.map(({ name }) => name)).toEqual([])

@@ -1,10 +1,6 @@
 import * as z from 'zod'
 import { BooleanParam } from './field.ts'
-
-/** Items on a page, at most. */
-export const maximumPageSize = 100
-/** Items on a page by default. */
-export const defaultPageSize = 20
+import { defaultPageSize, maximumPageSize } from './page-size.ts'
 
 /** The query of every list: how many, from where, and whether to count. */
 export const paging = {

@@ -2,7 +2,7 @@ import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { maximumPageSize } from '../../contract/page.ts'
+import { maximumPageSize } from '../../contract/page-size.ts'
 import { valueAt } from '../output/columns.ts'
 
 /**
