@@ -5,7 +5,7 @@ export const timeZoneFlag: Flag = {
   name: 'timezone',
   kind: 'text',
   placeholder: 'zone',
-  summary: 'Time zone of days and durations, such as Europe/Berlin (default UTC)',
+  summary: 'Time zone for days and durations, such as Europe/Berlin (default UTC)',
 }
 
 /** Flags, and the one that says in which time zone their times are, where there are any. */

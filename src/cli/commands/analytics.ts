@@ -31,13 +31,13 @@ const filters = {
     name: 'course',
     kind: 'texts',
     placeholder: 'course',
-    summary: 'Only this course: id or ext:<your own id>',
+    summary: 'Filter by course: id or ext:<your own id>',
   },
   learner_id: {
     name: 'learner',
     kind: 'texts',
     placeholder: 'learner',
-    summary: 'Only this learner: id, ext:<your own id> or email:<address>',
+    summary: 'Filter by learner: id, ext:<your own id> or email:<address>',
   },
   status: {
     kind: 'words',
@@ -62,7 +62,7 @@ const formatFlag = {
   name: 'format',
   kind: 'text',
   placeholder: 'format',
-  summary: 'Same as --output (default csv, or what the file is named)',
+  summary: 'Same as --output (default from the extension of --file, else csv)',
   choices: formatNames,
 } as const
 const lastFlag = {
@@ -70,7 +70,7 @@ const lastFlag = {
   kind: 'time',
   time: 'ago',
   placeholder: 'duration',
-  summary: 'Last accessed within this long: 24h, 30d, 2w, 3m (months) or 1y',
+  summary: 'Last accessed within this duration: 24h, 30d, 2w, 3m (months) or 1y',
 } as const
 
 const timedFlags = withTimeZone([...ownFlags, lastFlag])
@@ -81,23 +81,24 @@ export const commands: readonly Command[] = [
     name: 'export',
     summary: 'Export learner data, one row per learner and course',
     description:
-      "The format is --output, else the ending of --file (.csv, .json, .jsonl, .ndjson or .yaml, and .gz after it to\ncompress), else CSV. CSV is RFC 4180 in UTF-8 with a header, byte for byte as the server sends it unless --columns\nchooses; text that a spreadsheet would run as a formula gets a ' in front.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.",
+      "The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. CSV is RFC 4180 in UTF-8 with a header, exactly as the server sends it unless --columns\nis used. Text that a spreadsheet would run as a formula is prefixed with '.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.",
     refuses: {
       quiet: 'Print ids with: learnctl users list --role learner --all -q',
-      limit: 'An export has all rows; filter them with --course, --learner, --status, --difficulty or --last',
+      limit:
+        'An export contains all rows; filter it with --course, --learner, --status, --difficulty or --last',
     },
     flags: [
       formatFlag,
       ...timedFlags,
-      { name: 'raw', kind: 'switch', summary: 'Leave out the guard against formulas (CSV)' },
-      { name: 'bom', kind: 'switch', summary: 'Begin with a byte order mark, for Excel (CSV)' },
+      { name: 'raw', kind: 'switch', summary: 'Do not escape text that looks like a formula (CSV)' },
+      { name: 'bom', kind: 'switch', summary: 'Add a byte order mark, for Excel (CSV)' },
       {
         name: 'file',
         kind: 'text',
         placeholder: 'path',
-        summary: 'Write to this file, complete or not at all (default -, standard output)',
+        summary: 'File to write, left as it was if the export fails (default -, standard output)',
       },
-      { name: 'force', kind: 'switch', summary: 'Replace an existing file' },
+      { name: 'force', kind: 'switch', summary: 'Overwrite an existing file' },
     ],
     examples: [
       'analytics export --last 30d --file recent.csv',
@@ -109,9 +110,9 @@ export const commands: readonly Command[] = [
   },
   {
     name: 'summary',
-    summary: 'Show learner progress: completion, grades, and each course',
+    summary: 'Summarise the completion and grades of learners, in total and by course',
     description:
-      'In a pipe and as CSV it is one figure a row: section, name, measure, value. Dates filter by when the learner last\naccessed the course.',
+      'In a pipe and as CSV, each row holds one figure: section, name, measure, value. Dates filter by when the learner last\naccessed the course.',
     flags: timedFlags,
     examples: ['analytics summary', 'analytics summary --course ext:AAA-2014J -o json'],
     run: runSummary,
@@ -212,7 +213,7 @@ function queryOf({ session }: Context, { flags }: Given): Omit<Query, 'format'> 
   const last = flags[lastFlag.name]
   if (last === undefined) return query
   if (query['start_date'] !== undefined || query['end_date'] !== undefined) {
-    throw new UsageError('--last cannot be combined with --start-date or --end-date')
+    throw new UsageError('--last cannot be used with --start-date or --end-date')
   }
   return { ...query, start_date: String(last) }
 }

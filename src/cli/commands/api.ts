@@ -13,7 +13,7 @@ export const command: Command = {
   name: 'api',
   summary: 'Send any request to the API',
   description:
-    'A method and a path, or an operation by its name with its path parameters.\nField values are typed: true, false, null, numbers, @file; "…" is text for sure.\nNames nest: profile.firstName=Ada, tags[]=go.',
+    'Takes a method and a path, or the name of an operation and its path parameters.\nThe field values true, false, null and numbers are sent as JSON, @file as the contents\nof that file, and "…" always as text. Names can be nested: profile.firstName=Ada, tags[]=go.',
   arguments: [{ name: 'request', summary: 'METHOD /path, or an operation such as courses.get', rest: true }],
   flags: [
     { name: 'query', kind: 'texts', placeholder: 'name=value', summary: 'Query parameter' },
@@ -31,7 +31,7 @@ export const command: Command = {
     },
     { name: 'header', kind: 'texts', placeholder: 'Name: value', summary: 'Header' },
     { name: 'paginate', kind: 'switch', summary: 'Fetch all pages of a list, as one array' },
-    { name: 'include', kind: 'switch', summary: 'Print the status and main headers, too' },
+    { name: 'include', kind: 'switch', summary: 'Also print the status and main headers' },
   ],
   refuses: { limit: 'Use --query limit=<number>', all: 'Use --paginate' },
   examples: [

@@ -18,7 +18,7 @@ const fields = {
   },
   public: {
     kind: 'switch',
-    summary: 'Public client, such as a desktop or mobile program: it gets no secret',
+    summary: 'Public client, such as a desktop or mobile app, which gets no secret',
     default: 'off',
   },
 } satisfies FieldFlags<AppInput>
@@ -36,9 +36,9 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'create',
-    summary: 'Register an OAuth application; its secret is shown only once',
+    summary: 'Register an OAuth application (its secret is shown only once)',
     description:
-      'A redirect URI is https, http on 127.0.0.1, [::1] or localhost, or, of a public application, a scheme of its\nown such as com.example.app:/callback. It has to be matched exactly; on 127.0.0.1 and [::1] any port does.',
+      'A redirect URI is an https URI, an http URI on 127.0.0.1, [::1] or localhost, or, for a public application, a\nprivate-use scheme such as com.example.app:/callback. It must match exactly, except for the port on 127.0.0.1\nand [::1].',
     operation: async () => (await contract()).create,
     fields,
     secretUnless: 'public',
@@ -61,7 +61,7 @@ export const commands: readonly Command[] = [
         const found = await look.find((await contract()).list, app)
         return {
           text: `Delete application ${thingName(found, app)}`,
-          consequence: 'Its grants and tokens end with it. This cannot be undone.',
+          consequence: 'Its grants and tokens are revoked. This cannot be undone.',
           typed: String(valueAt(found, 'name') ?? app),
         }
       },

@@ -54,8 +54,8 @@ export const login: Command = {
   name: 'login',
   summary: 'Sign in to a platform with a browser, a code or an API key',
   description: `Opens a sign-in page in the browser and waits up to 5 minutes. If the browser runs on another
-machine, paste the URL that it ends up at, or use --device, which needs no terminal and waits
-until its code expires. Signing in creates a profile and makes it active.
+machine, paste its final URL, or use --device, which needs no terminal and waits until its
+code expires. Signing in creates a profile and makes it active.
 
 An API key is read from standard input; on a terminal you are prompted for it, and it is not
 shown. The client secret of an application may also come from LEARNCTL_CLIENT_SECRET.`,

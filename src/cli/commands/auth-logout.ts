@@ -10,10 +10,10 @@ export const logout: Command = {
   name: 'logout',
   summary: 'Sign out: end the session and remove the credential of a profile',
   description:
-    'The session is revoked at the platform first; if that fails, the credential is removed all the same.\nAn API key stays valid until it is revoked or expires.',
+    'The session is revoked on the platform first; if that fails, the credential is removed all the same.\nAn API key stays valid until it is revoked or expires.',
   refuses: {
     ...noColumns,
-    url: 'It signs out of a profile: use --profile',
+    url: 'Sign-out applies to a profile: use --profile',
     database: 'A local academy has no session',
   },
   examples: ['auth logout', 'auth logout --profile work'],

@@ -7,7 +7,7 @@ export const token: Command = {
   name: 'token',
   summary: 'Print the access token or API key, for other programs',
   description:
-    'The value is printed as it is, whatever --output says. An access token that is about to expire is\nrefreshed first.',
+    'Prints the bare value, regardless of --output. An access token that is about to expire is refreshed first.',
   refuses: noColumns,
   examples: ['auth token', 'auth token --profile work'],
   run,

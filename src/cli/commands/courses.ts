@@ -78,7 +78,10 @@ const filters = {
   tag: { summary: 'Filter by tag' },
   external_id: { summary: 'Filter by your own id' },
   managed_by: { summary: 'Filter by managing system' },
-  updated_since: { kind: 'time', summary: 'Updated at or after this day or time, or this long ago (30d)' },
+  updated_since: {
+    kind: 'time',
+    summary: 'Updated since this day or time, or within a duration such as 30d',
+  },
   sort: sortFlag(['createdAt', 'updatedAt', 'title', 'difficulty'], '-createdAt'),
 } satisfies QueryFlags<QueryInput<typeof courses.list>>
 
@@ -162,14 +165,14 @@ export const commands: readonly Command[] = [
     done: updated('Updated'),
     examples: ['courses update ext:first-course --passing-score 60 --unset language'],
   }),
-  move('publish', 'published', 'Published', 'Publish a course, so that learners see it'),
+  move('publish', 'published', 'Published', 'Publish a course and make it visible to learners'),
   move(
     'unpublish',
     'draft',
     'Unpublished',
-    'Make a published course a draft again, while it has no learner progress',
+    'Return a published course to draft, if it has no learner progress',
   ),
-  move('archive', 'archived', 'Archived', 'Archive a course, which closes it to changes'),
+  move('archive', 'archived', 'Archived', 'Archive a course and close it to changes'),
   call({
     name: 'delete',
     summary: 'Delete a course',
@@ -178,7 +181,7 @@ export const commands: readonly Command[] = [
     query: {
       force: {
         kind: 'switch',
-        summary: 'Delete the lessons, enrolments, progress and grades of the course with it',
+        summary: 'Also delete the lessons, enrolments, progress and grades of the course',
       },
     },
     destroys: { action: ({ arguments: { course } }) => `delete course ${course}`, question: courseDeletion },
@@ -195,7 +198,7 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'diff',
-    summary: 'Compare two versions of a course; exits 9 when they differ',
+    summary: 'Compare two versions of a course (exit 9 if they differ)',
     operation: async () => (await contract()).diff,
     arguments: { courseId: course, version },
     query: { to: { kind: 'number', summary: 'Version to compare with', default: 'current' } },

@@ -28,7 +28,7 @@ export const command: Command = {
   name: 'doctor',
   summary: 'Check your setup for problems',
   description:
-    'Checks files, profile, connection, database, credential and clock. Exits with 1 when a check fails; warnings alone exit with 0.',
+    'Checks files, profile, connection, database, credential and clock. The exit code is 1 if a check fails; warnings alone exit with 0.',
   refuses: { ...notAList, dryRun: 'The checks send requests' },
   examples: ['doctor', 'doctor --profile work -o json'],
   async run(context) {

@@ -16,7 +16,7 @@ export const commands: readonly Command[] = [
     query: {
       user_id: {
         name: 'user',
-        summary: 'List those of another user: id, ext:<your own id> or email:<address> (admins only)',
+        summary: 'List the grants of another user: id, ext:<your own id> or email:<address> (admins only)',
       },
     } satisfies QueryFlags<QueryInput<typeof grants.list>>,
     columns: ['clientName', 'scopes', 'lastUsedAt', 'createdAt', 'expiresAt', 'id', 'clientId', 'userId'],
@@ -24,7 +24,7 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'grants revoke',
-    summary: 'Revoke a grant; its tokens stop working at once',
+    summary: 'Revoke a grant and all its tokens',
     operation: async () => (await contract()).revoke,
     arguments: { grantId: { name: 'grant', summary: 'Id of the grant' } },
     destroys: {
@@ -33,7 +33,7 @@ export const commands: readonly Command[] = [
         const found = await look.find((await contract()).list, grant)
         return {
           text: `Revoke grant ${thingName(found, grant)}`,
-          consequence: 'The tokens of the application end at once.',
+          consequence: 'The application loses access at once.',
         }
       },
     },

@@ -9,7 +9,7 @@ export function helpCommand(helpOf: HelpOf): Command {
     name: 'help',
     summary: 'Show help for a command or topic',
     description: `Topics: ${Object.keys(topics).join(', ')}`,
-    arguments: [{ name: 'topic', summary: 'Topic, or words of a command', optional: true, rest: true }],
+    arguments: [{ name: 'topic', summary: 'Topic or command', optional: true, rest: true }],
     examples: ['help exit-codes', 'help courses create'],
     run: async ({ output }, { rest }) => {
       const [first, ...more] = rest

@@ -8,7 +8,7 @@ import { thingName } from '../operation/thing-name.ts'
 const contract = async () => (await import('../../contract/keys.ts')).keys
 
 const fields = {
-  name: { name: 'name', summary: 'Name, such as what the key is for', required: true },
+  name: { name: 'name', summary: 'Name, such as the program that uses the key', required: true },
   userId: {
     name: 'user',
     summary: 'Owner: id, ext:<your own id> or email:<address>',
@@ -24,7 +24,7 @@ const fields = {
     kind: 'time',
     time: 'future',
     alias: 'expires',
-    summary: 'Expires at this time, at the start of this day, or in 90d',
+    summary: 'Expiry: a time, a day (at its start) or a duration such as 90d',
     default: 'never',
   },
 } satisfies FieldFlags<KeyInput>
@@ -45,7 +45,7 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'create',
-    summary: 'Create an API key, which is shown only once',
+    summary: 'Create an API key (shown only once)',
     operation: async () => (await contract()).create,
     fields,
     columns: ['name', 'scopes', 'expiresAt', 'id', 'key'],

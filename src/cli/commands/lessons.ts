@@ -14,7 +14,7 @@ const statuses = ['draft', 'published']
 const fields = {
   courseId: { name: 'course', summary: 'Course: id or ext:<your own id>', required: true },
   title: { summary: 'Title', required: true },
-  moduleId: { name: 'module', summary: 'Id of the course module that it belongs to' },
+  moduleId: { name: 'module', summary: 'Id of the course module' },
   description: { summary: 'Description' },
   order: { kind: 'number', summary: 'Position in the course', default: 'after the last lesson' },
   durationMinutes: { kind: 'number', summary: 'Duration in minutes' },

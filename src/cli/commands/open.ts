@@ -20,8 +20,8 @@ export const command: Command = {
   description:
     'Prints the URL and, on a terminal, opens it. A local academy must be running: learnctl server start --detach.',
   arguments: [
-    { name: 'what', summary: 'dashboard or course (default dashboard)', optional: true },
-    { name: 'id', summary: 'Course: its id, or ext:<external id>', optional: true },
+    { name: 'what', summary: 'What to open: dashboard or course (default dashboard)', optional: true },
+    { name: 'id', summary: 'Course: id or ext:<your own id>', optional: true },
   ],
   flags: [
     {

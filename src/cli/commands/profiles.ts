@@ -42,10 +42,10 @@ export const commands: readonly Command[] = [
     name: 'add',
     summary: 'Add a profile for a platform or a local academy',
     description:
-      'Use --url for a platform, --database for an academy in a file on this machine. The first profile becomes the active one.',
+      'Use --url for a platform, --database for a local academy. The first profile becomes the active one.',
     refuses: { ...noColumns, profile: noTarget.profile },
     arguments: [nameArgument],
-    flags: [{ name: 'use', kind: 'switch', summary: 'Switch to it' }],
+    flags: [{ name: 'use', kind: 'switch', summary: 'Make it the active profile' }],
     examples: [
       'profiles add work --url https://academy.example.org',
       'profiles add trial --database trial.db',
@@ -63,7 +63,7 @@ export const commands: readonly Command[] = [
   {
     name: 'remove',
     summary: 'Remove a profile and its credential',
-    description: 'A session is ended at the platform first. The database of a local academy is kept.',
+    description: 'Its session on the platform is ended first. The database of a local academy is kept.',
     refuses: { ...noTarget, ...noColumns },
     arguments: [nameArgument],
     examples: ['profiles remove work --yes'],
@@ -163,7 +163,7 @@ async function remove(context: Context, given: Given): Promise<void> {
     const reason = credential?.kind === 'oauth' ? await endSession(context, credential) : null
     await removal()
     if (reason !== null)
-      await context.output.note(`The session could not be ended at the platform: ${reason}`)
+      await context.output.note(`The session could not be ended on the platform: ${reason}`)
   })
   await context.output.done(`Removed profile ${name}`)
   if (isLocal(profile)) await context.output.note(`The database is kept: ${profile.database}`)

@@ -44,7 +44,7 @@ export const commands: readonly Command[] = [
     name: 'set',
     summary: 'Record the progress of a learner in a course',
     description:
-      'The first one enrols the learner. One that is older than what is stored is refused (exit 6); an equally\nold one replaces it, so that a repetition does no harm.',
+      'The first record enrols the learner. A record that is older than the stored one is refused (exit 6); one with\nthe same time replaces it, so it is safe to repeat a command.',
     operation: async () => (await contract()).set,
     arguments: { learnerId: learner },
     fields,

@@ -15,12 +15,12 @@ const exportFile = 'learners.csv'
 export const quickstartCommand = (runLine: RunLine): Command => ({
   name: 'quickstart',
   summary: 'Create a local academy with example data',
-  description: `Creates an academy in a SQLite file, with real learners, and shows the first commands to try. It needs no server and no account. The academy becomes the profile ${localProfile}, and the active profile if there is none. Running it again changes nothing.\n\nThe learners are part of the Open University Learning Analytics Dataset (CC BY 4.0).`,
+  description: `Creates an academy with real learners in a SQLite file, and shows the first commands to try. No server or account is needed. The academy is saved as profile ${localProfile}, which becomes active if no other profile is. Running it again changes nothing.\n\nThe learners are part of the Open University Learning Analytics Dataset (CC BY 4.0).`,
   refuses: {
     ...plainText,
-    profile: `The academy becomes the profile ${localProfile}`,
-    url: 'The academy is made on this machine',
-    dryRun: 'It only makes an academy on this machine',
+    profile: `The academy is saved as profile ${localProfile}`,
+    url: 'The academy is created on this machine',
+    dryRun: 'It only creates an academy on this machine',
   },
   examples: ['quickstart', 'quickstart --database ./trial.db'],
   run: (context) => run(context, runLine),

@@ -16,8 +16,8 @@ import { lineWriter } from '../terminal/line-writer.ts'
 export const startCommand: Command = {
   name: 'start',
   summary: 'Serve a local academy over HTTP',
-  description: `Serves the academy of quickstart unless --database or --profile names another. Runs until Ctrl-C or SIGTERM,
-finishes open requests, and logs each request to standard error.
+  description: `Serves the quickstart academy unless --database or --profile selects another. Runs until Ctrl-C or SIGTERM, then
+finishes open requests. Logs each request to standard error.
 
 The admin API key of a new academy and the first password for the dashboard are printed once. With --key-file
 the key goes to that file and no password is set.`,

@@ -27,7 +27,7 @@ export const commands: readonly Command[] = [
     name: 'stop',
     summary: 'Stop a running server',
     description:
-      'Stops the server of the academy of quickstart unless --database or --profile names another. --all stops every server that you started on this machine.',
+      'Stops the server of the quickstart academy unless --database or --profile selects another. --all stops every server that you started on this machine.',
     refuses: {
       url: 'Only a server on this machine can be stopped',
       columns: noColumns.columns,

@@ -82,7 +82,10 @@ const filters = {
   email: { summary: 'Filter by e-mail address' },
   external_id: { summary: 'Filter by your own id' },
   managed_by: { summary: 'Filter by managing system' },
-  updated_since: { kind: 'time', summary: 'Updated at or after this day or time, or this long ago (30d)' },
+  updated_since: {
+    kind: 'time',
+    summary: 'Updated since this day or time, or within a duration such as 30d',
+  },
   include_deleted: { kind: 'switch', summary: 'Include deleted users' },
   sort: sortFlag(['createdAt', 'updatedAt', 'email'], '-createdAt'),
 } satisfies QueryFlags<QueryInput<typeof users.list>>
@@ -136,7 +139,7 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'update',
-    summary: 'Update a user; --status active restores a deleted one',
+    summary: 'Update a user (--status active restores a deleted one)',
     operation: async () => (await contract()).update,
     arguments: { userId: user },
     fields,
@@ -148,9 +151,9 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'set-password',
-    summary: 'Set the password of a user, which ends their sessions and grants',
+    summary: "Set a user's password and end their sessions and grants",
     description:
-      'It is read from standard input; on a terminal it is asked for twice, and not shown. API keys stay as they are.\nUnder a local profile this is the way to a password for an academy that exists.',
+      'The password is read from standard input; on a terminal you are prompted for it twice, and it is not shown.\nAPI keys stay valid. On a local academy, this is also how to set the first password.',
     operation: async () => (await contract()).update,
     arguments: { userId: user },
     password: 'always',
@@ -171,7 +174,7 @@ export const commands: readonly Command[] = [
     },
     done: (_, { arguments: { user }, flags }) =>
       flags['erase']
-        ? `Erased user ${user}: the personal data is gone for good`
+        ? `Erased user ${user}; the personal data cannot be restored`
         : `Deleted user ${user}; restore with: learnctl users update ${user} --status active`,
     examples: ['users delete ext:11391 --yes', 'users delete ext:11391 --erase --yes'],
   }),

@@ -21,10 +21,10 @@ export const topics: Readonly<Record<string, Topic>> = {
 /** The variables besides those of the global flags. */
 export const otherVariables: Readonly<Record<string, string>> = {
   LEARNCTL_API_KEY: 'API key to use',
-  LEARNCTL_ACCESS_TOKEN: 'OAuth access token to use, instead of an API key',
-  LEARNCTL_CLIENT_SECRET: 'Secret of the application given by --client-id',
+  LEARNCTL_ACCESS_TOKEN: 'OAuth access token to use instead of an API key',
+  LEARNCTL_CLIENT_SECRET: 'Client secret of the application given by --client-id',
   LEARNCTL_CONFIG_DIR: 'Directory for profiles',
-  LEARNCTL_TIMEZONE: 'Time zone of days and durations, as --timezone (default UTC)',
+  LEARNCTL_TIMEZONE: 'Time zone for days and durations, as --timezone (default UTC)',
   CI: 'Disable all prompts, as --no-input',
   NO_COLOR: 'Disable colour',
   'FORCE_COLOR, CLICOLOR_FORCE': 'Force colour',
@@ -86,31 +86,32 @@ Files
 const output = `Standard output carries only the result; notes, prompts and errors go to standard
 error.
 
-A command that creates or changes something says so in one line on standard
-error: Created course Marine Biology (BIO-101). Standard output has its id when it
-is no terminal, so that id=$(learnctl courses create …) works. With -o or
---columns it has the record instead. A secret is always printed with its record.
+A command that changes something reports it in one line on standard error, such
+as: Created course Marine Biology (BIO-101). When standard output is not a
+terminal, it gets the id, so that id=$(learnctl courses create …) works; with -o
+or --columns it gets the record. A secret is always printed with its record.
 
 Formats (-o)
-  table   aligned and fitted to a terminal: columns without room are left out
-          and named on standard error, one thing shows what is set; in a pipe
-          tab-separated, in full, without a header, with tab, line ends and
-          backslash escaped
-  json    one document: the resource, or the array of a list
-  jsonl   one JSON value a line
-  csv     RFC 4180 with a header, a column for each field of nested objects,
-          lists as JSON in one cell. Text that a spreadsheet would take for a
-          formula has one ' in front
+  table   on a terminal, aligned and fitted to its width: columns that do not
+          fit are left out and named on standard error, and a single item shows
+          only what is set. In a pipe, tab-separated with full values and no
+          header; tabs, line breaks and backslashes are escaped
+  json    one document: the resource, or an array of them
+  jsonl   one JSON value per line
+  csv     RFC 4180 with a header; nested objects have a column for each field,
+          lists are JSON in one cell. Text that a spreadsheet would run as a
+          formula is prefixed with '
   yaml    one document
 
-  --columns email,firstName,id   choose and order; the end of a nested field's
-                                 name will do: firstName is profile.firstName
-  -q, --quiet                    ids only, one a line
+  --columns email,firstName,id   choose and order columns; the last part of a
+                                 nested name is enough: firstName for
+                                 profile.firstName
+  -q, --quiet                    print ids only, one per line
 
 Lists show 20 items; --limit 500 shows more, --all everything, page by page as
-one valid document. A note on standard error says when more exist.
+one valid document. A note on standard error says when there are more.
 
-Under -o json and jsonl an error is one line of JSON on standard error:
+With -o json or jsonl, an error is one line of JSON on standard error:
   {"error":{"code","exitCode","message","hint","status","requestId",
             "retryable","details"}}
 `

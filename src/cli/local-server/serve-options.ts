@@ -25,7 +25,7 @@ export const serveFlags: readonly Flag[] = [
     name: 'public-url',
     kind: 'text',
     placeholder: 'url',
-    summary: 'URL at which others reach the server (default its own address)',
+    summary: 'URL where others reach the server (default its own address)',
   },
   {
     name: 'cors-origin',
@@ -51,7 +51,7 @@ export const serveFlags: readonly Flag[] = [
     summary: 'Log format (default text on a terminal, else json)',
     choices: logFormats,
   },
-  { name: 'detach', kind: 'switch', summary: 'Run in the background; returns once the server answers' },
+  { name: 'detach', kind: 'switch', summary: 'Run in the background, and return once the server is ready' },
 ]
 
 /** What the flags of `server start` ask of the server. Throws a UsageError on a value that cannot be taken. */

@@ -13,7 +13,7 @@ export const unsetFlag: Flag = {
   name: 'unset',
   kind: 'words',
   placeholder: 'field,…',
-  summary: 'Reset fields to their default, each by the name of its flag',
+  summary: 'Reset fields to their defaults, by flag name',
 }
 
 /** The version that a change is made for. */

@@ -4,7 +4,7 @@ import type { Noun } from '../command/noun.ts'
 export const nouns: Readonly<Record<string, Noun>> = {
   quickstart: {
     group: 'Start here',
-    summary: 'Create a local academy with real learner data, and look around',
+    summary: 'Create a local academy with real learner data to explore',
     load: async ({ runLine }) => (await import('../commands/quickstart.ts')).quickstartCommand(runLine),
   },
   courses: {
@@ -40,7 +40,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
   auth: {
     group: 'Access',
     summary: 'Sign in and out, and show the credential in use',
-    groups: { grants: 'List and revoke what applications may do on your behalf' },
+    groups: { grants: 'Manage the applications that may act on your behalf' },
     load: async () => {
       const all = await Promise.all([import('../commands/auth.ts'), import('../commands/grants.ts')])
       return all.flatMap(({ commands }) => commands)
@@ -78,12 +78,12 @@ export const nouns: Readonly<Record<string, Noun>> = {
   },
   api: {
     group: 'Tools',
-    summary: 'Send a request to the API',
+    summary: 'Send any request to the API',
     load: async () => (await import('../commands/api.ts')).command,
   },
   help: {
     group: 'Tools',
-    summary: 'Show help on a command or topic',
+    summary: 'Show help for a command or topic',
     load: async ({ helpOf }) => (await import('../commands/help.ts')).helpCommand(helpOf),
   },
 }

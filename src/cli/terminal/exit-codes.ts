@@ -1,21 +1,21 @@
 /** What every exit code means, for every command alike; `help exit-codes` prints this table. */
 export const exitCodes = {
-  ok: { code: 0, when: 'Success, an empty list, help, version; the reader of the output went away' },
+  ok: { code: 0, when: 'Success; an empty list; help; version; output pipe closed by its reader' },
   failure: {
     code: 1,
-    when: "Unexpected error; 5xx after all retries; response that is not the API's; operation not offered; failed doctor; question answered with no; 405, 421",
+    when: 'Unexpected error; 5xx after all retries; invalid response; operation not supported by the platform; failed doctor check; confirmation declined; 405, 421',
   },
   usage: {
     code: 2,
     when: 'Wrong flag, argument, choice or input file; 400, 413, 414, 415, 422; input required, but prompts are disabled',
   },
-  notFound: { code: 3, when: '404 on a named resource' },
-  auth: { code: 4, when: 'No credential, 401, expired key, failed sign-in, ended session' },
+  notFound: { code: 3, when: 'Resource not found (404)' },
+  auth: { code: 4, when: 'No credential; 401; expired key; failed sign-in; ended session' },
   forbidden: { code: 5, when: 'Any other 403' },
-  conflict: { code: 6, when: '409, 412, Idempotency-Key used for another request' },
+  conflict: { code: 6, when: '409, 412; Idempotency-Key already used for another request' },
   unavailable: {
     code: 7,
-    when: 'Network, DNS, TLS, time-out, response cut short; 429 or 503 after all retries',
+    when: 'Network, DNS or TLS failure; timeout; response cut short; 429 or 503 after all retries',
   },
   partial: { code: 8, when: 'Some items of a batch failed' },
   drift: { code: 9, when: 'courses diff found changes' },

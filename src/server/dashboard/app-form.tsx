@@ -6,7 +6,7 @@ const labels = { name: 'Name', redirectUris: 'Redirect URIs', public: 'Type' }
 export function AppForm({ signedIn, form, fault }: FilledIn) {
   const kinds = [
     ['confidential', 'Runs on a server that can keep a secret'],
-    ['public', 'Runs on users’ own devices or in their browsers; gets no secret'],
+    ['public', "Runs on users' own devices or in their browsers; gets no secret"],
   ] as const
   return (
     <Form signedIn={signedIn} label="Register an application">

@@ -360,8 +360,8 @@ describe('what makes no sense', () => {
     ['--format csv --file a.ndjson.gz', '--format csv contradicts --file a.ndjson.gz'],
     ['-o csv --format json', '--output csv contradicts --format json'],
     ['--last 30', '--last must be a duration, such as 30d, 2w, 3m or 24h, not "30"'],
-    ['--last 30d --end-date 2026-02-01', '--last cannot be combined with --start-date or --end-date'],
-    ['--last 30d --start-date 2026-02-01', '--last cannot be combined with --start-date or --end-date'],
+    ['--last 30d --end-date 2026-02-01', '--last cannot be used with --start-date or --end-date'],
+    ['--last 30d --start-date 2026-02-01', '--last cannot be used with --start-date or --end-date'],
   ])('%s is refused in one line', async ([flags = '', message = ''], { local }) => {
     expect(await local.run(`analytics export ${flags}`)).toEqual({
       code: 2,

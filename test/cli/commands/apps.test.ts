@@ -105,7 +105,7 @@ describe('delete', () => {
     const asked = await remote.run(`apps delete ${clientId}`, { env, tty: 200, typed: ['Reports\r'] })
     expect(asked.code).toBe(0)
     expect(asked.stderr).toContain(
-      `Delete application Reports (${clientId}) on school.example? Its grants and tokens end with it. This cannot be undone.`,
+      `Delete application Reports (${clientId}) on school.example? Its grants and tokens are revoked. This cannot be undone.`,
     )
     expect(asked.stderr).toContain(`Deleted application ${clientId}\n`)
     expect(await resultOf(remote, 'auth grants list', { env })).toEqual([])

@@ -244,7 +244,7 @@ describe('a user', () => {
     expect(asked.stderr).toContain('This cannot be undone.')
     expect(asked).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('Erased user ext:S-1: the personal data is gone for good\n'),
+      stderr: expect.stringContaining('Erased user ext:S-1; the personal data cannot be restored\n'),
     })
     const { stdout } = await local.run(`users get ${id} -o json`)
     expect(stdout).not.toContain('ada@school.example')

@@ -36,7 +36,9 @@ describe('help', () => {
     expect(noun.stdout).toContain('\n  grants revoke <grant>  ')
     const group = await cli.run('auth grants --help')
     expect(group).toMatchObject({ code: 0, stderr: '' })
-    expect(group.stdout).toMatch(/^Usage: learnctl auth grants <command> \[flags\]\n\nList and revoke /)
+    expect(group.stdout).toMatch(
+      /^Usage: learnctl auth grants <command> \[flags\]\n\nManage the applications /,
+    )
     expect(group.stdout).toMatch(/^ {2}list {2,}\S.*\n {2}revoke <grant> {2}\S/m)
     expect(group.stdout).not.toContain('login')
     expect(await cli.run('help auth grants')).toEqual(group)
