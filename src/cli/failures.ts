@@ -35,7 +35,7 @@ export interface Failure {
 
 const nothing = { why: [], hint: null, status: null, requestId: null, retryable: false, details: [] } as const
 
-/** What a thrown fault means: text, exit code, and what helps. `academy` is the one that was called, if any. */
+/** What a thrown fault means: text, exit code, and what helps. `target` is what was called, if anything. */
 export function failureOf(error: unknown, target: Target | null): Failure {
   if (error instanceof RefusedCallError) return failureOfApiError(error.refusal, target, error)
   if (error instanceof ApiError) return failureOfApiError(error, target)

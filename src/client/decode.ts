@@ -3,7 +3,7 @@ import type { HttpBody, HttpResponse } from '../contract/http.ts'
 import { hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
 
 /** The most that is held of a success that is read as a whole: 64 MiB. */
-export const maximumBodyBytes = 64 * 1024 * 1024
+const maximumBodyBytes = 64 * 1024 * 1024
 
 /** A list as every server's is shown: the items, and the way on when the body names one. */
 export interface ListBody {

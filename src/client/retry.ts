@@ -81,7 +81,7 @@ export async function retry<Answer>(
 }
 
 /** True for a fault that another attempt may mend. */
-export function isRetried(error: unknown): error is ApiError | ConnectionError | TimeoutError {
+function isRetried(error: unknown): error is ApiError | ConnectionError | TimeoutError {
   if (error instanceof ConnectionError) return !lastingFaults.has(error.code)
   if (error instanceof ApiError)
     return retriedStatuses.has(error.status) || error.code === 'idempotency_in_progress'

@@ -48,8 +48,8 @@ export interface RemoteTarget extends Chosen {
 /** An academy, here or elsewhere. */
 export type Target = LocalTarget | RemoteTarget
 
-/** What an academy is chosen from. */
-export interface AcademySources {
+/** What a target is chosen from. */
+export interface TargetSources {
   readonly settings: Settings
   readonly env: Environment
   readonly profiles: Profiles
@@ -61,7 +61,7 @@ export interface AcademySources {
  * names an address, a database or a profile decides. A stored credential goes only to the origin it was stored for.
  * Throws a SettingError on contradictions, unknown profiles and malformed addresses.
  */
-export function chooseTarget(from: AcademySources): Target | null {
+export function chooseTarget(from: TargetSources): Target | null {
   const { url, database } = from.settings
   const profile = chosenProfile(from)
   const named = [url, database, profile].filter((place) => place.value !== null)
@@ -101,13 +101,13 @@ interface UsedProfile {
   readonly origin: Origin
 }
 
-function chosenProfile({ settings, profiles }: AcademySources) {
+function chosenProfile({ settings, profiles }: TargetSources) {
   if (settings.profile.value !== null || profiles.active === null) return settings.profile
   const origin: Origin = { source: 'profile', name: `active profile ${profiles.active}` }
   return { value: profiles.active, origin, shadows: [] }
 }
 
-function findProfile({ profiles }: AcademySources, name: string, origin: Origin): Profile {
+function findProfile({ profiles }: TargetSources, name: string, origin: Origin): Profile {
   const profile = profileOf(profiles, name)
   if (profile) return profile
   const valid = Object.keys(profiles.profiles)
@@ -133,7 +133,7 @@ function remoteOnly(profile: Profile): RemoteProfile | null {
 }
 
 function local(
-  { cwd }: AcademySources,
+  { cwd }: TargetSources,
   database: string,
   profile: string | null,
   origin: Origin,
@@ -143,7 +143,7 @@ function local(
   return { kind: 'local', database: resolve(cwd, database), profile, origin, shadows } as const
 }
 
-function remote(from: AcademySources, url: string, used: UsedProfile | null, chosen: Chosen): RemoteTarget {
+function remote(from: TargetSources, url: string, used: UsedProfile | null, chosen: Chosen): RemoteTarget {
   const bound = used?.stored.credential
   const fits = bound?.origin === new URL(url).origin
   const candidates: Omit<Credential, 'shadows'>[] = environmentCredentials(from.env)

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 
 /** Items in one batch. */
-export const maximumBatchSize = 1000
+const maximumBatchSize = 1000
 
 export const OnExists = z.enum(['fail', 'update', 'skip'])
 

@@ -1,15 +1,16 @@
-import { joinReferences } from '../../codec/reference-list.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { bound, type FieldFlag, type Flag } from '../command/flag.ts'
+import { bound, type FieldFlag } from '../command/flag.ts'
 import { withTimeZone } from '../command/time-flag.ts'
 import { exportForm, formatNames } from '../export/export-form.ts'
 import { assertSeveralTaken } from '../export/several-references.ts'
 import { showRequest } from '../operation/dry-run.ts'
+import { queryOf } from '../operation/query.ts'
+import { columnsAsked } from '../output/asked.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
 type Query = QueryInput<typeof analytics.learners>
@@ -132,7 +133,7 @@ async function runExport(context: Context, given: Given): Promise<void> {
   }
   const wanted = {
     ...form,
-    query: queryOf(context, given),
+    query: filterOf(context, given),
     columns: chosenColumns(settings),
     raw: flags['raw'] === true,
     bom: flags['bom'] === true,
@@ -162,7 +163,7 @@ function chosenColumns({ columns: { value, origin } }: Settings): readonly strin
 async function runSummary(context: Context, given: Given): Promise<void> {
   const { io, session, settings, output } = context
   const [caller, operation] = await Promise.all([session.caller(), contract()])
-  const query = { ...queryOf(context, given), limit: 1 }
+  const query = { ...filterOf(context, given), limit: 1 }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
   await assertSeveralTaken(context, caller, operation, query, several)
   const { data } = await caller.call(operation, { query, signal: io.signal })
@@ -178,7 +179,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
     import('../output/summary-view.ts'),
     import('../terminal/colour.ts'),
   ])
-  const rowsWanted = settings.quiet.value || ['flag', 'environment'].includes(settings.columns.origin.source)
+  const rowsWanted = settings.quiet.value || columnsAsked(settings)
   if (format === 'table' && io.stdout.isTTY && !rowsWanted) {
     const chalk = await painter(colourLevel(io.stdout, io.env, settings.color.value))
     return output.text(drawSummary(summary, io.stdout.columns ?? 80, chalk))
@@ -193,27 +194,17 @@ async function runSummary(context: Context, given: Given): Promise<void> {
 }
 
 function hostIn({ session }: Context): string {
-  const academy = session.target()
-  return academy.kind === 'remote' ? new URL(academy.url).host : academy.database
+  const target = session.target()
+  return target.kind === 'remote' ? new URL(target.url).host : target.database
 }
 
-function parameterOf({ kind }: Flag, value: unknown): unknown {
-  if (kind === 'texts' && Array.isArray(value)) return joinReferences(value.map(String))
-  return value === true ? 'true' : value
-}
-
-function queryOf({ session }: Context, { flags }: Given): Omit<Query, 'format'> {
+/** Which rows are wanted; `--last` is another word for a start. */
+function filterOf({ session }: Context, { flags }: Given): Omit<Query, 'format'> {
   if (session.target().kind === 'local') checkChoices(ownFlags, flags)
-  const query = Object.fromEntries(
-    filterFlags.flatMap(({ place, flag }) => {
-      const value = flags[flag.name]
-      return value === undefined ? [] : [[place, parameterOf(flag, value)]]
-    }),
-  )
+  const query = queryOf(filterFlags, flags)
   const last = flags[lastFlag.name]
   if (last === undefined) return query
-  if (query['start_date'] !== undefined || query['end_date'] !== undefined) {
-    throw new UsageError('--last cannot be used with --start-date or --end-date')
-  }
+  const other = ['start-date', 'end-date'].find((name) => flags[name] !== undefined)
+  if (other) throw new UsageError(`--last and --${other} cannot be used together`)
   return { ...query, start_date: String(last) }
 }

@@ -37,13 +37,13 @@ async function run(context: Context): Promise<void> {
     return showRequest(context, caller.request(users.profile, { signal: io.signal }))
   }
   const { data: user, date } = await caller.call(users.profile, { signal: io.signal })
-  const academy = session.target()
+  const target = session.target()
   const value = {
-    profile: academy.profile,
-    academy: academy.kind === 'local' ? academy.database : academy.url,
-    source: academy.origin.name,
-    shadows: academy.shadows.map(({ name }) => name),
-    credential: academy.kind === 'remote' && academy.credential ? told(academy.credential) : null,
+    profile: target.profile,
+    academy: target.kind === 'local' ? target.database : target.url,
+    source: target.origin.name,
+    shadows: target.shadows.map(({ name }) => name),
+    credential: target.kind === 'remote' && target.credential ? told(target.credential) : null,
     user: briefly(user),
   }
   await output.one(value, shapeOfValue(value, columns))

@@ -15,8 +15,8 @@ export const token: Command = {
 
 async function run({ session, settings, output }: Context): Promise<void> {
   if (settings.dryRun.value) {
-    const academy = session.target()
-    const credential = academy.kind === 'remote' ? academy.credential : null
+    const target = session.target()
+    const credential = target.kind === 'remote' ? target.credential : null
     if (credential) return output.note(`Would print the credential from ${credential.origin.name}`)
   }
   await output.text(`${await session.bearer()}\n`)

@@ -1,8 +1,9 @@
 import type { Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { Lookup } from '../operation/lookup.ts'
-import { countOf, thingName } from '../operation/thing-name.ts'
+import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { counted } from '../terminal/counted.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 /** Names what goes with a course; without `--force` throws a CommandError where that is more than the course itself. */
@@ -19,7 +20,7 @@ export async function courseDeletion(look: Lookup, { arguments: names, flags }: 
     [await look.count(enrollments.list, { course_id: reference }), 'enrolment'],
   ] as const
   const [[lessonCount]] = counts
-  const content = counts.flatMap(([count, noun]) => (count ? [countOf(count, noun)] : []))
+  const content = counts.flatMap(([count, noun]) => (count ? [counted(count, noun)] : []))
   const name = thingName(found, reference)
   if (lessonCount && flags['force'] !== true) {
     throw new CommandError('has_lessons', 'conflict', `Course ${name} has ${content.join(' and ')}`, {

@@ -67,26 +67,26 @@ function courseOf({ arguments: { what = 'dashboard', id } }: Given): string | un
 
 /** The address below which the dashboard is. Throws a CommandError for a local academy that nobody serves. */
 async function baseOf(context: Context): Promise<string> {
-  const academy = context.session.target()
-  if (academy.kind === 'remote') return normaliseBaseUrl(academy.url)
+  const target = context.session.target()
+  if (target.kind === 'remote') return normaliseBaseUrl(target.url)
   const servers = await runningServers(context.directories.state).list()
   const { isServing } = await import('../local-server/stop-server.ts')
   // The one that was started last is the one that somebody thinks of.
   for (const server of servers.toReversed()) {
-    if (server.database !== academy.database) continue
+    if (server.database !== target.database) continue
     if (context.settings.dryRun.value || (await isServing(context, server)))
       return normaliseBaseUrl(server.url)
   }
-  const which = academy.profile === localProfile ? '' : ` --database ${academy.database}`
-  throw new CommandError('not_running', 'notFound', `No server is running for ${academy.database}`, {
+  const which = target.profile === localProfile ? '' : ` --database ${target.database}`
+  throw new CommandError('not_running', 'notFound', `No server is running for ${target.database}`, {
     hint: `Start one: learnctl server start --detach${which}`,
   })
 }
 
 /** The course's own id, so that a wrong one is told here; as given where nobody can be asked. */
 async function idOf({ io, session }: Context, reference: string): Promise<string> {
-  const academy = session.target()
-  if (academy.kind === 'remote' && academy.credential === null) return reference
+  const target = session.target()
+  if (target.kind === 'remote' && target.credential === null) return reference
   const [caller, { courses }] = await Promise.all([session.caller(), import('../../contract/courses.ts')])
   try {
     const { data } = await caller.call(courses.get, { params: { courseId: reference }, signal: io.signal })

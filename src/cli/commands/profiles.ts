@@ -13,6 +13,7 @@ import type { Command, Given } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { noColumns, noTarget, notAList } from '../command/refusals.ts'
+import { recordAsked } from '../output/asked.ts'
 import { maskCredential } from '../output/mask.ts'
 import { shapeOfValue } from '../output/value-shape.ts'
 import { checkedName } from '../sign-in/profile-name.ts'
@@ -184,7 +185,7 @@ async function change(
 
 /** Says what was done, or prints the profile where a format was asked for. */
 async function tell({ settings, profiles, output }: Context, name: string, text: string): Promise<void> {
-  if (settings.output.value === 'table') return output.done(text)
+  if (!recordAsked(settings)) return output.done(text)
   const row = rowOf(profiles.read(), name)
   await output.one(row, { ...shapeOfValue(row, columns), identifier: 'name' })
 }

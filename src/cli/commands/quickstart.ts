@@ -92,8 +92,8 @@ async function chooseDatabase(context: Context) {
   const { io, session, settings, directories, profiles } = context
   const program = io.env['npm_command'] === 'exec' ? 'npx learnctl' : 'learnctl'
   if (settings.database.value !== null) {
-    const academy = session.target()
-    const database = academy.kind === 'local' ? academy.database : directories.database
+    const target = session.target()
+    const database = target.kind === 'local' ? target.database : directories.database
     return { database, prefix: `${program} --database ${settings.database.value}`, active: null }
   }
   const stored = profiles.read()

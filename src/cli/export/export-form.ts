@@ -58,7 +58,7 @@ export function exportForm(
   const gzip = file !== undefined && /\.gz$/i.test(file)
   const asked = [...askedByFlags(output, formatFlag), ...askedByName(file, gzip)]
   const [first, other] = [asked[0], asked.find(({ format }) => format !== asked[0]?.format)]
-  if (first && other) throw new UsageError(`${first.by} contradicts ${other.by}`)
+  if (first && other) throw new UsageError(`${first.by} and ${other.by} cannot be used together`)
   if (first) return { format: checked(first, file), gzip }
   // What is set for all commands is meant for a screen where it is a table.
   const set = output.origin.source !== 'default' && !(file !== undefined && output.value === 'table')

@@ -1,6 +1,7 @@
 import type { Caller } from '../../client/caller.ts'
 import type { Context } from '../command/context.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
+import { counted } from '../terminal/counted.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.ts'
@@ -76,10 +77,6 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
     await target?.discard()
     throw error
   }
-}
-
-function counted(count: number, thing: string): string {
-  return `${count} ${thing}${count === 1 ? '' : 's'}`
 }
 
 /** How many rows there will be, where somebody watches and the platform counts. */

@@ -1,8 +1,9 @@
 import type { Format } from '../../config/setting.ts'
 import { LearnerRow } from '../../contract/analytics.ts'
 import type { Context } from '../command/context.ts'
-import { type Column, labelled, pathMeant, pathsIn, pick } from '../output/columns.ts'
-import type { ListEncoder } from '../output/formats/format.ts'
+import { type Column, labelled, pathMeant, pathsIn } from '../output/columns.ts'
+import { type ListEncoder, narrowed } from '../output/formats/format.ts'
+import { jsonLines } from '../output/formats/json.ts'
 import { colourLevel, painter } from '../terminal/colour.ts'
 
 /** The columns of every row; a platform elsewhere may have more. */
@@ -59,13 +60,8 @@ export async function rowEncoder(
     case 'yaml':
       return narrowed((await (await import('../output/formats/yaml.ts')).loadYaml()).list(), chosen)
     default:
-      return narrowed(format === 'json' ? jsonRows() : jsonLines, chosen)
+      return narrowed(format === 'json' ? jsonRows() : jsonLines.list(), chosen)
   }
-}
-
-const jsonLines: ListEncoder = {
-  rows: (values) => values.map((value) => `${JSON.stringify(value)}\n`).join(''),
-  end: () => '',
 }
 
 /** One array, a row a line. */
@@ -80,12 +76,6 @@ function jsonRows(): ListEncoder {
     },
     end: () => (empty ? '[]\n' : '\n]\n'),
   }
-}
-
-function narrowed(encoder: ListEncoder, columns: readonly Column[] | null): ListEncoder {
-  if (columns === null) return encoder
-  const paths = columns.map(({ path }) => path)
-  return { rows: (values) => encoder.rows(values.map((value) => pick(value, paths))), end: encoder.end }
 }
 
 function marked(encoder: ListEncoder): ListEncoder {

@@ -1,8 +1,8 @@
 import type { Caller } from '../../client/caller.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
 import { splitReferences } from '../../codec/reference-list.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
+import { valueAt } from '../output/columns.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 /**
@@ -46,18 +46,14 @@ async function listParameters(caller: Caller, operation: Operation, signal: Abor
   const undescribed = [errors.ApiError, errors.NotOfferedError, errors.ProtocolError]
   try {
     const { data } = await caller.call(service.openapi, { signal })
-    const path = memberOf(data['paths'], operation.path)
-    const parameters = memberOf(memberOf(path, operation.method.toLowerCase()), 'parameters')
+    const path = valueAt(data['paths'], operation.path)
+    const parameters = valueAt(path, `${operation.method.toLowerCase()}.parameters`)
     if (!Array.isArray(parameters)) return []
     return parameters
-      .filter((parameter) => memberOf(memberOf(parameter, 'schema'), 'type') === 'array')
-      .map((parameter) => memberOf(parameter, 'name'))
+      .filter((parameter) => valueAt(parameter, 'schema.type') === 'array')
+      .map((parameter) => valueAt(parameter, 'name'))
   } catch (error) {
     if (undescribed.some((kind) => error instanceof kind)) return []
     throw error
   }
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  return isJsonObject(value) ? value[name] : undefined
 }

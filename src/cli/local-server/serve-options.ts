@@ -4,7 +4,7 @@ import type { Flag } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** How the log is written. */
-export const logFormats = ['text', 'json'] as const
+const logFormats = ['text', 'json'] as const
 
 /** The flags of `server start`. */
 export const serveFlags: readonly Flag[] = [

@@ -1,12 +1,9 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
 import { isJsonObject } from '../../codec/json-object.ts'
-import { systemCode } from '../../config/errors.ts'
 import { parseNumber } from '../command/flag-value.ts'
 import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { readDocument, readJsonOrDocument } from './document.ts'
+import { readDocument, readJsonOrDocument, readText } from './document.ts'
 
 /** The body of `learnctl api`: `--body`, and over it each `--field name=value`; undefined where neither is given. */
 export async function apiFields(io: Io, body: unknown, fields: readonly string[]): Promise<unknown> {
@@ -36,10 +33,5 @@ async function typed(io: Io, text: string, flag: string): Promise<unknown> {
   if (/^".*"$/s.test(text)) return readJsonOrDocument(io, text, flag)
   if (!text.startsWith('@')) return text
   if (/\.(json|ya?ml)$/i.test(text)) return readDocument(io, text, flag)
-  const path = text.slice(1)
-  try {
-    return await readFile(resolve(io.cwd, path), { encoding: 'utf8', signal: io.signal })
-  } catch (error) {
-    throw new UsageError(`Cannot read ${path}: ${systemCode(error)}`, { cause: error })
-  }
+  return readText(io, text.slice(1))
 }

@@ -34,7 +34,8 @@ export async function readJsonOrDocument(io: Io, text: string, flag: string): Pr
   }
 }
 
-async function readText(io: Io, path: string): Promise<string> {
+/** The text of a file (UTF-8, without a byte order mark). Throws a UsageError where it cannot be read. */
+export async function readText(io: Io, path: string): Promise<string> {
   try {
     return (await readFile(resolve(io.cwd, path), { encoding: 'utf8', signal: io.signal })).replace(
       /^\uFEFF/,

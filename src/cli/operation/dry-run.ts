@@ -11,8 +11,8 @@ const secretHeader = /^(authorization|proxy-authorization|cookie|x-.*(key|token|
  */
 export async function showRequest(context: Context, request: OutgoingRequest): Promise<void> {
   const { settings, session, output } = context
-  const academy = session.target()
-  const signed = academy.kind === 'remote' && academy.credential !== null
+  const target = session.target()
+  const signed = target.kind === 'remote' && target.credential !== null
   const headers = Object.fromEntries(
     Object.entries(signed ? { authorization: `Bearer ${masked}`, ...request.headers } : request.headers).map(
       ([name, value]) => [

@@ -29,7 +29,7 @@ export async function printList(
 }
 
 /** How many items are wanted: all, or the limit, whichever was said more specifically. Throws a UsageError on both. */
-export function limitOf({ all, limit }: Settings): number {
+function limitOf({ all, limit }: Settings): number {
   if (!all.value) return limit.value
   const rank = sources.indexOf(all.origin.source) - sources.indexOf(limit.origin.source)
   if (rank === 0 && all.origin.source !== 'default') {

@@ -1,13 +1,12 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
-import type { Settings } from '../../config/settings.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
-import type { BoundFlag } from '../command/flag.ts'
+import { recordAsked } from '../output/asked.ts'
 import { pathsMeant, valueAt } from '../output/columns.ts'
 import type { Shape } from '../output/output.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
@@ -17,6 +16,7 @@ import { showRequest } from './dry-run.ts'
 import { createLookup } from './lookup.ts'
 import { ifVersionFlag } from './operation-flags.ts'
 import type { OperationSpec, Rows } from './operation-spec.ts'
+import { queryOf } from './query.ts'
 import { type Sources, withSources } from './refused-call.ts'
 
 /** A declared command, with what its flags and arguments stand for. */
@@ -80,12 +80,6 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   if (exit) throw new ExitWith(exit)
 }
 
-/** True where a form of the record was asked for, rather than what was done. */
-function recordAsked({ output, columns, quiet }: Settings): boolean {
-  const chosen = ['flag', 'environment'].includes(columns.origin.source)
-  return output.origin.source !== 'default' || chosen || quiet.value
-}
-
 /** Prints the id of what was made or changed where standard output is not a terminal: scripts go on from there. */
 async function printId({ io, output }: Context, { identifier }: Operation, answer: unknown): Promise<void> {
   const id = valueAt(answer, identifier ?? 'id')
@@ -103,7 +97,7 @@ async function inputOf(context: Context, given: Given, call: BoundCall): Promise
     params: Object.fromEntries(
       positions.map(([parameter, { name }]) => [parameter, given.arguments[name] ?? '']),
     ),
-    query: queryOf(call.query, given),
+    query: queryOf(call.query, given.flags),
     ...(hasBody && { body: await makeBody(context, given, { operation, flags: fields, fixed, password }) }),
     ...(typeof version === 'number' && { ifMatch: version }),
     signal: context.io.signal,
@@ -125,15 +119,6 @@ function assertSecretShown(
     code: 'secret_lost',
     hint: `To print it alone: --columns ${secret}`,
   })
-}
-
-function queryOf(query: readonly BoundFlag[], given: Given): Record<string, unknown> {
-  return Object.fromEntries(
-    query.flatMap(({ place, flag }) => {
-      const value = given.flags[flag.name]
-      return value === undefined ? [] : [[place, value]]
-    }),
-  )
 }
 
 function shapeOfRows({ columns }: Rows): Shape {

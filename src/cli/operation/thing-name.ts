@@ -19,8 +19,3 @@ export function inVersion(thing: unknown): string {
   const version = valueAt(thing, 'version')
   return typeof version === 'number' ? `, version ${version}` : ''
 }
-
-/** `1 lesson`, `12 lessons`. */
-export function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}

@@ -14,7 +14,7 @@ import {
   pick,
   valueAt,
 } from './columns.ts'
-import { type Format, hiddenNote, type ListEncoder } from './formats/format.ts'
+import { type Format, hiddenNote, type ListEncoder, narrowed } from './formats/format.ts'
 
 /** What is known about a result before it is there: it orders columns, and tells which names are valid. */
 export interface Shape {
@@ -84,7 +84,7 @@ export function createOutput(io: Io, settings: Settings): Output {
       case 'json':
       case 'jsonl':
       case 'yaml':
-        return narrowed(await documentFormat(format), chosen)
+        return reduced(await documentFormat(format), chosen)
       case 'csv': {
         const fields = fieldsOf(sample, shape)
         return (await import('./formats/csv.ts')).csv(chosen ?? labelled(fields, fields))
@@ -181,17 +181,10 @@ function noId(): UsageError {
   return new UsageError('--quiet is not supported here: the result has no id', { code: 'no_id' })
 }
 
-function narrowed(format: Format, columns: readonly Column[] | null): Format {
+function reduced(format: Format, columns: readonly Column[] | null): Format {
   if (columns === null) return format
   const paths = columns.map(({ path }) => path)
-  const narrow = (value: unknown) => pick(value, paths)
-  return {
-    one: (value) => format.one(narrow(value)),
-    list: () => {
-      const encoder = format.list()
-      return { rows: (values) => encoder.rows(values.map(narrow)), end: encoder.end }
-    },
-  }
+  return { one: (value) => format.one(pick(value, paths)), list: () => narrowed(format.list(), columns) }
 }
 
 /** The columns of a CSV: what is declared, then what a sample has beside it. What is declared as one is one cell. */

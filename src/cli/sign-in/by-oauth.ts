@@ -13,6 +13,7 @@ import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
 import { users } from '../../contract/users.ts'
 import { openPage } from '../command/browser.ts'
 import type { Context } from '../command/context.ts'
+import { counted } from '../terminal/counted.ts'
 import { say } from '../terminal/io.ts'
 import { visible } from '../terminal/visible.ts'
 import type { OAuthClient } from './client.ts'
@@ -103,7 +104,7 @@ async function showCode(
     '',
     address,
     '',
-    `and enter this code within ${minutes} minute${minutes === 1 ? '' : 's'}:`,
+    `and enter this code within ${counted(minutes, 'minute')}:`,
     '',
     code,
     '',

@@ -92,7 +92,7 @@ export const courseRoutes = routesOf(courses, {
 })
 
 /** Writes what changed as a new version; nothing changed keeps the version and the times. */
-export function changeCourse(call: Call, current: Course, input: StoredInput): CourseUpdate {
+function changeCourse(call: Call, current: Course, input: StoredInput): CourseUpdate {
   const changed = changedFields(input, current)
   if (current.status === 'archived' && changed.some((key) => key !== 'status')) {
     throw new ProblemError(

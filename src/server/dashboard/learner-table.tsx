@@ -62,7 +62,7 @@ export function CourseTable({
 }
 
 /** A learner's name, or the e-mail address where there is none. */
-export function nameOf({ firstName, lastName, email }: LearnerRow): string {
+function nameOf({ firstName, lastName, email }: LearnerRow): string {
   return [firstName, lastName].filter(Boolean).join(' ').trim() || email
 }
 

@@ -85,7 +85,7 @@ export function writeCursor(sort: string, ...values: readonly Cell[]): string {
 }
 
 /** The value and id in a cursor of this order. */
-export function readCursor(cursor: string, sort: string): [Cell, string] {
+function readCursor(cursor: string, sort: string): [Cell, string] {
   const parts = readCursorParts(cursor, sort, 2)
   if (typeof parts[1] !== 'string') throw invalidCursor()
   return [parts[0] ?? null, parts[1]]

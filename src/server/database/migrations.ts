@@ -19,7 +19,7 @@ type Migration = (database: Database, context: MigrationContext) => void
 const migrations: readonly Migration[] = [createAcademy, addSignIn]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
-export const firstUserEmail = 'admin@academy.local'
+const firstUserEmail = 'admin@academy.local'
 
 const applicationId = 0x6c726e63
 

@@ -123,7 +123,7 @@ export function requireRight(principal: Principal, { scope, roles, summary }: Op
 }
 
 /** Throws 403 `insufficient_scope` unless the credential carries the scope (RFC 6750 §3.1). */
-export function requireScope({ scopes }: Principal, scope: string): void {
+function requireScope({ scopes }: Principal, scope: string): void {
   if ((scopes as readonly string[]).includes(scope)) return
   throw new ProblemError(
     'insufficient_scope',

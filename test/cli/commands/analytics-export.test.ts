@@ -327,7 +327,7 @@ describe('--file', () => {
 describe('what makes no sense', () => {
   test.for([
     ['-q', '--quiet is not supported by `learnctl analytics export`', 'learnctl users list --role learner'],
-    ['--limit 5', '--limit is not supported by', 'An export has all rows'],
+    ['--limit 5', '--limit is not supported by', 'An export contains all rows'],
     [
       '--format jsn',
       '--format must be one of csv, json, jsonl, ndjson, yaml, not "jsn"',
@@ -356,12 +356,12 @@ describe('what makes no sense', () => {
     ['--format json --raw', '--raw is only supported for CSV, not for json'],
     ['-o yaml --bom', '--bom is only supported for CSV, not for yaml'],
     ['--file a.json --raw', '--raw is only supported for CSV, not for json'],
-    ['-o csv --file a.json', '--output csv contradicts --file a.json'],
-    ['--format csv --file a.ndjson.gz', '--format csv contradicts --file a.ndjson.gz'],
-    ['-o csv --format json', '--output csv contradicts --format json'],
+    ['-o csv --file a.json', '--output csv and --file a.json cannot be used together'],
+    ['--format csv --file a.ndjson.gz', '--format csv and --file a.ndjson.gz cannot be used together'],
+    ['-o csv --format json', '--output csv and --format json cannot be used together'],
     ['--last 30', '--last must be a duration, such as 30d, 2w, 3m or 24h, not "30"'],
-    ['--last 30d --end-date 2026-02-01', '--last cannot be used with --start-date or --end-date'],
-    ['--last 30d --start-date 2026-02-01', '--last cannot be used with --start-date or --end-date'],
+    ['--last 30d --end-date 2026-02-01', '--last and --end-date cannot be used together'],
+    ['--last 30d --start-date 2026-02-01', '--last and --start-date cannot be used together'],
   ])('%s is refused in one line', async ([flags = '', message = ''], { local }) => {
     expect(await local.run(`analytics export ${flags}`)).toEqual({
       code: 2,

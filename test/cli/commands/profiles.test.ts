@@ -24,7 +24,9 @@ test('a local profile is used without signing in', async ({ cli }) => {
   expect((await cli.run('courses list --columns title')).stdout).toBe('Go\n')
 })
 
-test('add, use and remove say what they did in one line, and print the profile with -o', async ({ cli }) => {
+test('add, use and remove say what they did in one line, and print the profile with -o or -q', async ({
+  cli,
+}) => {
   const trial = join(cli.cwd, 'trial.db')
   expect(await cli.run('profiles add school --url https://school.example')).toEqual({
     code: 0,
@@ -43,6 +45,7 @@ test('add, use and remove say what they did in one line, and print the profile w
   const { stdout, stderr } = await cli.run('profiles use school -o json')
   expect(JSON.parse(stdout)).toMatchObject({ name: 'school', active: true })
   expect(stderr).toBe('')
+  expect(await cli.run('profiles use trial -q')).toEqual({ code: 0, stdout: 'trial\n', stderr: '' })
   expect(await cli.run('profiles remove school --yes')).toMatchObject({ stderr: 'Removed profile school\n' })
   expect(await cli.run('profiles list -q')).toMatchObject({ code: 0, stdout: 'trial\n' })
 })

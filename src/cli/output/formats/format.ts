@@ -1,3 +1,5 @@
+import { type Column, pick } from '../columns.ts'
+
 /** A list on its way out: pieces that together make one valid document. */
 export interface ListEncoder {
   rows(values: readonly unknown[]): string
@@ -11,6 +13,13 @@ export interface ListEncoder {
 export interface Format {
   one(value: unknown): string
   list(): ListEncoder
+}
+
+/** The same list with each value reduced to some columns; null for all of it. */
+export function narrowed(encoder: ListEncoder, columns: readonly Column[] | null): ListEncoder {
+  if (columns === null) return encoder
+  const paths = columns.map(({ path }) => path)
+  return { rows: (values) => encoder.rows(values.map((value) => pick(value, paths))), end: encoder.end }
 }
 
 /** What is said about columns that a list had no room for; null where all are shown. */

@@ -1,0 +1,15 @@
+import { joinReferences } from '../../codec/reference-list.ts'
+import type { BoundFlag } from '../command/flag.ts'
+import type { FlagValues } from '../command/flag-value.ts'
+
+/** The query that flags stand for, by parameter; a flag that may be repeated is a list of references. */
+export function queryOf(flags: readonly BoundFlag[], values: FlagValues): Record<string, unknown> {
+  return Object.fromEntries(
+    flags.flatMap(({ place, flag }) => {
+      const value = values[flag.name]
+      if (value === undefined) return []
+      const list = flag.kind === 'texts' && Array.isArray(value)
+      return [[place, list ? joinReferences(value.map(String)) : value]]
+    }),
+  )
+}
