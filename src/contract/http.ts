@@ -1,5 +1,6 @@
 /**
- * Header values by name in lower case; what came in several lines is one value, joined by ", " (RFC 9110 §5.3).
+ * Header values by name in lower case; what came in several lines is one value, joined by ", " (RFC 9110 §5.3),
+ * cookies by "; ".
  */
 export type HttpHeaders = Readonly<Record<string, string>>
 

@@ -50,17 +50,21 @@ async function readBytes({ headers, body }: HttpRequest): Promise<Uint8Array> {
   }
   const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of body) {
-    const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
-    size += bytes.length
-    if (size > maximumBytes) throw tooLarge()
-    chunks.push(bytes)
+  try {
+    for await (const chunk of body) {
+      const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk
+      size += bytes.length
+      if (size > maximumBytes) throw tooLarge()
+      chunks.push(bytes)
+    }
+  } catch (cause) {
+    if (cause instanceof ProblemError) throw cause
+    // Nobody is there to be told, but the log: it is no fault of the server's.
+    throw new ProblemError('invalid_parameter', 'The body ended before it was complete.', { cause })
   }
   return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
 }
 
 function tooLarge(): ProblemError {
-  return new ProblemError('content_too_large', `The body is larger than ${maximumBytes} bytes.`, {
-    headers: { connection: 'close' },
-  })
+  return new ProblemError('content_too_large', `The body is larger than ${maximumBytes} bytes.`)
 }

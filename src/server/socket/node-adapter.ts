@@ -1,9 +1,12 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
 
 /** Told of a response that could not be given to its end: its head may have gone out as a success. */
-export type OnBroken = (request: HttpRequest, response: HttpResponse, cause: unknown) => void
+export type OnBroken = (request: HttpRequest, response: HttpResponse | undefined, cause: unknown) => void
+
+const lingerMs = 1_000
 
 /** Puts a transport behind a socket of Node's. */
 export function nodeListener(
@@ -12,9 +15,10 @@ export function nodeListener(
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> {
   return async (incoming, outgoing) => {
     const request = requestOf(incoming)
-    const response = await handle(request)
+    let response: HttpResponse | undefined
     try {
-      await send(response, outgoing)
+      response = await handle(request)
+      await send(response, incoming, outgoing)
     } catch (cause) {
       onBroken(request, response, cause)
       // A clean end would make the part that went out look whole.
@@ -28,7 +32,7 @@ function requestOf(incoming: IncomingMessage): HttpRequest {
   const request = {
     method,
     url: `http://${headers.host ?? 'localhost'}${url}`,
-    // Only set-cookie comes as several lines, and no request has one.
+    // Only set-cookie would be several lines, and nobody reads that of a request.
     headers: headers as Record<string, string>,
     address: socket.remoteAddress ?? 'unknown',
   }
@@ -37,21 +41,49 @@ function requestOf(incoming: IncomingMessage): HttpRequest {
   return { ...request, body: incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> }
 }
 
-function send({ status, headers, body }: HttpResponse, outgoing: ServerResponse): Promise<void> | void {
-  if (body === null) {
-    outgoing.writeHead(status, headers)
-    outgoing.end()
-  } else if (typeof body === 'string' || body instanceof Uint8Array) {
-    outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
-    outgoing.end(body)
-  } else {
+/** Sends a response; a body that is at hand goes with its length. */
+export function send(
+  { status, headers, body }: HttpResponse,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> | void {
+  if (body !== null && typeof body !== 'string' && !(body instanceof Uint8Array)) {
     outgoing.writeHead(status, headers)
     return pour(body, outgoing)
   }
+  const bodiless = incoming.method === 'HEAD' || status === 204 || status === 304
+  outgoing.writeHead(
+    status,
+    bodiless ? headers : { ...headers, 'content-length': Buffer.byteLength(body ?? '') },
+  )
+  if (incoming.complete || incoming.destroyed) outgoing.end(body ?? '')
+  else return sendAmidBody(body ?? '', incoming, outgoing)
+}
+
+/**
+ * Answers while the request's own body still comes: what is left of it is dropped, so that the next request on the
+ * connection begins where it begins, and a connection that is to be closed is not closed on a client that is sending,
+ * which would lose the answer.
+ */
+async function sendAmidBody(
+  body: string | Uint8Array,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  outgoing.write(body)
+  incoming.resume()
+  const late = new AbortController()
+  await Promise.race([once(incoming, 'close'), delay(lingerMs, undefined, late)]).catch(() => {})
+  late.abort()
+  outgoing.end()
 }
 
 /** Writes a stream as fast as the socket takes it; leaves it where the reader has gone. */
 async function pour(body: AsyncIterable<string | Uint8Array>, outgoing: ServerResponse): Promise<void> {
+  // Behind other answers on its connection it waits for its turn, which never comes where that is closed before:
+  // nothing has been read by then.
+  if (outgoing.socket === null) await once(outgoing, 'socket')
+  if (outgoing.destroyed) return
   const gone = new AbortController()
   const leave = () => gone.abort()
   outgoing.once('close', leave)

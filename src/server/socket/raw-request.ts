@@ -3,8 +3,11 @@ import type { Duplex } from 'node:stream'
 import type { LogEntry } from '../http/log.ts'
 import { everyHeader } from '../http/request-context.ts'
 import { ProblemError, problemOf } from '../problem/problem-error.ts'
+import { send } from './node-adapter.ts'
 
 const single: readonly string[] = ['host', 'authorization']
+/** How long a client that was told off may take to read it and go. */
+const farewellMs = 1_000
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
 /** The host names, without ports, that a request to this server may carry. */
@@ -87,9 +90,8 @@ export function sendRefusal(
   log: (entry: LogEntry) => void,
 ): void {
   const path = incoming.url?.split('?', 1)[0] ?? '/'
-  outgoing.writeHead(refusal.status, headersOf(refusal, requestId))
-  outgoing.end(JSON.stringify(problemOf(refusal, path, requestId)))
-  incoming.resume()
+  const body = JSON.stringify(problemOf(refusal, path, requestId))
+  void send({ status: refusal.status, headers: headersOf(refusal, requestId), body }, incoming, outgoing)
   log(entryOf(refusal, requestId, incoming.method ?? '', path, now))
 }
 
@@ -114,6 +116,7 @@ export function sendRaw(
   socket.end(
     `HTTP/1.1 ${refusal.status} ${problemOf(refusal, '/', '').title}\r\n${lines.join('')}\r\n${body}`,
   )
+  setTimeout(() => socket.destroy(), farewellMs).unref()
   log(entryOf(refusal, requestId, '', '', now))
 }
 

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { type AcademyFile, openAcademyFile } from '../academy.ts'
 import { type FirstPassword, makeFirstPassword } from '../access/first-admin.ts'
 import { localPrincipal } from '../access/identify.ts'
@@ -84,7 +85,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const drain = drainOf(server)
   server.maxConnections = 500
   server.timeout = stalledMs
-  server.on('clientError', (error, socket) => sendRaw(error, socket, newId('req'), now(), log))
+  const refuseRaw = (error: NodeJS.ErrnoException, socket: Duplex) =>
+    sendRaw(error, socket, newId('req'), now(), log)
+  server.on('clientError', refuseRaw)
+  // Node would close the one without a word, and answer the other without problem details: an expectation may be
+  // ignored (RFC 9110 §10.1.1).
+  server.on('connect', (_, socket) => refuseRaw(new Error('CONNECT is not supported'), socket))
+  server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing))
   // The port first: an academy that is made for nothing would have lost its first key. No request can come in
   // before the database is open, because nothing waits until the listener is there.
   await listen(server, options)
@@ -102,10 +109,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     () => routes,
     endpoints,
   )
-  listener = nodeListener(withCors(app, options.corsOrigins, newId), ({ method, url }, { headers }, cause) =>
+  listener = nodeListener(withCors(app, options.corsOrigins, newId), ({ method, url }, response, cause) =>
     log({
       time: now().toISOString(),
-      requestId: headers['x-request-id'] ?? '',
+      requestId: response?.headers['x-request-id'] ?? '',
       method,
       path: new URL(url).pathname,
       status: 500,
