@@ -59,9 +59,8 @@ async function startWithOwnNode() {
   }
   const { spawn } = await import('node:child_process')
   const child = spawn(own, [launcher].concat(words), { stdio: 'inherit' })
-  // A terminal sends Ctrl-C to both: the child's clean-up is waited for.
-  process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
-  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  // The child's clean-up is waited for. What a terminal sends reaches both; the child takes it twice as once.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => {
     console.error(`error: ${own} cannot be started: ${error.message}`)
     process.exitCode = 1

@@ -142,6 +142,7 @@ test.for([
 test.for([
   ['SIGINT', 130],
   ['SIGTERM', 143],
+  ['SIGHUP', 143],
 ] as const)('%s in the middle of an export ends it and leaves no file', async ([signal, code]) => {
   const cwd = freshDirectory()
   let during: string[] = []

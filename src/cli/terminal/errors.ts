@@ -79,7 +79,7 @@ export class InterruptedError extends Error {
   readonly code = 'interrupted'
   readonly exit: ExitName
 
-  constructor(signal: 'SIGINT' | 'SIGTERM') {
+  constructor(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP') {
     super(signal === 'SIGINT' ? 'interrupted' : 'terminated')
     this.exit = signal === 'SIGINT' ? 'interrupted' : 'terminated'
   }

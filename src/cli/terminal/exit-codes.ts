@@ -20,7 +20,7 @@ export const exitCodes = {
   partial: { code: 8, when: 'Some items of a batch failed' },
   drift: { code: 9, when: 'courses diff found changes' },
   interrupted: { code: 130, when: 'Ctrl-C (SIGINT), after clean-up' },
-  terminated: { code: 143, when: 'SIGTERM, after clean-up' },
+  terminated: { code: 143, when: 'SIGTERM, or SIGHUP from a terminal that closes, after clean-up' },
 } as const
 
 export type ExitName = keyof typeof exitCodes

@@ -20,16 +20,12 @@ export interface Io extends Place {
   readonly random: () => number
   /** Shows a page, http or https, in the user's browser, where there is one: nothing tells whether it did. */
   readonly openBrowser: (url: string) => Promise<void>
-  /** Aborted by SIGINT and SIGTERM, with an InterruptedError as its reason. */
+  /** Aborted by SIGINT, SIGTERM and SIGHUP, with an InterruptedError as its reason. */
   readonly signal: AbortSignal
 }
 
-/** The process's own streams, environment, clock and signals. A second SIGINT or SIGTERM ends it at once. */
+/** The process's own streams, environment, clock and signals. */
 export function processIo(): Io {
-  const controller = new AbortController()
-  for (const name of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(name, () => controller.abort(new InterruptedError(name)))
-  }
   return {
     // Opening standard input keeps a process alive: only who reads it may touch it.
     get stdin() {
@@ -52,8 +48,24 @@ export function processIo(): Io {
     },
     random: Math.random,
     openBrowser,
-    signal: controller.signal,
+    signal: interruption(),
   }
+}
+
+/** Ctrl-C comes from the terminal and again from a launcher such as npm: within this time that is one signal. */
+const oneSignalMs = 100
+
+/** Aborted by the first signal, so that there is time to clean up. A second one ends the process at once. */
+function interruption(): AbortSignal {
+  const controller = new AbortController()
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    const hear = () => {
+      controller.abort(new InterruptedError(name))
+      setTimeout(() => process.off(name, hear), oneSignalMs).unref()
+    }
+    process.on(name, hear)
+  }
+  return controller.signal
 }
 
 async function openBrowser(url: string): Promise<void> {
@@ -64,13 +76,18 @@ async function openBrowser(url: string): Promise<void> {
   child.on('error', () => {})
 }
 
+/** A terminal that closes must not end the process before its clean-up, as an `error` without a listener would. */
+export function outliveFaults(stream: Output): void {
+  if (stream.listenerCount('error') === 0) stream.on('error', () => {})
+}
+
 /**
  * Writes to a stream and waits until it took everything, so that a slow reader slows the writer down. Throws
  * ReaderGoneError when nobody reads any more, and a CommandError on a full disk and the like.
  */
 export function write(stream: Output, text: string | Uint8Array): Promise<void> {
-  // The callback below reports the fault; an 'error' event that nobody listens to would end the process.
-  if (stream.listenerCount('error') === 0) stream.on('error', () => {})
+  // The callback below reports the fault.
+  outliveFaults(stream)
   return new Promise((resolve, reject) => {
     stream.write(text, (error) => {
       if (error) reject(writeFault(error))
@@ -90,7 +107,7 @@ function writeFault(cause: Error): Error {
 }
 
 /** Writes to standard error; a reader that has gone changes nothing about the work. */
-export async function say(io: Io, text: string): Promise<void> {
+export async function say(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
   try {
     await write(io.stderr, text)
   } catch (error) {

@@ -1,4 +1,4 @@
-import { type Io, say } from './io.ts'
+import { type Io, outliveFaults, say } from './io.ts'
 
 /** Tells how far long work is: a bar on a terminal, a line every 10 s elsewhere; always on standard error. */
 export interface ProgressLine {
@@ -11,7 +11,11 @@ const everyMs = 10_000
 const firstAfterMs = 500
 
 /** The progress of some `what`, such as `rows`; `total` is null where it is not known. */
-export async function createProgressLine(io: Io, what: string, total: number | null): Promise<ProgressLine> {
+export async function createProgressLine(
+  io: Pick<Io, 'stderr' | 'now'>,
+  what: string,
+  total: number | null,
+): Promise<ProgressLine> {
   const startedMs = io.now()
   let saidMs = startedMs
   const rate = (done: number) => Math.round((done / Math.max(1, io.now() - startedMs)) * 1000)
@@ -27,6 +31,7 @@ export async function createProgressLine(io: Io, what: string, total: number | n
       stop: () => {},
     }
   }
+  outliveFaults(io.stderr)
   const { SingleBar } = await import('cli-progress')
   const known = `{bar} {percentage}% · {value} of {total} ${what} · {speed} ${what}/s · {eta_formatted} left`
   const bar = new SingleBar({
