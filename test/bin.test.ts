@@ -170,6 +170,18 @@ test.for([
   expect(readdirSync(cwd)).toEqual([])
 })
 
+test('an export is written into a pipe that is named as its file', async ({ skip }) => {
+  if (!existsSync('/dev/stdout')) return skip('there is no /dev/stdout here')
+  const words = ['analytics', 'export', '--columns', 'email', '--file', '/dev/stdout']
+  const line = [process.execPath, bin, ...words].map((word) => `'${word}'`).join(' ')
+  const { stdout, stderr } = await run('sh', ['-c', `${line} | cat`], {
+    cwd: home,
+    env: { HOME: home, LEARNCTL_DATABASE: database },
+  })
+  expect(stderr).toBe('Exported 622 rows to /dev/stdout\n')
+  expect(stdout.split('\n')).toHaveLength(624)
+})
+
 test('every fault is told in a few lines, with its exit code and without a stack', async () => {
   const broken = freshDirectory()
   writeFileSync(join(broken, 'profiles.json'), '{"version": 1, "profi')

@@ -101,9 +101,8 @@ function writeFault(cause: Error): Error {
   if (code !== undefined && /^(EPIPE|ERR_STREAM_(DESTROYED|WRITE_AFTER_END))$/.test(code)) {
     return new ReaderGoneError('nobody reads the output', { cause })
   }
-  return new CommandError('output_failed', 'failure', `Cannot write the output: ${code ?? cause.message}`, {
-    cause,
-  })
+  const why = code === 'ENOSPC' ? 'the disk is full' : (code ?? cause.message)
+  return new CommandError('output_failed', 'failure', `Cannot write the output: ${why}`, { cause })
 }
 
 /** Writes to standard error; a reader that has gone changes nothing about the work. */

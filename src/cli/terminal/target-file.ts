@@ -42,7 +42,8 @@ export async function openTarget(
   if (found && !direct && !options.force) {
     throw new UsageError(`${name} already exists`, { hint: 'Use --force to replace it' })
   }
-  const path = found ? await realpath(named) : named
+  // What /dev/stdout leads to has no path where it is a pipe.
+  const path = found && !direct ? await realpath(named) : named
   const mode = options.mode ?? (found ? found.mode & 0o777 : 0o666)
   const temporary = direct ? path : `${path}.${randomBytes(6).toString('hex')}.part`
   const file = await attempt(name, () => open(temporary, direct ? 'w' : 'wx', mode))
