@@ -28,11 +28,13 @@ export const quickstartCommand = (runLine: RunLine): Command => ({
 
 async function run(context: Context, runLine: RunLine): Promise<void> {
   const { session, settings, output } = context
-  const { database, prefix, active } = await chooseDatabase(context)
+  const { database, prefix, active, saveProfile } = chooseDatabase(context)
   const say = storyteller(context)
 
   const academy = await session.open({ silent: true })
   const { created } = academy
+  // A place where no academy can be made is not remembered.
+  await saveProfile()
   await say(
     created ? `Created an academy in ${visible(database)}` : `Found an academy in ${visible(database)}`,
   )
@@ -87,14 +89,15 @@ function storyteller({ io, settings, output }: Context): Say {
   }
 }
 
-/** The database of `--database`, or of the profile `local`, which is made where it is missing. */
-async function chooseDatabase(context: Context) {
+/** The database of `--database`, or of the profile `local`, which `saveProfile` makes where it is missing. */
+function chooseDatabase(context: Context) {
   const { io, session, settings, directories, profiles } = context
   const program = io.env['npm_command'] === 'exec' ? 'npx learnctl' : 'learnctl'
   if (settings.database.value !== null) {
     const target = session.target()
     const database = target.kind === 'local' ? target.database : directories.database
-    return { database, prefix: `${program} --database ${settings.database.value}`, active: null }
+    const prefix = `${program} --database ${settings.database.value}`
+    return { database, prefix, active: null, saveProfile: async () => {} }
   }
   const stored = profiles.read()
   const known = stored.profiles[localProfile]
@@ -105,7 +108,8 @@ async function chooseDatabase(context: Context) {
   }
   const database = known?.database ?? directories.database
   const activate = stored.active === null
-  if (!known || activate) {
+  const saveProfile = async () => {
+    if (known && !activate) return
     await profiles.change((now) => ({
       active: now.active ?? localProfile,
       profiles: { ...now.profiles, [localProfile]: known ?? { database } },
@@ -116,6 +120,7 @@ async function chooseDatabase(context: Context) {
   const own = activate || stored.active === localProfile
   return {
     database,
+    saveProfile,
     prefix: own ? program : `${program} --profile ${localProfile}`,
     active: activate
       ? `Switched to its profile, ${localProfile}`

@@ -95,6 +95,17 @@ describe('the first time', () => {
     expect(await cli.run('--profile local courses list')).toMatchObject({ code: 0 })
   })
 
+  test('that cannot make its academy leaves no profile that leads there', async ({ cli }) => {
+    writeFileSync(join(cli.cwd, 'file'), '')
+    const env = { XDG_DATA_HOME: join(cli.cwd, 'file') }
+    expect(await cli.run('quickstart', { env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('hint: Set XDG_DATA_HOME to a writable directory'),
+    })
+    expect(await cli.run('profiles list')).toMatchObject({ code: 0, stdout: '' })
+    expect(await cli.run('quickstart')).toMatchObject({ code: 0, stderr: '' })
+  })
+
   test('in a file of its own touches no profile', async ({ cli }) => {
     const { code, stdout } = await cli.run('quickstart --database trial.db')
     expect(code).toBe(0)
