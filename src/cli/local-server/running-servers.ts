@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemCode } from '../../config/errors.ts'
@@ -20,6 +21,8 @@ export interface RunningServer {
 export interface RunningServers {
   add(server: RunningServer): Promise<void>
   remove(pid: number): Promise<void>
+  /** True while the server of this process has not taken itself off the list. */
+  has(pid: number): boolean
   /** Those whose process is still there; what others left behind is cleared away. */
   list(): Promise<RunningServer[]>
 }
@@ -36,6 +39,7 @@ export function runningServers(stateDirectory: string): RunningServers {
 
   return {
     remove,
+    has: (pid) => existsSync(fileOf(pid)),
     async add(server) {
       makeDirectory(directory, 'XDG_STATE_HOME')
       const path = fileOf(server.pid)

@@ -47,7 +47,9 @@ export async function stopServer(
 ): Promise<void> {
   process.kill(pid, 'SIGTERM')
   for (let waitedMs = 0; waitedMs < stopWithinMs; waitedMs += pollMs) {
-    if (!isAlive(pid)) return servers.remove(pid)
+    // A server that has come to its end takes itself off the list; to the system its process may be there for longer,
+    // where nobody takes note that it ended.
+    if (!isAlive(pid) || !servers.has(pid)) return servers.remove(pid)
     await io.sleep(pollMs, io.signal)
   }
   throw new CommandError('still_running', 'failure', `The server at ${url} (process ${pid}) does not stop`, {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { test as base, describe, expect } from 'vitest'
+import { test as base, describe, expect, onTestFinished } from 'vitest'
 import { fillEnrollments } from '../../bench/seed.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
 import { bin, type Ended, run } from '../../helpers/process.ts'
@@ -30,14 +30,6 @@ const learnctl = (home: string, ...words: string[]): Promise<Ended> =>
 
 describe('--detach', () => {
   const start = ['server', 'start', '--detach', '--port', '0', '--database', 'new.db']
-
-  test('prints JSON where that is asked for', async ({ home }) => {
-    for (const words of [['--output=json'], ['-o', 'jsonl']]) {
-      const started = await learnctl(home, ...start, ...words)
-      expect(JSON.parse(started.stdout)).toMatchObject({ url: expect.stringMatching(/^http:/) })
-      await learnctl(home, 'server', 'stop', '--database', 'new.db')
-    }
-  })
 
   test('returns when the server answers; stop ends it', async ({ home }) => {
     const started = await learnctl(home, ...start)
@@ -67,11 +59,14 @@ describe('--detach', () => {
     expect(await learnctl(home, 'server', 'stop', '--database', 'new.db')).toMatchObject({ code: 3 })
   })
 
-  test('stop --all ends every server', async ({ home }) => {
+  test('prints JSON where that is asked for; stop --all ends every server', async ({ home }) => {
     const urls: string[] = []
-    for (const name of ['one.db', 'two.db']) {
-      const words = ['server', 'start', '--detach', '--port', '0', '--database', name, '-o', 'json']
-      urls.push(JSON.parse((await learnctl(home, ...words)).stdout).url)
+    for (const words of [
+      ['--database', 'one.db', '--output=json'],
+      ['--database', 'two.db', '-o', 'jsonl'],
+    ]) {
+      const started = await learnctl(home, 'server', 'start', '--detach', '--port', '0', ...words)
+      urls.push(JSON.parse(started.stdout).url)
     }
     const { code, stderr } = await learnctl(home, 'server', 'stop', '--all')
     expect(code).toBe(0)
@@ -93,6 +88,22 @@ describe('--detach', () => {
     expect(unwritable).toMatchObject({ code: 2, stdout: '', stderr: 'error: Directory none not found\n' })
     expect(JSON.parse((await learnctl(home, 'server', 'status', '-o', 'json')).stdout)).toEqual([])
   })
+})
+
+test('stop is done when the server says so, also where nobody takes note that its process has ended', async ({
+  home,
+}) => {
+  // `sleep` in the place of the shell is a parent that waits for no child: the ended process stays on the books.
+  const line = `${process.execPath} ${bin} server start --port 0 --database a.db -o json & exec sleep 60`
+  const parent = spawn('sh', ['-c', line], {
+    cwd: home,
+    env: { PATH: process.env['PATH'] ?? '', HOME: home },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  onTestFinished(() => void parent.kill())
+  await firstLine(parent)
+  expect(await learnctl(home, 'server', 'stop', '--database', 'a.db')).toMatchObject({ code: 0 })
+  expect(listed(home)).toEqual([])
 })
 
 test('SIGTERM lets an export that is open come to its end, and takes no new request', async ({ home }) => {
