@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { accessSync, constants, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import autocannon from 'autocannon'
+import { programOnPath } from '../helpers/program.ts'
 
 /** One request, sent over and over. */
 export interface Load {
@@ -25,22 +26,10 @@ export interface LoadTool {
  * takes as much of them as a server does: its ratios are nearer to 1 than they should be.
  */
 export function loadTool(directory: string): LoadTool {
-  const path = (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, 'wrk'))
-    .find(isProgram)
+  const path = programOnPath('wrk')
   return path === undefined
     ? { name: 'autocannon', perSecond: byAutocannon }
     : { name: 'wrk', perSecond: (load) => byWrk(path, join(directory, 'wrk.lua'), load) }
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 async function byAutocannon({ seconds, ...load }: Load): Promise<number> {

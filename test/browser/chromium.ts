@@ -1,7 +1,8 @@
-import { accessSync, constants, mkdirSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { programOnPath } from '../helpers/program.ts'
 import { test as base } from '../server/socket/served.ts'
 
 /** A browser takes its time on a busy machine, in milliseconds. */
@@ -10,27 +11,11 @@ export const timeout = 30_000
 const names = ['chromium', 'chromium-browser', 'google-chrome']
 
 /** The browser of this machine: `LEARNCTL_CHROMIUM`, or the first one on the PATH; undefined where there is none. */
-export const chromiumPath = find()
+export const chromiumPath = process.env['LEARNCTL_CHROMIUM'] || programOnPath(...names)
 
 // Where the browser is part of what has to hold, a machine without one is a failure and not a reason to skip.
 if (chromiumPath === undefined && process.env['LEARNCTL_BROWSER_TESTS'] === 'required') {
   throw new Error(`the browser tests are required, and none of ${names.join(', ')} is on the PATH`)
-}
-
-function find(): string | undefined {
-  const given = process.env['LEARNCTL_CHROMIUM']
-  if (given) return given
-  const folders = (process.env['PATH'] ?? '').split(delimiter)
-  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 // What a browser looks up on its own would leave this machine.

@@ -5,7 +5,7 @@ import { Faults, Field, type FilledIn, Form, OnceField } from './form.tsx'
 
 const labels = { name: 'Name', scopes: 'Scopes', expiresAt: 'Expiry date' }
 
-/** The form for a new key; it offers the scopes that the guest's role can have. */
+/** The form for a new key; it offers the scopes that the role of who is signed in can have. */
 export function KeyForm({ signedIn, form, fault }: FilledIn) {
   const chosen = form.getAll('scopes')
   return (

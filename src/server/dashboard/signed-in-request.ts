@@ -33,7 +33,7 @@ export function signedInRequestOf(visit: EndpointRequest, visitor: Visitor, user
 }
 
 /**
- * Does what a guest asks for, in one transaction. Throws 403 where their access has ended, or their role is another,
+ * Does what somebody who is signed in asks for, in one transaction. Throws 403 where their access has ended, or their role is another,
  * since they sent the form: it may have been on its way for long.
  */
 export function writeFor<Result>(signedIn: SignedInRequest, work: () => Result): Promise<Result> {

@@ -12,11 +12,11 @@ import { givableScopes } from './scope-text.ts'
 
 /** Asks whether an application may act for somebody, before it gets a code. Throws OAuthError `invalid_scope`. */
 export function codeConsentPage(
-  guest: SignedInEndpointRequest,
+  signedIn: SignedInEndpointRequest,
   { client, redirectUri }: Recipient,
   asked: readonly Scope[],
 ): Reply {
-  return consentPage(guest, {
+  return consentPage(signedIn, {
     clientName: client.name,
     asked,
     formTarget: formTargetOf(redirectUri),
@@ -36,11 +36,11 @@ export function codeConsentPage(
 
 /** Asks whether a device that shows a code may act for somebody (RFC 8628 §5.4). Throws OAuthError `invalid_scope`. */
 export function deviceConsentPage(
-  guest: SignedInEndpointRequest,
+  signedIn: SignedInEndpointRequest,
   { clientName, scopes }: WaitingDevice,
   userCode: string,
 ): Reply {
-  return consentPage(guest, {
+  return consentPage(signedIn, {
     clientName,
     asked: scopes,
     next: (

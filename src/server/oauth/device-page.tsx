@@ -51,19 +51,19 @@ export const deviceEndpoints: readonly Endpoint[] = [
   }),
 ]
 
-async function answered(guest: SignedInEndpointRequest, form: URLSearchParams): Promise<Reply> {
-  const { visitor, academy } = guest
+async function answered(signedIn: SignedInEndpointRequest, form: URLSearchParams): Promise<Reply> {
+  const { visitor, academy } = signedIn
   const userCode = shownUserCode(form.get('user_code') ?? '')
   try {
     switch (form.get('action')) {
       case 'other_account':
-        return seeOther(hereOf(guest), await academy.database.write(() => endSession(guest, visitor)))
+        return seeOther(hereOf(signedIn), await academy.database.write(() => endSession(signedIn, visitor)))
       case 'allow':
-        return await decide(guest, userCode, form.get('shown')?.split(' ') ?? [])
+        return await decide(signedIn, userCode, form.get('shown')?.split(' ') ?? [])
       case 'deny':
-        return await decide(guest, userCode, null)
+        return await decide(signedIn, userCode, null)
       default:
-        return await ask(guest, userCode)
+        return await ask(signedIn, userCode)
     }
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
@@ -71,36 +71,38 @@ async function answered(guest: SignedInEndpointRequest, form: URLSearchParams): 
   }
 }
 
-async function ask(guest: SignedInEndpointRequest, userCode: string): Promise<Reply> {
-  requireTriesLeft(guest)
-  const device = waitingDevice(guest.academy.database, guest.request.now, userCode)
-  return device ? deviceConsentPage(guest, device, userCode) : wrong(guest)
+async function ask(signedIn: SignedInEndpointRequest, userCode: string): Promise<Reply> {
+  requireTriesLeft(signedIn)
+  const device = waitingDevice(signedIn.academy.database, signedIn.request.now, userCode)
+  return device ? deviceConsentPage(signedIn, device, userCode) : wrong(signedIn)
 }
 
 /** Allows what was shown, or denies where nothing was; inside one transaction, so that one answer counts. */
 async function decide(
-  guest: SignedInEndpointRequest,
+  signedIn: SignedInEndpointRequest,
   userCode: string,
   shown: readonly string[] | null,
 ): Promise<Reply> {
-  const { academy, request, visitor } = guest
+  const { academy, request, visitor } = signedIn
   const { database, newId } = academy
-  requireTriesLeft(guest)
+  requireTriesLeft(signedIn)
   const decided = await database.write(() => {
-    const user = stillSignedIn(guest, visitor)
+    const user = stillSignedIn(signedIn, visitor)
     const device = waitingDevice(database, request.now, userCode)
     if (!device) return false
     const left = device.scopes.filter((scope) => shown?.includes(scope))
     const scopes = shown && givableScopes(left, user.role)
     return decideDevice({ database, newId, now: request.now }, userCode, user.id, scopes)
   })
-  if (!decided) return wrong(guest)
-  return seeOther(`${guest.base}${oauthPaths.device}?done=${shown ? 'allowed' : 'denied'}`)
+  if (!decided) return wrong(signedIn)
+  return seeOther(`${signedIn.base}${oauthPaths.device}?done=${shown ? 'allowed' : 'denied'}`)
 }
 
-async function wrong(guest: SignedInEndpointRequest): Promise<Reply> {
-  const { fault, signedOut } = await countWrongCode(guest)
-  return signedOut ? signInPage(guest.visitor, { ...reason, fault }) : codePage(guest.visitor, '', fault)
+async function wrong(signedIn: SignedInEndpointRequest): Promise<Reply> {
+  const { fault, signedOut } = await countWrongCode(signedIn)
+  return signedOut
+    ? signInPage(signedIn.visitor, { ...reason, fault })
+    : codePage(signedIn.visitor, '', fault)
 }
 
 function codePage(visitor: Visitor, userCode: string, fault?: ProblemError): Reply {

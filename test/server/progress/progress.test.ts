@@ -1,19 +1,6 @@
 import { expect } from 'vitest'
-import { hour, type Person, start, test } from '../../helpers/academy.ts'
-
-async function courseOf(admin: Person, more: object = {}): Promise<string> {
-  return (await admin.post('/v1/courses', { title: 'Logic', status: 'published', ...more })).body.id
-}
-
-/** Sets progress as this person, at a time of that day. */
-function setter(person: Person, { id }: Pick<Person, 'id'>, courseId: string) {
-  return (completionPercentage: unknown, time?: string, headers: Record<string, string> = {}) =>
-    person.put(
-      `/v1/learners/${id}/progress`,
-      { courseId, completionPercentage, ...(time ? { lastAccessed: `2026-03-01T${time}:00Z` } : {}) },
-      headers,
-    )
-}
+import { hour, start, test } from '../../helpers/academy.ts'
+import { courseOf, setter } from './setter.ts'
 
 test('the first progress enrols, and starts the course', async ({ instructor, learner }) => {
   const courseId = await courseOf(instructor)

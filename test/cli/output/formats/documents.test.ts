@@ -12,9 +12,12 @@ const lines = (text: string): unknown =>
     .split('\n')
     .slice(0, -1)
     .map((line) => JSON.parse(line))
-const pages = fc.array(
-  fc.array(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1, noNullPrototype: true })),
-)
+const row = fc.dictionary(fc.string(), fc.jsonValue({ depthSize: 'xsmall' }), {
+  minKeys: 1,
+  maxKeys: 4,
+  noNullPrototype: true,
+})
+const pages = fc.array(fc.array(row, { maxLength: 3 }), { maxLength: 3 })
 
 const documents: [string, Format, (text: string) => unknown][] = [
   ['JSON', json, JSON.parse],
