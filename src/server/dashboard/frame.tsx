@@ -42,7 +42,7 @@ export function framed(
     },
     <>
       <Hatching />
-      {note && signedIn.raw.method !== 'POST' ? (
+      {note && signedIn.request.raw.method !== 'POST' ? (
         <p class="note-bar" role="status">
           {note}
         </p>

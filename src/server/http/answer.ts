@@ -57,7 +57,7 @@ export async function answer(
     })
   }
 
-  const outcome = await attempt(context, problemReply, operation.method === 'GET' ? read : write)
+  const outcome = await attempt(context, operation.method === 'GET' ? read : write)
   return { ...outcome, principal: caller?.principal, bucket: caller?.principal.credential }
 }
 

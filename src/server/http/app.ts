@@ -6,12 +6,12 @@ import type { Route } from './handler.ts'
 import {
   type Answered,
   type AppOptions,
-  attempt,
   everyHeader,
   limitHeaders,
   maximumUrlBytes,
   type RequestContext,
   rateLimitsOf,
+  refused,
 } from './request-context.ts'
 import { createRouter, type Found, type Router } from './router.ts'
 
@@ -50,9 +50,7 @@ export function createApp(
     const startedMs = performance.now()
     const context = contextOf(app, request)
     const { path, requestId, now } = context
-    const answered = await answerTo(context).catch((cause: unknown) =>
-      attempt(context, undefined, raise(cause)),
-    )
+    const answered = await answerTo(context).catch((error: unknown) => refused(context, error))
     const { reply, principal } = answered
     app.log({
       time: now.toISOString(),
@@ -84,19 +82,12 @@ export function createApp(
     const found = find(routes instanceof Promise ? await routes : routes, context)
     const fault = faultBefore(app, context, found)
     if (fault || !found?.params) {
-      return attempt(context, found?.place.endpoint?.refuse, raise(fault))
+      return refused(context, fault, found?.place.endpoint?.refuse)
     }
     const { place, params } = found
     return place.route
       ? answer(app, limits, place.route, context, params)
       : answerEndpoint(app, limits, place.endpoint, context, params)
-  }
-}
-
-/** Work that throws this. */
-function raise(fault: unknown): () => never {
-  return () => {
-    throw fault
   }
 }
 

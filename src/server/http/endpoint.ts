@@ -1,6 +1,4 @@
-import type { HttpRequest } from '../../contract/http.ts'
 import type { Principal } from '../access/principal.ts'
-import type { ProblemError } from '../problem/problem-error.ts'
 import type { Reply } from './reply.ts'
 import {
   type Answered,
@@ -8,6 +6,7 @@ import {
   attempt,
   count,
   type RateLimits,
+  type Refuse,
   type RequestContext,
 } from './request-context.ts'
 
@@ -16,7 +15,6 @@ export interface EndpointRequest {
   readonly academy: AppOptions
   readonly limits: RateLimits
   readonly request: RequestContext
-  readonly raw: HttpRequest
   /** What stands in the place of each `:name` of the path. */
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
@@ -39,7 +37,7 @@ export interface Endpoint {
   /** Path-absolute, with `:name` for each parameter. */
   readonly path: `/${string}`
   /** How a thrown fault is told there. */
-  readonly refuse: (fault: ProblemError, request: RequestContext) => Reply
+  readonly refuse: Refuse
   readonly handle: (visit: EndpointRequest) => Handled
 }
 
@@ -52,15 +50,15 @@ export async function answerEndpoint(
   params: Readonly<Record<string, string>>,
 ): Promise<Answered> {
   let principal: Principal | undefined
-  const outcome = await attempt(request, refuse, () => {
+  const work = () => {
     count(limits, request.address)
-    const { raw, search } = request
-    const issuer = academy.publicUrl?.replace(/\/+$/, '') ?? new URL(raw.url).origin
-    const query = new URLSearchParams(search)
+    const issuer = academy.publicUrl?.replace(/\/+$/, '') ?? new URL(request.raw.url).origin
+    const query = new URLSearchParams(request.search)
     const base = new URL(issuer).pathname.replace(/\/$/, '')
-    const handled = handle({ academy, limits, request, raw, params, query, issuer, base })
+    const handled = handle({ academy, limits, request, params, query, issuer, base })
     principal = handled.principal
     return handled.reply
-  })
+  }
+  const outcome = await attempt(request, work, refuse)
   return { ...outcome, principal: outcome.reply.principal ?? principal }
 }

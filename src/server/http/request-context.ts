@@ -79,18 +79,26 @@ export function rateLimitsOf({ perMinute, now }: AppOptions): RateLimits {
   }
 }
 
+/** How a refusal is told: as problem details, as an error of OAuth, or as a page. */
+export type Refuse = (fault: ProblemError, context: RequestContext) => Reply
+
 /** What the work comes to: its reply, or the refusal of what it throws. */
 export async function attempt(
   context: RequestContext,
-  refuse: (fault: ProblemError, context: RequestContext) => Reply = problemReply,
   work: () => Reply | Promise<Reply>,
+  refuse: Refuse = problemReply,
 ): Promise<Answered> {
   try {
     return { reply: await work() }
   } catch (error) {
-    const fault = faultOf(error)
-    return { reply: refuse(fault, context), cause: fault.cause }
+    return refused(context, error, refuse)
   }
+}
+
+/** The refusal of a request for what was thrown, whatever that is. */
+export function refused(context: RequestContext, error: unknown, refuse: Refuse = problemReply): Answered {
+  const fault = faultOf(error)
+  return { reply: refuse(fault, context), cause: fault.cause }
 }
 
 /** The reply to a refused request: problem details (RFC 9457). */

@@ -29,7 +29,7 @@ async function answered(
   answer: (request: ClientRequest) => Reply | Promise<Reply>,
 ): Promise<Reply> {
   try {
-    const form = await readForm(visit.raw)
+    const form = await readForm(visit.request.raw)
     return await answer({ visit, form, client: authenticatedClient(visit, form) })
   } catch (error) {
     if (error instanceof OAuthError) return refusalReply(error)

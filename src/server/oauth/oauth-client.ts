@@ -36,8 +36,8 @@ export function findClient(database: Database, id: string): OAuthClient | undefi
  * many failures from the address.
  */
 export function authenticatedClient(visit: EndpointRequest, form: URLSearchParams): OAuthClient {
-  const { academy, limits, request, raw } = visit
-  const authorization = raw.headers['authorization'] ?? null
+  const { academy, limits, request } = visit
+  const authorization = request.raw.headers['authorization'] ?? null
   const given = authorization === null ? ofForm(form) : ofHeader(authorization, form)
   const client = findClient(academy.database, given.id)
   const right = client?.isPublic

@@ -36,9 +36,9 @@ export interface SignedInEndpointRequest extends EndpointRequest {
 
 /** Whose browser it is. */
 export function visitorOf(visit: EndpointRequest): Visitor {
-  const { academy, request, raw } = visit
+  const { academy, request } = visit
   const name = cookieName(visit)
-  const sent = parse(raw.headers['cookie'] ?? '', name)[name]
+  const sent = parse(request.raw.headers['cookie'] ?? '', name)[name]
   const token = sent && isCredential('browserSession', sent) ? sent : newCredential('browserSession')
   const user = userBehind(academy.database, token, request.now)
   return {
@@ -70,16 +70,16 @@ export function principalOf({ id: userId, role }: Pick<SignedIn, 'id' | 'role'>)
  * page (OWASP, Cross-Site Request Forgery Prevention), 413 and 415.
  */
 export async function formOf(visit: EndpointRequest, visitor: Visitor): Promise<URLSearchParams> {
-  const { headers } = visit.raw
+  const { headers } = visit.request.raw
   const origin = headers['origin']
   const site = headers['sec-fetch-site']
-  const own = [new URL(visit.issuer).origin, new URL(visit.raw.url).origin]
+  const own = [new URL(visit.issuer).origin, new URL(visit.request.raw.url).origin]
   const foreign =
     origin === undefined
       ? site !== undefined && !['same-origin', 'none'].includes(site)
       : !own.includes(origin)
   if (foreign) throw new ProblemError('forbidden', 'The form was submitted from another site.')
-  const form = await readForm(visit.raw)
+  const form = await readForm(visit.request.raw)
   if (isSame(form.get('csrf') ?? '', visitor.csrf)) return form
   throw new ProblemError(
     'forbidden',
