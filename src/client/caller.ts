@@ -12,7 +12,15 @@ import {
   type Result,
   requestOf as requestFor,
 } from './call-input.ts'
-import { assertMediaType, listOf, readBytes, readJson, type StreamedResponse, streamed } from './decode.ts'
+import {
+  assertMediaType,
+  leave,
+  listOf,
+  readBytes,
+  readJson,
+  type StreamedResponse,
+  streamed,
+} from './decode.ts'
 import { encodeIdempotencyKey, encodeQuery, type QueryParameters } from './encode.ts'
 import { RequestError } from './errors.ts'
 import { offeringErrorOf } from './offering.ts'
@@ -148,7 +156,12 @@ export function createCaller(options: CallerOptions): Caller {
     const media = accept ? [accept] : (operation.media ?? [])
     const request = requestOf(operation, input, media.join(', ') || '*/*')
     const consume = async (reply: HttpResponse) => {
-      assertMediaType(request, reply, media)
+      try {
+        assertMediaType(request, reply, media)
+      } catch (error) {
+        await leave(reply)
+        throw error
+      }
       return streamed(reply)
     }
     return sender.send(request, consume, translating(request, operation, input))

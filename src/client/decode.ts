@@ -40,6 +40,11 @@ export async function readBytes({ body }: HttpResponse, limitBytes: number): Pro
   return Buffer.concat(chunks, size)
 }
 
+/** Gives up a body that nobody is going to read, and its connection with it: a stream is left once it has begun. */
+export async function leave(reply: HttpResponse): Promise<void> {
+  await readBytes(reply, 0).catch(() => {})
+}
+
 /** The media type of a reply without its parameters, in lower case; empty when there is none. */
 export function mediaTypeOf(reply: HttpResponse): string {
   return (reply.headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''

@@ -216,3 +216,18 @@ test('a connection that is not made in time ends by the connect time-out, and a 
     timeoutMs: 30,
   })
 })
+
+test('a stream that never ends and is not what was asked for is left, and its connection closed', async () => {
+  let closed = 0
+  const server = await serve((socket) => {
+    socket.on('close', () => {
+      closed += 1
+    })
+    socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n')
+    socket.write('6\r\n<html>\r\n')
+  })
+  const run = call({ baseUrl: server.url })
+  const opened = run.caller.open(analytics.learners, { query: { format: 'csv' } }, { accept: 'text/csv' })
+  await expect(opened).rejects.toMatchObject({ name: 'ProtocolError', code: 'html' })
+  await expect.poll(() => closed).toBe(1)
+})
