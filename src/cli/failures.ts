@@ -102,8 +102,8 @@ const exitOfCode: Readonly<Record<string, ExitName>> = {
   idempotency_mismatch: 'conflict',
 }
 
-/** What the command line knows of a refusal: which flag a fault is about, and what to type instead. */
-type SeenFrom = Pick<RefusedCallError, 'flagOf' | 'hint'>
+/** What the command line knows of a refusal: its words, which flag a fault is about, and what to type instead. */
+type SeenFrom = Pick<RefusedCallError, 'flagOf' | 'hint'> & { readonly message?: string }
 
 const anywhere: SeenFrom = { flagOf: () => null, hint: null }
 
@@ -128,8 +128,8 @@ function failureOfApiError(error: ApiError, target: Target | null, seen: SeenFro
 
 /** All faults of a request: one alone is the message, several are counted and listed. */
 function problemsIn(
-  { message, faults, status }: ApiError,
-  { flagOf }: SeenFrom,
+  { message: detail, faults, status }: ApiError,
+  { flagOf, message = detail }: SeenFrom,
 ): Pick<Failure, 'message' | 'why'> {
   const lines = faults.map((fault) => problemLine(fault, flagOf(fault)))
   if (faults.length > 1) return { message: `${faults.length} problems found:`, why: lines }

@@ -1,5 +1,5 @@
 import { UsageError } from '../terminal/errors.ts'
-import type { Given } from './command.ts'
+import type { Argument, Given } from './command.ts'
 import type { Context } from './context.ts'
 import type { Invocation } from './invocation.ts'
 import { timeZoneFlag } from './time-flag.ts'
@@ -27,11 +27,21 @@ export async function resolveArguments({ io, prompts }: Context, invocation: Inv
     )
   }
   const named: Record<string, string> = {}
-  for (const [index, { name, summary, optional }] of positions.entries()) {
+  for (const [index, argument] of positions.entries()) {
+    const { name, summary, optional } = argument
     const value = invocation.arguments[index]
+    const fault = value === undefined ? null : faultOf(argument, value)
+    if (fault !== null) throw new UsageError(fault)
     if (value !== undefined) named[name] = value
-    else if (!optional) named[name] = await prompts.text(`${summary}:`)
+    else if (!optional)
+      named[name] = await prompts.text(`${summary}:`, (text) => faultOf(argument, text) ?? true)
   }
   const first = positions.findIndex(({ rest }) => rest)
   return { arguments: named, flags, rest: first < 0 ? [] : invocation.arguments.slice(first) }
+}
+
+/** What is wrong with an argument's text; null where nothing is. */
+function faultOf({ name, whole }: Argument, text: string): string | null {
+  if (!whole || /^[1-9]\d*$/.test(text)) return null
+  return `<${name}> must be a whole number, 1 or more, not ${JSON.stringify(text)}`
 }

@@ -9,6 +9,8 @@ export interface Argument {
   readonly name: string
   readonly summary: string
   readonly optional?: true
+  /** True for a whole number from 1, such as a version. */
+  readonly whole?: true
   /** Takes all that follows. */
   readonly rest?: true
 }

@@ -31,7 +31,7 @@ export const commands: readonly Command[] = [
     name: 'list',
     summary: 'List OAuth applications',
     operation: async () => (await contract()).list,
-    columns: ['name', 'redirectUris', 'public', 'createdAt', 'clientId'],
+    columns: ['name', 'public', 'redirectUris', 'createdAt', 'clientId'],
     examples: ['apps list'],
   }),
   call({

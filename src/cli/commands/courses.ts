@@ -86,7 +86,7 @@ const filters = {
 } satisfies QueryFlags<QueryInput<typeof courses.list>>
 
 const course = { name: 'course', summary: 'Course: id or ext:<your own id>' }
-const version = { name: 'version', summary: 'Version number' }
+const version = { name: 'version', summary: 'Version number', whole: true } as const
 
 const columns = ['title', 'status', 'difficulty', 'version', 'updatedAt', 'externalId', 'id']
 const updateColumns = ['id', 'version', 'previousVersion', 'modifiedAttributes']

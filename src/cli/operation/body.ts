@@ -2,7 +2,7 @@ import { isJsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import type { BoundFlag } from '../command/flag.ts'
+import type { BoundFlag, Flag } from '../command/flag.ts'
 import { parseFlag } from '../command/flag-value.ts'
 import { type PasswordUse, passwordFlag, readPassword } from '../command/password.ts'
 import { setAt, valueAt } from '../output/columns.ts'
@@ -105,7 +105,18 @@ async function askForMissing(
     const question = `${flag.summary}:`
     const answer = flag.choices
       ? await prompts.choice(question, flag.choices)
-      : parseFlag(flag, await prompts.text(question), undefined)
+      : parseFlag(flag, await prompts.text(question, (text) => faultOf(flag, text) ?? true), undefined)
     setAt(body, place.split('.'), answer)
+  }
+}
+
+/** What keeps a text from being a value of the flag; null where it is one. */
+function faultOf(flag: Flag, text: string): string | null {
+  try {
+    parseFlag(flag, text, undefined)
+    return null
+  } catch (error) {
+    if (error instanceof UsageError) return error.message
+    throw error
   }
 }

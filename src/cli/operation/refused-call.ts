@@ -22,7 +22,7 @@ export class RefusedCallError extends Error {
   readonly #given: Given
 
   constructor(refusal: ApiError, sources: Sources, given: Given) {
-    super(refusal.message, { cause: refusal })
+    super(inFlags(refusal.message, sources), { cause: refusal })
     this.refusal = refusal
     this.hint = refusal.status === 404 ? referenceHint(refusal, sources, given) : null
     this.#sources = sources
@@ -45,6 +45,11 @@ export class RefusedCallError extends Error {
     if (typeof item === 'string') return `--${name} ${JSON.stringify(item)}`
     return inside === '' ? `--${name}` : `--${name}: ${inside}`
   }
+}
+
+/** Advice such as `use force=true` names the flag that stands for the parameter. */
+function inFlags(message: string, { query }: Sources): string {
+  return query.reduce((text, { place, flag }) => text.replaceAll(`${place}=true`, `--${flag.name}`), message)
 }
 
 /** The error that a command ends with: of a refusal it is what that means for the command line. */

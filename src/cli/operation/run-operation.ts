@@ -75,6 +75,9 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
     await printId(context, operation, data)
   } else if (operation.response !== null) {
     await (rows ? output.list([rows.from(data)], shape) : output.one(data, shape))
+    if (secret !== undefined && !replayed && context.io.stdout.isTTY) {
+      await output.note(`save the ${inWords(secret)} now; it is shown only once`)
+    }
   }
   const exit = spec.exits?.(data)
   if (exit) throw new ExitWith(exit)
@@ -102,6 +105,11 @@ async function inputOf(context: Context, given: Given, call: BoundCall): Promise
     ...(typeof version === 'number' && { ifMatch: version }),
     signal: context.io.signal,
   }
+}
+
+/** `clientSecret` as it is said: client secret. */
+function inWords(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
 /** A secret is not made where the output has no place for it: it is shown this once. */

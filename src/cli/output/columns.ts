@@ -98,7 +98,7 @@ export function pathMeant(name: string, valid: readonly string[]): string {
     })
   }
   const known = labelled(valid, valid)
-  throw new UsageError(`unknown column ${shown}`, {
+  throw new UsageError(`Unknown column ${shown}`, {
     code: 'unknown_column',
     why: [`columns: ${known.map(({ label }) => label).join(', ')}`],
     choice: { given: name, valid: known.flatMap(namesOf) },

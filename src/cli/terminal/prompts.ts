@@ -6,7 +6,8 @@ import type { Io } from './io.ts'
 export interface Prompts {
   /** Why nothing may be asked; null where it may. */
   readonly refusal: string | null
-  text(message: string): Promise<string>
+  /** Text that is not empty; one that `check` has something against has to be typed otherwise. */
+  text(message: string, check?: (text: string) => string | true): Promise<string>
   /** Text that is not shown while it is typed; one that `check` has something against has to be typed otherwise. */
   secret(message: string, check?: (text: string) => string | true): Promise<string>
   choice(message: string, choices: readonly string[]): Promise<string>
@@ -23,6 +24,9 @@ export interface Prompts {
     signal: AbortSignal,
   ): Promise<string | null>
 }
+
+/** What was refused is taken away, to be typed anew. */
+const retyped = { validationFailureMode: 'clear' } as const
 
 /** Questions are asked only when standard input and standard error are terminals and input is not switched off. */
 export function createPrompts(io: Io, settings: Settings): Prompts {
@@ -49,8 +53,10 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
     get refusal() {
       return promptsDisabledReason(io, settings)
     },
-    text: (message) =>
-      ask(({ input }) => input({ message, validate: (text) => text.trim() !== '' || 'Required' }, context())),
+    text: (message, check = () => true) => {
+      const validate = (text: string) => (text.trim() === '' ? 'Required' : check(text))
+      return ask(({ input }) => input({ message, validate }, context()))
+    },
     secret: (message, check = () => true) =>
       ask(({ password }) => password({ message, mask: true, validate: check }, context())),
     choice: (message, choices) => ask(({ select }) => select({ message, choices: [...choices] }, context())),
@@ -58,15 +64,14 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
       const validate = (text: string) =>
         text.trim() === expected || `Type ${expected}, or press Ctrl+C to cancel`
       await ask(({ input }) =>
-        input({ message: `${message}\n  Type ${expected} to confirm:`, validate }, context()),
+        input({ message: `${message}\n  Type ${expected} to confirm:`, validate, theme: retyped }, context()),
       )
     },
     confirm: (message) => ask(({ confirm }) => confirm({ message, default: false }, context())),
     meanwhile: async (message, validate, signal) => {
       const fleeting = { ...context(), signal: AbortSignal.any([io.signal, signal]), clearPromptOnDone: true }
-      const theme = { validationFailureMode: 'clear' } as const
       try {
-        return await ask(({ input }) => input({ message, validate, theme }, fleeting))
+        return await ask(({ input }) => input({ message, validate, theme: retyped }, fleeting))
       } catch (error) {
         if (error instanceof CancelledError && signal.aborted && !io.signal.aborted) return null
         throw error

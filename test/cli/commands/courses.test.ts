@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { expectClearError } from '../../helpers/clear-error.ts'
 import { test } from '../../helpers/cli.ts'
 
 const go = 'courses create --title Go --external-id go -q'
@@ -158,6 +159,13 @@ test('earlier versions are listed, compared and brought back', async ({ local })
     changes: [{ pointer: '/title', from: 'Went', to: 'Go' }],
   })
   expect(await local.run('courses restore ext:go 1')).toMatchObject({ code: 2 })
+  for (const verb of ['restore', 'diff']) {
+    expectClearError(
+      await local.run(`courses ${verb} ext:go v1`),
+      2,
+      '<version> must be a whole number, 1 or more, not "v1"',
+    )
+  }
   await local.run('courses restore ext:go 1 --yes')
   expect((await local.run('courses get ext:go --columns title,version')).stdout).toBe('Go\t3\n')
 })
@@ -283,7 +291,12 @@ describe('delete', () => {
     expect(asked.stderr).toContain('Course Marine Biology (sea) has 1 lesson\n')
     expect(asked.stderr).toContain('hint: To delete all of it: learnctl courses delete ext:sea --force')
     const unasked = await local.run('courses delete ext:sea --yes')
-    expect(unasked).toMatchObject({ code: 6, stderr: expect.stringContaining('The course has 1 lesson.') })
+    expect(unasked).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining(
+        'The course has 1 lesson. Delete them first, or use --force to delete them with it.\n',
+      ),
+    })
   })
 
   test('asks without details where nothing may be read', async ({ remote, academy }) => {

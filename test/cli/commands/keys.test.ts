@@ -34,8 +34,12 @@ describe('create', () => {
   })
 
   test('asks what it is for on a terminal, and shows the whole key there', async ({ local }) => {
-    const { code, stdout } = await local.run('keys create --color never', { tty: 80, typed: ['exports\r'] })
+    const { code, stdout, stderr } = await local.run('keys create --color never', {
+      tty: 80,
+      typed: ['exports\r'],
+    })
     expect(code).toBe(0)
+    expect(stderr).toContain('note: save the key now; it is shown only once\n')
     expect(stdout).toMatch(/^name +exports$/m)
     expect(stdout).toMatch(/^key +lpk_[0-9A-Za-z]{36}$/m)
   })

@@ -101,7 +101,7 @@ describe('what cannot be understood', () => {
     ['courses list --output jsn', '--output must be one of', 'json'],
     ['courses create --title X --difficulty beginer', '--difficulty must be one of', 'beginner'],
     ['courses list --difficulty expert,bginner', '--difficulty must be one of', 'beginner'],
-    ['courses list --columns id,tilte', 'unknown column "tilte"', 'title'],
+    ['courses list --columns id,tilte', 'Unknown column "tilte"', 'title'],
     ['courses update x --unset titel', 'Unknown field for --unset: "titel"', 'title'],
     ['api course.list', 'Unknown operation ', 'courses.list'],
   ])('%s is answered with what was meant', async ([line = '', message = '', meant = ''], { local }) => {

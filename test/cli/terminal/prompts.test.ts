@@ -1,6 +1,16 @@
 import { describe, expect } from 'vitest'
 import { type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
 
+/** Types a text, once, when the terminal shows `sign`. */
+function typeOnce(sign: string, text: string): NonNullable<RunOptions['onStderr']> {
+  let left = true
+  return (printed, type) => {
+    if (!left || !printed.includes(sign)) return
+    left = false
+    type(text)
+  }
+}
+
 describe('a missing value', () => {
   test('is asked for on a terminal', async ({ local }) => {
     const { code, stdout, stderr } = await local.run('courses create -o json', {
@@ -17,6 +27,23 @@ describe('a missing value', () => {
     const { code, stderr } = await local.run('courses publish', { tty: 80, typed: [`${id.trim()}\r`] })
     expect(code).toBe(0)
     expect(stderr).toContain('Course:')
+  })
+
+  test('is asked for again where it is not a value', async ({ local }) => {
+    await local.run('courses create --title Go --external-id go')
+    const refused = await local.run('courses diff ext:go', {
+      tty: 80,
+      typed: ['latest\r'],
+      onStderr: typeOnce('<version> must be', '\u0003'),
+    })
+    expect(refused.code).toBe(130)
+    expect(refused.stderr).toContain('> <version> must be a whole number, 1 or more, not "latest"')
+    const typed = await local.run('progress set email:admin@academy.local --course ext:go', {
+      tty: 80,
+      typed: ['half\r'],
+      onStderr: typeOnce('must be a number', '\u001550\r'),
+    })
+    expect(typed).toMatchObject({ code: 0, stderr: expect.stringContaining('to 50%\n') })
   })
 
   test.for<[reason: string, flags: string, given: RunOptions]>([
@@ -56,6 +83,16 @@ describe('something destructive', () => {
     expect(code).toBe(1)
     expect(stderr).toContain('Cancelled; nothing was changed')
     expect(await deleted(local)).toBe(false)
+  })
+
+  test('is done after its name, also when something else was typed first', async ({ local }) => {
+    await local.run('courses create --title Go --external-id go')
+    const { code, stderr } = await local.run('courses delete ext:go', {
+      tty: 80,
+      typed: ['Stop\r'],
+      onStderr: typeOnce('press Ctrl+C to cancel', 'Go\r'),
+    })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('Deleted course ext:go\n') })
   })
 
   test('needs --yes without a terminal', async ({ local }) => {
