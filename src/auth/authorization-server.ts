@@ -128,7 +128,7 @@ function textsIn(value: unknown): readonly string[] | null {
 
 function missing(issuer: string, name: string): never {
   throw new SignInError('metadata_unusable', `No ${name} in the metadata of ${issuer}`, {
-    hint: 'Name it with --token-url <address>',
+    hint: 'Specify it with --token-url <url>',
   })
 }
 

@@ -160,7 +160,7 @@ function timedOut({ server, client }: CodeSignIn): SignInError {
   const unknown = !server.published && client.id === ownClientId
   return new SignInError('sign_in_timed_out', `Sign-in timed out after ${patienceMinutes} minutes`, {
     hint: unknown
-      ? 'If learnctl is not registered there, use your own application: --client-id <id> --redirect-uri <address>'
+      ? 'If learnctl is not registered there, use your own application: --client-id <id> --redirect-uri <uri>'
       : 'Try again: learnctl auth login',
   })
 }

@@ -55,7 +55,7 @@ function unusable(
   const detail = ['detail', 'message'].map((name) => body?.[name]).find((said) => typeof said === 'string')
   return new SignInError('answer_unusable', `${host} returned ${answered} (${pathname})`, {
     why: typeof detail === 'string' ? [`It says: ${detail.slice(0, 300)}`] : [],
-    ...(status === 404 && { hint: 'If the token endpoint is elsewhere, name it with --token-url <address>' }),
+    ...(status === 404 && { hint: 'If the token endpoint is elsewhere, specify it with --token-url <url>' }),
   })
 }
 

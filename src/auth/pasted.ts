@@ -9,10 +9,10 @@ export function readPasted(text: string, state: string): URLSearchParams | strin
   const query = URL.canParse(trimmed) ? new URL(trimmed).search : trimmed
   const parameters = new URLSearchParams(query)
   if (parameters.has('response_type')) {
-    return 'This is the URL to open; paste the one that the browser ends up at'
+    return 'This is the URL to open; paste the final URL of the browser instead'
   }
   if (!parameters.has('code') && !parameters.has('error')) {
-    return 'No code found; paste the URL that the browser ends up at'
+    return 'No code found; paste the final URL of the browser'
   }
   if (!parameters.has('state')) return 'Paste the whole URL, including the state'
   if (!carries(parameters, state)) return 'This URL belongs to another sign-in'

@@ -3,7 +3,7 @@ import type { ClientIdentity } from './client-identity.ts'
 import { type Refusal, sayingOf } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
 
-const registered = 'Use an application that is registered there: --client-id <id> --redirect-uri <address>'
+const registered = 'Use an application that is registered there: --client-id <id> --redirect-uri <uri>'
 
 const hints: Readonly<Record<string, string>> = {
   invalid_scope: 'Request other scopes: learnctl auth login --scope read',

@@ -110,7 +110,8 @@ const anywhere: SeenFrom = { flagOf: () => null, hint: null }
 function failureOfApiError(error: ApiError, target: Target | null, seen: SeenFrom = anywhere): Failure {
   const { code, status, requestId, retryAfterMs, faults } = error
   const exit = exitOfCode[code] ?? exitOfStatus[status] ?? 'failure'
-  const wait = retryAfterMs === null ? [] : [`The server asks to wait ${Math.ceil(retryAfterMs / 1000)} s`]
+  const wait =
+    retryAfterMs === null ? [] : [`The server asks you to wait ${Math.ceil(retryAfterMs / 1000)} s`]
   const { message, why } = problemsIn(error, seen)
   const scopes = code === 'insufficient_scope' ? scopeHint(error, target) : null
   return {
@@ -136,7 +137,10 @@ function problemsIn(
   const [fault] = faults
   const wrong = status === 400 || status === 422
   if (wrong && fault && flagOf(fault) !== null && isPhrase(fault)) return { message: lines.join(), why: [] }
-  return { message, why: fault && !message.includes(fault.detail) && !isUnknown(fault) ? lines : [] }
+  return {
+    message: withoutStop(message),
+    why: fault && !message.includes(fault.detail) && !isUnknown(fault) ? lines : [],
+  }
 }
 
 function problemLine(fault: Fault, flag: string | null): string {
@@ -148,6 +152,11 @@ function problemLine(fault: Fault, flag: string | null): string {
     return `Unknown ${parameter === undefined ? 'field' : 'parameter'}: ${place}${meant}`
   }
   return isPhrase(fault) ? `${place} ${detail}` : `${place}: ${detail}`
+}
+
+/** One sentence stands on its line without a full stop, as the program's own messages do; several keep theirs. */
+function withoutStop(text: string): string {
+  return /[.?] \S/.test(text) ? text : text.replace(/\.$/, '')
 }
 
 function isUnknown({ code }: Fault): boolean {
@@ -164,7 +173,7 @@ function signInHint(target: Target | null): string {
   const variable = variableOf(credential)
   if (variable !== null) {
     const [shadowed] = credential?.shadows ?? []
-    const otherwise = shadowed ? `use the one from ${shadowed.name}` : `run: ${signInCommand(target)}`
+    const otherwise = shadowed ? `use the credential from ${shadowed.name}` : `run: ${signInCommand(target)}`
     return `Set ${variable} to a valid credential, or unset it and ${otherwise}`
   }
   return `Sign in again: ${signInCommand(target, { withKey: credential?.kind === 'api_key' })}`

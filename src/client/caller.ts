@@ -186,7 +186,7 @@ export function createCaller(options: CallerOptions): Caller {
     if (!raw.path.startsWith('/') || !URL.canParse(address) || raw.path.includes('#')) {
       throw new RequestError(
         'invalid_path',
-        `${raw.path} is not a path; it begins with /, such as /v1/courses`,
+        `${raw.path} is not a path: it must begin with /, such as /v1/courses`,
       )
     }
     const own = Object.fromEntries(

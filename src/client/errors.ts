@@ -98,8 +98,7 @@ export type TimeoutCode = 'connect_timeout' | 'first_byte_timeout' | 'idle_timeo
 const waits: Readonly<Record<TimeoutCode, (host: string, seconds: number) => string>> = {
   connect_timeout: (host, seconds) => `Connection to ${host} timed out after ${seconds} s`,
   first_byte_timeout: (host, seconds) => `${host} did not respond within ${seconds} s`,
-  idle_timeout: (host, seconds) =>
-    `${host} stopped in the middle of its response and sent nothing for ${seconds} s`,
+  idle_timeout: (host, seconds) => `${host} stalled in the middle of its response (no data for ${seconds} s)`,
 }
 
 /** A time-out ended the attempt. */

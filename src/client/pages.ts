@@ -35,11 +35,11 @@ export async function* readPages(
     yield page
     if (page.next === null) return
     if (new URL(page.next).origin !== new URL(first.url).origin) {
-      const message = `${hostOf(request)} names a next page on another host (${page.next}), which is not followed`
+      const message = `${hostOf(request)} returned a next page on another host (${page.next}), which is not followed`
       throw new ProtocolError(request, 'foreign_link', message)
     }
     if (seen.has(page.next)) {
-      const message = `${hostOf(request)} names a page of ${lineOf(request)} as the next one that was read before`
+      const message = `${hostOf(request)} returned the same next page twice (${lineOf(request)})`
       throw new ProtocolError(request, 'cursor_repeated', message)
     }
     seen.add(page.next)

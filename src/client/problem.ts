@@ -61,7 +61,7 @@ export async function errorOf(
     detail:
       detailOf(problem) ??
       plainTextOf(reply, text) ??
-      `${hostOf(target)} answered ${reply.status} to ${lineOf(target)}`,
+      `${hostOf(target)} returned ${reply.status} (${lineOf(target)})`,
     faults: Array.isArray(problem?.['errors']) ? problem['errors'].filter(isFault) : [],
     problem,
     requestId: textOf(problem?.['requestId']) ?? reply.headers['x-request-id'] ?? null,

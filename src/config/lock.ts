@@ -49,8 +49,8 @@ export async function takeLock(path: string, clock: LockClock, signal?: AbortSig
     if (isStale(path, clock.now())) {
       takeAway(path, clock.now())
     } else if (clock.now() >= deadline) {
-      throw new ConfigError('config_locked', `Another process has held the lock ${path} for 30 s`, {
-        hint: 'If no other learnctl is running, delete that file',
+      throw new ConfigError('config_locked', `The lock ${path} has been held by another process for 30 s`, {
+        hint: 'If no other learnctl is running, delete this file',
       })
     }
     await clock.sleep(10 + Math.random() * 40, signal).catch((error: unknown) => {

@@ -30,7 +30,7 @@ export function readProjectFile(cwd: string): ProjectFile | null {
   for (const [name, value] of Object.entries(parse(text, path))) {
     if (!allowed.includes(name)) {
       throw new SettingError(`${path}: unknown setting ${JSON.stringify(name)}`, {
-        hint: `It can set only ${allowed.join(', ')}`,
+        hint: `Supported settings: ${allowed.join(', ')}`,
         choice: { given: name, valid: allowed },
       })
     }

@@ -65,7 +65,7 @@ export function openAcademy({
         .filter((line) => line !== 'ok'),
       ...database
         .all(sql`pragma foreign_key_check`)
-        .map((row) => `a row of ${row['table']} points to nothing`),
+        .map((row) => `a row of ${row['table']} refers to a missing row`),
     ],
     close: () => database.close(),
   }

@@ -159,24 +159,24 @@ describe('a platform that', () => {
 
   test('asks for a pause gets it, and the command succeeds', async ({ platform }) => {
     platform.answer(
-      json(429, '{"message":"slow down"}', { 'retry-after': '5' }),
+      json(429, '{"message":"Slow down"}', { 'retry-after': '5' }),
       json(200, '[{"id":"1","title":"Sea"}]'),
     )
     expect(await platform.run('courses list --columns title')).toEqual({
       code: 0,
       stdout: 'Sea\n',
-      stderr: 'note: slow down; attempt 2 of 4 in 6 s\n',
+      stderr: 'note: Slow down; attempt 2 of 4 in 6 s\n',
     })
   })
 
   test('asks for a longer pause than there is patience exits 7 at once, with the time', async ({
     platform,
   }) => {
-    platform.answer(json(429, '{"message":"slow down"}', { 'retry-after': '600' }))
+    platform.answer(json(429, '{"message":"Slow down"}', { 'retry-after': '600' }))
     expectClearError(
       await platform.run('courses list'),
       7,
-      'error: slow down\n  The server asks to wait 600 s\n',
+      'error: Slow down\n  The server asks you to wait 600 s\n',
     )
     expect(platform.requests).toHaveLength(1)
   })
@@ -189,8 +189,8 @@ describe('a platform that', () => {
   ])(
     'answers %i without saying for how long is asked four times, then %i',
     async ([status = 0, exit = 0], { platform }) => {
-      platform.answer(json(status, '{"message":"not now"}'))
-      expectClearError(await platform.run('courses list'), exit, 'error: not now\n')
+      platform.answer(json(status, '{"message":"Not now"}'))
+      expectClearError(await platform.run('courses list'), exit, 'error: Not now\n')
       expect(platform.requests).toHaveLength(4)
     },
   )
@@ -206,9 +206,9 @@ describe('a platform that', () => {
   })
 
   test('sends escape codes in its error does not get them through', async ({ platform }) => {
-    platform.answer(json(404, JSON.stringify({ message: 'no \u001b[31msuch\u0007 course\nerror: made up' })))
+    platform.answer(json(404, JSON.stringify({ message: 'No \u001b[31msuch\u0007 course\nerror: made up' })))
     const ran = await platform.run('courses update 1 --title x')
-    expectClearError(ran, 3, 'error: no \\x1b[31msuch\\x07 course\\nerror: made up\n')
+    expectClearError(ran, 3, 'error: No \\x1b[31msuch\\x07 course\\nerror: made up\n')
   })
 })
 
@@ -264,7 +264,7 @@ describe('an export that breaks off', () => {
         response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end('{"email":"a"}\n{"email')
       })
       const ran = await platform.run(`analytics export --format ${format} --file learners`)
-      expectClearError(ran, 7, 'error: The export was cut short within its last row\n')
+      expectClearError(ran, 7, 'error: The export was cut short in its last row\n')
       expect(files(cli)).toEqual([])
     },
   )

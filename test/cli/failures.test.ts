@@ -153,7 +153,7 @@ describe('an error for people', () => {
     const limited = () => new Response('{}', { status: 429, headers: { 'retry-after': '90' } })
     const { code, stderr, sent } = await answered(limited)
     expect(code).toBe(7)
-    expect(stderr).toContain('The server asks to wait 90 s')
+    expect(stderr).toContain('The server asks you to wait 90 s')
     expect(sent).toHaveLength(1)
   })
 
@@ -188,7 +188,7 @@ describe('an error for scripts', () => {
         error: {
           code: 'not_found',
           exitCode: 3,
-          message: 'It is not_found.',
+          message: 'It is not_found',
           hint: null,
           status: 404,
           requestId: 'req_1',
@@ -265,7 +265,7 @@ const hintOf = ({ stderr }: { stderr: string }) => /^ {2}hint: (.*)$/m.exec(stde
 describe('a refusal for want of a scope', () => {
   const tokens = storedTokens(url)
   const short = (scope?: string) =>
-    new Response('{"message": "not for you"}', {
+    new Response('{"message": "Not for you"}', {
       status: 403,
       headers: {
         'www-authenticate': `Bearer error="insufficient_scope"${scope === undefined ? '' : `, scope="${scope}"`}`,
@@ -373,7 +373,7 @@ describe('a refused credential', () => {
       withoutRefresh,
       '',
       { LEARNCTL_API_KEY: 'k' },
-      'Set LEARNCTL_API_KEY to a valid credential, or unset it and use the one from profile school',
+      'Set LEARNCTL_API_KEY to a valid credential, or unset it and use the credential from profile school',
     ],
     [
       'a variable alone',

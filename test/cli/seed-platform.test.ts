@@ -142,7 +142,7 @@ describe('is offered', () => {
     const { code, stdout, stderr } = await cli.run(line, at(seed))
     expect({ code, stdout }).toEqual({ code: 0, stdout: printed })
     // The clock of these tests stands still, the platform's does not.
-    expect(stderr).toMatch(/^(Exported 1 row\n|note: this machine.*\d+ (min|h) behind .*\n)?$/)
+    expect(stderr).toMatch(/^(Exported 1 row\n|note: The clock of this machine.*\d+ (min|h) behind .*\n)?$/)
   })
 
   test('what is named but is not there exits 3', async ({ cli, seed }) => {
@@ -214,8 +214,8 @@ describe('is not offered, in one line that names host and operation', () => {
     expect(await cli.run('analytics summary', at(seed))).toEqual({
       code: 1,
       stdout: '',
-      stderr: `error: ${new URL(seed.url).host} does not offer a learner summary
-  The response to GET /v1/analytics/learners has none
+      stderr: `error: ${new URL(seed.url).host} does not provide a learner summary
+  The response to GET /v1/analytics/learners contains no summary
   hint: Export the rows instead: learnctl analytics export
 `,
     })
@@ -230,9 +230,9 @@ test('several courses at once are refused where the platform does not say that i
   expect(exported).toEqual({
     code: 1,
     stdout: '',
-    stderr: `error: ${new URL(seed.url).host} takes one --course at a time
-  its OpenAPI document does not declare course_id as a list
-  hint: run the command once for each course
+    stderr: `error: ${new URL(seed.url).host} does not support several --course values
+  Its OpenAPI document does not declare course_id as a list
+  hint: Run the command once for each course
 `,
   })
   expect(await cli.run('analytics export --course 1', at(seed))).toMatchObject({ code: 0 })

@@ -108,8 +108,8 @@ test.each([
     { code: 'duplicate', coded: true, faults: [] },
   ],
   [500, 'database is down\n', 'text/plain', { code: 'internal', detail: 'database is down' }],
-  [502, '<h1>Bad Gateway</h1>', 'text/html', { detail: 'academy.example answered 502 to GET /v1/courses' }],
-  [418, '', '', { code: 'http_418', detail: 'academy.example answered 418 to GET /v1/courses' }],
+  [502, '<h1>Bad Gateway</h1>', 'text/html', { detail: 'academy.example returned 502 (GET /v1/courses)' }],
+  [418, '', '', { code: 'http_418', detail: 'academy.example returned 418 (GET /v1/courses)' }],
 ])('a %i answer of %j is read for what it says', async (status, body, type, expected) => {
   const reply = { status, headers: { 'content-type': type, 'x-request-id': 'r7' }, body }
   expect(await errorOf(target, reply, 'api_key', now)).toMatchObject({ ...expected, status, requestId: 'r7' })

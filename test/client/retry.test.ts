@@ -131,7 +131,7 @@ test('a connection that fails is tried again, a certificate that nobody trusts i
     name: 'ConnectionError',
     code: 'tls',
     message:
-      'Cannot make a trusted TLS connection to academy.example: self-signed certificate (GET /v1/courses)',
+      'Cannot establish a trusted TLS connection to academy.example: self-signed certificate (GET /v1/courses)',
   })
   expect(run.sleeps).toHaveLength(1)
 })

@@ -54,7 +54,7 @@ describe('a lock', () => {
     const clock = sleepingClock()
     held({ time: clock.now() + 60_000 })
     const started = clock.now()
-    await expect(withLock(path, clock, () => 'never')).rejects.toThrow(`has held the lock ${path}`)
+    await expect(withLock(path, clock, () => 'never')).rejects.toThrow(`The lock ${path} has been held`)
     expect(clock.now() - started).toBeGreaterThanOrEqual(30_000)
     expect(existsSync(path)).toBe(true)
   })

@@ -91,6 +91,7 @@ export function testCli(options: TestCliOptions = {}): TestCli {
       signal: given.signal ?? new AbortController().signal,
     }
     const code = await main(typeof line === 'string' ? words(line) : line, io, reach)
+    assertSentenceCase(stderr.text())
     return { code, stdout: stdout.text(), stderr: stderr.text() }
   }
 
@@ -100,6 +101,16 @@ export function testCli(options: TestCliOptions = {}): TestCli {
     cwd,
     config: join(home, '.config', 'learnctl'),
     remove: () => rmSync(home, { recursive: true, force: true }),
+  }
+}
+
+/** Throws where an error, a note or a hint begins with a small letter; a name, a path, a command or a field may. */
+function assertSentenceCase(stderr: string): void {
+  const told = stderr.replaceAll(ansiCodes, '').matchAll(/^(?:error: |note: | {2}(?:hint: )?)(\S+)( \w*)?/gm)
+  for (const [line, first = '', second = ''] of told) {
+    const isWord = /^[a-z]+[,;]?$/.test(first) && !['learnctl', 'npx'].includes(first)
+    const isField = / (is|must|cannot|has)$/.test(second)
+    if (isWord && !isField && line !== '  request id') throw new Error(`not in sentence case: ${line}`)
   }
 }
 

@@ -37,9 +37,9 @@ export function createContext(
   const profiles = createProfileStore(places.config, io, (mode, closed) => {
     const path = join(places.config, 'profiles.json')
     const now = closed
-      ? 'and is closed now: whoever else uses this machine may have read it'
-      : `and cannot be closed: chmod 600 ${path}`
-    void say(io, `note: ${visible(`${path} was open to others (0${mode.toString(8)}) ${now}`)}\n`)
+      ? 'The permissions are fixed now, but other users of this machine may have read it.'
+      : `Run: chmod 600 ${path}`
+    void say(io, `note: ${visible(`${path} was readable by others (0${mode.toString(8)}). ${now}`)}\n`)
   })
   const choose = () => chooseTarget({ settings, env: io.env, profiles: profiles.read(), cwd: io.cwd })
   return {

@@ -169,10 +169,15 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   const { data } = await caller.call(operation, { query, signal: io.signal })
   const { summary, period } = data
   if (!summary) {
-    throw new CommandError('not_offered', 'failure', `${hostIn(context)} does not offer a learner summary`, {
-      why: [`The response to ${operation.method} ${operation.path} has none`],
-      hint: 'Export the rows instead: learnctl analytics export',
-    })
+    throw new CommandError(
+      'not_offered',
+      'failure',
+      `${hostIn(context)} does not provide a learner summary`,
+      {
+        why: [`The response to ${operation.method} ${operation.path} contains no summary`],
+        hint: 'Export the rows instead: learnctl analytics export',
+      },
+    )
   }
   const format = settings.output.value
   const [{ drawSummary, figuresOf }, { colourLevel, painter }] = await Promise.all([

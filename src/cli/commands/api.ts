@@ -108,8 +108,8 @@ function targetOf(
   const values = words.slice(1)
   const names = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   if (names.length !== values.length) {
-    const wanted = names.length === 0 ? 'nothing' : names.map((name) => `<${name}>`).join(' ')
-    throw new UsageError(`${operation.id} requires ${wanted} after it`)
+    const wanted = names.length === 0 ? 'no parameters' : names.map((name) => `<${name}>`).join(' ')
+    throw new UsageError(`${operation.id} requires ${wanted}`)
   }
   const path = names.reduce(
     (filled, name, index) => filled.replace(`{${name}}`, () => encodeURIComponent(values[index] ?? '')),

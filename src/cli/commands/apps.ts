@@ -12,7 +12,7 @@ const fields = {
   redirectUris: {
     name: 'redirect-uri',
     kind: 'texts',
-    placeholder: 'address',
+    placeholder: 'uri',
     summary: 'Redirect URI',
     required: true,
   },

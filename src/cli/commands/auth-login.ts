@@ -38,13 +38,13 @@ const oauthFlags: readonly Flag[] = [
   {
     name: 'redirect-uri',
     kind: 'text',
-    placeholder: 'address',
+    placeholder: 'uri',
     summary: 'Redirect URI to listen on, as registered for that application',
   },
   {
     name: 'token-url',
     kind: 'text',
-    placeholder: 'address',
+    placeholder: 'url',
     summary: 'Token endpoint to use instead of the one that the platform publishes',
   },
 ]

@@ -138,7 +138,7 @@ async function addLearners({ session }: Context): Promise<string> {
   const [data, caller] = await Promise.all([readExampleData(), session.caller()])
   const source = 'Open University Learning Analytics Dataset, CC BY 4.0'
   if (await hasExamples(caller, data))
-    return `The ${data.users.length} example learners are already there (${source})`
+    return `The ${data.users.length} example learners already exist (${source})`
   const { courses, learners, enrollments, progress, grades } = await loadExamples(session, caller, data)
   return `Added ${learners} learners with ${enrollments} enrolments in ${courses} courses, ${progress} progress records and ${grades} grades (${source})`
 }

@@ -68,7 +68,9 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
     await output.done(`Exported ${counted(source.rows(), 'row')}${place}`)
     const guarded = source.guarded()
     if (guarded > 0) {
-      await output.note(`${counted(guarded, 'cell')} guarded against formulas (--raw turns the guard off)`)
+      await output.note(
+        `${counted(guarded, 'cell')} escaped that look like formulas; use --raw to keep them as they are`,
+      )
     }
     const hidden = source.hidden()
     if (hidden !== null) await output.note(hidden)

@@ -45,7 +45,7 @@ async function* linesOf(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>):
   if (rest === '') return
   // Not every server tells the length of a stream: what shows that one broke off may be its last line alone.
   if (!isJson(rest))
-    throw new CommandError('cut_short', 'unavailable', 'The export was cut short within its last row')
+    throw new CommandError('cut_short', 'unavailable', 'The export was cut short in its last row')
   yield [rest]
 }
 

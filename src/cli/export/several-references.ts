@@ -29,10 +29,10 @@ export async function assertSeveralTaken(
   throw new CommandError(
     'not_offered',
     'failure',
-    `${new URL(target.url).host} takes one --${flag} at a time`,
+    `${new URL(target.url).host} does not support several --${flag} values`,
     {
-      why: [`its OpenAPI document does not declare ${refused} as a list`],
-      hint: `run the command once for each ${flag}`,
+      why: [`Its OpenAPI document does not declare ${refused} as a list`],
+      hint: `Run the command once for each ${flag}`,
     },
   )
 }

@@ -52,7 +52,7 @@ export async function stopServer(
     if (!isAlive(pid) || !servers.has(pid)) return servers.remove(pid)
     await io.sleep(pollMs, io.signal)
   }
-  throw new CommandError('still_running', 'failure', `The server at ${url} (process ${pid}) does not stop`, {
+  throw new CommandError('still_running', 'failure', `The server at ${url} (process ${pid}) did not stop`, {
     hint: `Kill it: kill -9 ${pid}`,
   })
 }

@@ -9,7 +9,7 @@ import { type Io, readInput } from '../terminal/io.ts'
  * names the file and the line of what cannot be read.
  */
 export async function readDocument(io: Io, source: string, flag: string): Promise<unknown> {
-  if (source === '-') return parseDocument(await readInput(io), 'standard input')
+  if (source === '-') return parseDocument(await readInput(io), 'Standard input')
   if (source.startsWith('@') && source.length > 1) {
     const path = source.slice(1)
     return path === '-' ? readDocument(io, '-', flag) : parseDocument(await readText(io, path), path)

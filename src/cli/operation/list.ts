@@ -25,7 +25,7 @@ export async function printList(
     cut = shown
   })
   await output.list(pages, shape)
-  if (cut !== null) await output.note(`showing the first ${cut}; use --all for the rest`)
+  if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
 }
 
 /** How many items are wanted: all, or the limit, whichever was said more specifically. Throws a UsageError on both. */

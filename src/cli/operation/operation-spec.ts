@@ -38,7 +38,7 @@ export interface OperationSpec<O extends Operation> {
   readonly password?: PasswordUse
   /** The field of the body that leaves the answer without the operation's secret where it is true. */
   readonly secretUnless?: string
-  /** What to do where the response with the operation's secret was lost. */
+  /** What to do where The response with the operation's secret was lost. */
   readonly ifLost?: string
   /** True for a merge patch (PUT): `--unset`, and at least one change. */
   readonly merge?: true

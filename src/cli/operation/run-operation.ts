@@ -65,7 +65,7 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   const { data, replayed } = await caller.call(operation, input)
   if (replayed && secret !== undefined) {
     await output.note(
-      `the response with the ${secret} was lost; ${spec.ifLost ?? 'delete this and create another'}`,
+      `The response with the ${secret} was lost; ${spec.ifLost ?? 'delete this and create another'}`,
     )
   }
   // A secret is shown this once, with the record that it is part of.

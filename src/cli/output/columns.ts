@@ -91,16 +91,16 @@ export function pathMeant(name: string, valid: readonly string[]): string {
   if (path !== undefined && meant.length === 1) return path
   const shown = JSON.stringify(name)
   if (path !== undefined) {
-    throw new UsageError(`${shown} is the name of ${meant.length} columns`, {
+    throw new UsageError(`${shown} matches ${meant.length} columns`, {
       code: 'ambiguous_column',
-      why: [`columns: ${meant.join(', ')}`],
-      hint: `name one in full: --columns ${path}`,
+      why: [`Columns: ${meant.join(', ')}`],
+      hint: `Use the full name: --columns ${path}`,
     })
   }
   const known = labelled(valid, valid)
   throw new UsageError(`Unknown column ${shown}`, {
     code: 'unknown_column',
-    why: [`columns: ${known.map(({ label }) => label).join(', ')}`],
+    why: [`Columns: ${known.map(({ label }) => label).join(', ')}`],
     choice: { given: name, valid: known.flatMap(namesOf) },
   })
 }

@@ -119,7 +119,7 @@ export function createOutput(io: Io, settings: Settings): Output {
     }
     encoder ??= (await open([])).list()
     await write(io.stdout, encoder.end())
-    if (empty && io.stderr.isTTY && !quiet) await note('nothing found')
+    if (empty && io.stderr.isTTY && !quiet) await note('No results')
     const hidden = hiddenNote(encoder)
     if (hidden !== null) await note(hidden)
   }
@@ -134,7 +134,7 @@ export function createOutput(io: Io, settings: Settings): Output {
       await printPages(watched, (rows) => formatFor(rows, shape))
       if (late.size === 0 || quiet || settings.columns.value) return
       await note(
-        `later items have fields that this CSV lacks: ${[...late].join(', ')}; use --columns or -o json`,
+        `Later items have fields that are missing from this CSV: ${[...late].join(', ')}; use --columns or -o json`,
       )
     },
     documents: (pages) => {

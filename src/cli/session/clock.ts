@@ -15,5 +15,5 @@ export function clockWarning(seconds: number): string | null {
   const way = seconds > 0 ? 'ahead of' : 'behind'
   const minutes = Math.round(Math.abs(seconds) / 60)
   const span = minutes < 120 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
-  return `this machine’s clock is ${span} ${way} the server’s; set it`
+  return `The clock of this machine is ${span} ${way} the server; correct it`
 }

@@ -12,7 +12,7 @@ export function missingCredential(target: RemoteTarget, { profiles }: Profiles):
   )?.[0]
   const why = withheld
     ? [
-        `The credential of profile ${withheld.profile} was stored for ${withheld.origin} and goes nowhere else`,
+        `The credential of profile ${withheld.profile} was stored for ${withheld.origin} and is sent only there`,
       ]
     : []
   if (other !== undefined) {

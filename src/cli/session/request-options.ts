@@ -24,7 +24,7 @@ export function openCaller(io: Io, settings: Settings, parts: CallerParts): Call
     },
     onExchange: debug
       ? ({ method, url, attempt, status, requestId, error, durationMs }) => {
-          const outcome = status ?? visible(error?.message ?? 'no answer')
+          const outcome = status ?? visible(error?.message ?? 'no response')
           const id = requestId ? `, ${visible(requestId)}` : ''
           void say(io, `debug: ${method} ${url} → ${outcome} (attempt ${attempt}, ${durationMs} ms${id})\n`)
         }

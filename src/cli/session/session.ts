@@ -71,7 +71,7 @@ export function createSession(
     if (chosen) return chosen
     throw new AuthRequiredError('No platform or academy is selected', {
       why: ['No profile is active, and neither --url nor LEARNCTL_URL is set'],
-      hint: 'Sign in with `learnctl auth login --url <address>`, or create a local academy with `learnctl quickstart`',
+      hint: 'Sign in with `learnctl auth login --url <url>`, or create a local academy with `learnctl quickstart`',
     })
   }
 

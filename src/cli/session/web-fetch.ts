@@ -41,11 +41,11 @@ export function webFetch(transport: Transport, timeoutMs: number): Fetch {
 
 async function responseOf(request: HttpRequest, reply: HttpResponse): Promise<Response> {
   if (reply.status < 200 || reply.status > 599) {
-    throw new SignInError('answer_unusable', `${hostOf(request)} answered with the status ${reply.status}`)
+    throw new SignInError('answer_unusable', `${hostOf(request)} returned the invalid status ${reply.status}`)
   }
   const bytes = await readBytes(reply, maximumAnswerBytes)
   if (bytes === null) {
-    const message = `the answer of ${hostOf(request)} is longer than 1 MiB; no answer of OAuth is`
+    const message = `The response from ${hostOf(request)} is larger than 1 MiB`
     throw new SignInError('answer_unusable', message)
   }
   const names = ['content-type', 'date', 'www-authenticate', 'retry-after', 'location']
@@ -69,7 +69,7 @@ export function watched(fetch: Fetch, io: Io): Fetch {
       await tell(String(response.status))
       return response
     } catch (error) {
-      await tell(visible(error instanceof Error ? error.message : 'no answer'))
+      await tell(visible(error instanceof Error ? error.message : 'no response'))
       throw error
     }
   }

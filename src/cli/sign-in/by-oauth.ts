@@ -151,13 +151,13 @@ async function accountOf(context: Context, place: SignInPlace, tokens: StoredTok
     if (error instanceof ApiError && error.status === 401) throw refusedToken(place, error)
     const known = [ApiError, ConnectionError, TimeoutError, ProtocolError]
     if (!(error instanceof Error) || !known.some((kind) => error instanceof kind)) throw error
-    await context.output.note(`Cannot tell whose account this is: ${error.message}`)
+    await context.output.note(`Cannot determine the account: ${error.message}`)
     return null
   }
 }
 
 function refusedToken({ url }: SignInPlace, cause: ApiError): SignInError {
-  return new SignInError('token_refused', `${url} rejects the access token that it has just issued`, {
+  return new SignInError('token_refused', `${url} rejected the access token that it just issued`, {
     why: [`It says: ${cause.message}`],
     cause,
   })

@@ -29,9 +29,9 @@ export async function signInPlace({ settings, profiles, prompts }: Context): Pro
   if (known && isLocal(known) && given.value === null) refuseLocal(known.database)
   const text = given.value ?? (known && !isLocal(known) ? known.url : null)
   if (text === null && prompts.refusal !== null) {
-    throw new UsageError('The address of the platform is required', {
+    throw new UsageError('The platform URL is required', {
       why: [prompts.refusal],
-      hint: 'learnctl auth login --url <address>',
+      hint: 'learnctl auth login --url <url>',
     })
   }
   const address = text ?? (await prompts.text('Platform URL:'))
@@ -49,7 +49,7 @@ export async function signInPlace({ settings, profiles, prompts }: Context): Pro
 
 function refuseLocal(database: string): never {
   throw new UsageError(`The local academy in ${database} needs no sign-in`, {
-    hint: 'To sign in to a platform: learnctl auth login --url <address>',
+    hint: 'To sign in to a platform: learnctl auth login --url <url>',
   })
 }
 
@@ -111,7 +111,7 @@ export async function announce(
   const who = account === null ? '' : ` as ${account}`
   await output.done(`Signed in to ${url}${who}; profile ${profile} is now active`)
   const overriding = overridingVariable(io.env)
-  if (overriding) await output.note(`${overriding} is set and is used instead`)
+  if (overriding) await output.note(`${overriding} is set and takes precedence`)
 }
 
 /** Who an account is, in the words that its platform has for it. */

@@ -56,10 +56,12 @@ function assertSomebodyThere({ settings, io }: Context, { flags }: Given): void 
   const { noInput } = settings
   const unseen = !io.stdin.isTTY && !io.stderr.isTTY && flags['browser'] === undefined && !canShowPages(io)
   if (!noInput.value && !unseen) return
-  throw new UsageError('Signing in with a browser requires someone at a terminal', {
+  throw new UsageError('Browser sign-in requires an interactive terminal', {
     code: 'input_needed',
     why: [
-      noInput.value ? `Prompts are disabled (${noInput.origin.name})` : 'There is no terminal and no browser',
+      noInput.value
+        ? `Prompts are disabled (${noInput.origin.name})`
+        : 'Standard input is not a terminal, and no browser is available',
     ],
     hint: 'Set LEARNCTL_API_KEY, or use: learnctl auth login --with-key, or --device',
   })
@@ -100,5 +102,5 @@ async function showDevice(context: Context, { url }: SignInPlace, client: OAuthC
 }
 
 async function tellLookUp({ output }: Context, url: string): Promise<void> {
-  await output.note(`The endpoint and the default scopes may differ: ${metadataUrl(url)} is read first`)
+  await output.note(`The endpoint and default scopes may differ, because ${metadataUrl(url)} is read first`)
 }

@@ -70,7 +70,7 @@ function interruption(): AbortSignal {
 
 async function openBrowser(url: string): Promise<void> {
   // Anything else might be a program to run.
-  if (!/^https?:$/.test(new URL(url).protocol)) throw new TypeError(`${url} is no web page`)
+  if (!/^https?:$/.test(new URL(url).protocol)) throw new TypeError(`${url} is not a web page`)
   const { default: open } = await import('open')
   const child = await open(url)
   child.on('error', () => {})
@@ -99,7 +99,7 @@ export function write(stream: Output, text: string | Uint8Array): Promise<void> 
 function writeFault(cause: Error): Error {
   const code = systemCode(cause)
   if (code !== undefined && /^(EPIPE|ERR_STREAM_(DESTROYED|WRITE_AFTER_END))$/.test(code)) {
-    return new ReaderGoneError('nobody reads the output', { cause })
+    return new ReaderGoneError('the output was closed by its reader', { cause })
   }
   const why = code === 'ENOSPC' ? 'the disk is full' : (code ?? cause.message)
   return new CommandError('output_failed', 'failure', `Cannot write the output: ${why}`, { cause })

@@ -163,7 +163,7 @@ describe('auth login --device', () => {
     ],
     ['a page', page, 4, 'returned a web page instead of JSON (/token)'],
     ['500', { status: 500 }, 4, 'returned 500 (/token)'],
-    ['2 MiB', { body: ' '.repeat(2 * 1024 * 1024) }, 4, 'longer than 1 MiB'],
+    ['2 MiB', { body: ' '.repeat(2 * 1024 * 1024) }, 4, 'larger than 1 MiB'],
     ['tokens without a token', { body: {} }, 4, 'unusable tokens'],
   ]
 

@@ -137,7 +137,7 @@ describe('a sign-in with a browser that', () => {
     desk.school.scripts.delete(wellKnown)
     desk.letTimePass()
     const ran = await desk.login('', async () => {})
-    expectFailed(desk, ran, 4, /after 5 minutes\n {2}hint: .*--client-id <id> --redirect-uri <address>\n$/)
+    expectFailed(desk, ran, 4, /after 5 minutes\n {2}hint: .*--client-id <id> --redirect-uri <uri>\n$/)
   })
 
   const moments: readonly [when: string, path: string][] = [
@@ -199,7 +199,7 @@ describe('a token endpoint that', () => {
       'is not there',
       { status: 404, body: { detail: 'There is no such page.' } },
       4,
-      /returned 404 \(\/token\)\n {2}It says: There is no such page\.\n {2}hint: .*--token-url <address>\n$/,
+      /returned 404 \(\/token\)\n {2}It says: There is no such page\.\n {2}hint: .*--token-url <url>\n$/,
     ],
     [
       'redirects',
@@ -235,7 +235,7 @@ describe('a token endpoint that', () => {
       4,
       'unusable tokens: "expires_in"',
     ],
-    ['sends 2 MiB', { body: ' '.repeat(2 * 1024 * 1024) }, 4, 'is longer than 1 MiB'],
+    ['sends 2 MiB', { body: ' '.repeat(2 * 1024 * 1024) }, 4, 'is larger than 1 MiB'],
     [
       'is busy',
       { status: 503, headers: { 'retry-after': '20' } },
@@ -327,7 +327,7 @@ describe('the account', () => {
     desk.school.scripts.set('/v1/user/profile', { status: 403, body: { message: 'Not with these rights' } })
     const { code, stderr } = await desk.login('--scope write')
     expect(code).toBe(0)
-    expect(stderr).toContain('note: Cannot tell whose account this is: Not with these rights\n')
+    expect(stderr).toContain('note: Cannot determine the account: Not with these rights\n')
     expect(desk.stored()).toMatchObject({ accessToken: 'at-1' })
   })
 
@@ -335,12 +335,7 @@ describe('the account', () => {
     desk.school.scripts.set('/v1/user/profile', { status: 401, body: { message: 'Invalid token' } })
     const { person, page } = sentBack({ code: 'c' })
     const ran = await desk.login('', person)
-    expectFailed(
-      desk,
-      ran,
-      4,
-      /rejects the access token that it has just issued\n {2}It says: Invalid token\n$/,
-    )
+    expectFailed(desk, ran, 4, /rejected the access token that it just issued\n {2}It says: Invalid token\n$/)
     expect(page()?.status).toBe(400)
   })
 })

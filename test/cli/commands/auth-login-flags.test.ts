@@ -61,7 +61,12 @@ describe('auth login refuses', () => {
   test.for<[what: string, words: string, options: RunOptions, why: string]>([
     ['--no-input', '--no-input', { tty: 80 }, 'Prompts are disabled (--no-input)'],
     ['in CI', '', { tty: 80, env: { CI: 'true' } }, 'Prompts are disabled (CI)'],
-    ['without terminal and browser', '', { env: { DISPLAY: '' } }, 'There is no terminal and no browser'],
+    [
+      'without terminal and browser',
+      '',
+      { env: { DISPLAY: '' } },
+      'Standard input is not a terminal, and no browser is available',
+    ],
   ])('to wait for somebody %s', async ([, words, options, why], { desk }) => {
     const ran = await desk.login(`${words} --color never`, approve, options)
     expectClearError(
@@ -92,7 +97,7 @@ describe('auth login refuses', () => {
     expectClearError(
       await desk.cli.run('auth login'),
       2,
-      /The address of the platform is required\n.*\n {2}hint: learnctl auth login --url/,
+      /The platform URL is required\n.*\n {2}hint: learnctl auth login --url/,
     )
   })
 })
@@ -236,7 +241,7 @@ describe('auth login', () => {
 
   test('says which variable is used instead of what was signed in to', async ({ desk }) => {
     const { stderr } = await desk.login('', approve, { env: { LEARNCTL_API_KEY: 'key' } })
-    expect(stderr).toMatch(/\nnote: LEARNCTL_API_KEY is set and is used instead\n$/)
+    expect(stderr).toMatch(/\nnote: LEARNCTL_API_KEY is set and takes precedence\n$/)
     const [lookedUp] = desk.school.requests.filter(({ url }) => url.endsWith('/profile'))
     expect(lookedUp?.headers).toMatchObject({ authorization: 'Bearer at-1' })
   })
@@ -300,7 +305,7 @@ describe('auth login --dry-run', () => {
         '&code_challenge=***&code_challenge_method=S256\n\n',
     )
     expect(stderr).toBe(
-      `note: The endpoint and the default scopes may differ: ${school}${wellKnown} is read first\n`,
+      `note: The endpoint and default scopes may differ, because ${school}${wellKnown} is read first\n`,
     )
     expect(desk.school.requests).toEqual([])
   })
@@ -308,7 +313,7 @@ describe('auth login --dry-run', () => {
   test('names the metadata of a platform below a path', async ({ desk }) => {
     const { stdout, stderr } = await desk.cli.run(`auth login --dry-run --url ${school}/lms`)
     expect(stdout).toMatch(/^GET https:\/\/school\.example\/lms\/oauth\/authorize\?/)
-    expect(stderr).toContain(`: ${school}${wellKnown}/lms is read first\n`)
+    expect(stderr).toContain(`, because ${school}${wellKnown}/lms is read first\n`)
   })
 
   test('shows the request for a code with --device, as JSON where that is asked for', async ({ desk }) => {

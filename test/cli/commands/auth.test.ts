@@ -26,7 +26,7 @@ describe('a stored key', () => {
     ]) {
       const { code, stderr } = await remote.run(`courses list ${place}`)
       expect(code).toBe(4)
-      expect(stderr).toContain('was stored for https://school.example and goes nowhere else')
+      expect(stderr).toContain('was stored for https://school.example and is sent only there')
     }
     expect(await remote.run('courses list', { env: { LEARNCTL_URL: 'https://evil.example' } })).toMatchObject(
       { code: 4 },
@@ -116,7 +116,7 @@ describe('auth status', () => {
   test('with no academy exits 4 and names the two ways on', async ({ cli }) => {
     const { code, stdout, stderr } = await cli.run('auth status')
     expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
-    expect(stderr).toContain('learnctl auth login --url <address>')
+    expect(stderr).toContain('learnctl auth login --url <url>')
     expect(stderr).toContain('learnctl quickstart')
   })
 })
@@ -192,7 +192,7 @@ describe('auth status of a session', () => {
     const { code, stderr } = await user.run('auth status')
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: 'note: this machine’s clock is 2 h behind the server’s; set it\n',
+      stderr: 'note: The clock of this machine is 2 h behind the server; correct it\n',
     })
     user.state.date = 'Sun, 01 Mar 2026 12:00:59 GMT'
     expect(await user.run('auth status')).toMatchObject({ code: 0, stderr: '' })

@@ -204,7 +204,7 @@ describe('a refusal', () => {
       'error: 2 problems found:\n  durationMinutes must be at least 0\n  Unknown field: lessons',
     )
     expect(await refusal('courses create --body -', '{"title": "Go", "lessons": []}')).toBe(
-      'error: Unknown field: lessons.',
+      'error: Unknown field: lessons',
     )
   })
 

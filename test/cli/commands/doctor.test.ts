@@ -134,7 +134,7 @@ describe('of a platform elsewhere', () => {
     expect(JSON.parse(stdout).at(-1)).toEqual({
       check: 'Clock',
       status: 'warning',
-      detail: 'this machine’s clock is 3 min ahead of the server’s; set it',
+      detail: 'The clock of this machine is 3 min ahead of the server; correct it',
     })
   })
 

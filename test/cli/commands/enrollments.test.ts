@@ -42,8 +42,8 @@ describe('create', () => {
   })
 
   test.for([
-    ['--course ext:land --user ext:S-1', 'Course ext:land not found.'],
-    ['--course ext:sea --user ext:S-2', 'User ext:S-2 not found.'],
+    ['--course ext:land --user ext:S-1', 'Course ext:land not found'],
+    ['--course ext:sea --user ext:S-2', 'User ext:S-2 not found'],
   ])('with %s exits 3', async ([flags = '', message = ''], { local }) => {
     expect(await local.run(`enrollments create ${flags}`)).toMatchObject({
       code: 3,

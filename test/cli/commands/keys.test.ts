@@ -88,7 +88,7 @@ test('a key whose answer was lost on the way is told of, to be made anew', async
   const { code, stdout, stderr } = await cli.run('keys create --name ci -o json', withKey(admin.key))
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: 'note: the response with the key was lost; revoke the key and create another\n',
+    stderr: 'note: The response with the key was lost; revoke the key and create another\n',
   })
   expect(JSON.parse(stdout)).toMatchObject({ name: 'ci', key: null })
   expect((await admin.get(`/v1/keys?user_id=${admin.id}`)).body.data).toHaveLength(2)

@@ -120,7 +120,7 @@ describe('list', () => {
   test('tells when it is cut, and does not when it is whole', async ({ local }) => {
     const cut = await local.run('lessons list --limit 2 -q')
     expect(cut.stdout.split('\n')).toHaveLength(3)
-    expect(cut.stderr).toBe('note: showing the first 2; use --all for the rest\n')
+    expect(cut.stderr).toBe('note: Showing the first 2; use --all for the rest\n')
     expect((await local.run('lessons list --limit 3')).stderr).toBe('')
   })
 
@@ -161,7 +161,7 @@ describe('get', () => {
     expect(await local.run('lessons get ext:none')).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: expect.stringMatching(/^error: Lesson ext:none not found\.\n {2}request id: req_\w+\n$/),
+      stderr: expect.stringMatching(/^error: Lesson ext:none not found\n {2}request id: req_\w+\n$/),
     })
   })
 })

@@ -116,7 +116,7 @@ describe('a course', () => {
     expect(await browsing.run('open course crs_none', { env, tty: 80 })).toMatchObject({
       code: 3,
       stdout: '',
-      stderr: expect.stringMatching(/^error: Course crs_none not found\.\n/),
+      stderr: expect.stringMatching(/^error: Course crs_none not found\n/),
     })
     expect(opened).toEqual([])
   })

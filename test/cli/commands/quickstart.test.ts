@@ -145,7 +145,7 @@ describe('the second time', () => {
     const { code, stdout, stderr } = await cli.run('quickstart')
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^Found an academy in .+\n/)
-    expect(stdout).toContain('The 620 example learners are already there')
+    expect(stdout).toContain('The 620 example learners already exist')
     expect(stdout).toContain('Course ext:first-course already exists')
     expect(stdout).toContain('learners.csv already exists and is kept')
     expect(readFileSync(join(cli.cwd, 'learners.csv'), 'utf8')).toBe('mine')

@@ -57,9 +57,9 @@ describe('--columns', () => {
       code: 2,
       stdout: '',
       stderr:
-        'error: "enabled" is the name of 2 columns\n' +
-        '  columns: adaptiveDifficulty.enabled, progressTracking.enabled\n' +
-        '  hint: name one in full: --columns adaptiveDifficulty.enabled\n',
+        'error: "enabled" matches 2 columns\n' +
+        '  Columns: adaptiveDifficulty.enabled, progressTracking.enabled\n' +
+        '  hint: Use the full name: --columns adaptiveDifficulty.enabled\n',
     })
   })
 
@@ -72,7 +72,7 @@ describe('--columns', () => {
   test('with an unknown name lists the valid ones, before anything is done', async ({ local }) => {
     const { code, stderr } = await local.run('courses create --title Go --columns id,titel')
     expect(code).toBe(2)
-    expect(stderr).toContain('columns: id, externalId, title,')
+    expect(stderr).toContain('Columns: id, externalId, title,')
     expect((await local.run('courses list -q')).stdout).toBe('')
   })
 })
@@ -129,7 +129,9 @@ test('a CSV says which fields came too late for its header', async ({ options })
   const { code, stdout, stderr } = await cli.run('courses list --all -o csv', { env })
   expect(code).toBe(0)
   expect(parseCsv(stdout, { columns: true })).toMatchObject([{ id: '1' }, { id: '2' }])
-  expect(stderr).toBe('note: later items have fields that this CSV lacks: extra; use --columns or -o json\n')
+  expect(stderr).toBe(
+    'note: Later items have fields that are missing from this CSV: extra; use --columns or -o json\n',
+  )
   cli.remove()
 })
 
@@ -157,7 +159,7 @@ describe('a list', () => {
     expect(cut).toEqual({
       code: 0,
       stdout: 'A\nB\n',
-      stderr: 'note: showing the first 2; use --all for the rest\n',
+      stderr: 'note: Showing the first 2; use --all for the rest\n',
     })
     expect(await local.run('courses list --limit 3 --columns title --sort title')).toMatchObject({
       stdout: 'A\nB\nC\n',
@@ -176,7 +178,7 @@ describe('a list', () => {
     expect(all.stderr).toBe('')
     const some = await local.run('courses list --limit 150 -o jsonl')
     expect(some.stdout.split('\n')).toHaveLength(151)
-    expect(some.stderr).toContain('showing the first 150;')
+    expect(some.stderr).toContain('Showing the first 150;')
     const plain = await local.run('courses list -q')
     expect(plain.stdout.split('\n')).toHaveLength(21)
   }, 30_000)
@@ -241,7 +243,7 @@ describe('a terminal', () => {
   test('is told that nothing was found', async ({ local }) => {
     expect(await local.run('courses list', { tty: 80 })).toMatchObject({
       stdout: '',
-      stderr: 'note: nothing found\n',
+      stderr: 'note: No results\n',
     })
   })
 })

@@ -72,7 +72,7 @@ describe('an access token', () => {
     expect(await user.run('courses list')).toEqual({
       code: 0,
       stdout: '',
-      stderr: `note: ${file} was open to others (0644) and is closed now: whoever else uses this machine may have read it\n`,
+      stderr: `note: ${file} was readable by others (0644). The permissions are fixed now, but other users of this machine may have read it.\n`,
     })
     expect(statSync(file).mode & 0o777).toBe(0o600)
     expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
@@ -108,7 +108,7 @@ describe('an access token', () => {
     clock.advance(2 * hour)
     const { code, stderr } = await user.run('courses list --url https://evil.example')
     expect(code).toBe(4)
-    expect(stderr).toContain(`was stored for ${school} and goes nowhere else`)
+    expect(stderr).toContain(`was stored for ${school} and is sent only there`)
     expect(stderr).toContain('learnctl auth login --url https://evil.example')
     storeProfile(user.config, 'https://evil.example', user.tokens)
     expect(await user.run('courses list')).toMatchObject({ code: 4, stdout: '' })
@@ -208,7 +208,7 @@ const scripted = base.extend('user', async ({ task: _ }, { onCleanup }) => {
 describe('a refresh that cannot be had now', () => {
   const target = { method: 'POST', url: `${school}/token` }
   const troubles: [string, object, string][] = [
-    ['a network that is down', new ConnectionError(target, 'refused', 'refused it'), 'refused it'],
+    ['a network that is down', new ConnectionError(target, 'refused', 'Refused it'), 'Refused it'],
     ['a server in trouble', { status: 500, body: 'oh' }, 'POST /token returned 500'],
     ['too many requests', { status: 429, headers: { 'retry-after': '9' } }, 'Try again in 9 s'],
   ]
@@ -331,7 +331,11 @@ scripted('nothing is refreshed where it could not be stored', async ({ user }) =
     sleep: async (ms) => user.clock.advance(ms),
     env: { LEARNCTL_CONFIG_DIR: user.config },
   })
-  expectClearError(await patient.run('courses list'), 1, `Another process has held the lock ${lock} for 30 s`)
+  expectClearError(
+    await patient.run('courses list'),
+    1,
+    `The lock ${lock} has been held by another process for 30 s`,
+  )
   patient.remove()
   expect(user.sent()).toEqual([])
   expect(readFileSync(join(user.config, 'profiles.json'))).toEqual(profiles)
