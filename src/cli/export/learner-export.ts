@@ -69,7 +69,7 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
     const guarded = source.guarded()
     if (guarded > 0) {
       await output.note(
-        `${counted(guarded, 'cell')} escaped that look like formulas; use --raw to keep them as they are`,
+        `Possible formulas escaped in ${counted(guarded, 'cell')}; use --raw to turn this off`,
       )
     }
     const hidden = source.hidden()

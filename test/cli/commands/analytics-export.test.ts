@@ -52,7 +52,7 @@ describe('the formats', () => {
     expect(stdout).toBe((await admin.get(`${path}?format=csv`)).text)
     expect(recordsOf(stdout)).toHaveLength(130)
     expect(stderr).toBe(
-      'Exported 130 rows\nnote: 1 cell escaped that look like formulas; use --raw to keep them as they are\n',
+      'Exported 130 rows\nnote: Possible formulas escaped in 1 cell; use --raw to turn this off\n',
     )
   })
 
@@ -167,7 +167,7 @@ describe('--columns', () => {
   test('count the cells with a guard, and choose the fields of JSON', async ({ school }) => {
     const { stderr } = await school.run('analytics export --columns firstName')
     expect(stderr).toBe(
-      'Exported 130 rows\nnote: 1 cell escaped that look like formulas; use --raw to keep them as they are\n',
+      'Exported 130 rows\nnote: Possible formulas escaped in 1 cell; use --raw to turn this off\n',
     )
     const flags = 'analytics export --learner ext:S-3 --columns email,courseTitle'
     const line = '{"email":"learner-003@school.example","courseTitle":"Sea, deep"}'
