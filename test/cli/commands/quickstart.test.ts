@@ -1,12 +1,35 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { parse } from 'csv-parse/sync'
 import stringWidth from 'string-width'
 import { describe, expect } from 'vitest'
 import { verifyPassword } from '../../../src/server/access/password.ts'
-import { type TestCli, test } from '../../helpers/cli.ts'
+import { freshDirectory } from '../../helpers/academy.ts'
+import { test as base, type TestCli, testCli } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
+
+const plain: TestCliOptions = {}
+
+/** What quickstart left behind, made once and given to each test as it was: what it printed, and its home. */
+const test = base
+  .extend('where', { scope: 'file' }, plain)
+  .extend('first', { scope: 'file' }, async ({ where }, { onCleanup }) => {
+    const cli = testCli(where)
+    const kept = freshDirectory()
+    onCleanup(() => {
+      cli.remove()
+      kept.remove()
+    })
+    const ran = await cli.run('quickstart')
+    cpSync(cli.home, kept.path, { recursive: true })
+    return { cli, ran, kept: kept.path }
+  })
+  .extend('made', ({ first: { cli, ran, kept } }) => {
+    rmSync(cli.home, { recursive: true })
+    cpSync(kept, cli.home, { recursive: true })
+    return { cli, ...ran }
+  })
 
 /** Everything that is in an academy. */
 async function contents(cli: TestCli) {
@@ -26,8 +49,8 @@ async function opens({ home }: TestCli, password: string): Promise<boolean> {
 }
 
 describe('the first time', () => {
-  test('makes an academy of real learners, a course, an export and a summary', async ({ cli }) => {
-    const { code, stdout, stderr } = await cli.run('quickstart')
+  test('makes an academy of real learners, a course, an export and a summary', async ({ made }) => {
+    const { cli, code, stdout, stderr } = made
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const database = join(cli.home, '.local/share/learnctl/local.db')
     expect(stdout).toContain(`Created an academy in ${database}\n`)
@@ -50,8 +73,7 @@ describe('the first time', () => {
     )
   })
 
-  test('prints commands that work as they stand', async ({ cli }) => {
-    const { stdout } = await cli.run('quickstart')
+  test('prints commands that work as they stand', async ({ made: { cli, stdout } }) => {
     const [before = '', after = ''] = stdout.split('\nTry next:\n')
     const next = after
       .trimEnd()
@@ -73,8 +95,9 @@ describe('the first time', () => {
     expect(await rowsOf(cli, `${lessons} --database other.db`)).toEqual(await rowsOf(cli, lessons))
   })
 
-  test('prints a password for the first admin, which opens the dashboard', async ({ cli }) => {
-    const { stdout } = await cli.run('quickstart')
+  test('prints a password for the first admin, which opens the dashboard', async ({
+    made: { cli, stdout },
+  }) => {
     const [, email = '', password = ''] =
       /\nTo sign in .* shown only once\):\n {2}(\S+)\n {2}([a-z0-9-]{23})\n/.exec(stdout) ?? []
     expect(email).toBe('admin@academy.local')
@@ -138,8 +161,7 @@ describe('the first time', () => {
 })
 
 describe('the second time', () => {
-  test('says what is there, and changes nothing', async ({ cli }) => {
-    await cli.run('quickstart')
+  test('says what is there, and changes nothing', async ({ made: { cli } }) => {
     const before = await contents(cli)
     writeFileSync(join(cli.cwd, 'learners.csv'), 'mine')
     const { code, stdout, stderr } = await cli.run('quickstart')
@@ -170,8 +192,7 @@ describe('the second time', () => {
     expect(await rowsOf(cli, 'courses list --status draft')).toEqual([])
   })
 
-  test('keeps what its user has done with the course meanwhile', async ({ cli }) => {
-    await cli.run('quickstart')
+  test('keeps what its user has done with the course meanwhile', async ({ made: { cli } }) => {
     await cli.run('courses update ext:first-course --title Mine')
     await cli.run('quickstart')
     expect(await resultOf(cli, 'courses get ext:first-course')).toMatchObject({ title: 'Mine', version: 3 })
