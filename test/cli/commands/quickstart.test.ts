@@ -6,7 +6,7 @@ import stringWidth from 'string-width'
 import { describe, expect } from 'vitest'
 import { verifyPassword } from '../../../src/server/access/password.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
-import { test as base, type TestCli, testCli } from '../../helpers/cli.ts'
+import { test as base, type TestCli, type TestCliOptions, testCli } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 
 const plain: TestCliOptions = {}
