@@ -107,7 +107,7 @@ export const commands: readonly Command[] = [
       'analytics export --file learners.ndjson.gz --columns email,courseTitle,completionPercentage',
       'analytics export -o jsonl | jq .email',
     ],
-    run: runExport,
+    run: namingFlags(runExport),
   },
   {
     name: 'summary',
@@ -116,9 +116,21 @@ export const commands: readonly Command[] = [
       'In a pipe and as CSV, each row holds one figure: section, name, measure, value. Dates filter by when the learner last\naccessed the course.',
     flags: timedFlags,
     examples: ['analytics summary', 'analytics summary --course ext:AAA-2014J -o json'],
-    run: runSummary,
+    run: namingFlags(runSummary),
   },
 ]
+
+/** What the platform refuses is told by the flags that were typed. */
+function namingFlags(run: Command['run']): Command['run'] {
+  return async (context, given) => {
+    try {
+      await run(context, given)
+    } catch (error) {
+      const { withSources } = await import('../operation/refused-call.ts')
+      throw withSources(error, { fields: [], query: filterFlags, positions: [] }, given)
+    }
+  }
+}
 
 async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context

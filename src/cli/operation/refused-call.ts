@@ -41,7 +41,9 @@ export class RefusedCallError extends Error {
     if (!typed && this.#given.flags[bodyFlag.name] !== undefined) return null
     const inside = place.slice(found.place.length + 1)
     const value = this.#given.flags[name]
-    const item: unknown = Array.isArray(value) ? value[Number(inside)] : undefined
+    // Without a place inside, it is known which value is meant only where there is one.
+    const items: readonly unknown[] = Array.isArray(value) && (inside !== '' || value.length === 1) ? value : []
+    const item = items[Number(inside)]
     if (typeof item === 'string') return `--${name} ${JSON.stringify(item)}`
     return inside === '' ? `--${name}` : `--${name}: ${inside}`
   }
@@ -68,7 +70,9 @@ function referenceHint({ message }: ApiError, sources: Sources, given: Given): s
   ]
   const bare = typed.flatMap(([place, value]) => {
     const kind = /^(course|lesson|user|learner)_?id$/i.exec(place)?.[1]
-    return kind && typeof value === 'string' && !known.test(value) ? [{ kind, value }] : []
+    if (!kind) return []
+    const references = [value].flat().flatMap((each) => String(each ?? '').split(','))
+    return references.flatMap((value) => (value === '' || known.test(value) ? [] : [{ kind, value }]))
   })
   const named = bare.find(({ value }) => message.includes(value))
   if (!named) return null

@@ -147,3 +147,21 @@ test('--dry-run shows the request', async ({ local }) => {
   const { stdout } = await local.run('analytics summary --course ext:C-0 --last 30d --dry-run')
   expect(stdout).toMatch(/^GET http:\/\/localhost\/v1\/analytics\/learners\?.*course_id=ext%3AC-0/)
 })
+
+test.for(['summary', 'export'])(
+  '%s names the flag that is refused, and hints at references',
+  async (verb, { local }) => {
+    await fill(local)
+    const told = async (flags: string) => (await local.run(`analytics ${verb} ${flags}`)).stderr
+    expect(await told('--course ext:C-0 --course C-1')).toContain('hint: Did you mean ext:C-1?')
+    expect(await told('--course C-0,ext:C-1')).toContain('hint: Did you mean ext:C-0?')
+    expect(await told('--learner ada@school.example')).toContain(
+      'hint: Did you mean email:ada@school.example?',
+    )
+    expect(await told('--course ext:none')).not.toContain('hint:')
+    expect(await told('--course ,')).toContain(
+      'error: --course "," must be references of 1 to 512 characters',
+    )
+    expect(await told('--course a --course ,')).toContain('error: --course must be references of 1')
+  },
+)
