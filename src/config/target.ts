@@ -176,7 +176,11 @@ export function overridingVariable(env: Environment): string | undefined {
 
 function environmentCredentials(env: Environment): Omit<Credential, 'shadows'>[] {
   const found = credentialVariables.flatMap(({ kind, name }) => {
-    const value = env[name]
+    // A variable that is set from a file often ends with its line break.
+    const value = env[name]?.trim()
+    if (value && !/^[\x21-\x7e]+$/.test(value)) {
+      throw new SettingError(`${name} contains spaces, line breaks or characters other than ASCII`)
+    }
     return value ? [{ kind, value, origin: { source: 'environment', name } as const }] : []
   })
   if (found.length < 2) return found

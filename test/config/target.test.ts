@@ -125,6 +125,14 @@ describe('the credential', () => {
     expect(() => choose({ env: { LEARNCTL_API_KEY: 'a', LEARNCTL_ACCESS_TOKEN: 'b' } })).toThrow('both set')
   })
 
+  it('of a variable may end with a line break, and is refused with one inside', () => {
+    const given = (key: string) => choose({ env: { LEARNCTL_API_KEY: key } })
+    expect(given('env-key\r\n')).toMatchObject({ credential: { value: 'env-key' } })
+    expect(given(' \n')).toMatchObject({ credential: { value: 'prod-key' } })
+    expect(() => given('env\nkey')).toThrow('LEARNCTL_API_KEY contains spaces, line breaks')
+    expect(() => given('schlüssel')).toThrow('LEARNCTL_API_KEY contains')
+  })
+
   it('of a profile says what it is kept with: tokens can be refreshed, a key and a variable’s cannot', () => {
     const tokens = storedTokens('https://prod.example')
     const stored = { ...profiles, profiles: { prod: { url: 'https://prod.example', credential: tokens } } }
