@@ -3,7 +3,7 @@ import type { Fault } from '../../contract/errors.ts'
 import type { Argument, Given } from '../command/command.ts'
 import type { BoundFlag } from '../command/flag.ts'
 import { fieldPath } from './field-path.ts'
-import { bodyFlag } from './operation-flags.ts'
+import { bodyFlag, ifVersionFlag } from './operation-flags.ts'
 
 /** What stood on the command line, by the places of the request that it went to. */
 export interface Sources {
@@ -22,7 +22,7 @@ export class RefusedCallError extends Error {
   readonly #given: Given
 
   constructor(refusal: ApiError, sources: Sources, given: Given) {
-    super(inFlags(refusal.message, sources), { cause: refusal })
+    super(inFlags(refusal.message, sources, given), { cause: refusal })
     this.refusal = refusal
     this.hint = refusal.status === 404 ? referenceHint(refusal, sources, given) : null
     this.#sources = sources
@@ -42,16 +42,22 @@ export class RefusedCallError extends Error {
     const inside = place.slice(found.place.length + 1)
     const value = this.#given.flags[name]
     // Without a place inside, it is known which value is meant only where there is one.
-    const items: readonly unknown[] = Array.isArray(value) && (inside !== '' || value.length === 1) ? value : []
+    const items: readonly unknown[] =
+      Array.isArray(value) && (inside !== '' || value.length === 1) ? value : []
     const item = items[Number(inside)]
     if (typeof item === 'string') return `--${name} ${JSON.stringify(item)}`
     return inside === '' ? `--${name}` : `--${name}: ${inside}`
   }
 }
 
-/** Advice such as `use force=true` names the flag that stands for the parameter. */
-function inFlags(message: string, { query }: Sources): string {
-  return query.reduce((text, { place, flag }) => text.replaceAll(`${place}=true`, `--${flag.name}`), message)
+/** Advice such as `use force=true` names the flag that stands for the parameter; `If-Match` was typed as `--if-version`. */
+function inFlags(message: string, { query }: Sources, { flags }: Given): string {
+  const advised = query.map(({ place, flag }) => [`${place}=true`, flag] as const)
+  const typed = flags[ifVersionFlag.name] === undefined ? [] : [['If-Match', ifVersionFlag] as const]
+  return [...advised, ...typed].reduce(
+    (text, [said, { name }]) => text.replaceAll(said, `--${name}`),
+    message,
+  )
 }
 
 /** The error that a command ends with: of a refusal it is what that means for the command line. */
