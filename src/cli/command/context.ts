@@ -11,9 +11,8 @@ import {
   type Session,
   type Transports,
 } from '../session/session.ts'
-import { type Io, say } from '../terminal/io.ts'
+import { type Io, note } from '../terminal/io.ts'
 import { createPrompts, type Prompts } from '../terminal/prompts.ts'
-import { visible } from '../terminal/visible.ts'
 
 /** What a command works with. */
 export interface Context {
@@ -39,7 +38,7 @@ export function createContext(
     const now = closed
       ? 'The permissions are fixed now, but other users of this machine may have read it.'
       : `Run: chmod 600 ${path}`
-    void say(io, `note: ${visible(`${path} was readable by others (0${mode.toString(8)}). ${now}`)}\n`)
+    void note(io, `${path} was readable by others (0${mode.toString(8)}). ${now}`)
   })
   const choose = () => chooseTarget({ settings, env: io.env, profiles: profiles.read(), cwd: io.cwd })
   return {

@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/settings.ts'
 import { colourLevel, painter } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { type Io, say, write } from '../terminal/io.ts'
+import { type Io, note, say, write } from '../terminal/io.ts'
 import { visible } from '../terminal/visible.ts'
 import {
   ancestorsOf,
@@ -104,8 +104,6 @@ export function createOutput(io: Io, settings: Settings): Output {
     }
   }
 
-  const note = (text: string) => say(io, `note: ${visible(text)}\n`)
-
   async function printPages(
     pages: Pages,
     open: (rows: readonly unknown[]) => Promise<Format>,
@@ -119,9 +117,9 @@ export function createOutput(io: Io, settings: Settings): Output {
     }
     encoder ??= (await open([])).list()
     await write(io.stdout, encoder.end())
-    if (empty && io.stderr.isTTY && !quiet) await note('No results')
+    if (empty && io.stderr.isTTY && !quiet) await note(io, 'No results')
     const hidden = hiddenNote(encoder)
-    if (hidden !== null) await note(hidden)
+    if (hidden !== null) await note(io, hidden)
   }
 
   return {
@@ -134,6 +132,7 @@ export function createOutput(io: Io, settings: Settings): Output {
       await printPages(watched, (rows) => formatFor(rows, shape))
       if (late.size === 0 || quiet || settings.columns.value) return
       await note(
+        io,
         `Later items have fields that are missing from this CSV: ${[...late].join(', ')}; use --columns or -o json`,
       )
     },
@@ -150,7 +149,7 @@ export function createOutput(io: Io, settings: Settings): Output {
     done: async (text) => {
       if (!quiet) await say(io, `${visible(text)}\n`)
     },
-    note,
+    note: (text) => note(io, text),
     check: (shape, open) => {
       if (quiet && !shape.paths.includes(shape.identifier ?? 'id')) {
         throw noId()

@@ -1,6 +1,6 @@
 import { type Caller, type CallerOptions, createCaller } from '../../client/caller.ts'
 import type { Settings } from '../../config/settings.ts'
-import { type Io, say } from '../terminal/io.ts'
+import { type Io, note, say } from '../terminal/io.ts'
 import { visible } from '../terminal/visible.ts'
 
 /** What of a caller's options a session decides. */
@@ -20,7 +20,7 @@ export function openCaller(io: Io, settings: Settings, parts: CallerParts): Call
     onWait: ({ waitMs, attempt, attempts, error }) => {
       if (waitMs <= 2000) return
       const seconds = Math.ceil(waitMs / 1000)
-      void say(io, `note: ${visible(error.message)}; attempt ${attempt + 1} of ${attempts} in ${seconds} s\n`)
+      void note(io, `${error.message}; attempt ${attempt + 1} of ${attempts} in ${seconds} s`)
     },
     onExchange: debug
       ? ({ method, url, attempt, status, requestId, error, durationMs }) => {

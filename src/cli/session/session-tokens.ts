@@ -8,8 +8,7 @@ import type { StoredTokens } from '../../config/profiles.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { Target } from '../../config/target.ts'
 import type { Transport } from '../../contract/http.ts'
-import { type Io, say } from '../terminal/io.ts'
-import { visible } from '../terminal/visible.ts'
+import { type Io, note } from '../terminal/io.ts'
 import { signInCommand } from './sign-in-command.ts'
 
 /** Whatever is waited for an answer of the API: here other processes wait, and what comes too late is lost. */
@@ -37,7 +36,7 @@ export function sessionTokens(options: SessionTokensOptions): TokenSource {
     onRefreshed,
     now: io.now,
     signal: io.signal,
-    note: (text) => say(io, `note: ${visible(text)}\n`),
+    note: (text) => note(io, text),
     signInCommand: signInCommand(target, { whole: true }),
     fetch: refreshFetch(options),
   })

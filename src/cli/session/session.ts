@@ -9,8 +9,7 @@ import type { Credential, RemoteTarget, Target } from '../../config/target.ts'
 import type { Transport } from '../../contract/http.ts'
 import type { OpenAcademy } from '../../server/local.ts'
 import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
-import { type Io, say } from '../terminal/io.ts'
-import { visible } from '../terminal/visible.ts'
+import { type Io, note } from '../terminal/io.ts'
 import type { CallerParts } from './request-options.ts'
 
 /** The two ways to an academy; each loads what it needs when it is taken. */
@@ -89,7 +88,7 @@ export function createSession(
     makeDatabaseDirectory(io, database)
     try {
       const academy = await transports.local(database, () => new Date(io.now()))
-      if (academy.created && !silent) await say(io, `note: Created a new academy in ${visible(database)}\n`)
+      if (academy.created && !silent) await note(io, `Created a new academy in ${database}`)
       return academy
     } catch (error) {
       throw databaseFault(error)

@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { Place } from '../../config/directories.ts'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError, InterruptedError, ReaderGoneError, UsageError } from './errors.ts'
+import { visible } from './visible.ts'
 
 /** What is read from; a terminal says so. */
 export type Input = Readable & { readonly isTTY?: boolean }
@@ -112,6 +113,11 @@ export async function say(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
   } catch (error) {
     if (!(error instanceof ReaderGoneError)) throw error
   }
+}
+
+/** A line on standard error, `note: …`, about what happened beside the result. */
+export function note(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
+  return say(io, `note: ${visible(text)}\n`)
 }
 
 const maximumInputBytes = 64 * 1024 * 1024

@@ -1,4 +1,4 @@
-import { type Io, outliveFaults, say } from './io.ts'
+import { type Io, note, outliveFaults } from './io.ts'
 
 /** Tells how far long work is: a bar on a terminal, a line every 10 s elsewhere; always on standard error. */
 export interface ProgressLine {
@@ -26,7 +26,7 @@ export async function createProgressLine(
         saidMs = io.now()
         const of = total ? ` of ${total}` : ''
         const percent = total ? ` (${Math.floor((done / total) * 100)}%)` : ''
-        await say(io, `note: ${done}${of} ${what}${percent}, ${rate(done)} ${what}/s\n`)
+        await note(io, `${done}${of} ${what}${percent}, ${rate(done)} ${what}/s`)
       },
       stop: () => {},
     }
