@@ -37,9 +37,9 @@ async function start(context: Context, given: Given): Promise<void> {
   const { io, settings, directories, output } = context
   const options: Options = { database: servedDatabase(context), ...serveOptions(given) }
   const { database, host, port } = options
-  if (settings.dryRun.value) return output.note(`Would serve ${database} on ${host}, port ${port}`)
   const detached = given.flags['detach'] === true
   if (detached && (await tellRunning(context, database))) return
+  if (settings.dryRun.value) return output.note(`Would serve ${database} on ${host}, port ${port}`)
   const keyFileName = given.flags['key-file']
   const { openKeyFile } = await import('../local-server/key-file.ts')
   const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))

@@ -173,11 +173,13 @@ describe('start', () => {
     const { printed } = await serve(cli, '--database a.db -o json')
     const { url } = JSON.parse(printed)
     const again = 'server start --detach --database a.db'
-    expect(await cli.run(again)).toEqual({
-      code: 0,
-      stdout: `${url}\n`,
-      stderr: `note: Already running at ${url}\n`,
-    })
+    for (const line of [again, `${again} --dry-run`]) {
+      expect(await cli.run(line)).toEqual({
+        code: 0,
+        stdout: `${url}\n`,
+        stderr: `note: Already running at ${url}\n`,
+      })
+    }
     const { stdout } = await cli.run(`${again} -o json`)
     expect(JSON.parse(stdout)).toEqual({ url, database: join(cli.cwd, 'a.db') })
     expect(await resultOf(cli, 'server status')).toHaveLength(1)
