@@ -54,7 +54,7 @@ export const Summary = z.object({
   averageCompletionPercentage: rate,
   medianCompletionPercentage: rate,
   averageGradePercent: rate,
-  distribution: z.array(z.int()).length(10).meta({ description: 'Enrolments at 0–9 %, 10–19 % … 90–100 %' }),
+  distribution: z.array(z.int()).length(10).meta({ description: 'Enrolments at 0–9%, 10–19% … 90–100%' }),
   byCourse: z.array(
     z.object({
       courseId: z.string(),
@@ -95,17 +95,16 @@ export const analytics = {
     method: 'GET',
     path: '/v1/analytics/learners',
     summary: 'Report the progress and grades of learners, one row per learner and course',
-    description: 'JSON comes in pages, CSV and NDJSON as a whole.',
+    description: 'JSON is paged; CSV and NDJSON are returned in full.',
     published: true,
     scope: 'read',
     roles: staff,
     query: z.strictObject({
       start_date: Bound.optional().meta({
-        description: 'Only learners who last accessed the course on or after this day (UTC) or time',
+        description: 'Last accessed on or after this day (UTC) or time',
       }),
       end_date: Bound.optional().meta({
-        description:
-          'Only learners who last accessed the course on or before this day (UTC), or before this time',
+        description: 'Last accessed on or before this day (UTC), or before this time',
       }),
       format: z
         .enum(analyticsFormats)
@@ -125,10 +124,10 @@ export const analytics = {
         description: 'Include the period and the summary on the first page of JSON (default true)',
       }),
       bom: BooleanParam.default(false).meta({
-        description: 'Begin CSV with a byte order mark, for Excel (default false)',
+        description: 'Add a byte order mark to CSV, for Excel (default false)',
       }),
       raw: BooleanParam.default(false).meta({
-        description: 'Leave text in CSV that a spreadsheet would take for a formula as it is (default false)',
+        description: 'Do not escape CSV text that a spreadsheet would run as a formula (default false)',
       }),
       ...paging,
     }),

@@ -26,7 +26,7 @@ const RedirectUri = z
   .refine((uri) => redirectKindOf(uri) !== null, {
     params: { code: 'invalid_redirect_uri' },
     error:
-      'must be an https URI, an http URI on 127.0.0.1, [::1] or localhost, or a private-use scheme such as com.example.app:/callback, without fragment and user',
+      'must be an https URI, an http URI on 127.0.0.1, [::1] or localhost, or a private-use scheme such as com.example.app:/callback, without a fragment or user name',
   })
 
 const Comparable = z.object({ redirectUris: z.array(z.string()), public: z.boolean() })
@@ -36,10 +36,10 @@ export const AppInput = z
     name: text(1, 255).meta({ description: 'Shown to users who are asked for consent' }),
     redirectUris: z.array(RedirectUri).min(1).max(20).meta({
       description:
-        'Where users are sent back to; must match exactly, except for the port on 127.0.0.1 and [::1]',
+        'Where users are redirected; must match exactly, except for the port on 127.0.0.1 and [::1]',
     }),
     public: z.boolean().default(false).meta({
-      description: 'Cannot keep a secret, so it gets none: a desktop or mobile application (default false)',
+      description: 'Public client, such as a desktop or mobile app, which gets no secret (default false)',
     }),
   })
   .superRefine(
@@ -74,7 +74,7 @@ export const NewApp = App.extend({
   clientSecret: z
     .string()
     .nullable()
-    .meta({ description: 'Shown once; null for a public application and in a replayed response' }),
+    .meta({ description: 'Shown only once; null for a public application and in a replayed response' }),
 })
 export type NewApp = z.output<typeof NewApp>
 

@@ -44,8 +44,8 @@ const AdaptiveDifficulty = z
     enabled: z.boolean().default(false),
     minLevel: optional(Difficulty),
     maxLevel: optional(Difficulty),
-    raiseAtScore: Percent.default(85).meta({ description: 'Score from which the difficulty is raised' }),
-    lowerAtScore: Percent.default(50).meta({ description: 'Score below which the difficulty is lowered' }),
+    raiseAtScore: Percent.default(85).meta({ description: 'Score at which the difficulty rises' }),
+    lowerAtScore: Percent.default(50).meta({ description: 'Score below which the difficulty falls' }),
     window: z.int().min(1).max(100).default(3).meta({ description: 'Number of recent scores considered' }),
   })
   .superRefine(({ minLevel, maxLevel, raiseAtScore, lowerAtScore }, context) => {
@@ -74,7 +74,7 @@ const ProgressTracking = z.strictObject({
     .min(1)
     .max(100)
     .default(100)
-    .meta({ description: 'Completion percentage from which progress counts as completed' }),
+    .meta({ description: 'Completion percentage at which progress counts as completed' }),
 })
 
 /** The writable attributes of a course. */

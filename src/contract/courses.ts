@@ -167,7 +167,7 @@ export const courses = {
     query: z.strictObject({
       force: BooleanParam.default(false).meta({
         description:
-          'Delete a course that has lessons, progress or grades together with them; requires an admin (default false)',
+          'Also delete the lessons, enrolments, progress and grades of the course; requires an admin (default false)',
       }),
     }),
     elevatedBy: 'force',
@@ -222,7 +222,7 @@ export const courses = {
     method: 'POST',
     path: '/v1/courses/{courseId}/versions/{version}/restore',
     summary: 'Restore an earlier version of a course as a new version',
-    description: 'The id, externalId and status stay as they are.',
+    description: 'The id, externalId and status are not changed.',
     published: false,
     scope: 'write',
     roles: teachers,

@@ -33,7 +33,7 @@ export const Enrollment = z.object({
   completedAt: Time.nullable(),
   source: z
     .string()
-    .meta({ description: 'How it was created: api, or progress for the first progress of a learner' }),
+    .meta({ description: "How it was created: api, or progress (by the learner's first progress record)" }),
   managedBy: z.string().nullable(),
   version: z.int(),
   createdAt: Time,

@@ -108,7 +108,7 @@ export const ofUser = Reference.optional().meta({
   description: 'Filter by user: id, ext:<externalId> or email:<address>',
 })
 export const UpdatedSince = Instant.optional().meta({
-  description: 'Only those updated at or after this time',
+  description: 'Updated at or after this time',
 })
 
 /** A comma list of choices as a query parameter: `status=draft,published`. */

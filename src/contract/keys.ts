@@ -31,7 +31,7 @@ export type Key = z.output<typeof Key>
 
 /** The response that creates an API key: the only one with its text. */
 export const NewKey = Key.extend({
-  key: z.string().nullable().meta({ description: 'Shown once; null in a replayed response' }),
+  key: z.string().nullable().meta({ description: 'Shown only once; null in a replayed response' }),
 })
 export type NewKey = z.output<typeof NewKey>
 

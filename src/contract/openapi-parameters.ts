@@ -5,7 +5,7 @@ type Json = Readonly<Record<string, unknown>>
 
 const pathParameters: Readonly<Record<string, string>> = {
   courseId: 'Course: id or ext:<externalId>',
-  version: 'Number of the version',
+  version: 'Version number',
   lessonId: 'Lesson: id or ext:<externalId>',
   userId: 'User: id, ext:<externalId> or email:<address>',
   learnerId: 'Learner: id, ext:<externalId> or email:<address>',
@@ -47,10 +47,15 @@ export function parametersOf({ path, method }: Operation, query: QuerySchema = {
       schema,
     })),
     ...(method === 'POST'
-      ? [header('Idempotency-Key', 'Makes the request safe to repeat for 24 hours')]
+      ? [header('Idempotency-Key', 'Key that makes the request safe to repeat for 24 hours')]
       : []),
     ...(hasVersions(path) && ['PUT', 'DELETE'].includes(method)
-      ? [header('If-Match', 'Fail with 412 unless this is the current version, such as "3" in its quotes')]
+      ? [
+          header(
+            'If-Match',
+            'Fail with 412 unless this is the current version, such as "3" (with the quotes)',
+          ),
+        ]
       : []),
   ]
 }

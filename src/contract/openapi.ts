@@ -53,8 +53,8 @@ const resources: Readonly<Record<keyof Contract, string>> = {
   analytics: 'Reports on learners and courses',
   keys: 'API keys: credentials for programs',
   apps: 'OAuth applications that act on behalf of users',
-  grants: 'Grants: what users have allowed OAuth applications to do',
-  service: 'Health and the description of the API',
+  grants: 'Grants: the access that users have given to OAuth applications',
+  service: 'Health check and API description',
 }
 
 const problem = {
@@ -63,15 +63,15 @@ const problem = {
   required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'requestId'],
   properties: {
     type: { const: 'about:blank' },
-    title: { type: 'string', description: 'The name of the status' },
+    title: { type: 'string', description: 'Name of the HTTP status' },
     status: { type: 'integer' },
     detail: { type: 'string', description: 'What went wrong, as a sentence' },
     instance: { type: 'string', description: 'The path of the request' },
-    code: { enum: Object.keys(statusOf), description: 'What went wrong, for programs' },
+    code: { enum: Object.keys(statusOf), description: 'Error code, for programs' },
     requestId: { type: 'string' },
     errors: {
       type: 'array',
-      description: 'Every problem of the request, with its place',
+      description: 'All problems found in the request',
       items: {
         type: 'object',
         required: ['code', 'detail'],

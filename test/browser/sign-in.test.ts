@@ -120,7 +120,7 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { 
       async () => {
         await page.getByRole('heading', { name: 'Sign in' }).waitFor()
         await signIn(page, { ...admin, password: 'not the password' })
-        await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/Incorrect account/)
+        await expect.poll(() => page.getByRole('alert').innerText()).toMatch(/Incorrect e-mail address/)
         await picture(page, 'wrong-password')
         await page.getByLabel('Password').fill(admin.password)
         await page.getByRole('button', { name: 'Sign in' }).click()

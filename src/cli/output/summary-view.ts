@@ -17,7 +17,7 @@ const ranges = Array.from({ length: 10 }, (_, tenth) =>
 )
 const unstarted = 'Not started'
 
-/** How many enrolments are how far. Who has not started is at 0 %, too, and is no part of the lowest tenth here. */
+/** How many enrolments are how far. Who has not started is at 0%, too, and is no part of the lowest tenth here. */
 function distributionOf({ distribution, notStarted }: Summary): (readonly [range: string, count: number])[] {
   const started = distribution.map((count, tenth) => (tenth === 0 ? Math.max(0, count - notStarted) : count))
   return [[unstarted, notStarted], ...started.map((count, tenth) => [ranges[tenth] ?? '', count] as const)]
@@ -96,7 +96,7 @@ function distributionChart(summary: Summary, width: number, chalk: ChalkInstance
   const digits = String(most).length
   const room = Math.max(10, Math.min(60, width - 14 - digits))
   const lines = rows.map(([range, count]) => {
-    const label = range === unstarted ? range : `${range} %`
+    const label = range === unstarted ? range : `${range}%`
     const figure = String(count).padStart(digits)
     return `${label.padStart(11)}  ${figure} ${chalk.cyan(bar(count / most, room))}`.trimEnd()
   })
@@ -128,7 +128,7 @@ function courseChart({ byCourse }: Summary, width: number, chalk: ChalkInstance)
 /** To one decimal; 99.97 is not all. */
 function percent(value: number | null): string {
   if (value === null) return '–'
-  return `${(value < 100 ? Math.min(value, 99.9) : value).toFixed(1)} %`
+  return `${(value < 100 ? Math.min(value, 99.9) : value).toFixed(1)}%`
 }
 
 /** Cut with an ellipsis, or filled up, to `width` columns. */

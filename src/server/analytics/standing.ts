@@ -8,7 +8,7 @@ export interface Standing {
   readonly notStarted: number
   readonly inProgress: number
   readonly completed: number
-  /** Of those in progress, how many are at 0–9 %, 10–19 % … 90–99 %. */
+  /** Of those in progress, how many are at 0–9%, 10–19% … 90–99%. */
   readonly tenths: readonly number[]
   readonly averageCompletionPercentage: number | null
   readonly averageGradePercent: number | null

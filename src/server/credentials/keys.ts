@@ -98,13 +98,13 @@ function ownerOf({ database }: Call, reference: string) {
   if (!id) throw parentNotFound('#/userId', 'user', reference)
   const user = toUser(findUser(database, id))
   if (user.status === 'active') return user
-  throw new ProblemError('user_inactive', `User ${id} is ${user.status}: a key of theirs would not work.`)
+  throw new ProblemError('user_inactive', `User ${id} is ${user.status}; API keys require an active user.`)
 }
 
 function requireGrantable(wanted: KeyInput['scopes'], allowed: readonly Scope[]): void {
   const beyond = wanted.filter((scope) => !allowed.includes(scope))
   if (beyond.length === 0) return
-  const detail = `must be within ${allowed.join(', ')}: a key cannot have more scopes than its creator or the role of its owner`
+  const detail = `must be among ${allowed.join(', ')}: a key cannot have more scopes than its creator or the role of its owner`
   throw invalid([{ pointer: '#/scopes', code: 'invalid_choice', detail }])
 }
 

@@ -14,7 +14,7 @@ export const attentionWords: Readonly<Record<Attention, string>> = {
 /** What each of those words means here. */
 const attentionMeanings: Readonly<Record<Attention, string>> = {
   inactive: `No access for ${quietDays} days, not completed`,
-  stuck: `Below ${stuckBelow} %, no progress for ${quietDays} days`,
+  stuck: `Below ${stuckBelow}%, no progress for ${quietDays} days`,
   not_passed: 'Grade below the passing score',
 }
 

@@ -39,7 +39,7 @@ export function CompletionChart({ standing }: { standing: Standing }) {
           >
             <title id="columns-title">Enrolments in progress by percentage completed</title>
             <desc id="columns-told">
-              {`${tenths.map((count, tenth) => `${ranges[tenth]} %: ${counted(count)}`).join('; ')}.`}
+              {`${tenths.map((count, tenth) => `${ranges[tenth]}%: ${counted(count)}`).join('; ')}.`}
             </desc>
             {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a group is not; what its columns say is told once, above */}
             <g aria-hidden="true">
@@ -66,7 +66,7 @@ export function CompletionChart({ standing }: { standing: Standing }) {
           ]}
           rows={[
             ['Not started', standing.notStarted] as const,
-            ...tenths.map((count, tenth) => [`${ranges[tenth]} %`, count] as const),
+            ...tenths.map((count, tenth) => [`${ranges[tenth]}%`, count] as const),
             ['Completed', standing.completed] as const,
           ].map(([name, count]) => [name, counted(count), share(count, enrollments)])}
         />
@@ -77,7 +77,7 @@ export function CompletionChart({ standing }: { standing: Standing }) {
 
 function share(count: number, all: number): string {
   const percentage = (100 * count) / all
-  return count > 0 && percentage < 0.05 ? '< 0.1\u00a0%' : percent(percentage)
+  return count > 0 && percentage < 0.05 ? '< 0.1%' : percent(percentage)
 }
 
 function TenthColumn({ count, tenth, height }: { count: number; tenth: number; height: number }) {
@@ -86,7 +86,7 @@ function TenthColumn({ count, tenth, height }: { count: number; tenth: number; h
   return (
     <>
       <svg x={`${tenth * 10}%`} width="10%" height={line}>
-        <title>{`${range} %: ${many(count, 'enrolment')}`}</title>
+        <title>{`${range}%: ${many(count, 'enrolment')}`}</title>
         <rect class="whole" width="100%" height="100%" />
         {count === 0 ? null : <rect class="doing" x="14%" y={line - height} width="72%" height={height} />}
         <text class={count === 0 ? 'few' : undefined} x="50%" y={line - height - 7}>
@@ -94,7 +94,7 @@ function TenthColumn({ count, tenth, height }: { count: number; tenth: number; h
         </text>
       </svg>
       <text class="few wide" x={middle} y={scale}>
-        {`${range} %`}
+        {`${range}%`}
       </text>
       <text class="few slim" x={middle} y={scale}>
         {tenth * 10}

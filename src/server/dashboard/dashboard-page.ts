@@ -74,7 +74,7 @@ export const noPage = pageEndpoint({
     const { base, request } = visit
     const trimmed = request.path.replace(/\/+$/, '')
     if (trimmed !== request.path) return seeOther(base + trimmed)
-    const fault = new ProblemError('not_found', `There is nothing at ${request.path}.`)
+    const fault = new ProblemError('not_found', `Page ${request.path} not found.`)
     if (!visitor.user) throw fault
     return refused(signedInRequestOf(visit, visitor, visitor.user), fault)
   },

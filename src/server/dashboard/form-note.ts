@@ -1,7 +1,7 @@
 /** What a page says of the form that led to it, by the word in its address: `?done=…`. */
 export const notes = {
   key_made_before:
-    'This form was already submitted; no second key was created. The key is in the list, and its text is shown only once.',
+    'This form was already submitted; no second key was created. The key is in the list; its value is shown only once.',
   key_revoked: 'API key revoked. Requests that use it are now refused.',
   app_made: 'Application registered.',
   app_made_before:

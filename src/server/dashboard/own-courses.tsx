@@ -30,7 +30,7 @@ export function ownCourses(signedIn: SignedInRequest): Reply {
         none="You are not enrolled in a course yet."
         note={
           hidden > 0 ? (
-            <p class="note">{`${many(hidden, 'more enrolment is in a course', 'more enrolments are in courses')} not published at the moment.`}</p>
+            <p class="note">{`${many(hidden, 'more enrolment is in an unpublished course', 'more enrolments are in unpublished courses')}.`}</p>
           ) : null
         }
       />

@@ -47,7 +47,7 @@ export function numberedPages(at: number, total: number, hrefOf: (page: number) 
     <nav class="pages" aria-label="Pages">
       <span>
         {from > total
-          ? `No such page; ${counted(total)} in all`
+          ? `Page not found; ${counted(total)} in total`
           : `${counted(from)}–${counted(to)} of ${counted(total)}`}
       </span>
       {at > 1 ? (

@@ -35,5 +35,5 @@ export function many(count: number, one: string, several = `${one}s`): string {
 /** A percentage to one decimal, as in the terminal: 99.97 is not all. A dash where there is none. */
 export function percent(value: number | null): string {
   if (value === null) return '–'
-  return `${value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value}\u00a0%`
+  return `${value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value}%`
 }

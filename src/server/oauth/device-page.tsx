@@ -22,8 +22,8 @@ const reason = { why: 'A device is asking to act on your behalf. Sign in to cont
 
 /** What a person is told once they have answered. */
 const ends = {
-  allowed: { title: 'Device connected', text: 'It continues by itself within a few seconds.' },
-  denied: { title: 'Device denied', text: 'It gets no access.' },
+  allowed: { title: 'Device connected', text: 'The device continues automatically within a few seconds.' },
+  denied: { title: 'Device denied', text: 'The device gets no access.' },
 } as const
 
 /** Where a person types in the code that a device shows, and answers it (RFC 8628 §3.3). */

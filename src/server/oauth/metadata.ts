@@ -26,7 +26,7 @@ export const metadataEndpoints: readonly Endpoint[] = [
     handle(visit) {
       const { path } = visit.request
       if (path === oauthPaths.metadata + visit.base) return { reply: metadataOf(visit) }
-      throw new ProblemError('not_found', `There is nothing at ${path}.`)
+      throw new ProblemError('not_found', `Path ${path} not found.`)
     },
   },
 ]

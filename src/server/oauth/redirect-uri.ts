@@ -29,7 +29,7 @@ export function formTargetOf(uri: string): string {
 /** Where a redirect URI leads, in words. */
 export function placeOf(uri: string): string {
   const { protocol, hostname, host } = new URL(uri)
-  if (protocol !== 'http:' && protocol !== 'https:') return `the program that opens ${protocol} addresses`
+  if (protocol !== 'http:' && protocol !== 'https:') return `the app that opens ${protocol} links`
   const own = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
   return own ? `a program on this computer (${host})` : host
 }

@@ -34,7 +34,7 @@ export async function countWrongCode({
   })
   if (left) {
     const detail =
-      'No device is waiting with this code. Check it and try again; codes expire after ten minutes.'
+      'No device is waiting for this code. Check it and try again; codes expire after ten minutes.'
     return { fault: new ProblemError('forbidden', detail), signedOut: false }
   }
   const detail = `${wrongCodesPerSession} wrong codes. You have been signed out.`

@@ -131,5 +131,5 @@ function requireUnchanged(database: Database, { id, password_hash: hash }: Accou
 }
 
 function wrong(): ProblemError {
-  return new ProblemError('forbidden', 'Incorrect account or password.')
+  return new ProblemError('forbidden', 'Incorrect e-mail address, username or password.')
 }

@@ -53,7 +53,7 @@ export function updateOwn(call: Call<typeof users.updateProfile>): CurrentUser {
   // What `prepareOwn` made of this very call.
   const hash = stillReplaces(call, call.prepared as NewPassword | undefined)
   if (input.password !== null && hash === null) {
-    const detail = 'must be the current password; where there is none, an admin can set one'
+    const detail = 'must be the current password; if you have none, an admin can set one'
     throw invalid([{ pointer: '#/currentPassword', code: 'wrong_password', detail }])
   }
   requireUnique(database, 'users', { username: input.username }, current.id)

@@ -57,7 +57,7 @@ describe('the first time', () => {
     expect(stdout).toContain('Switched to its profile, local\n')
     expect(stdout).toContain('Added 620 learners with 622 enrolments in 2 courses')
     expect(stdout).toContain('Exported 622 rows to learners.csv\n')
-    expect(stdout).toMatch(/^ {3}90–100 % +\d+ █+$/m)
+    expect(stdout).toMatch(/^ {4}90–100% +\d+ █+$/m)
     expect(await rowsOf(cli, 'courses list --columns title,status --sort title')).toEqual([
       ['Module AAA, presentation 2013J', 'published'],
       ['Module AAA, presentation 2014J', 'published'],

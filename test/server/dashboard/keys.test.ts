@@ -41,7 +41,7 @@ test('a form offers no scope that the role cannot have, and none is made with on
   const page = await browser.open('/dashboard/keys')
   expect(page.html.match(/name="scopes" value="\w+"/g)).toEqual(['name="scopes" value="read"'])
   const refused = await browser.submit(page, { name: 'x', scopes: ['read', 'admin'] }, button)
-  expect(refused).toMatchObject({ status: 422, text: expect.stringContaining('Scopes must be within read') })
+  expect(refused).toMatchObject({ status: 422, text: expect.stringContaining('Scopes must be among read') })
 })
 
 test('a key is shown on the page that makes it, and nowhere else', async ({ academy, analyst, signIn }) => {

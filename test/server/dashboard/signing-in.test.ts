@@ -26,7 +26,7 @@ test('a wrong password leads nowhere', async ({ academy, admin }) => {
   givePassword(academy, admin.id)
   const browser = plainBrowser(academy.fetch, issuer)
   const refused = await browser.signIn(await browser.open('/dashboard'), admin.email, 'wrong')
-  expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('Incorrect account') })
+  expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('Incorrect e-mail address') })
   expect((await browser.open('/dashboard')).text).toContain('Password')
 })
 

@@ -157,8 +157,8 @@ test('codes end after ten minutes', async ({ admin, clock, device, flow }) => {
   const page = await device.type(admin, user_code)
   clock.advance(10 * minute)
   expect((await device.poll(device_code)).body.error).toBe('expired_token')
-  expect((await flow.browser.submit(page, {}, 'Allow')).text).toContain('No device is waiting with this code')
-  expect((await device.type(admin, user_code)).text).toContain('No device is waiting with this code')
+  expect((await flow.browser.submit(page, {}, 'Allow')).text).toContain('No device is waiting for this code')
+  expect((await device.type(admin, user_code)).text).toContain('No device is waiting for this code')
 })
 
 test('a device that was allowed too late gets nothing', async ({ admin, clock, device, flow }) => {
@@ -225,7 +225,7 @@ test('five wrong codes end the session of the browser, and a right one between d
   for (let count = 0; count < 4; count += 1) {
     const page = await device.type(admin, `BBBB-BBB${'CDFG'[count]}`)
     expect(page.status).toBe(403)
-    expect(page.text).toContain('No device is waiting with this code')
+    expect(page.text).toContain('No device is waiting for this code')
   }
   const right = await device.type(admin, user_code)
   expect(right.text).toContain('Allow learnctl')

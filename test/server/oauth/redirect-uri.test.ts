@@ -129,7 +129,7 @@ test('a scheme of its own leads back to a program', async ({ academy, admin, flo
   const redirect_uri = 'com.example.grades:/back'
   const { clientId } = register(academy, { redirectUris: [redirect_uri], public: true })
   const page = await flow.consent(admin, { client_id: clientId, redirect_uri })
-  expect(page.text).toContain('the program that opens com.example.grades: addresses')
+  expect(page.text).toContain('the app that opens com.example.grades: links')
   expect(page.headers.get('content-security-policy')).toContain("form-action 'self' com.example.grades:;")
   const { leadsTo } = await flow.browser.submit(page, {}, 'Allow')
   expect(leadsTo).toMatch(/^com\.example\.grades:\/back\?code=lpc_/)

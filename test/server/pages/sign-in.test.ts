@@ -68,13 +68,15 @@ test('a wrong password, an account that is not there, one without a password or 
   for (const account of [admin.email, 'nobody@school.example', '']) {
     const page = await attempt(flow.browser, account, wrong)
     expect(page.status).toBe(403)
-    expect(page.html).toContain('<p class="fault" role="alert">Incorrect account or password.</p>')
+    expect(page.html).toContain(
+      '<p class="fault" role="alert">Incorrect e-mail address, username or password.</p>',
+    )
     expect(page.html).toContain('<title>Error: sign in')
   }
   for (const { email } of [instructor, learner, analyst]) {
     const page = await attempt(flow.browser, email)
     expect(page.status).toBe(403)
-    expect(page.text).toContain('Incorrect account or password.')
+    expect(page.text).toContain('Incorrect e-mail address, username or password.')
     expect(page.forms[0]?.fields).toMatchObject({ account: email, password: '' })
   }
   expect((await attempt(flow.browser, instructor.email, '')).status).toBe(403)
