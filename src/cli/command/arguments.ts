@@ -36,8 +36,11 @@ export async function resolveArguments({ io, prompts }: Context, invocation: Inv
     else if (!optional)
       named[name] = await prompts.text(`${summary}:`, (text) => faultOf(argument, text) ?? true)
   }
-  const first = positions.findIndex(({ rest }) => rest)
-  return { arguments: named, flags, rest: first < 0 ? [] : invocation.arguments.slice(first) }
+  const rest = positions.findIndex(({ rest }) => rest)
+  const given = rest < 0 ? [] : invocation.arguments.slice(rest)
+  // One that was asked for is the words of its answer.
+  const asked = given.length > 0 ? undefined : named[positions[rest]?.name ?? '']
+  return { arguments: named, flags, rest: asked?.trim().split(/\s+/) ?? given }
 }
 
 /** What is wrong with an argument's text; null where nothing is. */

@@ -35,14 +35,15 @@ export const otherVariables: Readonly<Record<string, string>> = {
 
 function flagsText(): string {
   return `Global flags, accepted before or after a command:\n\n${twoColumns(globalFlagRows())}
-A flag that a command cannot honour is refused (exit 2). Each flag has a variable:
-learnctl help environment
+A flag that a command cannot honour is refused (exit 2). Each flag has a
+variable: learnctl help environment
 `
 }
 
 function environmentText(): string {
   const own = Object.values<Setting>(settings).map(({ variable, summary }) => [variable, summary] as const)
-  return `Environment variables. A flag overrides its variable; an empty variable counts as unset.
+  return `Environment variables. A flag overrides its variable; an empty variable counts
+as unset.
 
 ${twoColumns([...own, ...Object.entries(otherVariables)])}`
 }
@@ -83,8 +84,8 @@ Files
                    output, columns and limit
 `
 
-const output = `Standard output carries only the result; notes, prompts and errors go to standard
-error.
+const output = `Standard output carries only the result; notes, prompts and errors go to
+standard error.
 
 A command that changes something reports it in one line on standard error, such
 as: Created course Marine Biology (BIO-101). When standard output is not a

@@ -61,6 +61,7 @@ describe('help', () => {
       const { code, stdout } = await cli.run(['help', topic])
       expect(code).toBe(0)
       expect(stdout.split('\n').length).toBeGreaterThan(5)
+      for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
     },
   )
 

@@ -29,6 +29,13 @@ describe('a missing value', () => {
     expect(stderr).toContain('Course:')
   })
 
+  test('is asked for when it is several words', async ({ local }) => {
+    await local.run('courses create --title Go --external-id go')
+    const { code, stdout } = await local.run('api', { tty: 80, typed: ['courses.get ext:go\r'] })
+    expect(code).toBe(0)
+    expect(stdout).toContain('"title": "Go"')
+  })
+
   test('is asked for again where it is not a value', async ({ local }) => {
     await local.run('courses create --title Go --external-id go')
     const refused = await local.run('courses diff ext:go', {
