@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Transport } from '../../contract/http.ts'
 import { type AcademyFile, openAcademyFile } from '../academy.ts'
 import { type FirstPassword, makeFirstPassword } from '../access/first-admin.ts'
 import { localPrincipal } from '../access/identify.ts'
@@ -109,7 +110,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     () => routes,
     endpoints,
   )
-  listener = nodeListener(withCors(app, options.corsOrigins, newId), ({ method, url }, response, cause) =>
+  const { handle, ended } = followed(app)
+  listener = nodeListener(withCors(handle, options.corsOrigins, newId), ({ method, url }, response, cause) =>
     log({
       time: now().toISOString(),
       requestId: response?.headers['x-request-id'] ?? '',
@@ -122,7 +124,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     }),
   )
   const stop = () => {
-    stopped ??= drain(drainMs).then(() => database.close())
+    stopped ??= drain(drainMs)
+      .then(ended)
+      .then(() => database.close())
     return stopped
   }
   try {
@@ -133,6 +137,23 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   } catch (error) {
     await stop()
     throw error
+  }
+}
+
+/** The transport, and a wait for all that it is working on: a client that leaves does not end what it asked for. */
+function followed(transport: Transport): { handle: Transport; ended: () => Promise<unknown> } {
+  const open = new Set<Promise<unknown>>()
+  return {
+    async handle(request) {
+      const response = transport(request)
+      open.add(response)
+      try {
+        return await response
+      } finally {
+        open.delete(response)
+      }
+    },
+    ended: () => Promise.allSettled(open),
   }
 }
 

@@ -118,6 +118,23 @@ test('a client that goes away in an export leaves nothing open', async ({ served
   expect(isFree(served.path)).toBe(true)
 })
 
+test('stopping waits for what a client that went away had asked for', async ({ served }) => {
+  const body = '{"email":"ada@b.example","password":"correct horse battery"}'
+  const { socket, closed } = await open(served.port)
+  socket.write(
+    `POST /v1/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${served.key}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  )
+  // By the time of this answer the password is being hashed, which takes a tenth of a second.
+  await served.fetch('/health')
+  socket.destroy()
+  await closed
+  await served.stop()
+  expect(served.log.map((line) => JSON.parse(line))).toContainEqual(
+    expect.objectContaining({ path: '/v1/users', status: 201 }),
+  )
+})
+
 test('HEAD of an export reads nothing of it', async ({ served }) => {
   fill(served.path, 2_000)
   const answer = await served.fetch('/v1/analytics/learners?format=csv', {
