@@ -152,7 +152,7 @@ async function runExport(context: Context, given: Given): Promise<void> {
     file,
     force: flags['force'] === true,
   }
-  const [caller, operation, { exportLearners, exportQuery }] = await Promise.all([
+  const [caller, operation, { exportLearners, exportRequest }] = await Promise.all([
     session.caller(),
     contract(),
     import('../export/learner-export.ts'),
@@ -160,11 +160,10 @@ async function runExport(context: Context, given: Given): Promise<void> {
   if (wanted.columns && session.target().kind === 'local') {
     ;(await import('../export/row-encoder.ts')).meantColumns(wanted.columns, [])
   }
-  if (settings.dryRun.value) {
-    return showRequest(context, caller.request(operation, { query: exportQuery(wanted) }))
-  }
+  const whole = { ...wanted, operation }
+  if (settings.dryRun.value) return showRequest(context, exportRequest(caller, whole))
   await assertSeveralTaken(context, caller, operation, wanted.query, several)
-  await exportLearners(context, caller, { ...wanted, operation })
+  await exportLearners(context, caller, whole)
 }
 
 /** The columns of a project's file are for lists that are looked at, and leave an export as it is. */

@@ -1,3 +1,4 @@
+import type { OutgoingRequest } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import type { Context } from '../command/context.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
@@ -30,8 +31,17 @@ interface Source {
   hidden(): string | null
 }
 
+const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
+
+/** The request that an export begins with, without its credential. */
+export function exportRequest(caller: Caller, wanted: LearnerExport): OutgoingRequest {
+  const query = exportQuery(wanted)
+  const request = caller.request(wanted.operation, { query })
+  return { ...request, headers: { ...request.headers, accept: media[query.format] } }
+}
+
 /** The query by which the rows are asked for: CSV as the platform writes it, all else from rows of JSON. */
-export function exportQuery({ query, format, columns, raw, bom }: Omit<LearnerExport, 'operation'>) {
+function exportQuery({ query, format, columns, raw, bom }: Omit<LearnerExport, 'operation'>) {
   if (format !== 'csv' || columns !== null) return { ...query, format: 'ndjson' } as const
   return {
     ...query,
@@ -111,11 +121,7 @@ async function sourceOf(context: Context, caller: Caller, wanted: LearnerExport)
 /** The server's own bytes, counted as they go by. */
 async function csvSource(caller: Caller, wanted: LearnerExport, signal: AbortSignal): Promise<Source> {
   const { operation, raw } = wanted
-  const { body } = await caller.open(
-    operation,
-    { query: exportQuery(wanted), signal },
-    { accept: 'text/csv' },
-  )
+  const { body } = await caller.open(operation, { query: exportQuery(wanted), signal }, { accept: media.csv })
   const counter = csvCounter()
   async function* bytes() {
     for await (const piece of body ?? []) {

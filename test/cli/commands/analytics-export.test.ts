@@ -319,6 +319,7 @@ describe('--file', () => {
     expect(stdout).toMatch(/^GET https:\/\/school\.example\/v1\/analytics\/learners\?/)
     expect(stdout).toContain('start_date=2026-01-30T12%3A00%3A00.000Z')
     expect(stdout).toContain('raw=true')
+    expect(stdout).toContain('accept: text/csv\n')
     expect(stdout).toContain('authorization: Bearer ***\n')
     expect(files(school)).toEqual([])
   })
