@@ -76,7 +76,7 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   } else if (operation.response !== null) {
     await (rows ? output.list([rows.from(data)], shape) : output.one(data, shape))
     if (secret !== undefined && !replayed && context.io.stdout.isTTY) {
-      await output.note(`save the ${inWords(secret)} now; it is shown only once`)
+      await output.note(`Save the ${inWords(secret)} now; it is shown only once`)
     }
   }
   const exit = spec.exits?.(data)

@@ -39,7 +39,7 @@ describe('create', () => {
       typed: ['exports\r'],
     })
     expect(code).toBe(0)
-    expect(stderr).toContain('note: save the key now; it is shown only once\n')
+    expect(stderr).toContain('note: Save the key now; it is shown only once\n')
     expect(stdout).toMatch(/^name +exports$/m)
     expect(stdout).toMatch(/^key +lpk_[0-9A-Za-z]{36}$/m)
   })
