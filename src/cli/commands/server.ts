@@ -19,7 +19,8 @@ export const commands: readonly Command[] = [
     examples: ['server status', 'server status -o json'],
     async run(context) {
       context.output.check(shape)
-      const servers = await runningServers(context.directories.state).list()
+      const { serving } = await import('../local-server/stop-server.ts')
+      const servers = await serving(context, runningServers(context.directories.state), null)
       await context.output.list([servers], shape)
     },
   },
