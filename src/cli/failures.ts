@@ -9,7 +9,7 @@ import {
   TimeoutError,
 } from '../client/errors.ts'
 import { nearest } from '../codec/nearest.ts'
-import { ConfigError, SettingError } from '../config/errors.ts'
+import { ConfigError, SettingError, systemCode } from '../config/errors.ts'
 import type { Credential, Target } from '../config/target.ts'
 import type { Fault } from '../contract/errors.ts'
 import { fieldPath } from './operation/field-path.ts'
@@ -221,6 +221,8 @@ function reachHint(error: ConnectionError | TimeoutError, target: Target | null)
   if (error.code === 'first_byte_timeout') return 'Use --timeout to wait longer'
   const url = new URL(error.url)
   if (error.code === 'not_tls') return `If the server uses plain http: --url http://${url.host}`
+  if (error.code === 'tls' && /SELF_SIGNED|UNABLE_TO_/.test(systemCode(error.cause) ?? ''))
+    return 'To trust its certificate authority, set NODE_EXTRA_CA_CERTS to its PEM file'
   // A server that expects TLS hangs up on everything else.
   if (error.code === 'reset' && url.protocol === 'http:')
     return `If the server uses TLS: --url https://${url.host}`

@@ -66,10 +66,12 @@ export function faultOf(request: HttpRequest, fault: unknown, { part, connectTim
     return new RequestError('invalid_header', `Cannot send the request: ${fault.message}`, fault)
   }
   const code = codeOf(wireCode, part, throughProxy, fault.message)
+  // Node's advice on how to run Node helps nobody who runs something else.
+  const [reason = ''] = fault.message.split('; if the root CA')
   return new ConnectionError(
     request,
     code,
-    `${sayings[code](hostOf(request), fault.message)} (${lineOf(request)})`,
+    `${sayings[code](hostOf(request), reason)} (${lineOf(request)})`,
     fault,
   )
 }

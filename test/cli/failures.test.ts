@@ -2,6 +2,7 @@ import { describe, expect, test as plain } from 'vitest'
 import { type SignInCode, SignInError } from '../../src/auth/errors.ts'
 import { failureOf } from '../../src/cli/failures.ts'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
+import { faultOf } from '../../src/client/wire-fault.ts'
 import type { StoredCredential } from '../../src/config/profiles.ts'
 import { statusOf } from '../../src/contract/errors.ts'
 import type { Transport } from '../../src/contract/http.ts'
@@ -97,6 +98,19 @@ describe('the exit code', () => {
     expect(stderr).toMatch(
       /^error: Connection refused by 127\.0\.0\.1:1.*\n {2}hint: The URL is from --url\n$/,
     )
+  })
+
+  test.for([
+    [
+      'SELF_SIGNED_CERT_IN_CHAIN',
+      'To trust its certificate authority, set NODE_EXTRA_CA_CERTS to its PEM file',
+    ],
+    ['CERT_HAS_EXPIRED', null],
+  ] as const)('of a certificate with %s is 7, and hints %s', ([wireCode, hint]) => {
+    const request = { method: 'GET', url: 'https://school.example/v1/courses', headers: {} }
+    const cause = Object.assign(new Error('not trusted'), { code: wireCode })
+    const fault = faultOf(request, cause, { part: 'head', connectTimeoutMs: 5000 })
+    expect(failureOf(fault, null)).toMatchObject({ code: 'tls', exit: 'unavailable', hint })
   })
 
   test('of something unexpected is 1, with the way to more', async () => {

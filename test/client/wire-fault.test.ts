@@ -24,6 +24,16 @@ test.each([
   expect(String(error)).toMatch(/^ConnectionError: .*\bacademy\.example\b.* \(GET \/v1\/courses\)$/)
 })
 
+test('a certificate that is not trusted is told without advice on Node', () => {
+  const message =
+    'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca'
+  expect(faultOf(request, wire('DEPTH_ZERO_SELF_SIGNED_CERT', message), moment)).toMatchObject({
+    code: 'tls',
+    message:
+      'Cannot establish a trusted TLS connection to academy.example: self-signed certificate (GET /v1/courses)',
+  })
+})
+
 test('any fault within a body cuts it short', () => {
   for (const code of ['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', '']) {
     expect(faultOf(request, wire(code), { ...moment, part: 'body' })).toMatchObject({ code: 'cut_short' })

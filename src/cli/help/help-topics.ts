@@ -29,6 +29,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   NO_COLOR: 'Disable colour',
   'FORCE_COLOR, CLICOLOR_FORCE': 'Force colour',
   'HTTPS_PROXY, HTTP_PROXY, NO_PROXY': 'Proxy to use, and hosts to reach without it',
+  NODE_EXTRA_CA_CERTS: 'PEM file of more certificate authorities to trust',
   'XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_DATA_HOME':
     'Base directories of profiles, state (running servers, error reports) and academies',
 }
