@@ -29,7 +29,7 @@ const fields = {
   },
 } satisfies FieldFlags<KeyInput>
 
-const columns = ['name', 'scopes', 'last4', 'expiresAt', 'lastUsedAt', 'revokedAt', 'id', 'userId']
+const columns = ['name', 'last4', 'scopes', 'expiresAt', 'lastUsedAt', 'revokedAt', 'id', 'userId']
 
 /** `learnctl keys …` */
 export const commands: readonly Command[] = [
