@@ -28,7 +28,7 @@ export async function readPassword({ io, prompts }: Pick<Context, 'io' | 'prompt
   }
   const password = (await readInput(io)).replace(/\r?\n$/, '')
   if (password === '') {
-    throw new UsageError('No password on standard input', { hint: '… < password.txt' })
+    throw new UsageError('No password on standard input', { hint: 'Append `< password.txt` to the command' })
   }
   if (/[\r\n]/.test(password)) {
     throw new UsageError('Invalid password: it has more than one line')

@@ -41,7 +41,9 @@ export async function startDetached(
   const { url, ...secrets } = JSON.parse(line) as { url: string } & FirstSecrets
   const asJson = /^jsonl?$/.test(settings.output.value)
   await output.text(asJson ? `${line}\n` : startText(url, secrets))
-  await output.note(`Logging to ${log}; stop with: learnctl server stop --database '${database}'`)
+  const usual = settings.database.value === null && settings.profile.value === null
+  const which = usual ? '' : ` --database '${database}'`
+  await output.note(`Logging to ${log}; stop with: learnctl server stop${which}`)
 }
 
 function openLog(path: string): number {
