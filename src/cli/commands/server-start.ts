@@ -20,7 +20,7 @@ export const startCommand: Command = {
 finishes open requests. Logs each request to standard error.
 
 The admin API key of a new academy and the first password for the dashboard are printed once. With --key-file
-the key goes to that file and no password is set.`,
+no password is set and the key goes to that file; where the file is missing, an older academy gets another key.`,
   flags: serveFlags,
   refuses: { ...plainText, url: 'Only an academy on this machine can be served' },
   examples: [
@@ -59,6 +59,7 @@ async function start(context: Context, given: Given): Promise<void> {
     path: database,
     // What is kept off the screen would be lost: a password can be set at any time, by `users set-password`.
     firstPassword: keyFile === null,
+    adminKey: keyFile?.missing === true,
     writeLog: log.write,
     ...(formatLog && { formatLog }),
   }).catch((error: unknown) => {

@@ -2,8 +2,10 @@ import { access } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { openTarget } from '../terminal/target-file.ts'
 
-/** Where the first key of a new academy goes instead of the screen. */
+/** Where the admin's key goes instead of the screen. */
 export interface KeyFile {
+  /** True when the file was not there: it gets a key, whatever the age of the academy. */
+  readonly missing: boolean
   keep(key: string): Promise<void>
 }
 
@@ -19,6 +21,7 @@ export async function openKeyFile(cwd: string, name: string): Promise<KeyFile> {
     await probe.discard()
   }
   return {
+    missing: !exists,
     async keep(key: string) {
       const target = await openTarget(cwd, name, { force: true, mode: 0o600 })
       await target.write(Buffer.from(`${key}\n`))

@@ -42,7 +42,7 @@ export const serveFlags: readonly Flag[] = [
     name: 'key-file',
     kind: 'text',
     placeholder: 'path',
-    summary: 'Write the first API key to this file (mode 0600) instead of printing it',
+    summary: 'Write an admin API key to this file (mode 0600) instead of printing it',
   },
   {
     name: 'log',

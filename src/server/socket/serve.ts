@@ -32,6 +32,8 @@ export interface ServeOptions {
   readonly perMinute: number
   /** True to give the first admin a password where there is none, which takes a tenth of a second. */
   readonly firstPassword?: boolean
+  /** True to make an admin key for an academy that is not new, too. */
+  readonly adminKey?: boolean
   /** Gets one entry for each request, as `formatLog` writes it. */
   readonly writeLog: (line: string) => void
   /** An entry of the log as text, LF included; one line of JSON by default. */
@@ -47,7 +49,7 @@ export interface RunningServer {
   readonly url: string
   /** Where it listens. */
   readonly address: string
-  /** The first key of an academy that was made just now; it is nowhere else. */
+  /** The admin's key, where the academy was made just now or a key was asked for; it is nowhere else. */
   readonly firstKey: string | undefined
   /** The first admin's password, where one was asked for and made just now; it is nowhere else. */
   readonly firstPassword: FirstPassword | undefined
@@ -131,7 +133,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
   try {
     const firstPassword = options.firstPassword ? await makeFirstPassword(database) : undefined
-    const firstKey = created ? makeFirstKey(database, now, newId) : undefined
+    const firstKey = created || options.adminKey ? makeAdminKey(database, now, newId) : undefined
     const address = urlOf(server, options.host)
     return { url: options.publicUrl ?? address, address, firstKey, firstPassword, stop }
   } catch (error) {
@@ -166,7 +168,7 @@ function openOrClose(server: Server, path: string, now: () => Date): AcademyFile
   }
 }
 
-function makeFirstKey(
+function makeAdminKey(
   database: Parameters<typeof createKey>[0],
   now: () => Date,
   newId: (prefix: IdPrefix) => string,

@@ -311,6 +311,13 @@ describe('--key-file', () => {
     expect(readFileSync(join(cli.cwd, 'key.txt'), 'utf8')).toBe(key)
   })
 
+  test('gets a key of an academy that was there before, too', async ({ cli }) => {
+    await cli.run('courses create --title Sea --database new.db')
+    const { printed } = await serve(cli, '--database new.db --key-file key.txt')
+    const key = readFileSync(join(cli.cwd, 'key.txt'), 'utf8').trim()
+    expect((await get(`${printed.trim()}/v1/keys`, key)).status).toBe(200)
+  })
+
   test('that cannot be written is told before an academy is made', async ({ cli }) => {
     const { code, stdout, stderr } = await cli.run(
       'server start --port 0 --database new.db --key-file none/key.txt',
