@@ -59,6 +59,12 @@ describe('--detach', () => {
     expect(await learnctl(home, 'server', 'stop', '--database', 'new.db')).toMatchObject({ code: 3 })
   })
 
+  test('of the usual academy is ended without naming it', async ({ home }) => {
+    const { stderr } = await learnctl(home, 'server', 'start', '--detach', '--port', '0')
+    expect(stderr).toMatch(/; stop with: learnctl server stop\n$/)
+    expect(await learnctl(home, 'server', 'stop')).toMatchObject({ code: 0 })
+  })
+
   test('prints JSON where that is asked for; stop --all ends every server', async ({ home }) => {
     const urls: string[] = []
     for (const words of [
