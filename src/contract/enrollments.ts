@@ -5,9 +5,9 @@ import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 
-export const enrollmentRoles = ['learner', 'instructor'] as const
+const enrollmentRoles = ['learner', 'instructor'] as const
 export const EnrollmentRole = z.enum(enrollmentRoles)
-export const enrollmentStatuses = ['active', 'inactive', 'completed', 'deleted'] as const
+const enrollmentStatuses = ['active', 'inactive', 'completed', 'deleted'] as const
 export const EnrollmentStatus = z.enum(enrollmentStatuses)
 
 /** The writable attributes of an enrolment. Course, user and role cannot be changed later. */

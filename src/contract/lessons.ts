@@ -18,7 +18,7 @@ import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 
-export const lessonStatuses = ['draft', 'published'] as const
+const lessonStatuses = ['draft', 'published'] as const
 export const LessonStatus = z.enum(lessonStatuses)
 
 const blockTypes = [

@@ -31,7 +31,7 @@ export const RoleInput = z
   .enum([...roles, 'teacher', 'student', 'observer'])
   .transform((role): Role => aliases[role] ?? (role as Role))
 
-export const userStatuses = ['active', 'suspended', 'deleted'] as const
+const userStatuses = ['active', 'suspended', 'deleted'] as const
 export const UserStatus = z.enum(userStatuses)
 
 const Email = z

@@ -31,7 +31,7 @@ export function answerOf({ status, headers, body }: Response): HttpResponse {
 }
 
 /** The body of a request as the program makes it: text. */
-export function textIn(body: HttpBody | undefined): string {
+function textIn(body: HttpBody | undefined): string {
   if (body === undefined || typeof body === 'string') return body ?? ''
   throw new TypeError('the program sends text')
 }
