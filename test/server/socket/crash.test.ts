@@ -24,7 +24,7 @@ async function startProcess(path: string): Promise<{ child: ChildProcess; addres
   return { child, ...JSON.parse(line) }
 }
 
-const batches = 120
+const batches = 60
 const size = 40
 
 /** Sends one batch of users under a key of its own; the ids it was told, or null where it was not answered. */
