@@ -49,7 +49,7 @@ test.each(['', '.', '..', '\ud800'])('the path parameter %j is refused', (course
 test('a query round-trips, without what is undefined or null', () => {
   fc.assert(
     fc.property(
-      fc.dictionary(fc.string({ unit: 'binary', minLength: 1 }), fc.string({ unit: character })),
+      fc.dictionary(fc.string({ unit: character, minLength: 1 }), fc.string({ unit: character })),
       (query) => {
         const read = new URL(`${base}/v1/courses${encodeQuery(query)}`).searchParams
         expect(Object.fromEntries(read)).toEqual({ ...query })
