@@ -36,7 +36,7 @@ function start() {
   import('../dist/main.js').then(
     (program) => program.start(),
     (error) => {
-      console.error(`error: learnctl cannot be loaded: ${error.message}`)
+      console.error(`error: Cannot load learnctl: ${error.message}`)
       process.exitCode = 1
     },
   )
@@ -52,7 +52,7 @@ async function startWithOwnNode() {
   // The one that came along says so itself, should it be too old: once is enough.
   if (own === undefined || process.execPath === realpathSync(own)) {
     console.error(
-      `learnctl needs Node 24.15 or newer, or 26 (not 25); this is ${process.version}. Run \`npm ci\` in the checkout of learnctl, which installs one for it.`,
+      `error: Node ${process.version} is not supported: learnctl requires Node 24.15 or newer, except 25\n  hint: Install a suitable one in the clone of learnctl: npm ci`,
     )
     process.exitCode = 1
     return
@@ -62,7 +62,7 @@ async function startWithOwnNode() {
   // The child's clean-up is waited for. What a terminal sends reaches both; the child takes it twice as once.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('error', (error) => {
-    console.error(`error: ${own} cannot be started: ${error.message}`)
+    console.error(`error: Cannot start ${own}: ${error.message}`)
     process.exitCode = 1
   })
   child.on('exit', (code, signal) => {

@@ -10,13 +10,13 @@ import {
   type PathParameters,
 } from './encode.ts'
 
-/** What any call may carry. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Only while the resource is at this version, else 412 (RFC 9110 §13.1.1). */
+  /** Fails with 412 unless this is the current version of the resource (RFC 9110 §13.1.1). */
   readonly ifMatch?: string | number | undefined
-  /** The key of a POST that was begun before; absent, each call makes a new one. */
+  /** Idempotency key, to repeat an earlier POST safely (default a new one for each call). */
   readonly idempotencyKey?: string | undefined
-  /** Ends the call; its reason is thrown. */
+  /** Aborts the call, which then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined
 }
 
@@ -36,23 +36,23 @@ type BodyPart<O extends Operation> = O['body'] extends z.ZodType
   ? { readonly body: BodyInput<O> }
   : { readonly body?: Operation extends O ? unknown : undefined }
 
-/** What a call of the operation takes: path parameters, query and body exactly where it has them. */
+/** Input of an operation: the path parameters, query and body that it declares. */
 export type CallInput<O extends Operation> = ParamsPart<O> & QueryPart<O> & BodyPart<O> & CallOptions
 
-/** The input as an argument, which may be left out where nothing in it is required. */
+/** The input as an argument, optional if nothing in it is required. */
 export type CallArguments<O extends Operation> =
   Record<never, never> extends CallInput<O> ? [input?: CallInput<O>] : [input: CallInput<O>]
 
-/** A success: its body, decoded, and what its head says. */
+/** A successful response: the decoded body and the main headers. */
 export interface Result<Data> {
-  /** Undefined where the operation answers nothing. */
+  /** Undefined if the operation has no response body. */
   readonly data: Data
   readonly status: number
   readonly requestId: string | null
   readonly etag: string | null
-  /** True when the server answered from an earlier request under the same Idempotency-Key. */
+  /** True if this is the response to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean
-  /** When the server answered, by its own clock (RFC 9110 §6.6.1). */
+  /** The `Date` header, from the server's clock (RFC 9110 §6.6.1). */
   readonly date: string | null
 }
 
@@ -62,9 +62,9 @@ export type Item<O extends Operation> = Answer<O> extends { data: readonly (infe
 /** One page of a list. */
 export interface Page<O extends Operation> {
   readonly data: readonly Item<O>[]
-  /** True when another page follows. */
+  /** True if there is another page. */
   readonly more: boolean
-  /** The whole body, with what stands beside `data` in it. */
+  /** The whole body, including what is beside `data`. */
   readonly body: Answer<O>
   readonly requestId: string | null
 }

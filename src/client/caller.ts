@@ -29,10 +29,10 @@ import type { CredentialKind } from './problem.ts'
 import type { Wait } from './retry.ts'
 import { createSender, type ExchangeReport, type Translate } from './sender.ts'
 
-/** A request in the words of HTTP, for what the contract does not know. */
+/** A plain HTTP request, for paths that the contract does not declare. */
 export interface RawRequest {
   readonly method: string
-  /** Path-absolute, with `/v1`; the base address comes before it. */
+  /** Begins with `/`, such as `/v1/courses`; it is appended to the base URL. */
   readonly path: string
   readonly query?: QueryParameters
   readonly headers?: Readonly<Record<string, string>>
@@ -41,48 +41,48 @@ export interface RawRequest {
   readonly signal?: AbortSignal
 }
 
-/** Calls operations on one academy. Everything it throws is an error of errors.ts or an aborted signal's reason. */
+/** Calls operations on one platform. It throws only the errors of errors.ts, or the reason of an aborted signal. */
 export interface Caller {
-  /** Calls an operation and reads its whole answer, which is taken as it comes, not validated. */
+  /** Calls an operation and reads the whole response, which is not validated. */
   call<const O extends Operation>(operation: O, ...input: CallArguments<O>): Promise<Result<Answer<O>>>
-  /** Calls an operation and gives its success as a stream, to be read to its end or left by `break`. */
+  /** Calls an operation and returns the response as a stream; read it to its end, or leave the loop with `break`. */
   open<const O extends Operation>(
     operation: O,
     input: CallInput<O>,
     options?: { readonly accept?: string },
   ): Promise<StreamedResponse>
-  /** Pages of a list, each asked for when it is wanted. */
+  /** Iterates over the pages of a list; each is requested when it is needed. */
   pages<const O extends Operation>(operation: O, ...input: CallArguments<O>): AsyncGenerator<Page<O>>
   /** The request that `call` would send, without its credential. */
   request<const O extends Operation>(operation: O, ...input: CallArguments<O>): OutgoingRequest
-  /** Sends any request with the same credential, time-outs and repetition; gives the success as a stream. */
+  /** Sends any request with the same credential, timeouts and retries; returns the response as a stream. */
   send(request: RawRequest): Promise<StreamedResponse>
   /** The request that `send` would send, without its credential. */
   rawRequest(request: RawRequest): OutgoingRequest
 }
 
-/** How a caller reaches its academy. */
+/** Address, credential, timeouts and retries of a caller. */
 export interface CallerOptions {
   readonly baseUrl: string
   readonly transport: Transport
-  /** The value of the Authorization header, asked for at each attempt; null or absent for none. */
+  /** Returns the Authorization header, called for each attempt; null, or no function, for none. */
   readonly authorization?: (() => Promise<string | null>) | undefined
   /**
-   * Another value for the Authorization header than one that was refused by a 401; null where there is none. It is
-   * asked for, and the request sent again, once.
+   * Returns a new Authorization header after `refused` got a 401, null if there is none. The request is then sent
+   * again, once.
    */
   readonly reauthorization?: ((refused: string) => Promise<string | null>) | undefined
-  /** What `authorization` gives; an API key unless told otherwise. */
+  /** Kind of credential that `authorization` returns (default API key). */
   readonly credential?: CredentialKind | undefined
-  /** Lets a credential travel over plain http to a host that is not this one. */
+  /** Allows sending the credential over unencrypted http to other machines (default false). */
   readonly insecureHttp?: boolean | undefined
-  /** How often a request is sent at most, 4 unless told otherwise. */
+  /** Maximum number of attempts per request, including the first (default 4). */
   readonly attempts?: number | undefined
-  /** The wait for the head of an answer, per attempt: 30 s. */
+  /** Time to wait for the response to begin, per attempt (default 30 s). */
   readonly timeoutMs?: number | undefined
-  /** The wait for the next piece of a body: 30 s. */
+  /** Time to wait for more data of a response (default 30 s). */
   readonly idleTimeoutMs?: number | undefined
-  /** The longest `Retry-After` that is waited for: 60 s. */
+  /** Longest `Retry-After` to honour (default 60 s). */
   readonly maxRetryWaitMs?: number | undefined
   readonly now?: (() => number) | undefined
   readonly sleep?: ((ms: number, signal?: AbortSignal) => Promise<void>) | undefined
@@ -92,7 +92,7 @@ export interface CallerOptions {
   readonly onExchange?: ((report: ExchangeReport) => void) | undefined
 }
 
-/** A caller for one academy. Throws RequestError on a base address that cannot be one. */
+/** Creates a caller for one platform. Throws RequestError if the base URL is invalid. */
 export function createCaller(options: CallerOptions): Caller {
   const baseUrl = normaliseBaseUrl(options.baseUrl)
   const newIdempotencyKey = options.newIdempotencyKey ?? randomUUID

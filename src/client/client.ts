@@ -31,17 +31,17 @@ type Arguments<O extends Operation> = [
   options?: CallOptions,
 ]
 
-/** A method that calls one operation: its path parameters in order, then its body or query, then options. */
+/** Calls one operation: path parameters in order, then the body or the query, then options. */
 export type Method<O extends Operation> = ((...input: Arguments<O>) => Promise<Answer<O>>) &
   (O extends { readonly list: true }
     ? {
-        /** Every item of every page, each page asked for when it is wanted. */
+        /** Iterates over every item of every page; each page is requested when its items are needed. */
         all(...input: Arguments<O>): AsyncGenerator<Item<O>>
       }
     : unknown) &
   (O extends { readonly media: readonly string[] }
     ? {
-        /** The answer as the stream that the query's `format` names. */
+        /** Returns the response as a stream of bytes, in the `format` given in the query. */
         stream(...input: Arguments<O>): Promise<StreamedResponse>
       }
     : unknown)
@@ -54,25 +54,25 @@ export type Client = {
       : never
   }
 } & {
-  /** Calls operations with all that HTTP says about them. */
+  /** Lower-level calls, which also return status, request id and ETag. */
   readonly caller: Caller
-  /** Drops the connections that are open. */
+  /** Closes all open connections. */
   close(): Promise<void>
 }
 
-/** How a client reaches its academy, and as whom. */
+/** Options of `createClient`: address, credential, timeouts and retries. */
 export interface ClientOptions
   extends Omit<CallerOptions, 'transport' | 'authorization' | 'reauthorization' | 'credential'>,
     UndiciOptions {
-  /** An API key; this or an access token, or neither. */
+  /** API key (`lpk_…`). Cannot be used together with `accessToken`. */
   readonly apiKey?: string
-  /** An OAuth access token (RFC 6750). */
+  /** OAuth access token (RFC 6750). Cannot be used together with `apiKey`. */
   readonly accessToken?: string
-  /** Carries the requests instead of the network. */
+  /** Function that sends the requests instead of the network, for tests. */
   readonly transport?: Transport
 }
 
-/** A client for one academy. Throws RequestError on a base address that cannot be one, and on two credentials. */
+/** Creates a client for one platform. Throws RequestError if the base URL is invalid or both credentials are given. */
 export function createClient(options: ClientOptions): Client {
   const { apiKey, accessToken } = options
   if (apiKey !== undefined && accessToken !== undefined) {

@@ -12,7 +12,7 @@ export interface ListBody {
   readonly [member: string]: unknown
 }
 
-/** A response whose body is bytes that come one after the other, whatever its carrier had at hand. */
+/** A response whose body is a stream of bytes. */
 export interface StreamedResponse extends HttpResponse {
   readonly body: AsyncIterable<Uint8Array> | null
 }

@@ -16,25 +16,25 @@ export function lineOf({ method, url }: Target): string {
   return `${method} ${new URL(url).pathname}`
 }
 
-/** What is known about an answer that is not a success. */
+/** What an error response says. */
 export interface Refusal {
   readonly status: number
-  /** The API's code, or one made from the status where the answer had none. */
+  /** Error code of the API, or one derived from the status if the response has none. */
   readonly code: string
-  /** True when the answer carried a code of this API: only then is it known what its status means. */
+  /** True if the response has an error code of this API; otherwise it may come from a proxy or another service. */
   readonly coded: boolean
   readonly detail: string
   readonly faults: readonly Fault[]
-  /** The body as it came, null when it was not a JSON object. */
+  /** The body of the response, null if it is not a JSON object. */
   readonly problem: Readonly<Record<string, unknown>> | null
   readonly requestId: string | null
-  /** How long the server asks to wait (RFC 9110 §10.2.3), null when it does not say. */
+  /** Value of `Retry-After` (RFC 9110 §10.2.3), null if absent. */
   readonly retryAfterMs: number | null
-  /** The scopes that it would have taken (RFC 6750 §3), as far as the server named any. */
+  /** Scopes that the request requires (RFC 6750 §3), empty if the server does not say. */
   readonly neededScopes: readonly string[]
 }
 
-/** The API refused: a status from 400 on (RFC 9457 where the server knows it). */
+/** The platform returned an error: a status of 400 or above, as problem details (RFC 9457) if it supports them. */
 export class ApiError extends Error implements Refusal {
   override readonly name = 'ApiError'
   readonly method: string
@@ -65,7 +65,7 @@ export class ApiError extends Error implements Refusal {
   }
 }
 
-/** Why a connection failed; `cut_short`: the answer ended too early; `not_tls`: https was met by something else. */
+/** Why a connection failed; `cut_short`: the response ended early; `not_tls`: the server does not use TLS. */
 export type ConnectionCode =
   | 'refused'
   | 'unresolved'
@@ -77,7 +77,7 @@ export type ConnectionCode =
   | 'proxy'
   | 'failed'
 
-/** The network failed: no answer, or only a part of one. */
+/** The connection failed: no response, or only part of one. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
   readonly method: string
@@ -92,7 +92,7 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Which wait was too long: for a connection, for the head of an answer, or for the next byte of it. */
+/** Which timeout was exceeded: for the connection, for the start of the response, or for more of its data. */
 export type TimeoutCode = 'connect_timeout' | 'first_byte_timeout' | 'idle_timeout'
 
 const waits: Readonly<Record<TimeoutCode, (host: string, seconds: number) => string>> = {
@@ -101,7 +101,7 @@ const waits: Readonly<Record<TimeoutCode, (host: string, seconds: number) => str
   idle_timeout: (host, seconds) => `${host} stalled in the middle of its response (no data for ${seconds} s)`,
 }
 
-/** A time-out ended the attempt. */
+/** The attempt exceeded a timeout. */
 export class TimeoutError extends Error {
   override readonly name = 'TimeoutError'
   readonly method: string
@@ -118,7 +118,7 @@ export class TimeoutError extends Error {
   }
 }
 
-/** What made an answer one that this API would never give. */
+/** Why a response is not a valid response of this API. */
 export type ProtocolCode =
   | 'html'
   | 'not_json'
@@ -130,7 +130,7 @@ export type ProtocolCode =
   | 'cursor_repeated'
   | 'foreign_link'
 
-/** Something answered, but not this API. */
+/** There was a response, but not a valid one of this API: the URL may be wrong. */
 export class ProtocolError extends Error {
   override readonly name = 'ProtocolError'
   readonly method: string
@@ -145,7 +145,7 @@ export class ProtocolError extends Error {
   }
 }
 
-/** The platform does not have this operation; `cause` is the answer that showed it. */
+/** The platform does not support this operation; `cause` is the error response. */
 export class NotOfferedError extends Error {
   override readonly name = 'NotOfferedError'
   readonly code = 'not_offered'
@@ -166,7 +166,7 @@ export class NotOfferedError extends Error {
   }
 }
 
-/** Nobody can say whether a POST had its effect: the fault in `cause` came after it was sent. */
+/** A POST may or may not have succeeded: it failed after it was sent, with `cause`. */
 export class AmbiguousError extends Error {
   override readonly name = 'AmbiguousError'
   readonly code = 'ambiguous'
@@ -180,7 +180,7 @@ export class AmbiguousError extends Error {
   }
 }
 
-/** Why a request was never sent. */
+/** Why a request was not sent. */
 export type RequestCode =
   | 'invalid_base_url'
   | 'invalid_path'
@@ -189,7 +189,7 @@ export type RequestCode =
   | 'invalid_header'
   | 'insecure_http'
 
-/** The request cannot be made from what was given; nothing was sent. */
+/** The input is invalid; nothing was sent. */
 export class RequestError extends Error {
   override readonly name = 'RequestError'
   readonly code: RequestCode

@@ -19,7 +19,7 @@ const ambiguousFaults: ReadonlySet<string> = new Set([
   'idle_timeout',
 ])
 
-/** A pause before another attempt. */
+/** The delay before another attempt. */
 export interface Wait {
   readonly waitMs: number
   /** The attempt that failed, from 1. */

@@ -40,7 +40,7 @@ export type Consume<T> = (reply: HttpResponse) => Promise<T>
 /** Finds the error that a refusal really stands for. */
 export type Translate = (error: ApiError) => Promise<Error>
 
-/** Sends requests with credential, time-outs and repetition. */
+/** Sends requests with credential, timeouts and repetition. */
 export interface Sender {
   /** Sends until it succeeds or fails for good. Throws the errors of errors.ts and the reason of an aborted signal. */
   send<T>(request: OutgoingRequest, consume: Consume<T>, translate?: Translate): Promise<T>

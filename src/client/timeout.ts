@@ -10,7 +10,7 @@ export interface Timeouts {
 }
 
 /**
- * Carries one request under time-outs: throws TimeoutError, also from the reply's body, and aborts the transport with
+ * Carries one request under timeouts: throws TimeoutError, also from the reply's body, and aborts the transport with
  * it. The reply's body must be read to its end or left by `break`, else the connection stays open.
  */
 export async function exchangeWithin(

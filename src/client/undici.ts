@@ -5,10 +5,10 @@ import { faultOf } from './wire-fault.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** What the transport over the network can be told. */
+/** Options of the network transport. */
 export interface UndiciOptions {
   readonly connectTimeoutMs?: number
-  /** Where HTTPS_PROXY, HTTP_PROXY and NO_PROXY are looked up, in lower case first; loopback is never proxied. */
+  /** Variables to read HTTPS_PROXY, HTTP_PROXY and NO_PROXY from, lower case first; loopback is never proxied. */
   readonly env?: Environment
 }
 
@@ -77,7 +77,7 @@ async function openDispatcher(
   connectTimeoutMs: number,
   env: Environment,
 ): Promise<Dispatcher> {
-  // The caller's time-outs guard the rest, on any transport alike.
+  // The caller's timeouts guard the rest, on any transport alike.
   const options = {
     connect: { timeout: connectTimeoutMs },
     headersTimeout: 0,

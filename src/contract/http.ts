@@ -1,10 +1,9 @@
 /**
- * Header values by name in lower case; what came in several lines is one value, joined by ", " (RFC 9110 §5.3),
- * cookies by "; ".
+ * Header values by lower-case name. Repeated headers are joined with ", " (RFC 9110 §5.3), cookies with "; ".
  */
 export type HttpHeaders = Readonly<Record<string, string>>
 
-/** A body as it is at hand: text (sent as UTF-8), bytes, or pieces that are still to come. */
+/** A body: text (sent as UTF-8), bytes, or a stream of either. */
 export type HttpBody = string | Uint8Array | AsyncIterable<string | Uint8Array>
 
 /** One HTTP request, as data. */
@@ -15,7 +14,7 @@ export interface HttpRequest {
   readonly headers: HttpHeaders
   readonly body?: HttpBody
   readonly signal?: AbortSignal
-  /** Where it came from, as far as its carrier knows: an IP address. */
+  /** IP address of the sender, if known. */
   readonly address?: string
 }
 
@@ -23,13 +22,13 @@ export interface HttpRequest {
 export interface HttpResponse {
   readonly status: number
   readonly headers: HttpHeaders
-  /** Null where there is none. A stream has to be read to its end, or left by `break`. */
+  /** Null if there is none. A stream must be read to its end, or left with `break`. */
   readonly body: HttpBody | null
 }
 
 /**
- * One HTTP exchange, whoever carries it: a socket, or a call. It gives the response as soon as its head is there and
- * never follows a redirect. A client's transport throws ConnectionError, TimeoutError or ProtocolError on faults of the
- * wire, and an aborted signal's reason as it is; a server's answers whatever comes.
+ * Performs one HTTP exchange, over the network or as a function call. It resolves as soon as the response headers are
+ * known, and never follows redirects. A client's transport throws ConnectionError, TimeoutError or ProtocolError, or
+ * the reason of an aborted signal; a server's transport always returns a response.
  */
 export type Transport = (request: HttpRequest) => Promise<HttpResponse>

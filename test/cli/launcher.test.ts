@@ -77,11 +77,11 @@ describe('the launcher', () => {
     writeFileSync(installed('dist/main.js'), "import './missing.js'")
     const { code, stdout, stderr } = await run(installed('bin/learnctl.js'), ['courses'])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toMatch(/^error: learnctl cannot be loaded: .*\n$/)
+    expect(stderr).toMatch(/^error: Cannot load learnctl: .*\n$/)
   })
 
   test.for([['12.0.0'], ['20.20.2'], ['24.14.9'], ['25.9.0']])(
-    'tells Node %s in one line what it needs, where none came along',
+    'tells Node %s what it needs and how to get it, where none came along',
     async ([version = ''], { installed }) => {
       const { code, stdout, stderr } = await run(
         installed('bin/learnctl.js'),
@@ -90,7 +90,9 @@ describe('the launcher', () => {
       )
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toMatch(
-        new RegExp(`^learnctl needs Node 24\\.15 or newer.* this is v${version}\\..*\`npm ci\`.*\\n$`),
+        new RegExp(
+          `^error: Node v${version} is not supported: .* Node 24\\.15 or newer.*\\n  hint: .*npm ci\\n$`,
+        ),
       )
     },
   )

@@ -40,7 +40,7 @@ test('any fault within a body cuts it short', () => {
   }
 })
 
-test('a time-out, a parser fault, a header that cannot be written and a proxy that refuses have names of their own', () => {
+test('a timeout, a parser fault, a header that cannot be written and a proxy that refuses have names of their own', () => {
   expect(faultOf(request, wire('UND_ERR_CONNECT_TIMEOUT'), moment)).toMatchObject({
     code: 'connect_timeout',
     message: 'Connection to academy.example timed out after 5 s (GET /v1/courses)',

@@ -25,7 +25,7 @@ function call(options: Parameters<typeof trial>[0]): Trial {
 
 const json = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
 
-test('a server that never answers ends each attempt by the first-byte time-out', async () => {
+test('a server that never answers ends each attempt by the first-byte timeout', async () => {
   const server = await serve(() => {})
   const run = call({ baseUrl: server.url, timeoutMs: 20, attempts: 3 })
   await expect(run.caller.call(courses.list)).rejects.toMatchObject({
@@ -36,7 +36,7 @@ test('a server that never answers ends each attempt by the first-byte time-out',
   expect(run.sleeps).toHaveLength(2)
 })
 
-test('a server that stops in the middle of an answer ends the attempt by the idle time-out', async () => {
+test('a server that stops in the middle of an answer ends the attempt by the idle timeout', async () => {
   const server = await serve((socket) => socket.write(`${json}Content-Length: 100\r\n\r\n{"data": [`))
   const run = call({ baseUrl: server.url, idleTimeoutMs: 20, attempts: 2 })
   await expect(run.caller.call(courses.list)).rejects.toMatchObject({
@@ -46,7 +46,7 @@ test('a server that stops in the middle of an answer ends the attempt by the idl
   expect(server.heads).toHaveLength(2)
 })
 
-test('the idle time-out guards a stream as well, but not the time its reader takes', async () => {
+test('the idle timeout guards a stream as well, but not the time its reader takes', async () => {
   const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n'
   const server = await serve((socket) => socket.write(`${head}3\r\na,b\r\n3\r\n1,2\r\n`))
   const run = call({ baseUrl: server.url, idleTimeoutMs: 20 })
@@ -66,7 +66,7 @@ test('the idle time-out guards a stream as well, but not the time its reader tak
   expect(text).toBe('a,b1,2')
 })
 
-test('a stream that moves may outlast every time-out', async () => {
+test('a stream that moves may outlast every timeout', async () => {
   const server = await serve((socket) => {
     socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n')
     let left = 8
@@ -204,7 +204,7 @@ test('a POST after which the connection falls is carried out once where keys are
   ])
 })
 
-test('a connection that is not made in time ends by the connect time-out, and a POST over it has certainly not happened', async () => {
+test('a connection that is not made in time ends by the connect timeout, and a POST over it has certainly not happened', async () => {
   // A TLS handshake that nobody answers: the connection is open, but not made.
   const server = await serve(() => {})
   const transport = createUndiciTransport({ connectTimeoutMs: 30 })

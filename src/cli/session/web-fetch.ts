@@ -12,7 +12,7 @@ const maximumAnswerBytes = 1024 * 1024
 /** A person is waiting, or a lock is held, while such a request is on its way. */
 const longestMs = 30_000
 
-/** A `fetch` for OAuth over the program's own transport; the whole answer has to be there within the time-out. */
+/** A `fetch` for OAuth over the program's own transport; the whole answer has to be there within the timeout. */
 export function webFetch(transport: Transport, timeoutMs: number): Fetch {
   return async (url, { method, headers, body, signal }) => {
     const limitMs = Math.min(timeoutMs, longestMs)

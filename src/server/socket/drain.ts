@@ -5,7 +5,7 @@ import type { Socket } from 'node:net'
  * Follows the connections of a server from now on. The function it gives stops listening, closes each connection
  * once nothing on it waits for an answer, and ends when all are closed, at the latest after `limitMs`.
  *
- * Node's own `close` leaves open for their whole time-outs the connections that have sent nothing yet, and those
+ * Node's own `close` leaves open for their whole timeouts the connections that have sent nothing yet, and those
  * whose last answer was promised more.
  */
 export function drainOf(server: Server): (limitMs: number) => Promise<void> {
