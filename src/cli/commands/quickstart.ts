@@ -123,7 +123,7 @@ function chooseDatabase(context: Context) {
     saveProfile,
     prefix: own ? program : `${program} --profile ${localProfile}`,
     active: activate
-      ? `Switched to its profile, ${localProfile}`
+      ? `Switched to profile ${localProfile}`
       : own
         ? null
         : `Profile ${stored.active} stays active; use --profile ${localProfile} for this academy`,

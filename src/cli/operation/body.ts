@@ -44,7 +44,7 @@ export async function makeBody(
   if (withPassword) body['password'] = await readPassword(context)
   if (operation.merge && Object.keys(body).length === 0) {
     throw new UsageError('Nothing to update', {
-      hint: `Give a field, such as --${flags[0]?.flag.name}, or --body`,
+      hint: `Specify a field, such as --${flags[0]?.flag.name}, or --body`,
     })
   }
   return body

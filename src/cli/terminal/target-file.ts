@@ -40,7 +40,7 @@ export async function openTarget(
   const direct = found !== null && !found.isFile()
   if (found?.isDirectory()) throw new UsageError(`${name} is a directory`)
   if (found && !direct && !options.force) {
-    throw new UsageError(`${name} already exists`, { hint: 'Use --force to replace it' })
+    throw new UsageError(`${name} already exists`, { hint: 'Use --force to overwrite it' })
   }
   // What /dev/stdout leads to has no path where it is a pipe.
   const path = found && !direct ? await realpath(named) : named

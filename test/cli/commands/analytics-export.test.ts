@@ -303,7 +303,7 @@ describe('--file', () => {
     expect(await school.run('analytics export --file learners.csv')).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'error: learners.csv already exists\n  hint: Use --force to replace it\n',
+      stderr: 'error: learners.csv already exists\n  hint: Use --force to overwrite it\n',
     })
     expect(readFileSync(file, 'utf8')).toBe('mine')
     expect(await school.run('analytics export --file learners.csv --force')).toMatchObject({ code: 0 })

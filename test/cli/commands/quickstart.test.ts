@@ -54,7 +54,7 @@ describe('the first time', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     const database = join(cli.home, '.local/share/learnctl/local.db')
     expect(stdout).toContain(`Created an academy in ${database}\n`)
-    expect(stdout).toContain('Switched to its profile, local\n')
+    expect(stdout).toContain('Switched to profile local\n')
     expect(stdout).toContain('Added 620 learners with 622 enrolments in 2 courses')
     expect(stdout).toContain('Exported 622 rows to learners.csv\n')
     expect(stdout).toMatch(/^ {4}90–100% +\d+ █+$/m)
