@@ -25,8 +25,12 @@ function answerAtOnce() {
   }
   // The build writes these files with what this very launcher prints: they are there, and empty, while it does.
   if (text.length === 0) return false
-  // Whoever reads it may be gone already, which is no fault.
-  process.stdout.on('error', () => {})
+  process.stdout.on('error', ({ code }) => {
+    // Whoever reads it may be gone already, which is no fault.
+    if (code === 'EPIPE') return
+    console.error(`error: Cannot write the output: ${code === 'ENOSPC' ? 'the disk is full' : code}`)
+    process.exitCode = 1
+  })
   process.stdout.write(text)
   return true
 }

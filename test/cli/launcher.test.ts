@@ -1,7 +1,18 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  cpSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { test as base, describe, expect } from 'vitest'
 import { freshDirectory } from '../helpers/academy.ts'
 
@@ -50,6 +61,21 @@ describe('the launcher', () => {
     [['--version', 'courses'], '1.2.3\n'],
   ] as const)('answers %j from the texts beside the program', async ([words, stdout], { installed }) => {
     expect(await run(installed('bin/learnctl.js'), words)).toEqual({ code: 0, stdout, stderr: '' })
+  })
+
+  test('says that it cannot write them to a full disk', async ({ installed, skip }) => {
+    if (!statSync('/dev/full', { throwIfNoEntry: false })) return skip('there is no /dev/full here')
+    const full = openSync('/dev/full', 'w')
+    const child = spawn(process.execPath, [installed('bin/learnctl.js'), '--help'], {
+      stdio: ['ignore', full, 'pipe'],
+    })
+    // A pipe, as it is started here; the type speaks of any child.
+    const [stderr, [code]] = await Promise.all([text(child.stderr as Readable), once(child, 'close')])
+    closeSync(full)
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: 'error: Cannot write the output: the disk is full\n',
+    })
   })
 
   test('starts the program with all other words, and leaves its exit code', async ({ installed }) => {
