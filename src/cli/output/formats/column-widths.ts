@@ -8,6 +8,8 @@ export interface ColumnFacts {
   readonly whole: boolean
   /** True for what commands take to name a thing. */
   readonly id: boolean
+  /** True where every row has a value. */
+  readonly full: boolean
   /** True where no row has a value. */
   readonly empty: boolean
 }
@@ -19,8 +21,9 @@ const narrowest = 8
 
 /**
  * The width of each column in a terminal of `width`, without gaps; null for one that has no room. The first two that
- * have values are what a row is about; then ids are given room, then the others in their order, then those that are
- * empty. Texts share what is left. With `keepAll` every column stays, and lines become longer than the terminal before an id is cut.
+ * have values are what a row is about; then ids are given room, those that every row has first, then the others in
+ * their order, then those that are empty. Texts share what is left. With `keepAll` every column stays, and lines become
+ * longer than the terminal before an id is cut.
  */
 export function fitColumns(
   columns: readonly ColumnFacts[],
@@ -29,8 +32,13 @@ export function fitColumns(
 ): (number | null)[] {
   const indexes = columns.map((_, index) => index)
   const leading = indexes.filter((index) => columns[index]?.empty === false).slice(0, 2)
-  const rank = (index: number) =>
-    leading.includes(index) ? 0 : columns[index]?.empty ? 3 : columns[index]?.id ? 1 : 2
+  const rank = (index: number) => {
+    const column = columns[index]
+    if (leading.includes(index)) return 0
+    if (column?.empty) return 4
+    if (column?.id) return column.full ? 1 : 2
+    return 3
+  }
   let room = width + gap
   let cut = false
   const shown = indexes

@@ -93,6 +93,7 @@ function factsOf(columns: readonly Column[], values: readonly unknown[], width: 
       least: whole ? natural : Math.min(natural, readable[kind]),
       whole,
       id,
+      full: cells.length === values.length,
       empty: cells.length === 0,
     }
   })

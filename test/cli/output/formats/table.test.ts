@@ -67,6 +67,17 @@ describe('a table', () => {
     expect(list.hidden?.()).toEqual(['language'])
   })
 
+  it('keeps the id that every row has, rather than one that some lack', async () => {
+    const columns = named('title', 'status', 'externalId', 'id')
+    const shown = async (externalId: string | null) => {
+      const list = (await loadTable({ columns, chosen: false, width: 50, chalk })).list()
+      list.rows(rows.map((row, index) => ({ ...row, externalId: index === 0 ? 'marine-101' : externalId })))
+      return list.hidden?.()
+    }
+    expect(await shown('japanese-1')).toEqual(['id'])
+    expect(await shown(null)).toEqual(['externalId'])
+  })
+
   it('never cuts an id: in a narrow terminal the lines are longer', async () => {
     const id = 'crs_0123456789abcdef0123456789abcdef'
     const list = (await loadTable({ columns: named('title', 'id'), chosen: true, width: 30, chalk })).list()
