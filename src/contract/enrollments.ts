@@ -26,7 +26,11 @@ export const EnrollmentPatch = patchOf(EnrollmentInput)
 export const Enrollment = z.object({
   id: z.string(),
   courseId: z.string(),
+  courseTitle: z.string().meta({ description: 'The title of the course as it is now, whatever the version' }),
   userId: z.string(),
+  userEmail: z
+    .string()
+    .meta({ description: 'The e-mail address of the user as it is now, whatever the version' }),
   role: EnrollmentRole,
   status: EnrollmentStatus,
   enrolledAt: Time,

@@ -24,7 +24,11 @@ export type ProgressItem = z.output<typeof ProgressItem>
 
 export const Progress = z.object({
   learnerId: z.string(),
+  userEmail: z
+    .string()
+    .meta({ description: 'The e-mail address of the learner as it is now, whatever the version' }),
   courseId: z.string(),
+  courseTitle: z.string().meta({ description: 'The title of the course as it is now, whatever the version' }),
   completionPercentage: z.number(),
   status: ProgressStatus,
   startedAt: Time.nullable(),

@@ -39,7 +39,17 @@ const filters = {
 } satisfies QueryFlags<QueryInput<typeof enrollments.list>>
 
 const enrollment = { name: 'enrollment', summary: 'Id of the enrolment' }
-const columns = ['userId', 'courseId', 'status', 'role', 'enrolledAt', 'completedAt', 'id']
+const columns = [
+  'userEmail',
+  'courseTitle',
+  'status',
+  'role',
+  'enrolledAt',
+  'completedAt',
+  'id',
+  'userId',
+  'courseId',
+]
 
 /** Names whose enrolment it is, and in which course. */
 async function deletion(look: Lookup, { arguments: { enrollment = '' } }: Given): Promise<Question> {

@@ -25,7 +25,15 @@ const fields = {
 } satisfies FieldFlags<ProgressInput>
 
 const learner = { name: 'learner', summary: 'Learner: id, ext:<your own id> or email:<address>' }
-const columns = ['courseId', 'completionPercentage', 'status', 'lastAccessed', 'startedAt', 'completedAt']
+const columns = [
+  'courseTitle',
+  'completionPercentage',
+  'status',
+  'lastAccessed',
+  'startedAt',
+  'completedAt',
+  'courseId',
+]
 
 /** `learnctl progress …` */
 export const commands: readonly Command[] = [
@@ -48,7 +56,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).set,
     arguments: { learnerId: learner },
     fields,
-    columns: ['learnerId', ...columns],
+    columns: ['userEmail', ...columns, 'learnerId'],
     done: (answer, { arguments: { learner }, flags }) => {
       const course = flags['course'] ?? valueAt(answer, 'courseId')
       return `Set progress of learner ${learner} in course ${course} to ${valueAt(answer, 'completionPercentage')}%`

@@ -13,7 +13,9 @@ import { invalid, notFound, ProblemError, parentNotFound } from '../problem/prob
 interface EnrollmentRow extends Row {
   id: string
   course_id: string
+  course_title: string
   user_id: string
+  user_email: string
   role: string
   status: string
   enrolled_at: string
@@ -25,7 +27,8 @@ interface EnrollmentRow extends Row {
   updated_at: string
 }
 
-const columns = sql`e.id, e.course_id, e.user_id, e.role, e.status, e.enrolled_at, e.completed_at, e.source,
+const columns = sql`e.id, e.course_id, (select title from courses where id = e.course_id) as course_title,
+  e.user_id, (select email from users where id = e.user_id) as user_email, e.role, e.status, e.enrolled_at, e.completed_at, e.source,
   e.managed_by, e.version, e.created_at, e.updated_at`
 
 const order = { createdAt: sql`e.created_at`, updatedAt: sql`e.updated_at`, enrolledAt: sql`e.enrolled_at` }
@@ -180,7 +183,9 @@ function toEnrollment(row: EnrollmentRow): Enrollment {
   return {
     id: row.id,
     courseId: row.course_id,
+    courseTitle: row.course_title,
     userId: row.user_id,
+    userEmail: row.user_email,
     role: row.role as Enrollment['role'],
     status: row.status as Enrollment['status'],
     enrolledAt: row.enrolled_at,

@@ -5,7 +5,9 @@ import type { Database, Row } from '../database/database.ts'
 /** A learner's progress in one course as the row holds it. */
 export interface ProgressRow extends Row {
   readonly user_id: string
+  readonly user_email: string
   readonly course_id: string
+  readonly course_title: string
   readonly percentage: number
   readonly status: string
   readonly started_at: string | null
@@ -16,7 +18,9 @@ export interface ProgressRow extends Row {
 }
 
 /** The columns of a progress row. */
-export const progressColumns = sql`p.user_id, p.course_id, p.percentage, p.status, p.started_at, p.last_accessed,
+export const progressColumns = sql`p.user_id,
+  (select email from users where id = p.user_id) as user_email,
+  p.course_id, (select title from courses where id = p.course_id) as course_title, p.percentage, p.status, p.started_at, p.last_accessed,
   p.completed_at, p.version, p.updated_at`
 
 /** The stored progress, or undefined where there is none yet. */
@@ -31,7 +35,9 @@ export function findProgress(database: Database, userId: string, courseId: strin
 export function toProgress(row: ProgressRow): Progress {
   return {
     learnerId: row.user_id,
+    userEmail: row.user_email,
     courseId: row.course_id,
+    courseTitle: row.course_title,
     completionPercentage: row.percentage,
     status: row.status as Progress['status'],
     startedAt: row.started_at,

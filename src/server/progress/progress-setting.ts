@@ -61,7 +61,9 @@ export function setProgress(
   const startedAt = current?.startedAt ?? lastAccessed
   return {
     learnerId: learner.id,
+    userEmail: learner.email,
     courseId: course.id,
+    courseTitle: course.title,
     completionPercentage,
     status,
     startedAt,

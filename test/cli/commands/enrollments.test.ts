@@ -88,12 +88,12 @@ test('a deleted enrolment is revived by the next create, and its progress was ke
   expect(await rowsOf(local, 'progress get ext:S-1 --columns completionPercentage')).toEqual([['40']])
 })
 
-test('on a narrow terminal a list shows whole ids: who takes which course before all', async ({ local }) => {
-  const { courseId, userId } = await resultOf(local, enrol)
+test('on a narrow terminal a list says who takes which course, and its whole id', async ({ local }) => {
+  const { id } = await resultOf(local, enrol)
   const { stdout, stderr } = await local.run('enrollments list --color never', { tty: 80 })
-  expect(stdout).toContain(`${userId}  ${courseId}  active`)
+  expect(stdout).toContain(`ada@school.example  Sea          active  ${id}`)
   expect(stderr).toBe(
-    'note: 4 columns hidden: role, enrolledAt, completedAt, id; use --columns or a wider terminal\n',
+    'note: 5 columns hidden: role, enrolledAt, completedAt, userId, courseId; use --columns or a wider terminal\n',
   )
   for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
 })

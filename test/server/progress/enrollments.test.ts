@@ -13,7 +13,9 @@ test('a user is enrolled in a course as a learner, active and now', async ({ ins
   expect(made.body).toEqual({
     id: expect.stringMatching(/^enr_/),
     courseId,
+    courseTitle: 'Logic',
     userId: learner.id,
+    userEmail: learner.email,
     role: 'learner',
     status: 'active',
     enrolledAt: start,
@@ -84,6 +86,28 @@ test('a deleted enrolment is kept as deleted, left out of lists, and revived by 
       createdAt: start,
     },
   })
+})
+
+test('title and e-mail address are those of now, ignored when sent back equal, and 422 when different', async ({
+  admin,
+  learner,
+}) => {
+  const courseId = await courseOf(admin)
+  const { body } = await admin.post('/v1/enrollments', { courseId, userId: learner.id })
+  await admin.put(`/v1/courses/${courseId}`, { title: 'Rhetoric' })
+  await admin.put(`/v1/users/${learner.id}`, { email: 'new@school.example' })
+  const path = `/v1/enrollments/${body.id}`
+  const now = { courseTitle: 'Rhetoric', userEmail: 'new@school.example', version: 1 }
+  const { body: shown } = await admin.get(path)
+  expect(shown).toMatchObject(now)
+  expect((await admin.get('/v1/enrollments')).body.data).toMatchObject([now])
+  expect(await admin.put(path, shown)).toMatchObject({ status: 200, body: now })
+  for (const field of ['courseTitle', 'userEmail']) {
+    expect(await admin.put(path, { [field]: 'other' }), field).toMatchObject({
+      status: 422,
+      body: { code: 'read_only', errors: [{ pointer: `#/${field}`, code: 'read_only' }] },
+    })
+  }
 })
 
 test('course, user and role of an enrolment do not change', async ({ admin, learner, analyst }) => {

@@ -8,7 +8,9 @@ test('the first progress enrols, and starts the course', async ({ instructor, le
   expect(answer.status).toBe(200)
   expect(answer.body).toEqual({
     learnerId: learner.id,
+    userEmail: learner.email,
     courseId,
+    courseTitle: 'Logic',
     completionPercentage: 12.5,
     status: 'in_progress',
     startedAt: start,
@@ -33,11 +35,17 @@ test('a record can be sent back as it was read, but what the server set is not t
     status: 200,
     body: { completionPercentage: 20, version: 2 },
   })
-  expect(await put({ ...record, version: 7, status: 'completed' })).toMatchObject({
+  expect((await instructor.get(`/v1/learners/${learner.id}/progress`)).body.data).toMatchObject([
+    { courseTitle: 'Logic', userEmail: learner.email },
+  ])
+  const other = { courseTitle: 'Rhetoric', userEmail: 'other@school.example' }
+  expect(await put({ ...record, ...other, version: 7, status: 'completed' })).toMatchObject({
     status: 422,
     body: {
       code: 'read_only',
       errors: [
+        { pointer: '#/userEmail', code: 'read_only' },
+        { pointer: '#/courseTitle', code: 'read_only' },
         { pointer: '#/status', code: 'read_only' },
         { pointer: '#/version', code: 'read_only' },
       ],
