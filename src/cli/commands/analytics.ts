@@ -143,6 +143,7 @@ async function runExport(context: Context, given: Given): Promise<void> {
   if (csvOnly && form.format !== 'csv') {
     throw new UsageError(`--${csvOnly} is only supported for CSV, not for ${form.format}`)
   }
+  if (flags['force'] === true && file === undefined) throw new UsageError('--force requires --file <path>')
   const wanted = {
     ...form,
     query: filterOf(context, given),

@@ -297,6 +297,16 @@ describe('--file', () => {
     expect(files(school)).toEqual([])
   })
 
+  test('is required with --force: there is nothing to overwrite without it', async ({ school }) => {
+    for (const flags of ['--force', '--force --file -']) {
+      expect(await school.run(`analytics export ${flags}`)).toMatchObject({
+        code: 2,
+        stdout: '',
+        stderr: expect.stringContaining('error: --force requires --file <path>\n'),
+      })
+    }
+  })
+
   test('that exists is kept, unless --force is given', async ({ school }) => {
     const file = join(school.cwd, 'learners.csv')
     writeFileSync(file, 'mine')
