@@ -12,7 +12,8 @@ const course = { name: 'course', summary: 'Course: id or ext:<your own id>', req
 const fields = {
   courseId: course,
   completionPercentage: {
-    alias: 'completion',
+    name: 'completion',
+    former: 'completion-percentage',
     kind: 'number',
     summary: 'Percentage completed, 0–100',
     required: true,
