@@ -8,7 +8,7 @@ import { clockWarning, secondsAhead } from '../session/clock.ts'
 
 const columns = [
   'profile',
-  'academy',
+  'location',
   'source',
   'credential.source',
   'credential.scopes',
@@ -40,7 +40,7 @@ async function run(context: Context): Promise<void> {
   const target = session.target()
   const value = {
     profile: target.profile,
-    academy: target.kind === 'local' ? target.database : target.url,
+    location: target.kind === 'local' ? target.database : target.url,
     source: target.origin.name,
     shadows: target.shadows.map(({ name }) => name),
     credential: target.kind === 'remote' && target.credential ? told(target.credential) : null,

@@ -19,7 +19,7 @@ import { shapeOfValue } from '../output/value-shape.ts'
 import { checkedName } from '../sign-in/profile-name.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
-const columns = ['name', 'active', 'academy', 'credential']
+const columns = ['name', 'active', 'location', 'credential']
 const nameArgument = { name: 'name', summary: 'Name of the profile' }
 
 /** `learnctl profiles …` */
@@ -200,7 +200,7 @@ function rowOf({ active, profiles }: Profiles, name: string) {
   return {
     name,
     active: name === active,
-    academy: profile && isLocal(profile) ? profile.database : (remote?.url ?? null),
+    location: profile && isLocal(profile) ? profile.database : (remote?.url ?? null),
     credential: remote?.credential ? maskCredential(bearerOf(remote.credential).value) : null,
   }
 }

@@ -20,7 +20,7 @@ describe('auth login', () => {
 
   test('keeps the key under the profile that is named', async ({ remote, admin }) => {
     await remote.run(`${login} --profile school`, { stdin: admin.key })
-    expect((await remote.run('profiles list --columns name,active,academy')).stdout).toBe(
+    expect((await remote.run('profiles list --columns name,active,location')).stdout).toBe(
       'school\ttrue\thttps://school.example\n',
     )
   })
@@ -35,7 +35,7 @@ describe('auth login', () => {
   test('signs in again where the profile already says where', async ({ remote, admin }) => {
     await remote.run('profiles add school --url https://school.example/v1/')
     expect(await remote.run('auth login --with-key', { stdin: admin.key })).toMatchObject({ code: 0 })
-    expect((await remote.run('auth status --columns profile,academy')).stdout).toBe(
+    expect((await remote.run('auth status --columns profile,location')).stdout).toBe(
       'school\thttps://school.example\n',
     )
   })
@@ -83,7 +83,7 @@ describe('auth login', () => {
       / {2}hint: .*learnctl auth login --profile <name> --url https:\/\/school\.example\n$/,
     )
     expect(JSON.parse((await remote.run('profiles show here -o json')).stdout)).toMatchObject({
-      academy: join(remote.cwd, 'here.db'),
+      location: join(remote.cwd, 'here.db'),
     })
     expect(academy.logged.filter(({ path }) => path === '/v1/user/profile')).toEqual([])
   })

@@ -90,7 +90,7 @@ describe('auth status', () => {
     const { stdout } = await remote.run('auth status -o json', { env: { LEARNCTL_API_KEY: instructor.key } })
     expect(JSON.parse(stdout)).toMatchObject({
       profile: 'school-example',
-      academy: 'https://school.example',
+      location: 'https://school.example',
       source: 'active profile school-example',
       credential: {
         kind: 'api_key',
@@ -106,7 +106,7 @@ describe('auth status', () => {
     const { stdout } = await local.run('auth status -o json')
     expect(JSON.parse(stdout)).toMatchObject({
       profile: null,
-      academy: join(local.cwd, 'academy.db'),
+      location: join(local.cwd, 'academy.db'),
       source: 'LEARNCTL_DATABASE',
       credential: null,
       user: { role: 'admin', authMethod: 'local' },
@@ -166,7 +166,7 @@ describe('auth status of a session', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(JSON.parse(stdout)).toMatchObject({
       profile: 'school',
-      academy: url,
+      location: url,
       source: '--profile',
       credential: {
         kind: 'oauth',

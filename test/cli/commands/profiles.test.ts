@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
 
-const list = 'profiles list --columns name,active,academy'
+const list = 'profiles list --columns name,active,location'
 
 test('the first profile is active, the others when they are chosen', async ({ cli }) => {
   await cli.run('profiles add school --url https://school.example/')

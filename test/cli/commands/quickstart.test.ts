@@ -68,7 +68,7 @@ describe('the first time', () => {
     expect((await rowsOf(cli, marks)).flat().slice(0, 2)).toEqual(['40', '40'])
     const rows: string[][] = parse(readFileSync(join(cli.cwd, 'learners.csv')))
     expect(rows).toHaveLength(623)
-    expect((await cli.run('profiles list --columns name,active,academy')).stdout).toBe(
+    expect((await cli.run('profiles list --columns name,active,location')).stdout).toBe(
       `local\ttrue\t${database}\n`,
     )
   })
