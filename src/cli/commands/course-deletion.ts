@@ -9,10 +9,11 @@ import { CommandError } from '../terminal/errors.ts'
 /** Names what goes with a course; without `--force` throws a CommandError where that is more than the course itself. */
 export async function courseDeletion(look: Lookup, { arguments: names, flags }: Given): Promise<Question> {
   const reference = names['course'] ?? ''
-  const [{ courses }, { lessons }, { enrollments }] = await Promise.all([
+  const [{ courses }, { lessons }, { enrollments }, { analytics }] = await Promise.all([
     import('../../contract/courses.ts'),
     import('../../contract/lessons.ts'),
     import('../../contract/enrollments.ts'),
+    import('../../contract/analytics.ts'),
   ])
   const found = await look.one(courses.get, { courseId: reference })
   const counts = [
@@ -22,8 +23,14 @@ export async function courseDeletion(look: Lookup, { arguments: names, flags }: 
   const [[lessonCount]] = counts
   const content = counts.flatMap(([count, noun]) => (count ? [counted(count, noun)] : []))
   const name = thingName(found, reference)
-  if (lessonCount && flags['force'] !== true) {
-    throw new CommandError('has_lessons', 'conflict', `Course ${name} has ${content.join(' and ')}`, {
+  const forced = flags['force'] === true
+  // A report with a start has only those who were in the course at some time.
+  const started = { course_id: reference, start_date: '1970-01-01', summary: false }
+  const hasProgress = !forced && Boolean(await look.count(analytics.learners, started))
+  if (!forced && (lessonCount || hasProgress)) {
+    const code = hasProgress ? 'has_progress' : 'has_lessons'
+    const what = [...content, ...(hasProgress ? ['learner progress'] : [])].join(' and ')
+    throw new CommandError(code, 'conflict', `Course ${name} has ${what}`, {
       hint: `To delete all of it: learnctl courses delete ${reference} --force`,
     })
   }

@@ -282,6 +282,19 @@ describe('delete', () => {
     expect((await local.run('courses get ext:sea')).code).toBe(3)
   })
 
+  test('of a course with learner progress and no lessons takes --force, which is said first', async ({
+    local,
+  }) => {
+    await local.run(`${sea} --status published`)
+    await local.run('users create --email ada@school.example --external-id S-1')
+    await local.run('progress set ext:S-1 --course ext:sea --completion 0')
+    const asked = await local.run('courses delete ext:sea', { tty: 200 })
+    expect(asked).toMatchObject({ code: 6, stdout: '' })
+    expect(asked.stderr).toContain('Course Marine Biology (sea) has 1 enrolment and learner progress\n')
+    expect(asked.stderr).toContain('hint: To delete all of it: learnctl courses delete ext:sea --force')
+    expect((await local.run('courses get ext:sea')).code).toBe(0)
+  })
+
   test('of a course with lessons takes --force, which is said before anything is asked', async ({
     local,
   }) => {
