@@ -24,7 +24,7 @@ export class RefusedCallError extends Error {
   constructor(refusal: ApiError, sources: Sources, given: Given) {
     super(inFlags(refusal.message, sources, given), { cause: refusal })
     this.refusal = refusal
-    this.hint = refusal.status === 404 ? referenceHint(refusal, sources, given) : null
+    this.hint = refusal.status === 404 ? referenceHint(refusal, sources, given) : archiveHint(refusal, given)
     this.#sources = sources
     this.#given = given
   }
@@ -63,6 +63,12 @@ function inFlags(message: string, { query }: Sources, { flags }: Given): string 
 /** The error that a command ends with: of a refusal it is what that means for the command line. */
 export function withSources(error: unknown, sources: Sources, given: Given): unknown {
   return error instanceof ApiError ? new RefusedCallError(error, sources, given) : error
+}
+
+/** A course that can no longer be a draft can still be closed. */
+function archiveHint({ code, message }: ApiError, { arguments: { course } }: Given): string | null {
+  if (code !== 'invalid_transition' || course === undefined || !message.includes('progress')) return null
+  return `To close it to changes: learnctl courses archive ${course}`
 }
 
 const known = /^(ext:|email:)|^[a-z]{3}_/

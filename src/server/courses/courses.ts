@@ -141,14 +141,20 @@ function requireTransition(call: Call, { id, status: from }: Course, to: Course[
   const allowed = transitions[from]
   if (!allowed.includes(to)) throw badTransition(from, to, allowed)
   if (to === 'draft' && hasProgress(call, id)) {
-    throw badTransition(from, to, ['archived'], 'while learners have progress in it')
+    throw badTransition(from, to, ['archived'], 'while learners have progress in it', `Course ${id}`)
   }
 }
 
-function badTransition(from: string, to: string, allowed: readonly string[], why = ''): ProblemError {
+function badTransition(
+  from: string,
+  to: string,
+  allowed: readonly string[],
+  why = '',
+  subject = `A ${from} course`,
+): ProblemError {
   return new ProblemError(
     'invalid_transition',
-    `A ${from} course cannot become ${to}${why ? ` ${why}` : ''}; it can become ${allowed.join(' or ')}.`,
+    `${subject} cannot become ${to}${why ? ` ${why}` : ''}; it can become ${allowed.join(' or ')}.`,
     { members: { from, to, allowed } },
   )
 }
