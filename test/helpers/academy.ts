@@ -104,6 +104,8 @@ export async function openTestAcademy({ perMinute = 0 } = {}): Promise<TestAcade
       now,
       newId,
       perMinute,
+      // As cheap as scrypt can be: what is tested is who gets in.
+      passwordCost: { N: 2, r: 1, p: 1 },
       log: (entry) => logged.push(entry),
     },
     () => routes,

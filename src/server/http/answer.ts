@@ -86,6 +86,7 @@ function admit(
     ifMatch: raw.headers['if-match'] ?? null,
     accept: raw.headers['accept'] ?? null,
     signIns: limits.signIns,
+    passwordCost: app.passwordCost,
     rawBody: undefined,
     prepared: undefined,
     // A public operation has no principal, and never looks at it.

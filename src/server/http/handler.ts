@@ -1,6 +1,7 @@
 import type * as z from 'zod'
 import type { JsonObject } from '../../codec/json-object.ts'
 import type { Answer, Body, Operation, Params, Query } from '../../contract/operation.ts'
+import type { PasswordCost } from '../access/password.ts'
 import type { Principal } from '../access/principal.ts'
 import type { Database } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
@@ -25,6 +26,8 @@ export interface Call<O extends Operation = Operation> {
   readonly accept: string | null
   /** Counts attempts at the password of each account, by its id. */
   readonly signIns: RateLimit
+  /** What checking a password costs, where that is not the usual. */
+  readonly passwordCost: PasswordCost | undefined
   /** The body as it came, parsed but not judged: what is named in the path 404s before the body 422s. */
   readonly rawBody: unknown
   /** What `prepare` of this route made. */

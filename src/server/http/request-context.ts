@@ -1,4 +1,5 @@
 import type { HttpHeaders, HttpRequest } from '../../contract/http.ts'
+import type { PasswordCost } from '../access/password.ts'
 import type { Principal } from '../access/principal.ts'
 import type { Database } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
@@ -27,6 +28,8 @@ export interface AppOptions {
   readonly principal?: Principal
   /** The base address by which others reach it; absent where that is the Host of each request. */
   readonly publicUrl?: string | undefined
+  /** What checking a password costs; a tenth of a second unless told otherwise. */
+  readonly passwordCost?: PasswordCost
   readonly log: (entry: LogEntry) => void
   /** True while nothing new is to be begun. */
   readonly isClosing?: () => boolean

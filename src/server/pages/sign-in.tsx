@@ -116,7 +116,7 @@ async function accountBy(
     if (!allowed) throw tooMany('attempts to sign in', resetSeconds)
   }
   // An account that is not there takes as long to refuse as one that is.
-  const right = await verifyPassword(password, user?.password_hash ?? nobodysPassword)
+  const right = await verifyPassword(password, user?.password_hash ?? nobodysPassword(academy.passwordCost))
   if (!user?.password_hash || !right) throw wrong()
   for (const [gate, name] of counts) gate.giveBack(name)
   return user

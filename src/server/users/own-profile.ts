@@ -27,7 +27,7 @@ interface NewPassword {
  * Attempts count as those to sign in do: whoever has found a token must not find out the password with it.
  */
 export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
-  const { database, principal, rawBody, signIns } = call
+  const { database, principal, rawBody, signIns, passwordCost } = call
   if (!isJsonObject(rawBody)) return undefined
   const [wanted, given] = [rawBody['password'], rawBody['currentPassword']].map((text) =>
     Password.safeParse(text),
@@ -41,7 +41,7 @@ export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
   if (!allowed) throw tooMany('attempts to change the password', resetSeconds)
   if (!(await verifyPassword(given.data, stored))) return undefined
   signIns.giveBack(principal.userId)
-  return { hash: await hashPassword(wanted.data), replaces: stored }
+  return { hash: await hashPassword(wanted.data, passwordCost), replaces: stored }
 }
 
 /** Changes what users may change about themselves; a new password takes the current one. */

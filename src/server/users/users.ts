@@ -140,11 +140,11 @@ function passwordHash({ prepared }: Call): string | null {
   return typeof prepared === 'string' ? prepared : null
 }
 
-async function hashOf({ principal }: Call, body: unknown): Promise<string | undefined> {
+async function hashOf({ principal, passwordCost }: Call, body: unknown): Promise<string | undefined> {
   // What is no password, or not the caller's to set, is refused later on: hashing it would be work for nothing.
   if (!principal.scopes.includes('admin')) return undefined
   const password = Password.safeParse(isJsonObject(body) ? body['password'] : undefined)
-  return password.success ? hashPassword(password.data) : undefined
+  return password.success ? hashPassword(password.data, passwordCost) : undefined
 }
 
 function contains(part: string): Sql {
