@@ -192,13 +192,13 @@ async function runSummary(context: Context, given: Given): Promise<void> {
     )
   }
   const format = settings.output.value
-  const [{ drawSummary, figuresOf }, { colourLevel, painter }] = await Promise.all([
+  const [{ drawSummary, figuresOf }, { painterFor }] = await Promise.all([
     import('../output/summary-view.ts'),
     import('../terminal/colour.ts'),
   ])
   const rowsWanted = settings.quiet.value || columnsAsked(settings)
   if (format === 'table' && io.stdout.isTTY && !rowsWanted) {
-    const chalk = await painter(colourLevel(io.stdout, io.env, settings.color.value))
+    const chalk = await painterFor(io.stdout, io, settings)
     return output.text(drawSummary(summary, io.stdout.columns ?? 80, chalk))
   }
   const fields = ['section', 'name', 'measure', 'value']

@@ -8,7 +8,7 @@ import { credentialLines, failureOf } from '../failures.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { clockWarning, secondsAhead } from '../session/clock.ts'
 import { signInCommand } from '../session/sign-in-command.ts'
-import { colourLevel, painter } from '../terminal/colour.ts'
+import { painterFor } from '../terminal/colour.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { twoColumns } from '../terminal/two-columns.ts'
 import { visible } from '../terminal/visible.ts'
@@ -46,14 +46,14 @@ export const command: Command = {
 
 /** On a terminal in full, line by line: a warning that is cut off warns of nothing. */
 async function show({ io, settings, output }: Context, findings: readonly Finding[]): Promise<void> {
-  const { columns, color } = settings
+  const { columns } = settings
   if (settings.output.value !== 'table' || !io.stdout.isTTY || columns.value) {
     return output.list([findings], shape)
   }
   const rows = findings.map(
     ({ check, status, detail }) => [`${status.padEnd(7)}  ${check}`, visible(detail)] as const,
   )
-  const chalk = await painter(colourLevel(io.stdout, io.env, color.value))
+  const chalk = await painterFor(io.stdout, io, settings)
   const paint = { ok: chalk.green, warning: chalk.yellow, failed: chalk.red }
   const text = twoColumns(rows, io.stdout.columns ?? 80)
   await output.text(

@@ -212,7 +212,7 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
 }
 
 async function summarise({ io, session, settings, output }: Context): Promise<Summary> {
-  const [{ analytics }, { drawSummary }, { colourLevel, painter }, caller] = await Promise.all([
+  const [{ analytics }, { drawSummary }, { painterFor }, caller] = await Promise.all([
     import('../../contract/analytics.ts'),
     import('../output/summary-view.ts'),
     import('../terminal/colour.ts'),
@@ -220,7 +220,7 @@ async function summarise({ io, session, settings, output }: Context): Promise<Su
   ])
   const { data } = await caller.call(analytics.learners, { query: { limit: 1 } })
   if (data.summary && settings.output.value === 'table') {
-    const chalk = await painter(colourLevel(io.stdout, io.env, settings.color.value))
+    const chalk = await painterFor(io.stdout, io, settings)
     await output.text(drawSummary(data.summary, io.stdout.columns ?? 80, chalk))
   }
   return data.summary

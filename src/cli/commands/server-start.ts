@@ -115,11 +115,11 @@ async function tellStarted(
 async function logFormat({ io, settings }: Context, { flags }: Given) {
   const format = flags['log'] ?? (io.stderr.isTTY ? 'text' : 'json')
   if (format !== 'text') return undefined
-  const [{ logText }, { colourLevel, painter }] = await Promise.all([
+  const [{ logText }, { painterFor }] = await Promise.all([
     import('../local-server/log-text.ts'),
     import('../terminal/colour.ts'),
   ])
-  return logText(await painter(colourLevel(io.stderr, io.env, settings.color.value)))
+  return logText(await painterFor(io.stderr, io, settings))
 }
 
 function listenFault(error: unknown, { host, port }: Options): unknown {

@@ -4,7 +4,7 @@ import type { Context } from '../command/context.ts'
 import { type Column, labelled, pathMeant, pathsIn } from '../output/columns.ts'
 import { type ListEncoder, narrowed } from '../output/formats/format.ts'
 import { jsonLines } from '../output/formats/json.ts'
-import { colourLevel, painter } from '../terminal/colour.ts'
+import { painterFor } from '../terminal/colour.ts'
 
 /** The columns of every row; a platform elsewhere may have more. */
 const rowColumns: readonly string[] = Object.keys(LearnerRow.shape)
@@ -52,7 +52,7 @@ export async function rowEncoder(
     case 'table': {
       const columns = usual(tableColumns)
       if (!io.stdout.isTTY) return (await import('../output/formats/tsv.ts')).tsv(columns).list()
-      const chalk = await painter(colourLevel(io.stdout, io.env, settings.color.value))
+      const chalk = await painterFor(io.stdout, io, settings)
       const { loadTable } = await import('../output/formats/table.ts')
       const width = io.stdout.columns ?? 80
       return (await loadTable({ columns, chosen: chosen !== null, width, chalk })).list()

@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/settings.ts'
-import { colourLevel, painter } from '../terminal/colour.ts'
+import { painterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { type Io, note, say, write } from '../terminal/io.ts'
 import { visible } from '../terminal/visible.ts'
@@ -92,7 +92,7 @@ export function createOutput(io: Io, settings: Settings): Output {
       case 'table': {
         const columns = chosen ?? labelled(shape.table, shape.paths)
         if (!io.stdout.isTTY) return (await import('./formats/tsv.ts')).tsv(columns)
-        const chalk = await painter(colourLevel(io.stdout, io.env, settings.color.value))
+        const chalk = await painterFor(io.stdout, io, settings)
         const width = io.stdout.columns ?? 80
         return (await import('./formats/table.ts')).loadTable({
           columns,

@@ -1,6 +1,7 @@
 import type { ChalkInstance } from 'chalk'
 import type { Environment } from '../../config/directories.ts'
 import type { ColourMode } from '../../config/setting.ts'
+import type { Settings } from '../../config/settings.ts'
 
 /** 0 none, 1 the sixteen colours, 2 256 of them, 3 all. */
 export type ColourLevel = 0 | 1 | 2 | 3
@@ -27,4 +28,13 @@ function terminalLevel(env: Environment): ColourLevel {
 export async function painter(level: ColourLevel): Promise<ChalkInstance> {
   const { Chalk } = await import('chalk')
   return new Chalk({ level })
+}
+
+/** A painter for one stream of a run, as colourful as its settings and variables allow. */
+export function painterFor(
+  stream: { isTTY?: boolean },
+  { env }: { readonly env: Environment },
+  { color }: Pick<Settings, 'color'>,
+): Promise<ChalkInstance> {
+  return painter(colourLevel(stream, env, color.value))
 }
