@@ -172,7 +172,8 @@ export const users = {
     method: 'PUT',
     path: '/v1/users/{userId}',
     summary: 'Update a user',
-    description: 'Setting status to active restores a deleted user.',
+    description:
+      'Setting status to active restores a deleted user, without their API keys. Changing an admin requires scope admin.',
     published: false,
     scope: 'write',
     roles: admins,
@@ -186,7 +187,8 @@ export const users = {
     method: 'DELETE',
     path: '/v1/users/{userId}',
     summary: 'Delete a user',
-    description: 'A deleted user can be restored; an erased one cannot.',
+    description:
+      'A deleted user can be restored; an erased one cannot. API keys and grants end for good. Deleting an admin requires scope admin.',
     published: false,
     scope: 'write',
     roles: admins,

@@ -11,3 +11,8 @@ export function endAccess(database: Database, userId: string, now: string): void
   database.run(sql`update device_codes set decision = 'denied' where user_id = ${userId}`)
   database.run(sql`delete from browser_sessions where user_id = ${userId}`)
 }
+
+/** Ends every API key of a user for good: no later status brings one back. */
+export function endKeys(database: Database, userId: string, now: string): void {
+  database.run(sql`update api_keys set revoked_at = ${now} where user_id = ${userId} and revoked_at is null`)
+}

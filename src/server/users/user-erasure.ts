@@ -13,9 +13,7 @@ export function eraseUser({ database, now }: Call, { id, email }: User): void {
       external_id = null, email = ${address}, email_key = ${address}, username = null, status = 'deleted', profile = '{}',
       password_hash = null, managed_by = null, version = version + 1, updated_at = ${now}
     where id = ${id}`)
-  database.run(
-    sql`update api_keys set name = '', revoked_at = coalesce(revoked_at, ${now}) where user_id = ${id}`,
-  )
+  database.run(sql`update api_keys set name = '' where user_id = ${id}`)
   database.run(sql`
     delete from idempotency
     where user_id = ${id} or instr(body, ${id}) > 0 or instr(lower(body), ${email.toLowerCase()}) > 0`)

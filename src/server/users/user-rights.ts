@@ -20,16 +20,21 @@ export function requireMayChange(call: Call, current: User, input: UserInput): v
   if (!isRole(call, 'admin')) {
     throw new ProblemError('forbidden', `Role ${call.principal.role} cannot change user ${current.id}.`)
   }
-  if (input.role !== current.role && (input.role === 'admin' || current.role === 'admin')) {
-    requireAdmin(call, 'Changing a role to or from admin')
-  }
+  if (current.role === 'admin') requireAdmin(call, 'Changing an admin')
+  if (input.role === 'admin') requireAdmin(call, 'Changing a role to admin')
   if (input.password !== null) requireAdmin(call, 'Setting a password without the current one')
   const loses = input.role !== 'admin' || input.status !== 'active'
   if (loses) requireAnotherAdmin(call, current)
 }
 
+/** Throws 403 where an admin is deleted without the scope `admin`, 409 `last_admin` where nobody would be left. */
+export function requireMayDelete(call: Call, user: User): void {
+  if (user.role === 'admin') requireAdmin(call, 'Deleting an admin')
+  requireAnotherAdmin(call, user)
+}
+
 /** Throws 409 `last_admin` when this user is the only active admin. */
-export function requireAnotherAdmin({ database }: Call, { id, role, status }: User): void {
+function requireAnotherAdmin({ database }: Call, { id, role, status }: User): void {
   if (role !== 'admin' || status !== 'active') return
   const other = database.one(
     sql`select 1 from users where role = 'admin' and status = 'active' and id <> ${id} limit 1`,

@@ -9,9 +9,9 @@ import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../
 import { changedFields } from '../http/json.ts'
 import { invalid } from '../problem/problem-error.ts'
 import { getOwn, prepareOwn, updateOwn } from './own-profile.ts'
-import { endAccess } from './user-access.ts'
+import { endAccess, endKeys } from './user-access.ts'
 import { eraseUser } from './user-erasure.ts'
-import { requireAnotherAdmin, requireMayChange, requireMayCreate } from './user-rights.ts'
+import { requireMayChange, requireMayCreate, requireMayDelete } from './user-rights.ts'
 import { findUser, toUser, type UserRow, userColumns } from './user-row.ts'
 
 const order = { createdAt: sql`u.created_at`, updatedAt: sql`u.updated_at`, email: sql`u.email` }
@@ -73,7 +73,7 @@ export const userRoutes = routesOf(users, {
   delete(call) {
     const user = toUser(findUser(call.database, call.params.userId))
     requireVersion(call, user.version)
-    requireAnotherAdmin(call, user)
+    requireMayDelete(call, user)
     if (call.query.erase) eraseUser(call, user)
     else if (user.status !== 'deleted') {
       call.database.run(sql`
@@ -81,6 +81,7 @@ export const userRoutes = routesOf(users, {
         where id = ${user.id} and version = ${user.version}`)
     }
     endAccess(call.database, user.id, call.now)
+    endKeys(call.database, user.id, call.now)
     return undefined
   },
 
@@ -121,6 +122,8 @@ function updateUser(call: Call, reference: string): User {
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
     where id = ${current.id} and version = ${current.version}`)
   if (password !== null || input.status !== 'active') endAccess(call.database, current.id, call.now)
+  // From or to: who comes back begins without any key, whatever the deletion left.
+  if ([input.status, current.status].includes('deleted')) endKeys(call.database, current.id, call.now)
   return toUser(findUser(call.database, current.id))
 }
 

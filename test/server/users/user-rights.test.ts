@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { test } from '../../helpers/academy.ts'
+import { test } from '../oauth/flow.ts'
 
 const password = 'correct horse battery'
 
@@ -40,6 +40,7 @@ test('instructors change nobody, not by a batch either', async ({ admin, analyst
 
 test('an admin without the scope admin changes users, but no admin, role to admin or password', async ({
   academy,
+  admin,
   analyst,
 }) => {
   const writer = await academy.person('admin', ['read', 'write'])
@@ -48,13 +49,49 @@ test('an admin without the scope admin changes users, but no admin, role to admi
   for (const answer of [
     await writer.put(path, { role: 'admin' }),
     await writer.put(path, { password }),
-    await writer.put(`/v1/users/${writer.id}`, { role: 'learner' }),
-    await writer.put(`/v1/users/${writer.id}`, { password }),
+    ...(await Promise.all(
+      [
+        { role: 'learner' },
+        { status: 'suspended' },
+        { status: 'deleted' },
+        { email: 'thief@b.example' },
+        { username: 'thief' },
+        { password },
+      ].map((change) => writer.put(`/v1/users/${admin.id}`, change)),
+    )),
+    await writer.delete(`/v1/users/${admin.id}`),
     await writer.post('/v1/users', { email: 'a@b.example', role: 'admin' }),
     await writer.post('/v1/users', { email: 'a@b.example', password }),
   ]) {
     expect(answer).toMatchObject({ status: 403, body: { code: 'insufficient_scope', scope: 'admin' } })
   }
+})
+
+test.for(['deleted and restored', 'made deleted and restored'])(
+  'who is %s has none of the keys and grants from before',
+  async (way, { academy, admin, flow }) => {
+    const other = await academy.person('admin')
+    const path = `/v1/users/${other.id}`
+    const { access_token, refresh_token } = await flow.tokens(other)
+    expect((await other.get('/v1/courses')).status).toBe(200)
+    const answer = await (way.startsWith('made')
+      ? admin.put(path, { status: 'deleted' })
+      : admin.delete(path))
+    expect(answer.status).toBeLessThan(300)
+    expect((await admin.put(path, { status: 'active' })).status).toBe(200)
+    for (const credential of [other.key, access_token]) {
+      const refused = await academy.bearer(`Bearer ${credential}`).get('/v1/courses')
+      expect(refused).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
+    }
+    expect((await flow.refresh(refresh_token)).body.error).toBe('invalid_grant')
+  },
+)
+
+test('a key of a suspended user works again when the user does', async ({ admin, analyst }) => {
+  await admin.put(`/v1/users/${analyst.id}`, { status: 'suspended' })
+  expect((await analyst.get('/v1/courses')).status).toBe(401)
+  await admin.put(`/v1/users/${analyst.id}`, { status: 'active' })
+  expect((await analyst.get('/v1/courses')).status).toBe(200)
 })
 
 test('learners see themselves only, and nobody else is there for them', async ({ admin, learner }) => {
