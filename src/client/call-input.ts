@@ -14,6 +14,11 @@ import {
 export interface CallOptions {
   /** Fails with 412 unless this is the current version of the resource (RFC 9110 §13.1.1). */
   readonly ifMatch?: string | number | undefined
+  /**
+   * Prefers that the server adjusts a value instead of refusing it (`Prefer: handling=lenient`, RFC 7240 §4.4), where
+   * the operation says what that means (default false).
+   */
+  readonly lenient?: boolean | undefined
   /** Idempotency key, to repeat an earlier POST safely (default a new one for each call). */
   readonly idempotencyKey?: string | undefined
   /** Aborts the call, which then throws the signal's reason. */
@@ -99,6 +104,7 @@ export function requestOf(
       ...(operation.method === 'POST' && {
         'idempotency-key': encodeIdempotencyKey(input.idempotencyKey ?? newIdempotencyKey()),
       }),
+      ...(input.lenient && { prefer: 'handling=lenient' }),
       ...(input.ifMatch !== undefined && { 'if-match': encodeEntityTag(input.ifMatch) }),
     },
     ...(body !== undefined && { body }),

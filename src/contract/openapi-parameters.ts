@@ -27,7 +27,7 @@ export interface QuerySchema {
 }
 
 /** The parameters of an operation as OpenAPI's Parameter Objects (OpenAPI 3.1.0 §4.8.12). */
-export function parametersOf({ path, method }: Operation, query: QuerySchema = {}): Json[] {
+export function parametersOf({ path, method, lenient }: Operation, query: QuerySchema = {}): Json[] {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   return [
     ...names.map((name) => ({
@@ -57,6 +57,7 @@ export function parametersOf({ path, method }: Operation, query: QuerySchema = {
           ),
         ]
       : []),
+    ...(lenient === undefined ? [] : [header('Prefer', lenient)]),
   ]
 }
 

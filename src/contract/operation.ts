@@ -32,6 +32,8 @@ export interface Operation {
   /** The query flag that, when true, asks for the admin role and the `admin` scope besides. */
   readonly elevatedBy?: 'force' | 'erase'
   readonly body?: z.ZodType
+  /** What `Prefer: handling=lenient` (RFC 7240 §4.4) changes; absent where it changes nothing. */
+  readonly lenient?: string
   /** True where the body is a JSON merge patch (RFC 7396) of the stored resource rather than a whole one. */
   readonly merge?: true
   /** What a success carries; null where it has no body. */

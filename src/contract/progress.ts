@@ -72,7 +72,9 @@ export const progress = {
     path: '/v1/learners/{learnerId}/progress',
     summary: 'Record the progress of a learner in a course',
     description:
-      'The first record enrols the learner. A record with an older lastAccessed than the stored one is refused (409 stale_progress).',
+      'The first record enrols the learner. A record with an older lastAccessed than the stored one is refused (409 stale_progress). Without lastAccessed the record is taken as the newest.',
+    lenient:
+      'With handling=lenient, an older lastAccessed than the stored one, or one in the future, is adjusted instead of refused',
     published: true,
     scope: 'write',
     roles: [...teachers, 'learner'],

@@ -53,10 +53,11 @@ export const commands: readonly Command[] = [
     name: 'set',
     summary: 'Record the progress of a learner in a course',
     description:
-      'The first record enrols the learner. A record that is older than the stored one is refused (exit 6); one with\nthe same time replaces it, so it is safe to repeat a command.',
+      'The first record enrols the learner. Without --last-accessed the time is now, and the record replaces the\nstored one. With it, a record that is older than the stored one is refused (exit 6); one with the same time replaces\nit, so it is safe to repeat a command.',
     operation: async () => (await contract()).set,
     arguments: { learnerId: learner },
     fields,
+    presumed: (now) => ({ lastAccessed: now }),
     columns: ['userEmail', ...columns, 'learnerId'],
     done: (answer, { arguments: { learner }, flags }) => {
       const course = flags['course'] ?? valueAt(answer, 'courseId')

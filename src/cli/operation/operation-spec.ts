@@ -34,6 +34,13 @@ export interface OperationSpec<O extends Operation> {
   readonly query?: Readonly<Record<string, FieldFlag>>
   /** Fields of the body that make this command what it is, such as the status of `publish`. */
   readonly fixed?: BodyInput<O>
+  /**
+   * Fields that are sent as of now where they are not given, for platforms that have no such default. Ours may adjust
+   * them (`lenient`).
+   *
+   * @param now ISO 8601 in UTC
+   */
+  readonly presumed?: (now: string) => Partial<BodyInput<O>>
   /** When it takes a password, as a field of the body. */
   readonly password?: PasswordUse
   /** The field of the body that leaves the answer without the operation's secret where it is true. */

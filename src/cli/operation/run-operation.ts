@@ -96,12 +96,19 @@ async function inputOf(context: Context, given: Given, call: BoundCall): Promise
   const hasBody = [spec.fields, spec.fixed, password].some((part) => part !== undefined)
   // `fixed` is an object wherever a body is: no operation takes anything else.
   const fixed = spec.fixed as Readonly<Record<string, unknown>> | undefined
+  const body = hasBody
+    ? await makeBody(context, given, { operation, flags: fields, fixed, password })
+    : undefined
+  const presumed = Object.entries(spec.presumed?.(new Date(context.io.now()).toISOString()) ?? {}).filter(
+    ([field]) => body?.[field] === undefined,
+  )
   return {
     params: Object.fromEntries(
       positions.map(([parameter, { name }]) => [parameter, given.arguments[name] ?? '']),
     ),
     query: queryOf(call.query, given.flags),
-    ...(hasBody && { body: await makeBody(context, given, { operation, flags: fields, fixed, password }) }),
+    ...(body && { body: { ...body, ...Object.fromEntries(presumed) } }),
+    ...(presumed.length > 0 && { lenient: true }),
     ...(typeof version === 'number' && { ifMatch: version }),
     signal: context.io.signal,
   }

@@ -18,6 +18,8 @@ import {
 } from './request-context.ts'
 import { parseQuery } from './validation.ts'
 
+const prefersLenient = /(^|[,;])\s*handling\s*=\s*"?lenient"?\s*($|[,;])/i
+
 /** Answers one operation: who, what, then the handler. A read is one snapshot, a write is one transaction. */
 export async function answer(
   app: AppOptions,
@@ -84,6 +86,7 @@ function admit(
     now: now.toISOString(),
     newId: app.newId,
     ifMatch: raw.headers['if-match'] ?? null,
+    lenient: operation.lenient !== undefined && prefersLenient.test(raw.headers['prefer'] ?? ''),
     accept: raw.headers['accept'] ?? null,
     signIns: limits.signIns,
     passwordCost: app.passwordCost,

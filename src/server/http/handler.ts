@@ -22,6 +22,8 @@ export interface Call<O extends Operation = Operation> {
   readonly newId: (prefix: IdPrefix) => string
   /** The header If-Match, or null. */
   readonly ifMatch: string | null
+  /** True where the caller asks for what the operation's `lenient` says (`Prefer`, RFC 7240). */
+  readonly lenient: boolean
   /** The header Accept, or null. */
   readonly accept: string | null
   /** Counts attempts at the password of each account, by its id. */

@@ -62,6 +62,33 @@ describe('set', () => {
     ])
   })
 
+  test('without a time says now, in UTC, and keeps a later time that is stored', async ({ local }) => {
+    const dry = await local.run(`${set} --completion 10 --dry-run -o json`)
+    expect(JSON.parse(dry.stdout)).toMatchObject({
+      headers: { prefer: 'handling=lenient' },
+      body: { courseId: 'ext:sea', completionPercentage: 10, lastAccessed: '2026-03-01T12:00:00.000Z' },
+    })
+    await local.run(`${set} --completion 60 --last-accessed 2026-03-01T12:03:00Z`)
+    expect(await resultOf(local, `${set} --completion 90`)).toMatchObject({
+      completionPercentage: 90,
+      lastAccessed: '2026-03-01T12:03:00.000Z',
+    })
+  })
+
+  test('sends the time that was given as it is, on the command line or in the body', async ({ local }) => {
+    const stdin =
+      '{"courseId": "ext:sea", "completionPercentage": 10, "lastAccessed": "2026-02-10T08:00:00Z"}'
+    for (const line of [
+      'progress set ext:S-1 --body -',
+      `${set} --completion 10 --last-accessed 2026-02-10T08:00:00Z`,
+    ]) {
+      const { stdout } = await local.run(`${line} --dry-run -o json`, { stdin })
+      const { headers, body } = JSON.parse(stdout)
+      expect(headers).not.toHaveProperty('prefer')
+      expect(body.lastAccessed).toMatch(/^2026-02-10T08:00:00/)
+    }
+  })
+
   test('sent twice does no harm', async ({ local }) => {
     const line = `${set} --completion 60 --last-accessed 2026-02-10T08:00:00Z`
     expect(await resultOf(local, line)).toEqual(await resultOf(local, line))

@@ -55,6 +55,30 @@ test('an older record never replaces a newer one', async ({ admin, learner }) =>
   expect((await admin.get(`/v1/learners/${learner.id}/progress`)).body.data).toEqual([current])
 })
 
+test('a time that is only presumed gives way, and never sets one back', async ({ admin, learner }) => {
+  const set = setter(admin, learner, await courseOf(admin))
+  const lenient = { prefer: 'respond-async, handling=lenient' }
+  await set(60, '11:00')
+  expect(await set(70, '10:00', lenient)).toMatchObject({
+    status: 200,
+    body: { completionPercentage: 70, lastAccessed: '2026-03-01T11:00:00.000Z' },
+  })
+  expect((await set(80, '13:00', lenient)).body).toMatchObject({
+    completionPercentage: 80,
+    lastAccessed: '2026-03-01T12:00:00.000Z',
+  })
+  expect((await set(80, '13:00', { prefer: 'handling=strict' })).status).toBe(422)
+})
+
+test('a record without a time is the newest, whatever other clocks said', async ({ admin, learner }) => {
+  const set = setter(admin, learner, await courseOf(admin))
+  await set(60, '12:04')
+  expect(await set(70)).toMatchObject({
+    status: 200,
+    body: { completionPercentage: 70, lastAccessed: '2026-03-01T12:04:00.000Z' },
+  })
+})
+
 test('an equally old record replaces, and a repetition changes nothing', async ({
   admin,
   learner,
