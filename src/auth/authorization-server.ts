@@ -4,6 +4,7 @@ import {
   discoveryRequest,
   type AuthorizationServer as Metadata,
 } from 'oauth4webapi'
+import { shellWord } from '../codec/shell-word.ts'
 import { oauthPaths } from '../contract/oauth.ts'
 import type { SecretPlace } from './client-identity.ts'
 import { objectIn, readAnswer } from './endpoint-answer.ts'
@@ -93,7 +94,7 @@ async function readMetadata({ issuer, fetch, signal }: Discovery) {
     why: [`It names ${metadata['issuer']}`],
     // Whatever a shell would obey stays out of a command that somebody copies.
     ...(/^https?:\/\/[\w.:[\]/~%-]+$/.test(metadata['issuer']) && {
-      hint: `To sign in there instead: learnctl auth login --url ${metadata['issuer']}`,
+      hint: `To sign in there instead: learnctl auth login --url ${shellWord(metadata['issuer'])}`,
     }),
   })
 }

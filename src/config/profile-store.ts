@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject } from '../codec/json-object.ts'
+import { shellWord } from '../codec/shell-word.ts'
 import { ConfigError, systemCode } from './errors.ts'
 import { type LockClock, takeLock, withLock } from './lock.ts'
 import { makeDirectory, unwritable } from './make-directory.ts'
@@ -130,7 +131,7 @@ function parse(text: string, path: string): Profiles {
   const corrupt = (what: string, cause?: unknown) =>
     new ConfigError('config_invalid', `${path} is damaged: ${what}`, {
       cause,
-      hint: `Repair the file, or move it away and start over: mv '${path}' '${path}.damaged'`,
+      hint: `Repair the file, or move it away and start over: mv ${shellWord(path)} ${shellWord(`${path}.damaged`)}`,
     })
   let stored: unknown
   try {

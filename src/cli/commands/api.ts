@@ -52,7 +52,7 @@ async function run(context: Context, given: Given): Promise<void> {
   if (settings.dryRun.value) return showRequest(context, caller.rawRequest(request))
   if (given.flags['paginate'] === true) return paginate(context, request)
   const reply = await caller.send({ ...request, signal: io.signal })
-  if (given.flags['include'] === true) await output.text(headOf(reply))
+  if (given.flags['include'] === true) await output.exact([headOf(reply)])
   if (reply.status === 204) return
   const answer = await printBody(context, request, reply)
   const batch = operations.some(({ id, path }) => path === request.path && id.endsWith('.batch'))
@@ -156,10 +156,13 @@ async function printBody(
     else await output.one(value, (await import('../output/value-shape.ts')).shapeOfValue(value, []))
     return value
   }
-  for await (const chunk of reply.body ?? []) {
-    io.signal.throwIfAborted()
-    await output.text(chunk)
+  async function* pieces() {
+    for await (const piece of reply.body ?? []) {
+      io.signal.throwIfAborted()
+      yield piece
+    }
   }
+  await output.exact(pieces())
   return undefined
 }
 

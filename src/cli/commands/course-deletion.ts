@@ -1,3 +1,4 @@
+import { shellWord } from '../../codec/shell-word.ts'
 import type { Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { Lookup } from '../operation/lookup.ts'
@@ -31,7 +32,7 @@ export async function courseDeletion(look: Lookup, { arguments: names, flags }: 
     const code = hasProgress ? 'has_progress' : 'has_lessons'
     const what = [...content, ...(hasProgress ? ['learner progress'] : [])].join(' and ')
     throw new CommandError(code, 'conflict', `Course ${name} has ${what}`, {
-      hint: `To delete all of it: learnctl courses delete ${reference} --force`,
+      hint: `To delete all of it: learnctl courses delete ${shellWord(reference)} --force`,
     })
   }
   return {

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { remainingMs } from '../../auth/tokens.ts'
+import { shellWord } from '../../codec/shell-word.ts'
 import type { Target } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -101,7 +102,7 @@ function files(...paths: readonly string[]): Finding[] {
       {
         check: 'Configuration',
         status: 'warning',
-        detail: `${path} is readable by others (${mode}); run: chmod ${wanted} '${path}'`,
+        detail: `${path} is readable by others (${mode}); run: chmod ${wanted} ${shellWord(path)}`,
       },
     ]
   })

@@ -1,6 +1,7 @@
 import { normaliseBaseUrl } from '../../client/base-url.ts'
 import { encodePath } from '../../client/encode.ts'
 import { NotOfferedError } from '../../client/errors.ts'
+import { shellWord } from '../../codec/shell-word.ts'
 import { localProfile } from '../../config/profiles.ts'
 import { openPage } from '../command/browser.ts'
 import type { Command, Given } from '../command/command.ts'
@@ -77,7 +78,7 @@ async function baseOf(context: Context): Promise<string> {
     if (context.settings.dryRun.value || (await isServing(context, server)))
       return normaliseBaseUrl(server.url)
   }
-  const which = target.profile === localProfile ? '' : ` --database ${target.database}`
+  const which = target.profile === localProfile ? '' : ` --database ${shellWord(target.database)}`
   throw new CommandError('not_running', 'notFound', `No server is running for ${target.database}`, {
     hint: `Start one: learnctl server start --detach${which}`,
   })

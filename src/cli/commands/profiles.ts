@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { shellWord } from '../../codec/shell-word.ts'
 import {
   bearerOf,
   credentialOf,
@@ -102,7 +103,7 @@ async function add(context: Context, given: Given): Promise<void> {
   const changed = await change(context, `Would add profile ${name}`, (stored) => {
     if (Object.hasOwn(stored.profiles, name)) {
       throw new CommandError('profile_exists', 'conflict', `Profile ${name} already exists`, {
-        hint: `Choose another name, or remove it: learnctl profiles remove ${name}`,
+        hint: `Choose another name, or remove it: learnctl profiles remove ${shellWord(name)}`,
       })
     }
     return {
@@ -116,7 +117,7 @@ async function add(context: Context, given: Given): Promise<void> {
     name,
     `Added profile ${name} (${placeOf(profile)})${changed.active === name ? ', now active' : ''}`,
   )
-  if (!isLocal(profile)) await output.note(`Sign in with: learnctl auth login --profile ${name}`)
+  if (!isLocal(profile)) await output.note(`Sign in with: learnctl auth login --profile ${shellWord(name)}`)
 }
 
 /** By `--url` or `--database`, whichever was given more specifically. */

@@ -1,3 +1,4 @@
+import { shellWord } from '../../codec/shell-word.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { UserInput, users } from '../../contract/users.ts'
 import type { Command, Given } from '../command/command.ts'
@@ -175,7 +176,7 @@ export const commands: readonly Command[] = [
     done: (_, { arguments: { user }, flags }) =>
       flags['erase']
         ? `Erased user ${user}; the personal data cannot be restored`
-        : `Deleted user ${user}; restore with: learnctl users update ${user} --status active`,
+        : `Deleted user ${user}; restore with: learnctl users update ${shellWord(user ?? '')} --status active`,
     examples: ['users delete ext:11391 --yes', 'users delete ext:11391 --erase --yes'],
   }),
   call({

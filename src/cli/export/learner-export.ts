@@ -4,6 +4,7 @@ import type { Context } from '../command/context.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError } from '../terminal/errors.ts'
+import { exactText } from '../terminal/exact-text.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.ts'
 import { openTarget } from '../terminal/target-file.ts'
@@ -66,11 +67,15 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
     if (watched) line = await createProgressLine(io, 'rows', await expectedRows(context, caller, wanted))
     const source = await sourceOf(context, caller, wanted)
     const { gzipped } = wanted.gzip ? await import('./gzipped.ts') : { gzipped: null }
+    // A table has shown every control character already, and may be coloured.
+    const table = { write: (bytes: Uint8Array) => write(io.stdout, bytes), end: async () => {} }
+    const shown = wanted.format === 'table' ? table : exactText(io.stdout)
     for await (const bytes of gzipped ? gzipped(source.bytes) : source.bytes) {
       io.signal.throwIfAborted()
-      await (target ? target.write(bytes) : write(io.stdout, bytes))
+      await (target ?? shown).write(bytes)
       await line?.update(source.rows())
     }
+    await shown.end()
     io.signal.throwIfAborted()
     await target?.finish()
     line?.stop()

@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { shellWord } from '../../codec/shell-word.ts'
 import { makeDirectory, unwritable } from '../../config/make-directory.ts'
 import type { Context } from '../command/context.ts'
 import { CommandError } from '../terminal/errors.ts'
@@ -42,7 +43,7 @@ export async function startDetached(
   const asJson = /^jsonl?$/.test(settings.output.value)
   await output.text(asJson ? `${line}\n` : startText(url, secrets))
   const usual = settings.database.value === null && settings.profile.value === null
-  const which = usual ? '' : ` --database '${database}'`
+  const which = usual ? '' : ` --database ${shellWord(database)}`
   await output.note(`Logging to ${log}; stop with: learnctl server stop${which}`)
 }
 

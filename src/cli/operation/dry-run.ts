@@ -30,7 +30,9 @@ export async function showRequest(context: Context, request: OutgoingRequest): P
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${visible(value)}`)
   const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body, null, 2)
-  await output.text(`${method} ${url}\n${lines.join('\n')}\n${text === undefined ? '' : `\n${text}\n`}`)
+  await output.text(
+    `${method} ${visible(url)}\n${lines.join('\n')}\n${text === undefined ? '' : `\n${text}\n`}`,
+  )
 }
 
 function bodyOf(text: string): unknown {

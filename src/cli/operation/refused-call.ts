@@ -1,4 +1,5 @@
 import { ApiError } from '../../client/errors.ts'
+import { shellWord } from '../../codec/shell-word.ts'
 import type { Fault } from '../../contract/errors.ts'
 import type { Argument, Given } from '../command/command.ts'
 import type { BoundFlag } from '../command/flag.ts'
@@ -68,7 +69,7 @@ export function withSources(error: unknown, sources: Sources, given: Given): unk
 /** A course that can no longer be a draft can still be closed. */
 function archiveHint({ code, message }: ApiError, { arguments: { course } }: Given): string | null {
   if (code !== 'invalid_transition' || course === undefined || !message.includes('progress')) return null
-  return `To close it to changes: learnctl courses archive ${course}`
+  return `To close it to changes: learnctl courses archive ${shellWord(course)}`
 }
 
 const known = /^(ext:|email:)|^[a-z]{3}_/
@@ -89,5 +90,5 @@ function referenceHint({ message }: ApiError, sources: Sources, given: Given): s
   const named = bare.find(({ value }) => message.includes(value))
   if (!named) return null
   const person = /^(user|learner)$/.test(named.kind) && named.value.includes('@')
-  return `Did you mean ${person ? 'email' : 'ext'}:${named.value}?`
+  return `Did you mean ${shellWord(`${person ? 'email' : 'ext'}:${named.value}`)}?`
 }

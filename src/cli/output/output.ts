@@ -1,8 +1,9 @@
 import type { Settings } from '../../config/settings.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
+import { exactText } from '../terminal/exact-text.ts'
 import { type Io, note, say, write } from '../terminal/io.ts'
-import { visible } from '../terminal/visible.ts'
+import { visible, visibleDocument } from '../terminal/visible.ts'
 import {
   ancestorsOf,
   type Column,
@@ -39,8 +40,10 @@ export interface Output {
   document(value: unknown): Promise<void>
   /** A list of values of which nothing is known beforehand: in JSON unless another format is asked for. */
   documents(pages: Pages): Promise<void>
-  /** Text that is the result as it stands. */
-  text(text: string | Uint8Array): Promise<void>
+  /** Text that this program wrote, as it stands. */
+  text(text: string): Promise<void>
+  /** What others wrote, as it stands; a terminal shows its control characters escaped. */
+  exact(pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>): Promise<void>
   /** A line on standard error that says what a command has done; nothing under --quiet. */
   done(text: string): Promise<void>
   /** A line on standard error, `note: …`, about what happened beside the result. */
@@ -104,6 +107,11 @@ export function createOutput(io: Io, settings: Settings): Output {
     }
   }
 
+  /** A table has shown every control character already, and may be coloured. */
+  function print(text: string): Promise<void> {
+    return write(io.stdout, format === 'table' || !io.stdout.isTTY ? text : visibleDocument(text))
+  }
+
   async function printPages(
     pages: Pages,
     open: (rows: readonly unknown[]) => Promise<Format>,
@@ -113,10 +121,10 @@ export function createOutput(io: Io, settings: Settings): Output {
     for await (const rows of pages) {
       encoder ??= (await open(rows)).list()
       empty &&= rows.length === 0
-      await write(io.stdout, encoder.rows(rows))
+      await print(encoder.rows(rows))
     }
     encoder ??= (await open([])).list()
-    await write(io.stdout, encoder.end())
+    await print(encoder.end())
     if (empty && io.stderr.isTTY && !quiet) await note(io, 'No results')
     const hidden = hiddenNote(encoder)
     if (hidden !== null) await note(io, hidden)
@@ -124,7 +132,7 @@ export function createOutput(io: Io, settings: Settings): Output {
 
   return {
     one: async (value, shape) => {
-      await write(io.stdout, (await formatFor([value], shape)).one(value))
+      await print((await formatFor([value], shape)).one(value))
     },
     list: async (pages, shape) => {
       const late = new Set<string>()
@@ -143,9 +151,14 @@ export function createOutput(io: Io, settings: Settings): Output {
       return printPages(pages, (rows) => (shown ? formatFor(rows, unknown) : documentFormat(format)))
     },
     document: async (value) => {
-      await write(io.stdout, (await documentFormat(format)).one(value))
+      await print((await documentFormat(format)).one(value))
     },
     text: (text) => write(io.stdout, text),
+    exact: async (pieces) => {
+      const out = exactText(io.stdout)
+      for await (const piece of pieces) await out.write(piece)
+      await out.end()
+    },
     done: async (text) => {
       if (!quiet) await say(io, `${visible(text)}\n`)
     },

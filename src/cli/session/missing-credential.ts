@@ -1,3 +1,4 @@
+import { shellWord } from '../../codec/shell-word.ts'
 import { isLocal, type Profiles } from '../../config/profiles.ts'
 import type { RemoteTarget } from '../../config/target.ts'
 import { AuthRequiredError } from '../terminal/errors.ts'
@@ -18,7 +19,7 @@ export function missingCredential(target: RemoteTarget, { profiles }: Profiles):
   if (other !== undefined) {
     return new AuthRequiredError(`No credential for ${origin}`, {
       why: [...why, `Profile ${other} has one`],
-      hint: `Use that profile: --profile ${other}`,
+      hint: `Use that profile: --profile ${shellWord(other)}`,
     })
   }
   return new AuthRequiredError(`No credential for ${origin}`, {

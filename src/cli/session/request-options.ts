@@ -1,14 +1,13 @@
 import { type Caller, type CallerOptions, createCaller } from '../../client/caller.ts'
 import type { Settings } from '../../config/settings.ts'
-import { type Io, note, say } from '../terminal/io.ts'
-import { visible } from '../terminal/visible.ts'
+import { debugLine, type Io, note } from '../terminal/io.ts'
 
 /** What of a caller's options a session decides. */
 export type CallerParts = Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>
 
 /** A caller by the settings of this run: it says when it waits for long, and with `--debug` what it asks for. */
 export function openCaller(io: Io, settings: Settings, parts: CallerParts): Caller {
-  const debug = settings.debug.value
+  const debugging = settings.debug.value
   return createCaller({
     attempts: settings.retries.value + 1,
     timeoutMs: settings.timeout.value,
@@ -22,11 +21,11 @@ export function openCaller(io: Io, settings: Settings, parts: CallerParts): Call
       const seconds = Math.ceil(waitMs / 1000)
       void note(io, `${error.message}; attempt ${attempt + 1} of ${attempts} in ${seconds} s`)
     },
-    onExchange: debug
+    onExchange: debugging
       ? ({ method, url, attempt, status, requestId, error, durationMs }) => {
-          const outcome = status ?? visible(error?.message ?? 'no response')
-          const id = requestId ? `, ${visible(requestId)}` : ''
-          void say(io, `debug: ${method} ${url} → ${outcome} (attempt ${attempt}, ${durationMs} ms${id})\n`)
+          const outcome = status ?? error?.message ?? 'no response'
+          const id = requestId ? `, ${requestId}` : ''
+          void debugLine(io, `${method} ${url} → ${outcome} (attempt ${attempt}, ${durationMs} ms${id})`)
         }
       : undefined,
     ...parts,

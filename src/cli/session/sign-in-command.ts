@@ -1,3 +1,4 @@
+import { shellWord } from '../../codec/shell-word.ts'
 import type { Target } from '../../config/target.ts'
 
 /** Which command to sign in by. */
@@ -20,7 +21,7 @@ export function signInCommand(target: Target | null, { scopes, withKey, whole }:
   if (target?.kind !== 'remote') return words.join(' ')
   const profile = target.profile ?? target.credential?.kept?.profile ?? null
   const active = target.origin.source === 'profile'
-  if (profile !== null && (whole || !active)) words.push(`--profile ${profile}`)
-  if (whole || profile === null) words.push(`--url ${target.url}`)
+  if (profile !== null && (whole || !active)) words.push(`--profile ${shellWord(profile)}`)
+  if (whole || profile === null) words.push(`--url ${shellWord(target.url)}`)
   return words.join(' ')
 }

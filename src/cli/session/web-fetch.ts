@@ -4,8 +4,7 @@ import { readBytes } from '../../client/decode.ts'
 import { hostOf, ProtocolError, TimeoutError } from '../../client/errors.ts'
 import { exchangeWithin } from '../../client/timeout.ts'
 import type { HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
-import { type Io, say } from '../terminal/io.ts'
-import { visible } from '../terminal/visible.ts'
+import { debugLine, type Io } from '../terminal/io.ts'
 
 /** The most that is read of an authorization server's answer: 1 MiB. */
 const maximumAnswerBytes = 1024 * 1024
@@ -63,13 +62,13 @@ export function watched(fetch: Fetch, io: Io): Fetch {
   return async (url, request) => {
     const startMs = io.now()
     const tell = (outcome: string) =>
-      say(io, `debug: ${request.method} ${url} → ${outcome} (${io.now() - startMs} ms)\n`)
+      debugLine(io, `${request.method} ${url} → ${outcome} (${io.now() - startMs} ms)`)
     try {
       const response = await fetch(url, request)
       await tell(String(response.status))
       return response
     } catch (error) {
-      await tell(visible(error instanceof Error ? error.message : 'no response'))
+      await tell(error instanceof Error ? error.message : 'no response')
       throw error
     }
   }

@@ -1,3 +1,4 @@
+import { shellWord } from '../../codec/shell-word.ts'
 import {
   credentialOf,
   isLocal,
@@ -43,7 +44,7 @@ export async function signInPlace({ settings, profiles, prompts }: Context): Pro
   const held = profileOf(stored, name)
   if (!held || !isLocal(held)) return { profile: name, url }
   throw new UsageError(`Profile ${name} is a local academy (${held.database})`, {
-    hint: `Sign in under another profile: learnctl auth login --profile <name> --url ${url}`,
+    hint: `Sign in under another profile: learnctl auth login --profile <name> --url ${shellWord(url)}`,
   })
 }
 

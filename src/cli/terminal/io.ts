@@ -120,6 +120,11 @@ export function note(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
   return say(io, `note: ${visible(text)}\n`)
 }
 
+/** A line on standard error, `debug: …`, about one exchange. */
+export function debugLine(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
+  return say(io, `debug: ${visible(text)}\n`)
+}
+
 const maximumInputBytes = 64 * 1024 * 1024
 
 /** All of standard input as text (UTF-8, without a byte order mark). Throws a UsageError above 64 MiB. */

@@ -42,7 +42,7 @@ describe('of a local academy', () => {
     expect(JSON.parse(stdout)).toContainEqual({
       check: 'Configuration',
       status: 'warning',
-      detail: `${cli.config}/profiles.json is readable by others (0644); run: chmod 600 '${cli.config}/profiles.json'`,
+      detail: `${cli.config}/profiles.json is readable by others (0644); run: chmod 600 ${cli.config}/profiles.json`,
     })
   })
 
@@ -52,7 +52,7 @@ describe('of a local academy', () => {
     const { stdout } = await cli.run('doctor --color never', { tty: 80 })
     expect(stdout).toMatch(/^ {2}ok {7}Runtime {8}Node v/)
     expect(stdout.replace(/\n {8,}/g, ' ')).toMatch(
-      /^ {2}warning {2}Configuration {2}.+ is readable by others \(0755\); run: chmod 700 '.+'$/m,
+      /^ {2}warning {2}Configuration {2}.+ is readable by others \(0755\); run: chmod 700 \S+$/m,
     )
   })
 

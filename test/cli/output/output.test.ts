@@ -202,6 +202,30 @@ describe('text of a server', () => {
     expect(stdout).toContain(escaped)
   })
 
+  test('is obeyed by no terminal, in any format; a pipe gets it exactly', async ({ local }) => {
+    const title = '\u001b]0;owned\u0007\u009b31m\u202etxt\u2028end'
+    await local.run(['courses', 'create', '--title', title, '--external-id', 'sea'])
+    await local.run('users create --email ada@school.example')
+    await local.run('enrollments create --course ext:sea --user email:ada@school.example')
+    for (const words of ['courses list', 'courses get ext:sea', 'analytics export']) {
+      for (const format of ['table', 'csv', 'json', 'jsonl', 'yaml']) {
+        const { stdout } = await local.run(`${words} --color never -o ${format}`, { tty: 200 })
+        expect(stdout, `${words} ${format}`).toContain('owned')
+        expect(stdout, `${words} ${format}`).not.toMatch(/[^\P{Cc}\r\n]|[\u202e\u2028]/u)
+      }
+      expect(JSON.stringify(parseYaml((await local.run(`${words} -o yaml`)).stdout))).toContain(
+        JSON.stringify(title),
+      )
+      const onTerminal = await local.run(`${words} -o json`, { tty: 80 })
+      expect(JSON.stringify(JSON.parse(onTerminal.stdout))).toContain(JSON.stringify(title))
+    }
+    const { stdout } = await local.run('courses list --columns title -o csv')
+    expect(stdout).toBe(`title\r\n${title}\r\n`)
+    expect((await local.run('analytics export --columns courseTitle')).stdout).toBe(
+      `courseTitle\r\n${title}\r\n`,
+    )
+  })
+
   test('is shown escaped in errors', async ({ local }) => {
     const { stderr } = await local.run(['courses', 'get', 'ext:\u001b[2Jx'])
     expect(stderr).toContain('\\x1b[2Jx')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { visible } from '../../../src/cli/terminal/visible.ts'
+import { visible, visibleDocument } from '../../../src/cli/terminal/visible.ts'
 
 test.each([
   ['plain text, 日本語, 🎉 and é', 'plain text, 日本語, 🎉 and é'],
@@ -8,6 +8,26 @@ test.each([
   ['\u009b31m and \u007f', '\\x9b31m and \\x7f'],
   ['\u202egpj.exe\u2066', '\\u202egpj.exe\\u2066'],
   ['\u2028', '\\u2028'],
+  ['a\u200bb\u2060c\ufeffd\u00ade', 'a\\u200bb\\u2060c\\ufeffd\\xade'],
+  ['left\u200eright\u200f\u061c', 'left\\u200eright\\u200f\\u061c'],
+  ['tag\u{e0041}\u{e007f}', 'tag\\udb40\\udc41\\udb40\\udc7f'],
+  ['half \ud83c', 'half \\ud83c'],
+  ['a\u200db', 'a\\u200db'],
 ])('%j is shown as %s', (text, shown) => {
   expect(visible(text)).toBe(shown)
+})
+
+test.each(['👩‍🚀', '👩🏽‍💻', '🏳️‍🌈', 'می‌خواهم', 'क्‍ष', 'é', '日本語'])(
+  '%s is shown as it is: its joiners are spelling',
+  (text) => {
+    expect(visible(text)).toBe(text)
+  },
+)
+
+test('a document keeps its line ends and tabs, and JSON its value', () => {
+  expect(visibleDocument('a\tb\r\nc\rd\n')).toBe('a\tb\r\nc\\u000dd\n')
+  const value = { title: '\u009b31m C:\\x41 \u202e\u{e0041}\u007f' }
+  const shown = visibleDocument(JSON.stringify(value))
+  expect(shown).toBe('{"title":"\\u009b31m C:\\\\x41 \\u202e\\udb40\\udc41\\u007f"}')
+  expect(JSON.parse(shown)).toEqual(value)
 })

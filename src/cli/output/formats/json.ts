@@ -11,7 +11,8 @@ export const json: Format = {
           .map((value) => {
             const before = empty ? '[\n' : ',\n'
             empty = false
-            return before + text(value, 2).replace(/^/gm, '  ')
+            // Every line feed is one of the layout: those of texts are escaped.
+            return `${before}  ${text(value, 2).replaceAll('\n', '\n  ')}`
           })
           .join(''),
       end: () => (empty ? '[]\n' : '\n]\n'),

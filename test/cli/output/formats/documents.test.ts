@@ -53,6 +53,35 @@ test('JSON holds no character that a terminal would obey', () => {
   expect(JSON.parse(text)).toEqual({ title: '\u001b[31m\u009b31m\u007f' })
 })
 
+test.each([
+  ['line separators', { title: 'one\u2028two\u2029three\nfour' }],
+  ['controls', { 'na\u0085me': '\u001b[31m\u009b31m\u007f\ttab\r' }],
+  ['half a pair', { title: '\ud83c!' }],
+  ['marks', { title: '\ufeffmark\ufffe\uffff' }],
+])('JSON and YAML give back %s as they were', (_, value) => {
+  for (const [, format, read] of documents) {
+    const list = format.list()
+    const text = list.rows([value]) + list.end()
+    expect([read(text)].flat()).toEqual([value])
+    expect(read(format.one(value))).toEqual(format === jsonLines ? [value] : value)
+  }
+})
+
+test('every character of YAML is printable', () => {
+  const every = Array.from({ length: 0x10000 }, (_, code) => String.fromCharCode(code))
+  const text = yaml.one(every.map((character) => `a${character}b`))
+  // YAML 1.2 §5.1, and none of the line ends that YAML 1.1 knows besides.
+  expect(text).toMatch(/^[\n\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/)
+  expect(parse(text)).toEqual(every.map((character) => `a${character}b`))
+})
+
+test.each(['yes', 'No', 'on', '12:30:45', '0o17', '017', '=', '<<', '~', '1_000'])(
+  'YAML quotes %s, which readers of YAML 1.1 take for something else',
+  (text) => {
+    expect(yaml.one({ text })).toBe(`text: "${text}"\n`)
+  },
+)
+
 test('tab-separated text is a line a record, whatever is in it', () => {
   const value = { id: 'x', title: 'a\tb\\n\nc\r\u001b[0m', tags: ['p', 'q'], none: null }
   expect(tsv(['id', 'title', 'tags', 'none'].map((path) => ({ path, label: path }))).one(value)).toBe(
