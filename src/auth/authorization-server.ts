@@ -6,7 +6,7 @@ import {
 } from 'oauth4webapi'
 import { shellWord } from '../codec/shell-word.ts'
 import { oauthPaths } from '../contract/oauth.ts'
-import type { SecretPlace } from './client-identity.ts'
+import type { SecretPlace, SecretPlaces } from './client-identity.ts'
 import { objectIn, readAnswer } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
 import type { Fetch } from './fetch.ts'
@@ -21,7 +21,7 @@ export interface AuthorizationServer {
   readonly revocationEndpoint: string | null
   /** True where every redirect of its says who made it (RFC 9207 §3). */
   readonly namesItself: boolean
-  readonly secretPlace: SecretPlace
+  readonly secretPlaces: SecretPlaces
   /** The scopes that it says it has (RFC 8414 §2, `scopes_supported`); null where it does not say. */
   readonly scopes: readonly string[] | null
   /** False where it has no metadata, and all of this is what an academy has by default. */
@@ -36,6 +36,8 @@ export interface Discovery {
   readonly signal: AbortSignal
   /** The token endpoint, whatever the metadata says. */
   readonly tokenUrl: string | null
+  /** Where the client secret goes, whatever the metadata says. */
+  readonly secretPlace: SecretPlace | null
   /** False where what is sent to an address could be read on its way. */
   readonly isConfidential: (url: string) => boolean
 }
@@ -56,14 +58,12 @@ export async function discover(discovery: Discovery): Promise<AuthorizationServe
       deviceAuthorizationEndpoint: issuer + oauthPaths.deviceAuthorization,
       revocationEndpoint: issuer + oauthPaths.revoke,
       namesItself: false,
-      secretPlace: 'header',
+      secretPlaces: secretPlacesOf(discovery, undefined),
       scopes: null,
       published: false,
     })
   }
   const endpoint = (name: string) => endpointIn(issuer, metadata, name)
-  const methods = metadata['token_endpoint_auth_methods_supported']
-  const inForm = Array.isArray(methods) && !methods.includes('client_secret_basic')
   return checked(discovery, {
     issuer: String(metadata['issuer']),
     authorizationEndpoint: endpoint('authorization_endpoint'),
@@ -71,7 +71,7 @@ export async function discover(discovery: Discovery): Promise<AuthorizationServe
     deviceAuthorizationEndpoint: endpoint('device_authorization_endpoint'),
     revocationEndpoint: endpoint('revocation_endpoint'),
     namesItself: metadata['authorization_response_iss_parameter_supported'] === true,
-    secretPlace: inForm ? 'form' : 'header',
+    secretPlaces: secretPlacesOf(discovery, metadata['token_endpoint_auth_methods_supported']),
     scopes: textsIn(metadata['scopes_supported']),
     published: true,
   })
@@ -121,6 +121,15 @@ function endpointIn(
   throw new SignInError('metadata_unusable', `Invalid ${name} in the metadata of ${issuer}`, {
     why: [`Must be an http or https URL, not ${JSON.stringify(value)}`.slice(0, 300)],
   })
+}
+
+/** What the caller or the metadata says; both where neither does, because servers that take the form alone are many. */
+function secretPlacesOf({ secretPlace }: Discovery, methods: unknown): SecretPlaces {
+  if (secretPlace !== null) return [secretPlace]
+  if (!Array.isArray(methods)) return ['header', 'form']
+  if (!methods.includes('client_secret_basic')) return ['form']
+  // Of what a server takes, an application may be registered with one way alone.
+  return methods.includes('client_secret_post') ? ['header', 'form'] : ['header']
 }
 
 function textsIn(value: unknown): readonly string[] | null {

@@ -12,7 +12,7 @@ import type { StoredTokens } from '../config/profiles.ts'
 import { ownClientId } from '../contract/oauth.ts'
 import { type AuthorizationServer, metadataOf } from './authorization-server.ts'
 import { failurePage, successPage } from './callback-page.ts'
-import { type ClientIdentity, clientAuthentication } from './client-identity.ts'
+import { type ClientIdentity, clientAuthentication, inEachPlace } from './client-identity.ts'
 import { SignInError } from './errors.ts'
 import type { Fetch } from './fetch.ts'
 import { type Loopback, openLoopback } from './loopback.ts'
@@ -173,20 +173,26 @@ async function exchange(
 ): Promise<StoredTokens> {
   const { server, client, fetch, signal } = signIn
   const answer = accepted(server, client, redirected)
-  const { tokens, refusal } = await requestTokens(signIn, () =>
-    authorizationCodeGrantRequest(
-      metadataOf(server),
-      { client_id: client.id },
-      clientAuthentication(client, server.secretPlace),
-      answer,
-      redirectUri,
-      verifier,
-      // Each endpoint was looked at when it was discovered.
-      { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
+  const placed = await inEachPlace(client, server.secretPlaces, (place) =>
+    requestTokens(signIn, place, () =>
+      authorizationCodeGrantRequest(
+        metadataOf(server),
+        { client_id: client.id },
+        clientAuthentication(client, place),
+        answer,
+        redirectUri,
+        verifier,
+        // Each endpoint was looked at when it was discovered.
+        { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
+      ),
     ),
   )
-  if (refusal !== null) throw refusedBy(new URL(server.tokenEndpoint).host, client, refusal)
-  return tokens
+  const { tokens, refusal } = placed.answer
+  if (refusal === null) return tokens
+  // A server that drops a code whoever shows it has told with the second attempt where it takes the secret.
+  const usedUp = refusal.error === 'invalid_grant' && placed.place !== server.secretPlaces[0]
+  const hint = usedUp ? 'Try again with the secret in the form: --client-auth post' : undefined
+  throw refusedBy(new URL(server.tokenEndpoint).host, client, refusal, hint)
 }
 
 /** The redirect, once it is known to come from this very server and to bring a code (RFC 9207 §2.4). */

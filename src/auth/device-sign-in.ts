@@ -8,7 +8,7 @@ import {
 } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
 import { metadataOf } from './authorization-server.ts'
-import { clientAuthentication } from './client-identity.ts'
+import { clientAuthentication, inEachPlace, type SecretPlace } from './client-identity.ts'
 import type { Kept, SignIn } from './code-sign-in.ts'
 import { readAnswer } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
@@ -54,23 +54,28 @@ interface Begun {
   readonly prompt: DevicePrompt
   readonly intervalMs: number
   readonly endMs: number
+  /** Where the client secret was taken. */
+  readonly place: SecretPlace
 }
 
 async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignIn): Promise<Begun> {
-  const { deviceAuthorizationEndpoint: endpoint, issuer, secretPlace } = server
+  const { deviceAuthorizationEndpoint: endpoint, issuer, secretPlaces } = server
   const metadata = metadataOf(server)
   const identity = { client_id: client.id }
   if (endpoint === null) throw notOffered(issuer)
-  const response = await deviceAuthorizationRequest(
-    metadata,
-    identity,
-    clientAuthentication(client, secretPlace),
-    { scope: scopes.join(' ') },
-    { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
-  )
-  if (!server.published && [404, 405, 501].includes(response.status)) throw notOffered(issuer)
+  const placed = await inEachPlace(client, secretPlaces, async (place) => {
+    const response = await deviceAuthorizationRequest(
+      metadata,
+      identity,
+      clientAuthentication(client, place),
+      { scope: scopes.join(' ') },
+      { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
+    )
+    if (!server.published && [404, 405, 501].includes(response.status)) throw notOffered(issuer)
+    return readAnswer(endpoint, response)
+  })
   const startMs = now()
-  const { body, refusal } = await readAnswer(endpoint, response)
+  const { body, refusal } = placed.answer
   if (refusal !== null) throw refusedBy(new URL(endpoint).host, client, refusal)
   const { interval, ...others } = body
   const given = await processDeviceAuthorizationResponse(metadata, identity, Response.json(others)).catch(
@@ -96,6 +101,7 @@ async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignI
     },
     intervalMs: 1000 * (typeof interval === 'number' && interval >= 1 ? interval : defaultIntervalSeconds),
     endMs: startMs + lifetimeSeconds * 1000,
+    place: placed.place,
   }
 }
 
@@ -124,7 +130,7 @@ async function poll(signIn: DeviceSignIn, begun: Begun): Promise<StoredTokens> {
     await signIn.onWait(leftMs)
     await sleep(Math.min(intervalMs, leftMs), signal)
     try {
-      const { tokens, refusal } = await ask(signIn, begun.deviceCode)
+      const { tokens, refusal } = await ask(signIn, begun)
       if (refusal === null) return tokens
       if (refusal.error === 'slow_down') intervalMs += slowDownMs
       else if (refusal.error !== 'authorization_pending') {
@@ -141,13 +147,13 @@ async function poll(signIn: DeviceSignIn, begun: Begun): Promise<StoredTokens> {
   }
 }
 
-function ask(signIn: DeviceSignIn, deviceCode: string) {
+function ask(signIn: DeviceSignIn, { deviceCode, place }: Begun) {
   const { server, client, fetch, signal } = signIn
-  return requestTokens(signIn, () =>
+  return requestTokens(signIn, place, () =>
     deviceCodeGrantRequest(
       metadataOf(server),
       { client_id: client.id },
-      clientAuthentication(client, server.secretPlace),
+      clientAuthentication(client, place),
       deviceCode,
       { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
     ),

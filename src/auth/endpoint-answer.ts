@@ -14,9 +14,10 @@ export type Answer =
 
 /**
  * Reads what an endpoint answered. Throws SignInError `server_unavailable` on 429 and 503, `answer_unusable` on what is
- * neither the object that was asked for nor a refusal in the form of RFC 6749.
+ * neither the object that was asked for nor a refusal in the form of RFC 6749; with `elsewhere` as its hint where the
+ * address may be a wrong one.
  */
-export async function readAnswer(url: string, response: Response): Promise<Answer> {
+export async function readAnswer(url: string, response: Response, elsewhere?: string): Promise<Answer> {
   const text = await response.text()
   const body = objectIn(text)
   if (body && typeof body['error'] === 'string' && body['error'] !== '' && response.status < 500) {
@@ -27,7 +28,7 @@ export async function readAnswer(url: string, response: Response): Promise<Answe
     }
   }
   if (response.ok && body) return { body, refusal: null }
-  throw unusable(url, response, text, body)
+  throw unusable(url, response, text, body, elsewhere)
 }
 
 function unusable(
@@ -35,6 +36,7 @@ function unusable(
   response: Response,
   text: string,
   body: Readonly<Record<string, unknown>> | null,
+  elsewhere: string | undefined,
 ): SignInError {
   const { status, headers } = response
   const { host, pathname } = new URL(url)
@@ -55,7 +57,7 @@ function unusable(
   const detail = ['detail', 'message'].map((name) => body?.[name]).find((said) => typeof said === 'string')
   return new SignInError('answer_unusable', `${host} returned ${answered} (${pathname})`, {
     why: typeof detail === 'string' ? [`It says: ${detail.slice(0, 300)}`] : [],
-    ...(status === 404 && { hint: 'If the token endpoint is elsewhere, specify it with --token-url <url>' }),
+    ...(status < 500 && elsewhere !== undefined && { hint: elsewhere }),
   })
 }
 

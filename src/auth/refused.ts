@@ -15,12 +15,18 @@ const hints: Readonly<Record<string, string>> = {
 
 /**
  * The fault that a refusal means to somebody who signs in at `host` as this client (RFC 6749 §4.1.2.1 and §5.2, RFC
- * 8628 §3.5).
+ * 8628 §3.5). A better hint than the usual one may be given.
  */
-export function refusedBy(host: string, client: ClientIdentity, refusal: Refusal): SignInError {
+export function refusedBy(
+  host: string,
+  client: ClientIdentity,
+  refusal: Refusal,
+  better?: string,
+): SignInError {
   const { error, description } = refusal
   const said = description === null ? [] : [`${host} says: ${description}`]
-  const hint = error === 'invalid_client' && client.id !== ownClientId ? secretHint(client) : hints[error]
+  const unknown = error === 'invalid_client' && client.id !== ownClientId
+  const hint = better ?? (unknown ? secretHint(client) : hints[error])
   const options = { why: said, ...(hint !== undefined && { hint }) }
   switch (error) {
     case 'access_denied':

@@ -5,10 +5,12 @@ import {
 } from 'oauth4webapi'
 import type { StoredTokens } from '../config/profiles.ts'
 import type { AuthorizationServer } from './authorization-server.ts'
-import type { ClientIdentity } from './client-identity.ts'
+import type { ClientIdentity, SecretPlace } from './client-identity.ts'
 import { type Refusal, readAnswer } from './endpoint-answer.ts'
 import { SignInError } from './errors.ts'
 import { type GrantedTokens, grantedBy, type TokenResponse } from './tokens.ts'
+
+const elsewhere = 'If the token endpoint is elsewhere, specify it with --token-url <url>'
 
 /** For whom and for what tokens were asked. */
 export interface TokenPurpose {
@@ -25,9 +27,13 @@ export type TokenAnswer =
   | { readonly tokens: StoredTokens; readonly refusal: null }
   | { readonly tokens: null; readonly refusal: Refusal }
 
-/** Asks the token endpoint for the tokens of a new session, as they are stored. Throws as `requestGrant` does. */
+/**
+ * Asks the token endpoint for the tokens of a new session, as they are stored with the place that took the client secret.
+ * Throws as `requestGrant` does.
+ */
 export async function requestTokens(
   purpose: TokenPurpose,
+  secretPlace: SecretPlace,
   request: () => Promise<Response>,
 ): Promise<TokenAnswer> {
   const { server, client, origin, scopes, now } = purpose
@@ -41,7 +47,7 @@ export async function requestTokens(
     ...granted,
     issuer,
     clientId: client.id,
-    ...(client.secret !== null && { clientSecret: client.secret, secretPlace: server.secretPlace }),
+    ...(client.secret !== null && { clientSecret: client.secret, secretPlace }),
     tokenEndpoint,
     revocationEndpoint: server.revocationEndpoint,
   } as const
@@ -74,9 +80,9 @@ export async function requestGrant(
   const sentMs = recipient.now()
   const response = await request()
   const receivedMs = recipient.now()
-  const { body, refusal } = await readAnswer(recipient.tokenEndpoint, response)
+  const { body, refusal } = await readAnswer(recipient.tokenEndpoint, response, elsewhere)
   if (refusal !== null) return { granted: null, refusal }
-  const checked = await checkedResponse(recipient, body)
+  const checked = await checkedResponse(recipient, body, before.scopes)
   const timing = { sentMs, receivedMs, date: response.headers.get('date') }
   return { granted: grantedBy(checked, timing, before), refusal: null }
 }
@@ -85,10 +91,12 @@ export async function requestGrant(
 async function checkedResponse(
   { issuer, tokenEndpoint, clientId }: GrantRecipient,
   body: Readonly<Record<string, unknown>>,
+  asked: readonly string[],
 ): Promise<TokenResponse> {
   // Nobody here reads an ID token, so nothing in one may end a sign-in; and null says no more than nothing.
   const kept = Object.entries(body).filter(([name, value]) => name !== 'id_token' && value !== null)
-  const response = Response.json(Object.fromEntries(kept))
+  const { token_type = 'bearer', scope, ...others } = Object.fromEntries(kept)
+  const response = Response.json({ ...others, token_type, scope: scopeText(scope, asked) })
   const { host } = new URL(tokenEndpoint)
   try {
     const granted = await processGenericTokenEndpointResponse({ issuer }, { client_id: clientId }, response)
@@ -99,6 +107,13 @@ async function checkedResponse(
       throw error
     throw unusable(host, error.message.replace('"response" body ', ''), error)
   }
+}
+
+/** As RFC 6749 §3.3 has it: many servers send a list, or names between commas, which names themselves may have. */
+function scopeText(scope: unknown, asked: readonly string[]): unknown {
+  if (Array.isArray(scope) && scope.every((name) => typeof name === 'string')) return scope.join(' ')
+  if (typeof scope !== 'string' || asked.some((name) => name.includes(','))) return scope
+  return scope.replaceAll(',', ' ')
 }
 
 function unusable(host: string, why: string, cause?: unknown): SignInError {

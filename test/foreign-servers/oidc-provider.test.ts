@@ -19,50 +19,58 @@ interface Place {
   wait(ms: number): void
 }
 
-const test = base.extend('place', async ({ task: _ }, { onCleanup }): Promise<Place> => {
-  let aheadMs = 0
-  const browser = plainBrowser(fetch, server.url)
-  const cli = testCli({
-    now: () => Date.now() + aheadMs,
-    sleep: (ms, signal) =>
-      new Promise((resolve, reject) => {
-        // Nobody is waited for but the person, who is as fast as the machine.
-        if (ms < 300_000) resolve()
-        else signal?.addEventListener('abort', reject)
-      }),
-    openBrowser: async (address) => {
-      void person(address)
-    },
-    env: { DISPLAY: ':0' },
+const test = base
+  .extend('server', ({ task: _ }) => usual)
+  .extend('place', async ({ server }, { onCleanup }): Promise<Place> => {
+    let aheadMs = 0
+    const browser = plainBrowser(fetch, server.url)
+    const cli = testCli({
+      now: () => Date.now() + aheadMs,
+      sleep: (ms, signal) =>
+        new Promise((resolve, reject) => {
+          // Nobody is waited for but the person, who is as fast as the machine.
+          if (ms < 300_000) resolve()
+          else signal?.addEventListener('abort', reject)
+        }),
+      openBrowser: async (address) => {
+        void person(address)
+      },
+      env: { DISPLAY: ':0' },
+    })
+    onCleanup(() => cli.remove())
+
+    async function person(address: string): Promise<void> {
+      const { leadsTo } = await browser.open(address)
+      if (leadsTo !== null) await visit(leadsTo)
+    }
+
+    return {
+      server,
+      cli,
+      browser,
+      login: (words = '', stdin = '') => cli.run(`auth login --url ${server.url} ${words}`, { stdin }),
+      stored: () => {
+        const { active, profiles } = JSON.parse(readFileSync(join(cli.config, 'profiles.json'), 'utf8'))
+        return profiles[active].credential
+      },
+      wait: (ms) => {
+        aheadMs += ms
+      },
+    }
   })
-  onCleanup(() => cli.remove())
 
-  async function person(address: string): Promise<void> {
-    const { leadsTo } = await browser.open(address)
-    if (leadsTo !== null) await visit(leadsTo)
-  }
-
-  return {
-    server,
-    cli,
-    browser,
-    login: (words = '', stdin = '') => cli.run(`auth login --url ${server.url} ${words}`, { stdin }),
-    stored: () => {
-      const { active, profiles } = JSON.parse(readFileSync(join(cli.config, 'profiles.json'), 'utf8'))
-      return profiles[active].credential
-    },
-    wait: (ms) => {
-      aheadMs += ms
-    },
-  }
-})
-
-let server: ForeignServer
+let usual: ForeignServer
 
 beforeAll(async () => {
-  server = await startOidcProvider()
+  usual = await startOidcProvider()
 })
-afterAll(() => server.close())
+afterAll(() => usual.close())
+
+const silent = test.extend('server', async ({ task: _ }, { onCleanup }) => {
+  const server = await startOidcProvider({ silent: true })
+  onCleanup(() => server.close())
+  return server
+})
 
 /** What the server says to a refresh token. */
 async function refresh(server: ForeignServer, refreshToken: string | null): Promise<number> {
@@ -107,6 +115,20 @@ describe('with oidc-provider', () => {
     expect(await place.cli.run('auth token')).toMatchObject({ code: 0, stderr: '' })
   })
 
+  silent(
+    'signs in, stays and ends where secrets arrive in the form alone and nothing says so',
+    async ({ place }) => {
+      const uri = `http://127.0.0.1:${await freePort()}/back`
+      const words = `--client-id confidential --client-secret-stdin --redirect-uri ${uri}`
+      expect(await place.login(words, clientSecret)).toMatchObject({ code: 0 })
+      expect(place.stored()).toMatchObject({ secretPlace: 'form' })
+      place.wait(2 * hour)
+      expect(await place.cli.run('auth token')).toMatchObject({ code: 0, stderr: '' })
+      const out = await place.cli.run('auth logout')
+      expect(out).toMatchObject({ code: 0, stderr: expect.not.stringContaining('note:') })
+    },
+  )
+
   test('refreshes its session when that is due, with a new refresh token each time', async ({ place }) => {
     await place.login()
     const before = place.stored()
@@ -137,7 +159,7 @@ describe('with oidc-provider', () => {
     expect(await place.cli.run('auth token')).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('signs in with a code that is typed in elsewhere', async () => {
+  test('signs in with a code that is typed in elsewhere', async ({ server }) => {
     const elsewhere = plainBrowser(fetch, server.url)
     let asked = 0
     let printed = ''

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import Provider, { type Configuration } from 'oidc-provider'
 import MemoryAdapter from 'oidc-provider/lib/adapters/memory_adapter.js'
-import { deviceGrantType } from '../../src/contract/oauth.ts'
+import { deviceGrantType, oauthPaths } from '../../src/contract/oauth.ts'
 
 /** An authorization server on a loopback port, and an API of which nothing is there but who somebody is. */
 export interface ForeignServer {
@@ -20,8 +20,14 @@ class Memory extends MemoryAdapter {}
 
 const hourSeconds = 3600
 
+/** How the server differs from what its authors recommend. */
+interface Setup {
+  /** At the published paths, without metadata, and behind a gateway that keeps the header Authorization to itself. */
+  readonly silent?: boolean
+}
+
 /** oidc-provider as an academy would have it set up for this program. */
-export async function startOidcProvider(): Promise<ForeignServer> {
+export async function startOidcProvider({ silent = false }: Setup = {}): Promise<ForeignServer> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   // A server that listens has an address with a port.
@@ -35,18 +41,20 @@ export async function startOidcProvider(): Promise<ForeignServer> {
       server.closeAllConnections()
     },
   }
-  const provider = new Provider(url, configuration())
+  const provider = new Provider(url, configuration(silent))
   const handle = provider.callback()
   server.on('request', async (request, response) => {
     const path = request.url ?? ''
-    if (path.startsWith('/interaction/')) await decide(provider, foreign, request, response)
+    if (silent && path.startsWith('/oauth/')) delete request.headers.authorization
+    if (silent && path.startsWith('/.well-known/')) response.writeHead(404).end()
+    else if (path.startsWith('/interaction/')) await decide(provider, foreign, request, response)
     else if (path === '/v1/user/profile') await showProfile(provider, request, response)
     else await handle(request, response)
   })
   return foreign
 }
 
-function configuration(): Configuration {
+function configuration(silent: boolean): Configuration {
   const key = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' })
   const grants = ['authorization_code', 'refresh_token', deviceGrantType]
   const registered = { grant_types: grants, response_types: ['code'] as const }
@@ -55,6 +63,14 @@ function configuration(): Configuration {
   }
   return {
     adapter: Memory,
+    ...(silent && {
+      routes: {
+        authorization: oauthPaths.authorize,
+        token: oauthPaths.token,
+        revocation: oauthPaths.revoke,
+        device_authorization: oauthPaths.deviceAuthorization,
+      },
+    }),
     clients: [
       {
         ...registered,

@@ -1,3 +1,4 @@
+import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
@@ -34,6 +35,13 @@ const oauthFlags: readonly Flag[] = [
     name: 'client-secret-stdin',
     kind: 'switch',
     summary: 'Read the client secret of that application from standard input',
+  },
+  {
+    name: 'client-auth',
+    kind: 'text',
+    placeholder: 'way',
+    choices: ['basic', 'post', 'none'],
+    summary: 'How to send the client secret (default what the platform accepts)',
   },
   {
     name: 'redirect-uri',
@@ -75,6 +83,7 @@ shown. The client secret of an application may also come from LEARNCTL_CLIENT_SE
 async function run(context: Context, given: Given): Promise<void> {
   const { flags } = given
   const device = flags['device'] === true
+  checkChoices(oauthFlags, flags)
   if (flags['with-key'] === true) {
     exclude('--with-key', given, oauthFlags)
     return (await import('../sign-in/by-key.ts')).signInWithKey(context)

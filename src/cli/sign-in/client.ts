@@ -1,4 +1,4 @@
-import type { ClientIdentity } from '../../auth/client-identity.ts'
+import type { ClientIdentity, SecretPlace } from '../../auth/client-identity.ts'
 import { assertAddress } from '../../config/target.ts'
 import { ownClientId } from '../../contract/oauth.ts'
 import type { Given } from '../command/command.ts'
@@ -8,6 +8,8 @@ import { UsageError } from '../terminal/errors.ts'
 import { readInput } from '../terminal/io.ts'
 
 const secretVariable = 'LEARNCTL_CLIENT_SECRET'
+/** What --client-auth calls each place. */
+const secretPlaces: Readonly<Record<string, SecretPlace>> = { basic: 'header', post: 'form' }
 
 /** As which application to sign in, what for, and by which addresses. */
 export interface OAuthClient {
@@ -16,6 +18,8 @@ export interface OAuthClient {
   readonly scopes: readonly string[] | null
   readonly redirectUri: string | null
   readonly tokenUrl: string | null
+  /** Where the client secret goes; null where nobody said. */
+  readonly secretPlace: SecretPlace | null
 }
 
 /** Reads the flags of a sign-in by OAuth, and the client secret. Throws a UsageError or a SettingError. */
@@ -27,12 +31,21 @@ export async function oauthClient(context: Context, { flags }: Given): Promise<O
   if (tokenUrl !== null) assertAddress(tokenUrl, '--token-url')
   const scopes = scopesOf(flags)
   const redirectUri = redirectUriOf(flags)
-  const secret = await secretOf(context, flags)
+  const way = textOf(flags, 'client-auth')
+  if (way === 'none' && flags['client-secret-stdin'] === true)
+    throw new UsageError('--client-auth none and --client-secret-stdin cannot be used together')
+  const secret = way === 'none' ? null : await secretOf(context, flags)
   if (secret !== null && textOf(flags, 'client-id') === null) {
     const given = flags['client-secret-stdin'] === true ? '--client-secret-stdin' : secretVariable
     throw new UsageError(`${given} requires --client-id: ${ownClientId} itself has no secret`)
   }
-  return { identity: { id, secret }, scopes, redirectUri, tokenUrl }
+  const secretPlace = secretPlaces[way ?? ''] ?? null
+  if (secret === null && secretPlace !== null) {
+    throw new UsageError(`--client-auth ${way} requires a client secret`, {
+      hint: `--client-secret-stdin < secret.txt, or ${secretVariable}`,
+    })
+  }
+  return { identity: { id, secret }, scopes, redirectUri, tokenUrl, secretPlace }
 }
 
 function scopesOf(flags: FlagValues): readonly string[] | null {

@@ -36,6 +36,7 @@ export async function planSignIn(context: Context, given: Given): Promise<SignIn
     fetch: session.fetch,
     signal: io.signal,
     tokenUrl: client.tokenUrl,
+    secretPlace: client.secretPlace,
     isConfidential: (url) => insecure || isConfidential(url),
   })
   if (!server.published) {

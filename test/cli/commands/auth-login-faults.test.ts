@@ -180,7 +180,18 @@ describe('a token endpoint that', () => {
     'school.example refused the connection',
   )
   const answers: readonly [what: string, answer: Given | Error, exit: number, error: string | RegExp][] = [
-    ['answers with a page', page, 4, 'school.example returned a web page instead of JSON (/token)'],
+    [
+      'answers with a page',
+      page,
+      4,
+      /school\.example returned a web page instead of JSON \(\/token\)\n {2}hint: .*--token-url <url>\n$/,
+    ],
+    [
+      'asks for a credential of its own',
+      { status: 401, body: { code: 'unauthorized' } },
+      4,
+      /returned 401 \(\/token\)\n {2}hint: If the token endpoint is elsewhere, specify it with --token-url <url>\n$/,
+    ],
     [
       'answers 500 with a page',
       { ...page, status: 500 },
@@ -221,7 +232,6 @@ describe('a token endpoint that', () => {
     ],
     ['refuses with 200', { body: { error: 'bad_verification_code' } }, 4, 'bad_verification_code'],
     ['gives no access token', { body: { token_type: 'bearer' } }, 4, 'unusable tokens: "access_token"'],
-    ['does not say what kind of token', { body: { access_token: 'a' } }, 4, 'unusable tokens: "token_type"'],
     ['gives tokens of another kind', { body: { ...tokens, token_type: 'DPoP' } }, 4, 'is not a bearer token'],
     [
       'gives a token that cannot be sent',
@@ -296,6 +306,24 @@ describe('a token endpoint that', () => {
     desk.school.scripts.set('/token', { body: { ...tokens, scope: 'read' } })
     expect((await desk.login()).stderr).toMatch(/\nnote: Granted scopes: read; not granted: write\n$/)
     expect(desk.stored()).toMatchObject({ scopes: ['read'] })
+  })
+
+  test('does not say what kind its tokens are gives bearer tokens', async ({ desk }) => {
+    const { token_type: _, ...others } = tokens
+    desk.school.scripts.set('/token', { body: others })
+    expect((await desk.login()).code).toBe(0)
+  })
+
+  test.for([
+    ['as a list', ['read', 'write']],
+    ['between commas', 'read,write'],
+    ['between commas and spaces', 'read, write'],
+  ])('names its scopes %s is understood', async ([, scope], { desk }) => {
+    desk.school.scripts.set('/token', { body: { ...tokens, scope } })
+    const { code, stderr } = await desk.login()
+    expect(code).toBe(0)
+    expect(stderr).not.toContain('granted')
+    expect(desk.stored()).toMatchObject({ scopes: ['read', 'write'] })
   })
 
   test('has a clock of its own is believed, and the difference kept', async ({ desk }) => {

@@ -18,6 +18,11 @@ import {
 import { expectClearError } from '../../helpers/clear-error.ts'
 import type { RunOptions } from '../../helpers/cli.ts'
 
+/** Somebody who says yes, in vain. */
+const denied: Person = async (address) => {
+  await visit(redirect(address, { code: 'code-1' }))
+}
+
 const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`
 
 describe('auth login refuses', () => {
@@ -36,6 +41,15 @@ describe('auth login refuses', () => {
     ['', 'LEARNCTL_CLIENT_SECRET requires --client-id', { env: { LEARNCTL_CLIENT_SECRET: 's' } }],
     ['--client-id app --client-secret-stdin', 'No client secret on standard input', { stdin: '\n' }],
     ['--client-id app --client-secret-stdin', 'Invalid client secret', { stdin: 'two\nlines' }],
+    ['--client-auth jwt', '--client-auth must be one of basic, post, none'],
+    [
+      '--client-id app --client-auth post',
+      '--client-auth post requires a client secret\n  hint: --client-secret-stdin < secret.txt',
+    ],
+    [
+      '--client-auth none --client-secret-stdin',
+      '--client-auth none and --client-secret-stdin cannot be used together',
+    ],
     ['--client-secret s', /Unknown flag '--client-secret'\n {2}hint: Did you mean --client-secret-stdin/],
     ...[
       'https://127.0.0.1/callback',
@@ -170,6 +184,82 @@ describe('auth login', () => {
       client_secret: 'from-env',
     })
     expect(desk.stored()).toMatchObject({ secretPlace: 'form' })
+  })
+
+  const unknownClient = { status: 401, body: { error: 'invalid_client' } }
+  const asApplication = { env: { LEARNCTL_CLIENT_SECRET: 'secret' } }
+
+  test('sends the secret in the form where the header is refused and no metadata says where', async ({
+    desk,
+  }) => {
+    desk.school.scripts.set('/token', [
+      unknownClient,
+      { body: { ...tokens, expires_in: 60 } },
+      { body: tokens },
+    ])
+    expect((await desk.login('--client-id app_1', approve, asApplication)).code).toBe(0)
+    const [first, second] = desk.school.forms('/token')
+    expect(first?.has('client_secret')).toBe(false)
+    expect(Object.fromEntries(second ?? [])).toMatchObject({
+      grant_type: 'authorization_code',
+      code: 'code-1',
+      client_id: 'app_1',
+      client_secret: 'secret',
+    })
+    // The place is kept: a refresh asks once.
+    desk.clock.advance(60_000)
+    expect((await desk.cli.run('auth token')).code).toBe(0)
+    const [, , third, ...others] = desk.school.forms('/token')
+    expect(Object.fromEntries(third ?? [])).toMatchObject({
+      grant_type: 'refresh_token',
+      client_secret: 'secret',
+    })
+    expect(others).toEqual([])
+  })
+
+  test('sends the secret of a device in the form where the header is refused', async ({ desk }) => {
+    desk.school.scripts.set('/device_authorization', [
+      unknownClient,
+      { body: { device_code: 'd', user_code: 'AB', verification_uri: school, expires_in: 600 } },
+    ])
+    expect((await desk.login('--device --client-id app_1', async () => {}, asApplication)).code).toBe(0)
+    for (const path of ['/device_authorization', '/token']) {
+      expect(desk.school.forms(path).at(-1)?.get('client_secret')).toBe('secret')
+    }
+    expect(desk.school.forms('/token')).toHaveLength(1)
+  })
+
+  test('says what helps where the code was used up by the attempt in the header', async ({ desk }) => {
+    desk.school.scripts.set('/token', [unknownClient, { status: 400, body: { error: 'invalid_grant' } }])
+    const ran = await desk.login('--client-id app_1', denied, asApplication)
+    expect(ran.code).toBe(4)
+    expect(ran.stderr).toMatch(
+      /invalid_grant\n {2}hint: Try again with the secret in the form: --client-auth post\n$/,
+    )
+  })
+
+  test.for<[what: string, words: string, methods: readonly string[] | undefined]>([
+    ['--client-auth basic', '--client-auth basic', undefined],
+    ['--client-auth post', '--client-auth post', ['client_secret_basic']],
+    ['metadata that names the header alone', '', ['client_secret_basic']],
+  ])('tries no second place after %s', async ([, words, methods], { desk }) => {
+    const more = methods && { token_endpoint_auth_methods_supported: methods }
+    desk.school.scripts.set(wellKnown, { body: { ...metadata, ...more } })
+    desk.school.scripts.set('/token', unknownClient)
+    const ran = await desk.login(`--client-id app_1 ${words}`, denied, asApplication)
+    expect(ran).toMatchObject({ code: 4, stderr: expect.stringContaining('invalid_client') })
+    const [form, ...others] = desk.school.forms('/token')
+    expect(form?.has('client_secret')).toBe(words.endsWith('post'))
+    expect(others).toEqual([])
+  })
+
+  test('sends no secret with --client-auth none', async ({ desk }) => {
+    const { code } = await desk.login('--client-id app_1 --client-auth none', approve, asApplication)
+    expect(code).toBe(0)
+    const [asked] = desk.school.requests.filter(({ url }) => url.endsWith('/token'))
+    expect(asked?.headers).not.toHaveProperty('authorization')
+    expect(desk.school.forms('/token')[0]?.has('client_secret')).toBe(false)
+    expect(desk.stored()).not.toHaveProperty('clientSecret')
   })
 
   test('asks for the secret on a terminal, and does not show it', async ({ desk }) => {
