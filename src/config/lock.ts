@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { closeSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { ConfigError, systemCode } from './errors.ts'
+import { readRegularFile } from './read-file.ts'
 
 const staleAfterMs = 30_000
 const waitAtMostMs = 30_000
@@ -120,7 +121,7 @@ export function isAlive(pid: number): boolean {
 function read(path: string): Holder | null {
   try {
     // The file holds what tryCreate wrote, or is cut short, which JSON.parse refuses.
-    return JSON.parse(readFileSync(path, 'utf8')) as Holder
+    return JSON.parse(readRegularFile(path, 1024)) as Holder
   } catch {
     return null
   }

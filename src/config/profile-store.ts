@@ -1,11 +1,12 @@
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject } from '../codec/json-object.ts'
 import { shellWord } from '../codec/shell-word.ts'
-import { ConfigError, systemCode } from './errors.ts'
+import { ConfigError } from './errors.ts'
 import { type LockClock, takeLock, withLock } from './lock.ts'
 import { makeDirectory, unwritable } from './make-directory.ts'
 import { type Profile, type Profiles, profileName } from './profiles.ts'
+import { readRegularFile, UnreadableFileError } from './read-file.ts'
 
 /** Where profiles are kept. Reading is plain and quick; changing is atomic and safe between processes. */
 export interface ProfileStore {
@@ -21,6 +22,9 @@ export interface ProfileStore {
    */
   exclusively<Result>(name: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
 }
+
+/** 4 MiB: thousands of profiles. */
+const maximumBytes = 4 * 1024 * 1024
 
 /** What moves the directory of profiles elsewhere. */
 const directoryVariable = 'LEARNCTL_CONFIG_DIR'
@@ -117,12 +121,12 @@ function removeLeftovers(directory: string): void {
 function readProfiles(path: string): Profiles {
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = readRegularFile(path, maximumBytes)
   } catch (error) {
+    if (!(error instanceof UnreadableFileError)) throw error
     // ENOTDIR: the directory itself is missing or is a file, which only a write has to mind.
-    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR')
-      return { active: null, profiles: {} }
-    throw new ConfigError('config_unreadable', `Cannot read ${path}: ${systemCode(error)}`, { cause: error })
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return { active: null, profiles: {} }
+    throw new ConfigError('config_unreadable', `Cannot read ${path}: ${error.message}`, { cause: error })
   }
   return parse(text, path)
 }

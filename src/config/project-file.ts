@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject } from '../codec/json-object.ts'
-import { ConfigError, SettingError, systemCode } from './errors.ts'
+import { ConfigError, SettingError } from './errors.ts'
+import { readRegularFile, UnreadableFileError } from './read-file.ts'
 import { type Setting, settings } from './setting.ts'
 
 /** The settings of a working directory, as text by setting name, and the file they stand in. */
@@ -9,6 +9,9 @@ export interface ProjectFile {
   readonly path: string
   readonly values: Readonly<Record<string, string>>
 }
+
+/** 64 KiB: a handful of settings, with room to spare. */
+const maximumBytes = 64 * 1024
 
 const allowed = Object.entries<Setting>(settings).flatMap(([name, { project }]) => (project ? [name] : []))
 
@@ -21,10 +24,11 @@ export function readProjectFile(cwd: string): ProjectFile | null {
   const path = join(cwd, 'learnctl.json')
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = readRegularFile(path, maximumBytes)
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return null
-    throw new ConfigError('config_unreadable', `Cannot read ${path}: ${systemCode(error)}`, { cause: error })
+    if (!(error instanceof UnreadableFileError)) throw error
+    if (error.code === 'ENOENT') return null
+    throw new ConfigError('config_unreadable', `Cannot read ${path}: ${error.message}`, { cause: error })
   }
   const values: Record<string, string> = {}
   for (const [name, value] of Object.entries(parse(text, path))) {

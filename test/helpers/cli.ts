@@ -18,8 +18,8 @@ export interface Ran {
 
 /** How one run differs from the plain one: no terminal, nothing on standard input, an environment of its own. */
 export interface RunOptions {
-  /** What standard input holds. */
-  readonly stdin?: string
+  /** What standard input holds: text, or bytes that are none. */
+  readonly stdin?: string | Uint8Array
   /** Variables beside HOME. */
   readonly env?: Readonly<Record<string, string>>
   /** The width of a terminal that all three streams are. */

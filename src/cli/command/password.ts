@@ -1,5 +1,4 @@
 import { UsageError } from '../terminal/errors.ts'
-import { readInput } from '../terminal/io.ts'
 import type { Context } from './context.ts'
 import type { Flag } from './flag.ts'
 
@@ -26,6 +25,7 @@ export async function readPassword({ io, prompts }: Pick<Context, 'io' | 'prompt
     if (password === (await prompts.secret('Repeat the password:'))) return password
     throw new UsageError('The passwords do not match')
   }
+  const { readInput } = await import('../terminal/text-input.ts')
   const password = (await readInput(io)).replace(/\r?\n$/, '')
   if (password === '') {
     throw new UsageError('No password on standard input', { hint: 'Append `< password.txt` to the command' })

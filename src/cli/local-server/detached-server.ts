@@ -1,13 +1,16 @@
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { shellWord } from '../../codec/shell-word.ts'
 import { makeDirectory, unwritable } from '../../config/make-directory.ts'
+import { readRegularFile } from '../../config/read-file.ts'
 import type { Context } from '../command/context.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { type FirstSecrets, startText } from './first-secrets.ts'
+
+/** What a server can write before it ends without having served. */
+const maximumLogBytes = 1024 * 1024
 
 /**
  * Starts the same command once more as a process of its own, and returns when that serves. Its log goes to a file
@@ -33,7 +36,7 @@ export async function startDetached(
   if (!stdout) throw new TypeError('the pipe that was asked for is not there')
   const line = await Promise.race([firstLine(stdout), ended])
   if (line === null) {
-    const reason = (await readFile(log, 'utf8')).trim().split('\n').at(-1) ?? ''
+    const reason = readRegularFile(log, maximumLogBytes).trim().split('\n').at(-1) ?? ''
     throw startFault(reason, log)
   }
   stdout.destroy()

@@ -1,9 +1,13 @@
 import { existsSync } from 'node:fs'
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemCode } from '../../config/errors.ts'
 import { isAlive } from '../../config/lock.ts'
 import { makeDirectory, unwritable } from '../../config/make-directory.ts'
+import { readRegularFile } from '../../config/read-file.ts'
+
+/** Longer than any path and URL that a server writes down. */
+const maximumBytes = 64 * 1024
 
 /** A server that said it runs on this machine. */
 export interface RunningServer {
@@ -50,7 +54,7 @@ export function runningServers(stateDirectory: string): RunningServers {
     async list() {
       const servers: RunningServer[] = []
       for (const name of await names(directory)) {
-        const server = await read(join(directory, name))
+        const server = read(join(directory, name))
         if (server && isAlive(server.pid)) servers.push(server)
         else await rm(join(directory, name), { force: true })
       }
@@ -68,11 +72,10 @@ async function names(directory: string): Promise<string[]> {
   }
 }
 
-async function read(path: string): Promise<RunningServer | null> {
+function read(path: string): RunningServer | null {
   try {
-    const { pid, url, address, database, startedAt } = JSON.parse(
-      await readFile(path, 'utf8'),
-    ) as Partial<RunningServer>
+    const text = readRegularFile(path, maximumBytes)
+    const { pid, url, address, database, startedAt } = JSON.parse(text) as Partial<RunningServer>
     return pid && url && address && database && startedAt ? { pid, url, address, database, startedAt } : null
   } catch {
     return null // Cut off by the end of the machine, or of its disk: nothing to keep.

@@ -3,7 +3,8 @@ import { parseNumber } from '../command/flag-value.ts'
 import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { readDocument, readJsonOrDocument, readText } from './document.ts'
+import { readFileText } from '../terminal/text-input.ts'
+import { readDocument, readJsonOrDocument } from './document.ts'
 
 /** The body of `learnctl api`: `--body`, and over it each `--field name=value`; undefined where neither is given. */
 export async function apiFields(io: Io, body: unknown, fields: readonly string[]): Promise<unknown> {
@@ -33,5 +34,5 @@ async function typed(io: Io, text: string, flag: string): Promise<unknown> {
   if (/^".*"$/s.test(text)) return readJsonOrDocument(io, text, flag)
   if (!text.startsWith('@')) return text
   if (/\.(json|ya?ml)$/i.test(text)) return readDocument(io, text, flag)
-  return readText(io, text.slice(1))
+  return readFileText(io, text.slice(1))
 }

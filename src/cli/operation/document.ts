@@ -1,8 +1,6 @@
-import { readFile } from 'node:fs/promises'
-import { resolve } from 'node:path'
-import { systemCode } from '../../config/errors.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { type Io, readInput } from '../terminal/io.ts'
+import type { Io } from '../terminal/io.ts'
+import { readFileText, readInput } from '../terminal/text-input.ts'
 
 /**
  * The value that a flag points to: `@file.json`, `@file.yaml`, or `-` for standard input. Throws a UsageError that
@@ -12,7 +10,7 @@ export async function readDocument(io: Io, source: string, flag: string): Promis
   if (source === '-') return parseDocument(await readInput(io), 'Standard input')
   if (source.startsWith('@') && source.length > 1) {
     const path = source.slice(1)
-    return path === '-' ? readDocument(io, '-', flag) : parseDocument(await readText(io, path), path)
+    return path === '-' ? readDocument(io, '-', flag) : parseDocument(await readFileText(io, path), path)
   }
   throw new UsageError(`${flag} must be @file.json, @file.yaml or - for standard input`, {
     hint: /^\s*[{[]/.test(source)
@@ -31,21 +29,6 @@ export async function readJsonOrDocument(io: Io, text: string, flag: string): Pr
       cause: error,
       hint: `From a file: ${flag} @file.json`,
     })
-  }
-}
-
-/** The text of a file (UTF-8, without a byte order mark). Throws a UsageError where it cannot be read. */
-export async function readText(io: Io, path: string): Promise<string> {
-  try {
-    return (await readFile(resolve(io.cwd, path), { encoding: 'utf8', signal: io.signal })).replace(
-      /^\uFEFF/,
-      '',
-    )
-  } catch (error) {
-    const code = systemCode(error)
-    if (code === undefined || !code.startsWith('E')) throw error
-    const reason = code === 'ENOENT' ? 'file not found' : code
-    throw new UsageError(`Cannot read ${path}: ${reason}`, { cause: error })
   }
 }
 

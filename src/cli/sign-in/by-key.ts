@@ -1,6 +1,6 @@
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { readInput } from '../terminal/io.ts'
+import { readInput } from '../terminal/text-input.ts'
 import { announce, personIn, signInPlace, storeCredential, useCredential } from './place.ts'
 
 /** Signs in with an API key from standard input, or typed and not shown; it is tried out before it is stored. */

@@ -5,7 +5,7 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { FlagValues } from '../command/flag-value.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { readInput } from '../terminal/io.ts'
+import { readInput } from '../terminal/text-input.ts'
 
 const secretVariable = 'LEARNCTL_CLIENT_SECRET'
 /** What --client-auth calls each place. */

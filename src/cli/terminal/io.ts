@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import type { Place } from '../../config/directories.ts'
 import { systemCode } from '../../config/errors.ts'
-import { CommandError, InterruptedError, ReaderGoneError, UsageError } from './errors.ts'
+import { CommandError, InterruptedError, ReaderGoneError } from './errors.ts'
 import { visible } from './visible.ts'
 
 /** What is read from; a terminal says so. */
@@ -123,22 +123,4 @@ export function note(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
 /** A line on standard error, `debug: …`, about one exchange. */
 export function debugLine(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
   return say(io, `debug: ${visible(text)}\n`)
-}
-
-const maximumInputBytes = 64 * 1024 * 1024
-
-/** All of standard input as text (UTF-8, without a byte order mark). Throws a UsageError above 64 MiB. */
-export async function readInput(io: Io): Promise<string> {
-  const { addAbortSignal } = await import('node:stream')
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of addAbortSignal(io.signal, io.stdin)) {
-    const bytes = Buffer.from(chunk)
-    size += bytes.byteLength
-    if (size > maximumInputBytes) throw new UsageError('Standard input is larger than 64 MiB')
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
 }

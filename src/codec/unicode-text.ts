@@ -1,0 +1,35 @@
+import { isUtf8 } from 'node:buffer'
+
+/** Bytes that are no UTF-8 text (RFC 3629). */
+export class NotUtf8Error extends Error {
+  override readonly name = 'NotUtf8Error'
+  /** Where the first sequence begins that is none, in bytes from 0. */
+  readonly offset: number
+
+  constructor(bytes: Uint8Array, offset: number) {
+    const byte = (bytes[offset] ?? 0).toString(16).toUpperCase().padStart(2, '0')
+    const wide = /^(fffe|feff)/.test(Buffer.from(bytes.subarray(0, 2)).toString('hex'))
+    super(wide ? 'it is UTF-16, not UTF-8' : `byte 0x${byte} at offset ${offset} is not UTF-8`)
+    this.offset = offset
+  }
+}
+
+/**
+ * The text that bytes are in UTF-8, without a byte order mark. Throws NotUtf8Error rather than to put U+FFFD in place
+ * of what it cannot read.
+ */
+export function utf8Text(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new NotUtf8Error(bytes, faultAt(bytes))
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  return text.startsWith('\uFEFF') ? text.slice(1) : text
+}
+
+function faultAt(bytes: Uint8Array): number {
+  let at = 0
+  for (let lead = bytes[0]; lead !== undefined; lead = bytes[at]) {
+    const length = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4
+    if (length > 1 && !isUtf8(bytes.subarray(at, at + length))) return at
+    at += length
+  }
+  return at
+}
