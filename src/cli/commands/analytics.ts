@@ -97,7 +97,8 @@ export const commands: readonly Command[] = [
         name: 'file',
         kind: 'text',
         placeholder: 'path',
-        summary: 'File to write, left as it was if the export fails (default -, standard output)',
+        summary:
+          'File to write, left as it was if the export fails; a new one is readable by you alone (default -, standard output)',
       },
       { name: 'force', kind: 'switch', summary: 'Overwrite an existing file' },
     ],

@@ -1,10 +1,10 @@
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError, UsageError } from './errors.ts'
+import { partPath, removeDeadParts } from './part-file.ts'
 
 const bufferBytes = 1024 * 1024
 
@@ -21,7 +21,7 @@ export interface TargetFile {
 export interface TargetOptions {
   /** Replace the file that is there. */
   readonly force?: boolean
-  /** Its permissions; by default those of the file it replaces, else the usual ones. */
+  /** Its permissions; by default those of the file it replaces, else the owner's alone. */
   readonly mode?: number
 }
 
@@ -44,8 +44,9 @@ export async function openTarget(
   }
   // What /dev/stdout leads to has no path where it is a pipe.
   const path = found && !direct ? await realpath(named) : named
-  const mode = options.mode ?? (found ? found.mode & 0o777 : 0o666)
-  const temporary = direct ? path : `${path}.${randomBytes(6).toString('hex')}.part`
+  const mode = options.mode ?? (found ? found.mode & 0o777 : 0o600)
+  if (!direct) await removeDeadParts(path)
+  const temporary = direct ? path : await partPath(path)
   const file = await attempt(name, () => open(temporary, direct ? 'w' : 'wx', mode))
   // What comes next is received while this is being written.
   const stream = file.createWriteStream({ highWaterMark: bufferBytes, flush: !direct })

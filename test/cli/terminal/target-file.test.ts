@@ -1,6 +1,16 @@
-import { lstatSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
 import { test as base, expect } from 'vitest'
+import { partPath } from '../../../src/cli/terminal/part-file.ts'
 import { openTarget } from '../../../src/cli/terminal/target-file.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
 
@@ -33,9 +43,36 @@ test('what is discarded leaves nothing, and what was there as it was', async ({ 
 
 test('a file that is replaced keeps its permissions', async ({ directory }) => {
   const path = join(directory, 'out.csv')
-  writeFileSync(path, 'old', { mode: 0o600 })
+  writeFileSync(path, 'old', { mode: 0o640 })
   await (await openTarget(directory, 'out.csv', { force: true })).finish()
-  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(statSync(path).mode & 0o777).toBe(0o640)
+})
+
+test('a new file is for its owner alone', async ({ directory }) => {
+  await (await openTarget(directory, 'out.csv')).finish()
+  expect(statSync(join(directory, 'out.csv')).mode & 0o777).toBe(0o600)
+})
+
+test('what a killed process left of the same file is removed, and nothing else', async ({ directory }) => {
+  const dead = spawnSync(process.execPath, ['--version']).pid
+  const left = [
+    await partPath(join(directory, 'out.csv'), dead),
+    await partPath(join(directory, 'out.csv'), dead),
+  ]
+  const others = [
+    await partPath(join(directory, 'out.csv'), process.ppid),
+    await partPath(join(directory, 'other.csv'), dead),
+    left[0]?.replace(/csv\.\w{12}_/, 'csv.0123456789ab_') ?? '',
+    join(directory, 'out.csv.part'),
+    join(directory, 'out.csv.0123456789ab.part'),
+  ]
+  for (const path of [...left, ...others]) writeFileSync(path, 'half')
+  const folder = await partPath(join(directory, 'out.csv'), dead)
+  mkdirSync(folder)
+  await (await openTarget(directory, 'out.csv')).finish()
+  expect(readdirSync(directory).sort()).toEqual(
+    ['out.csv', ...[...others, folder].map((path) => basename(path))].sort(),
+  )
 })
 
 test('a file can be made for its owner alone, whatever was there before', async ({ directory }) => {
