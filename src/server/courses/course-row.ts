@@ -1,7 +1,8 @@
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isReferred } from '../database/reference.ts'
+import { type Call, onlyUserOf } from '../http/handler.ts'
 import { notFound, ProblemError } from '../problem/problem-error.ts'
 import type { StoredInput } from './course-attributes.ts'
 
@@ -33,6 +34,18 @@ export function findCourse(database: Database, reference: string, publishedOnly 
   )
   if (!row || (publishedOnly && row.status !== 'published')) throw notFound('course', reference)
   return row
+}
+
+/**
+ * The courses that a caller may know of, as a condition on `courses`; undefined for all. A learner sees what is published,
+ * and what their own enrolments and progress name: of anything else, nothing may tell whether it is there.
+ */
+export function knownCourses(call: Pick<Call, 'principal'>): Sql | undefined {
+  const learnerId = onlyUserOf(call)
+  if (learnerId === undefined) return undefined
+  return sql`(status = 'published'
+    or exists (select 1 from enrollments e where e.course_id = courses.id and e.user_id = ${learnerId})
+    or exists (select 1 from progress p where p.course_id = courses.id and p.user_id = ${learnerId}))`
 }
 
 /** Throws 409 `course_archived`: an archived course is closed, with its lessons, enrolments and progress. */

@@ -6,7 +6,7 @@ import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { invalid, notFound, parentNotFound } from '../problem/problem-error.ts'
-import { findCourse, requireNotArchived } from './course-row.ts'
+import { findCourse, knownCourses, requireNotArchived } from './course-row.ts'
 import { forLearner, withContentIds } from './lesson-content.ts'
 import { contentOf, type LessonRow, lessonColumns, toLesson } from './lesson-row.ts'
 
@@ -28,7 +28,7 @@ export const lessonRoutes = routesOf(lessons, {
         where: [
           learnerSees(call),
           query.course_id &&
-            sql`l.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id')}`,
+            sql`l.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
           query.module_id && sql`l.module_id = ${query.module_id}`,
           query.status && sql`l.status = ${query.status}`,
           query.external_id && sql`l.external_id = ${query.external_id}`,

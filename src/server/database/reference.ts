@@ -3,16 +3,25 @@ import { splitReferences } from '../../codec/reference-list.ts'
 import { notFoundDetail, ProblemError } from '../problem/problem-error.ts'
 import type { Database } from './database.ts'
 
+const everything = sql`true`
+
 /** The tables whose rows can be referred to by more than their id. */
 export type Table = 'courses' | 'lessons' | 'users'
 
 /**
  * The id that a reference stands for: an id of ours as it is, `ext:<externalId>` looked up, for users
- * `email:<address>` too (deleted ones skipped). Undefined where nothing is found.
+ * `email:<address>` too (deleted ones skipped). Undefined where nothing is found among the rows that are `seen`, as a
+ * condition on the table; all of them where that is not given.
  */
-export function resolve(database: Database, table: Table, reference: string): string | undefined {
-  return database.one<{ id: string }>(sql`select id from ${raw(table)} where ${isReferred(table, reference)}`)
-    ?.id
+export function resolve(
+  database: Database,
+  table: Table,
+  reference: string,
+  seen = everything,
+): string | undefined {
+  return database.one<{ id: string }>(
+    sql`select id from ${raw(table)} where ${isReferred(table, reference)} and ${seen}`,
+  )?.id
 }
 
 /** The condition that picks the row a reference stands for, among rows of this table alone. */
@@ -29,17 +38,17 @@ export const kindOf: Readonly<Record<Table, string>> = { courses: 'course', less
 
 /**
  * The id behind a reference in a query parameter; throws 404, so that a mistyped filter is no empty list, also for
- * anything but `onlyId` where that is given.
+ * what is not among the rows that are `seen`.
  */
 export function resolveFilter(
   database: Database,
   table: Table,
   reference: string,
   parameter: string,
-  onlyId?: string,
+  seen?: Sql,
 ): string {
-  const id = resolve(database, table, reference)
-  if (id && (onlyId === undefined || id === onlyId)) return id
+  const id = resolve(database, table, reference, seen)
+  if (id) return id
   throw notFound(table, [reference], parameter)
 }
 

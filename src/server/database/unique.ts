@@ -7,12 +7,16 @@ const columnOf = { externalId: 'external_id', email: 'email_key', username: 'use
 
 type UniqueField = keyof typeof columnOf
 
-/** Throws 409 `duplicate`, naming the other one, when a value that must be unique is taken. */
+/**
+ * Throws 409 `duplicate` when a value that must be unique is taken; it names the other one, unless the caller may not see
+ * it.
+ */
 export function requireUnique(
   database: Database,
   table: Table,
   values: Readonly<Partial<Record<UniqueField, string | null>>>,
   ownId: string | undefined,
+  named = true,
 ): void {
   for (const [field, column] of Object.entries(columnOf) as [UniqueField, string][]) {
     const value = values[field]
@@ -23,10 +27,10 @@ export function requireUnique(
     )
     if (!other || other.id === ownId) continue
     const { id, status } = other
-    const detail = `already exists: ${id} (${status})`
+    const detail = named ? `already exists: ${id} (${status})` : 'already exists'
     throw new ProblemError('duplicate', `A ${kindOf[table]} with ${field} ${value} ${detail}.`, {
       errors: [{ pointer: `#/${field}`, code: 'duplicate', detail }],
-      members: { id, existingStatus: status },
+      ...(named && { members: { id, existingStatus: status } }),
     })
   }
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import sql, { join } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { Enrollment, EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
-import { findCourse, requireNotArchived } from '../courses/course-row.ts'
+import { findCourse, knownCourses, requireNotArchived } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
 import { page } from '../database/keyset.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
@@ -37,6 +37,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
   list(call) {
     const { query, database } = call
     const only = onlyUserOf(call)
+    const own = only === undefined ? undefined : sql`id = ${only}`
     return page<EnrollmentRow, Enrollment>(
       database,
       {
@@ -46,9 +47,9 @@ export const enrollmentRoutes = routesOf(enrollments, {
           only && sql`e.user_id = ${only}`,
           !query.status && sql`e.status <> 'deleted'`,
           query.course_id &&
-            sql`e.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id')}`,
+            sql`e.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
           query.user_id &&
-            sql`e.user_id = ${resolveFilter(database, 'users', query.user_id, 'user_id', only)}`,
+            sql`e.user_id = ${resolveFilter(database, 'users', query.user_id, 'user_id', own)}`,
           query.role && sql`e.role = ${query.role}`,
           query.status && sql`e.status in (${join(query.status)})`,
         ],

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Progress, ProgressInput } from '../../contract/progress.ts'
-import { findCourse, requireNotArchived, toCourse } from '../courses/course-row.ts'
+import { findCourse, knownCourses, requireNotArchived, toCourse } from '../courses/course-row.ts'
 import { resolve } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem/problem-error.ts'
@@ -89,7 +89,7 @@ function requirePast(lastAccessed: string, now: string): void {
 }
 
 function requireTrackableCourse(call: Call, reference: string): Course {
-  const id = resolve(call.database, 'courses', reference)
+  const id = resolve(call.database, 'courses', reference, knownCourses(call))
   const course = id && toCourse(findCourse(call.database, id))
   if (!course || (isRole(call, 'learner') && course.status === 'draft')) {
     throw parentNotFound('#/courseId', 'course', reference)

@@ -7,6 +7,7 @@ import {
   type ProgressStep,
   progress,
 } from '../../contract/progress.ts'
+import { knownCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
 import { page } from '../database/keyset.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
@@ -40,7 +41,7 @@ export const progressRoutes = routesOf(progress, {
         where: [
           sql`p.user_id = ${id}`,
           query.course_id &&
-            sql`p.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id')}`,
+            sql`p.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
         ],
       },
       { sort: '-lastAccessed', expressions: { lastAccessed: sql`p.last_accessed` }, id: sql`p.course_id` },
@@ -58,7 +59,7 @@ export const progressRoutes = routesOf(progress, {
   history(call) {
     const { database, query, params } = call
     const { id } = visibleLearner(call, params.learnerId)
-    const courseId = resolveFilter(database, 'courses', query.course_id, 'course_id')
+    const courseId = resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))
     return page<StepRow, ProgressStep>(
       database,
       {

@@ -4,7 +4,7 @@ import { isJsonObject } from '../../codec/json-object.ts'
 import { CurrentUser, OwnInput, Password, type users } from '../../contract/users.ts'
 import { hashPassword, verifyPassword } from '../access/password.ts'
 import { requireUnique } from '../database/unique.ts'
-import { type Call, requireVersion, resourceOf } from '../http/handler.ts'
+import { type Call, isRole, requireVersion, resourceOf } from '../http/handler.ts'
 import { tooMany } from '../http/request-context.ts'
 import { invalid } from '../problem/problem-error.ts'
 import { endAccess } from './user-access.ts'
@@ -56,7 +56,7 @@ export function updateOwn(call: Call<typeof users.updateProfile>): CurrentUser {
     const detail = 'must be the current password; if you have none, an admin can set one'
     throw invalid([{ pointer: '#/currentPassword', code: 'wrong_password', detail }])
   }
-  requireUnique(database, 'users', { username: input.username }, current.id)
+  requireUnique(database, 'users', { username: input.username }, current.id, !isRole(call, 'learner'))
   const same = isDeepStrictEqual([input.username, input.profile], [current.username, current.profile])
   if (same && input.password === null) return current
   database.run(sql`

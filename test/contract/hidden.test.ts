@@ -1,0 +1,176 @@
+import { expect } from 'vitest'
+import { operations } from '../../src/contract/index.ts'
+import type { Operation } from '../../src/contract/operation.ts'
+import { type Answer, test as base, type Person } from '../helpers/academy.ts'
+import { giveGrant } from '../helpers/grant.ts'
+
+/** A parameter or field that names something, with what it names beside what is nowhere. */
+interface Pair {
+  readonly hidden: string
+  readonly unknown: string
+}
+
+/** What a learner may not know of, and what is theirs. */
+interface Scene {
+  readonly learner: Person
+  readonly own: Readonly<Record<string, string>>
+  readonly pairs: Readonly<Record<string, readonly Pair[]>>
+}
+
+const test = base.extend('scene', async ({ academy, admin, learner }): Promise<Scene> => {
+  const made = async (path: string, body: object): Promise<string> => (await admin.post(path, body)).body.id
+  const courseId = await made('/v1/courses', { title: 'Open', status: 'published' })
+  const module = { title: 'Secret module' }
+  const draft = await admin.post('/v1/courses', { title: 'Secret', externalId: 'draft-1', modules: [module] })
+  const draftId = draft.body.id
+  const archivedId = await made('/v1/courses', { title: 'Old', externalId: 'old-1', status: 'published' })
+  const lesson = { courseId, title: 'Secret lesson', status: 'draft', externalId: 'lesson-1' }
+  const lessonId = await made('/v1/lessons', lesson)
+  const otherId = await made('/v1/users', {
+    email: 'other@school.example',
+    externalId: 'S-1',
+    username: 'other',
+  })
+  const enrollmentId = await made('/v1/enrollments', { courseId, userId: otherId })
+  await admin.put(`/v1/learners/${otherId}/progress`, { courseId: archivedId, completionPercentage: 10 })
+  await admin.put(`/v1/courses/${archivedId}`, { status: 'archived' })
+  await made('/v1/enrollments', { courseId, userId: learner.id })
+  const app = await admin.post('/v1/apps', { name: 'Timetable', redirectUris: ['https://time.example/cb'] })
+  const { clientId } = app.body
+  const grant = giveGrant(academy, { userId: otherId, clientId })
+  const key = await admin.post('/v1/keys', { name: 'spare', userId: otherId })
+  const users: Pair[] = [
+    { hidden: otherId, unknown: 'usr_none' },
+    { hidden: 'ext:S-1', unknown: 'ext:S-9' },
+    { hidden: 'email:other@school.example', unknown: 'email:nobody@school.example' },
+  ]
+  const courses: Pair[] = [
+    { hidden: draftId, unknown: 'crs_none' },
+    { hidden: 'ext:draft-1', unknown: 'ext:draft-9' },
+    { hidden: archivedId, unknown: 'crs_none' },
+    { hidden: 'ext:old-1', unknown: 'ext:old-9' },
+  ]
+  const externalIds = ['draft-1', 'old-1', 'lesson-1', 'S-1'].map((hidden) => ({ hidden, unknown: 'none-9' }))
+  return {
+    learner,
+    own: { courseId, learnerId: learner.id, userId: learner.id },
+    pairs: {
+      courseId: courses,
+      course_id: courses,
+      userId: users,
+      learnerId: users,
+      user_id: users,
+      learner_id: users,
+      lessonId: [
+        { hidden: lessonId, unknown: 'les_none' },
+        { hidden: 'ext:lesson-1', unknown: 'ext:lesson-9' },
+      ],
+      module_id: [{ hidden: draft.body.modules[0].id, unknown: 'mod_none' }],
+      moduleId: [{ hidden: draft.body.modules[0].id, unknown: 'mod_none' }],
+      external_id: externalIds,
+      externalId: externalIds,
+      email: [{ hidden: 'other@school.example', unknown: 'nobody@school.example' }],
+      enrollmentId: [{ hidden: enrollmentId, unknown: 'enr_none' }],
+      grantId: [{ hidden: grant.id, unknown: 'gnt_none' }],
+      keyId: [{ hidden: key.body.id, unknown: 'key_none' }],
+      clientId: [{ hidden: clientId, unknown: 'app_none' }],
+      // A number is no reference.
+      version: [],
+      cursor: [],
+    },
+  }
+})
+
+/** Where a value of an operation is: in its path, in its query, or in its body. */
+type Site = 'path' | 'query' | 'body'
+
+/** Every place of an operation at which something is named. */
+function placesOf({ path, query, body }: Operation): { site: Site; name: string }[] {
+  const fields = body && 'shape' in body ? Object.keys(body.shape as object) : []
+  const isReference = (name: string) => /(^|_)id$|Id$|^email$/.test(name)
+  return [
+    ...[...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({ site: 'path' as const, name })),
+    ...Object.keys(query?.shape ?? {})
+      .filter(isReference)
+      .map((name) => ({ site: 'query' as const, name })),
+    ...fields.filter(isReference).map((name) => ({ site: 'body' as const, name })),
+  ]
+}
+
+/** Asks with one reference in one place, the rest being the learner's own; what is echoed is put as `REF`. */
+async function ask(
+  { learner, own }: Scene,
+  operation: Operation,
+  { site, name }: { site: Site; name: string },
+  reference: string,
+): Promise<Pick<Answer, 'status' | 'text'>> {
+  const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
+    encodeURIComponent(site === 'path' && parameter === name ? reference : (own[parameter] ?? '1')),
+  )
+  const query = new URLSearchParams()
+  if (operation.query?.shape['course_id']) query.set('course_id', own['courseId'] ?? '')
+  if (site === 'query') query.set(name, reference)
+  const body = {
+    courseId: own['courseId'],
+    completionPercentage: 10,
+    ...(site === 'body' && { [name]: reference }),
+  }
+  const { status, text } = await learner.send(
+    operation.method,
+    `${path}?${operation.query ? query : ''}`,
+    operation.body ? JSON.stringify(body) : undefined,
+    operation.body ? { 'content-type': 'application/json' } : {},
+  )
+  const told = text.replace(/"requestId":"[^"]*"/, '')
+  return { status, text: told.replaceAll(encodeURIComponent(reference), 'REF').replaceAll(reference, 'REF') }
+}
+
+test('what a learner may not see is answered like what is not there, by every operation and wherever it is named', async ({
+  scene,
+}) => {
+  let compared = 0
+  for (const operation of operations.filter(({ scope }) => scope !== null)) {
+    for (const place of placesOf(operation)) {
+      const pairs = scene.pairs[place.name]
+      if (!pairs) throw new Error(`${operation.id}: what of ${place.name} is hidden from a learner?`)
+      for (const { hidden, unknown } of pairs) {
+        const what = `${operation.id}, ${place.site} ${place.name}, ${hidden}`
+        const absent = await ask(scene, operation, place, unknown)
+        expect(await ask(scene, operation, place, hidden), what).toEqual(absent)
+        expect(absent.status, what).not.toBe(500)
+        compared += 1
+      }
+    }
+  }
+  expect(compared).toBeGreaterThan(60)
+})
+
+test('a course that is no longer published is known to those who took it', async ({ admin, learner }) => {
+  const course = { title: 'Logic', externalId: 'LOG-1', status: 'published' }
+  const { id: courseId } = (await admin.post('/v1/courses', course)).body
+  await admin.post('/v1/enrollments', { courseId, userId: learner.id })
+  await learner.put(`/v1/learners/${learner.id}/progress`, { courseId, completionPercentage: 10 })
+  await admin.put(`/v1/courses/${courseId}`, { status: 'archived' })
+  for (const path of [
+    '/v1/enrollments?course_id=ext:LOG-1',
+    `/v1/learners/${learner.id}/progress?course_id=ext:LOG-1`,
+    `/v1/learners/${learner.id}/progress/history?course_id=${courseId}`,
+  ]) {
+    expect((await learner.get(path)).body.data, path).toMatchObject([{ courseId }])
+  }
+  const late = { courseId, completionPercentage: 20 }
+  expect((await learner.put(`/v1/learners/${learner.id}/progress`, late)).body.code).toBe('course_archived')
+})
+
+test('a user name that is taken is said to be, and not by whom to a learner', async ({
+  admin,
+  learner,
+  instructor,
+}) => {
+  const { id } = (await admin.post('/v1/users', { email: 'a@school.example', username: 'ada' })).body
+  const answer = await learner.put('/v1/user/profile', { username: 'ada' })
+  expect(answer).toMatchObject({ status: 409, body: { code: 'duplicate' } })
+  expect(answer.text).not.toContain(id)
+  expect(answer.body).not.toHaveProperty('existingStatus')
+  expect((await instructor.put('/v1/user/profile', { username: 'ada' })).body).toMatchObject({ id })
+})
