@@ -1,7 +1,10 @@
+import { existsSync } from 'node:fs'
 import { newHmacKey } from './access/secret.ts'
 import type { Database } from './database/database.ts'
+import { requireContent, requireTables } from './database/existing-file.ts'
 import { type IdPrefix, idMaker } from './database/id.ts'
 import { migrate } from './database/migrations.ts'
+import { makeFile } from './database/new-file.ts'
 import { databaseErrorOf, openSqlite } from './database/sqlite.ts'
 
 /** An open academy: its database, and whether it was made just now. */
@@ -11,15 +14,34 @@ export interface AcademyFile {
   readonly newId: (prefix: IdPrefix) => string
 }
 
-/** Opens the academy in a file and brings it up to date; makes it where there is none. Throws DatabaseError. */
-export function openAcademyFile(path: string, now: () => Date): AcademyFile {
-  const database = openSqlite(path)
+/**
+ * Opens the academy in a file and brings it up to date; makes it where there is no file. Throws DatabaseError, also for
+ * a file that is there and holds nothing: nothing is made in the place of what was lost.
+ *
+ * @param waitMs how long a write waits for the lock of another program; ten seconds unless told otherwise
+ */
+export function openAcademyFile(path: string, now: () => Date, waitMs?: number): AcademyFile {
   const newId = idMaker(now)
+  const bringUpToDate = (database: Database, file: string) =>
+    migrate(database, file, { now: now().toISOString(), newId, newSecret: newHmacKey })
+  const created = !existsSync(path) && makeFile(path, bringUpToDate)
+  const database = openExisting(path, waitMs)
   try {
-    const created = migrate(database, path, { now: now().toISOString(), newId, newSecret: newHmacKey })
+    requireTables(database, path)
+    bringUpToDate(database, path)
+    database.waitNoMore()
     return { database, created, newId }
   } catch (error) {
     database.close()
     throw databaseErrorOf(path, error)
   }
+}
+
+function openExisting(path: string, waitMs: number | undefined): Database {
+  try {
+    requireContent(path)
+  } catch (error) {
+    throw databaseErrorOf(path, error)
+  }
+  return openSqlite(path, waitMs)
 }

@@ -52,7 +52,7 @@ export function openAcademy({
     async recordGrades(grades) {
       const { recordGrade } = await import('./progress/gradebook.ts')
       const call = { database, now: now().toISOString() }
-      database.transaction(() => {
+      await database.write(() => {
         for (const grade of grades) recordGrade(call, grade)
       })
     },

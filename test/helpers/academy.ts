@@ -90,12 +90,18 @@ export function freshDirectory(): { path: string; remove: () => void } {
 }
 
 /** Opens an academy for a test. */
-export async function openTestAcademy({ perMinute = 0 } = {}): Promise<TestAcademy> {
+export async function openTestAcademy({
+  perMinute = 0,
+  lockWaitMs,
+}: {
+  perMinute?: number
+  lockWaitMs?: number | undefined
+} = {}): Promise<TestAcademy> {
   const directory = freshDirectory()
   const path = join(directory.path, 'academy.db')
   const clock = stoppedClock()
   const { now } = clock
-  const { database, newId } = openAcademyFile(path, now)
+  const { database, newId } = openAcademyFile(path, now, lockWaitMs)
   const logged: LogEntry[] = []
   const routes = await allRoutes()
   const app = createApp(
@@ -191,8 +197,9 @@ export async function openTestAcademy({ perMinute = 0 } = {}): Promise<TestAcade
 /** A vitest test with an academy of its own and people in it, made for those who name them. */
 export const test = base
   .extend('perMinute', 0)
-  .extend('academy', async ({ perMinute }, { onCleanup }) => {
-    const academy = await openTestAcademy({ perMinute })
+  .extend('lockWaitMs', (): number | undefined => undefined)
+  .extend('academy', async ({ perMinute, lockWaitMs }, { onCleanup }) => {
+    const academy = await openTestAcademy({ perMinute, lockWaitMs })
     onCleanup(() => academy.close())
     return academy
   })

@@ -208,5 +208,9 @@ export function createSession(
 export function databaseFault(error: unknown): unknown {
   // The server's own class would bring the server along.
   if (!(error instanceof Error) || error.name !== 'DatabaseError' || !('path' in error)) return error
-  return new CommandError('database_unusable', 'failure', `${error.path} ${error.message}`, { cause: error })
+  const hint = 'hint' in error && typeof error.hint === 'string' ? { hint: error.hint } : {}
+  return new CommandError('database_unusable', 'failure', `${error.path} ${error.message}`, {
+    cause: error,
+    ...hint,
+  })
 }

@@ -20,7 +20,10 @@ export interface Database {
   stream(query: Sql): IterableIterator<Cell[]>
   /** Takes the write lock first; commits what `work` did, or nothing of it when `work` throws. */
   transaction<Result>(work: () => Result): Result
-  /** Like `transaction`, for many callers at once: writes of the same turn of the event loop share one commit. */
+  /**
+   * Like `transaction`, for many callers at once: writes of the same turn of the event loop share one commit. While
+   * another program holds the write lock they wait for it, and the event loop goes on.
+   */
   write<Result>(work: () => Result): Promise<Result>
   /** Undoes what `work` did when it throws, inside a transaction that goes on. */
   savepoint<Result>(work: () => Result): Result
@@ -28,16 +31,20 @@ export interface Database {
   snapshot<Result>(work: () => Result): Result
   /** A second connection, for reading one unchanging view over many turns of the event loop; close it. */
   reader(): Database
+  /** From now on only `write` waits for the lock of another program; anything else fails at once, SQLITE_BUSY. */
+  waitNoMore(): void
   close(): void
 }
 
-/** A database file that cannot be used as an academy: what is wrong with it, and its path. */
+/** A database file that cannot be used as an academy: what is wrong with it, its path, and what can be done. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
   readonly path: string
+  readonly hint: string | undefined
 
-  constructor(path: string, message: string, options?: ErrorOptions) {
+  constructor(path: string, message: string, { hint, ...options }: ErrorOptions & { hint?: string } = {}) {
     super(message, options)
     this.path = path
+    this.hint = hint
   }
 }

@@ -24,28 +24,24 @@ const firstUserEmail = 'admin@academy.local'
 const applicationId = 0x6c726e63
 
 /**
- * Brings the database to the newest version, each migration in one transaction of its own. True when the academy
- * was made by this call. Throws DatabaseError for a database from a newer version and for one that is not ours.
+ * Brings the database to the newest version, each migration in one transaction of its own; an empty one becomes an
+ * academy. Throws DatabaseError for a database from a newer version and for one that is not ours.
  */
-export function migrate(database: Database, path: string, context: MigrationContext): boolean {
+export function migrate(database: Database, path: string, context: MigrationContext): void {
   const version = versionOf(database, path)
   takeIntoUse(database, path)
-  let created = false
   for (let next = version; next < migrations.length; next += 1) {
     database.transaction(() => {
       // Another process may have been first while this one waited for the write lock.
       if (versionOf(database, path) !== next) return
       migrations[next]?.(database, context)
-      created ||= next === 0
       database.run(raw(`pragma application_id = ${applicationId}`))
       database.run(raw(`pragma user_version = ${next + 1}`))
     })
   }
-  return created
 }
 
 function versionOf(database: Database, path: string): number {
-  // Tables first: another process may be making the academy meanwhile.
   const tables = Number(database.one(sql`select count(*) as tables from sqlite_schema`)?.['tables'])
   const version = Number(database.one(sql`pragma user_version`)?.['user_version'])
   const application = Number(database.one(sql`pragma application_id`)?.['application_id'])

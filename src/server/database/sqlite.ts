@@ -1,20 +1,21 @@
-import { chmodSync, closeSync, existsSync, openSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import sql, { type Sql } from 'sql-template-tag'
 import { type Cell, type Database, DatabaseError, type Row } from './database.ts'
 import { groupCommit } from './group-commit.ts'
 
-const busyTimeoutMs = 10_000
 const cachedStatements = 500
 
+/** How long a write waits for the lock of another program, unless told otherwise. */
+export const lockWaitMs = 10_000
+
 /**
- * Opens a SQLite file, made with mode 0600 where it does not exist; one that exists is left as it is, and so is the
- * directory, which has to be there. Throws DatabaseError where it cannot be opened.
+ * Opens a SQLite file. Whoever opens it waits for the locks of other programs until `waitNoMore`. Throws DatabaseError
+ * where it cannot be opened.
  */
-export function openSqlite(path: string): Database {
+export function openSqlite(path: string, waitMs = lockWaitMs): Database {
   try {
-    closeSync(openSync(path, 'a', 0o600))
-    return connect(path, false)
+    return connect(path, false, waitMs)
   } catch (error) {
     throw databaseErrorOf(path, error)
   }
@@ -32,10 +33,10 @@ export function databaseErrorOf(path: string, error: unknown): DatabaseError {
   return error instanceof DatabaseError ? error : new DatabaseError(path, reasonOf(error), { cause: error })
 }
 
-function connect(path: string, readOnly: boolean): Database {
+function connect(path: string, readOnly: boolean, waitMs: number): Database {
   const connection = new DatabaseSync(path, {
     readOnly,
-    timeout: busyTimeoutMs,
+    timeout: waitMs,
     enableForeignKeyConstraints: true,
   })
   if (!readOnly) connection.exec('pragma synchronous = normal')
@@ -90,9 +91,10 @@ function connect(path: string, readOnly: boolean): Database {
       prepare(query.sql).statement.iterate(...values(query)) as unknown as IterableIterator<Cell[]>,
     transaction,
     savepoint,
-    write: groupCommit({ transaction, savepoint, inTransaction: () => connection.isTransaction }),
+    write: groupCommit({ transaction, savepoint, inTransaction: () => connection.isTransaction }, waitMs),
     snapshot: (work) => within('begin', 'commit', 'rollback', work),
-    reader: () => connect(path, true),
+    reader: () => connect(path, true, waitMs),
+    waitNoMore: () => connection.exec('pragma busy_timeout = 0'),
     close: () => connection.close(),
   }
 }
@@ -117,6 +119,7 @@ function values(query: Sql): SQLInputValue[] {
 /** What SQLite or the file system said, for a person: no stack, no number. */
 export function reasonOf(error: unknown): string {
   const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string }
+  if (errcode === 11) return 'is damaged, or part of it is missing'
   if (errcode === 26) return 'is not a SQLite database'
   if (errcode === 5) return 'is locked by another process'
   if (errcode === 8 || code === 'EROFS') return 'is read-only'

@@ -133,7 +133,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
   try {
     const firstPassword = options.firstPassword ? await makeFirstPassword(database) : undefined
-    const firstKey = created || options.adminKey ? makeAdminKey(database, now, newId) : undefined
+    const firstKey = created || options.adminKey ? await makeAdminKey(database, now, newId) : undefined
     const address = urlOf(server, options.host)
     return { url: options.publicUrl ?? address, address, firstKey, firstPassword, stop }
   } catch (error) {
@@ -172,10 +172,10 @@ function makeAdminKey(
   database: Parameters<typeof createKey>[0],
   now: () => Date,
   newId: (prefix: IdPrefix) => string,
-): string | undefined {
+): Promise<string | undefined> {
   const { userId, scopes } = localPrincipal(database)
   const key = { name: 'first key', userId, scopes, expiresAt: null }
-  return createKey(database, key, { now: now().toISOString(), newId }).key ?? undefined
+  return database.write(() => createKey(database, key, { now: now().toISOString(), newId }).key ?? undefined)
 }
 
 function listen(server: Server, { host, port }: ServeOptions): Promise<void> {

@@ -1,5 +1,15 @@
 import { execFile } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { promisify } from 'node:util'
@@ -122,6 +132,67 @@ test('a file that is no database is refused, and left as it is', ({ directory })
   writeFileSync(path, 'dear diary, '.repeat(1000))
   expect(refusalOf(path)).toBe('is not a SQLite database')
   expect(readFileSync(path, 'utf8')).toBe('dear diary, '.repeat(1000))
+})
+
+test('a file without a byte is no new academy: it is refused, and left as it is', ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  writeFileSync(path, '')
+  writeFileSync(`${path}-wal`, 'what was written')
+  expect(refusalOf(path)).toBe('is empty, so it is not an academy')
+  expect(statSync(path).size).toBe(0)
+  // SQLite removes the log of a file without a byte.
+  expect(readFileSync(`${path}-wal`, 'utf8')).toBe('what was written')
+})
+
+test('a database that lost its -wal file before anything reached the file itself is refused', ({
+  directory,
+}) => {
+  const path = join(directory, 'academy.db')
+  const older = new DatabaseSync(path)
+  older.exec('pragma journal_mode = wal; create table settings (name text)')
+  copyFileSync(path, join(directory, 'copy.db'))
+  older.close()
+  expect(refusalOf(join(directory, 'copy.db'))).toBe(
+    'is incomplete: it has no tables, and copy.db-wal is missing, which held its latest changes',
+  )
+})
+
+test('a database without a table is no new academy', ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  const other = new DatabaseSync(path)
+  other.exec('create table one (id text); drop table one')
+  other.close()
+  expect(refusalOf(path)).toBe('is an empty SQLite database, not an academy')
+})
+
+test('an academy whose -wal file was taken away is refused until it is back', ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  const { database } = openAcademyFile(path, now)
+  database.run(sql`insert into settings (name, value) values ('kept', '')`)
+  const copy = join(directory, 'copy.db')
+  for (const suffix of ['', '-shm']) copyFileSync(path + suffix, copy + suffix)
+  expect(refusalOf(copy)).toBe(
+    'is incomplete: copy.db-shm is there, but copy.db-wal is missing, which held its latest changes',
+  )
+  copyFileSync(`${path}-wal`, `${copy}-wal`)
+  const whole = openAcademyFile(copy, now).database
+  expect(whole.all(sql`select name from settings where value = ''`)).toEqual([{ name: 'kept' }])
+  whole.close()
+  database.close()
+})
+
+test('a file that was cut short is refused', ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  openAcademyFile(path, now).database.close()
+  truncateSync(path, statSync(path).size - 8192)
+  expect(refusalOf(path)).toBe('is damaged, or part of it is missing')
+})
+
+test('a new academy is there whole or not at all, with nothing left beside it', ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  openAcademyFile(path, now).database.close()
+  expect(readdirSync(directory)).toEqual(['academy.db'])
+  expect(modeOf(path)).toBe('600')
 })
 
 test('a directory, or a file where a directory should be, is told as that', ({ directory }) => {

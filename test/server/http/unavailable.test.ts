@@ -49,28 +49,65 @@ test('on a full disk, writes of the same moment are refused or done, none of the
   expect((await admin.post('/v1/courses', { title })).status).toBe(201)
 })
 
-test('while another program holds the database a write is 503, a read is answered', async ({
+/** Another program that writes to the same file. */
+function otherProgram(academy: TestAcademy): DatabaseSync {
+  const other = new DatabaseSync(academy.path)
+  other.exec('begin immediate')
+  return other
+}
+
+const hasty = test.extend('lockWaitMs', () => 0)
+
+hasty(
+  'a write that another program has kept waiting for too long is 503, a read is answered',
+  async ({ academy, admin }) => {
+    const other = otherProgram(academy)
+    expectUnavailable(
+      await admin.post('/v1/courses', { title }),
+      'The database is locked by another process.',
+    )
+    expect((await admin.get('/v1/courses')).status).toBe(200)
+    other.exec('rollback')
+    other.close()
+    expect((await admin.post('/v1/courses', { title })).status).toBe(201)
+  },
+)
+
+test('while another program holds the database writes wait, reads are answered, and then all writes are done', async ({
   academy,
   admin,
 }) => {
-  await admin.get('/v1/courses')
-  academy.database.one(sql`pragma busy_timeout = 0`)
-  const other = new DatabaseSync(academy.path)
-  other.exec('begin immediate')
-  expectUnavailable(await admin.post('/v1/courses', { title }), 'The database is locked by another process.')
-  expect((await admin.get('/v1/courses')).status).toBe(200)
-  other.exec('rollback')
+  const other = otherProgram(academy)
+  const done: number[] = []
+  const writes = Array.from({ length: 20 }, async (_, index) => {
+    const { status } = await admin.post('/v1/courses', { title: `${index}` })
+    done.push(status)
+  })
+  // Each of these is a turn of the event loop, in which the writes have found the lock taken.
+  for (let turn = 0; turn < 5; turn += 1) expect((await admin.get('/v1/courses')).body.data).toEqual([])
+  expect((await admin.get('/health')).status).toBe(200)
+  expect(done).toEqual([])
+  other.exec('commit')
   other.close()
-  expect((await admin.post('/v1/courses', { title })).status).toBe(201)
+  await Promise.all(writes)
+  expect(done).toEqual(Array.from({ length: 20 }, () => 201))
+})
+
+test('no more writes than can be held wait for another program', async ({ academy, admin }) => {
+  await admin.get('/v1/courses')
+  const other = otherProgram(academy)
+  const { database } = academy
+  const outcomes = Array.from({ length: 501 }, () => database.write(() => 'done').catch(({ code }) => code))
+  expect(await outcomes[500]).toBe('unavailable')
+  other.close()
+  expect(new Set(await Promise.all(outcomes.slice(0, 500)))).toEqual(new Set(['done']))
 })
 
 test('a key that is used for the first time reads while another program holds the database', async ({
   academy,
   analyst,
 }) => {
-  academy.database.one(sql`pragma busy_timeout = 0`)
-  const other = new DatabaseSync(academy.path)
-  other.exec('begin immediate')
+  const other = otherProgram(academy)
   expect((await analyst.get('/v1/courses')).status).toBe(200)
   other.close()
 })
