@@ -8,6 +8,7 @@ import {
   RequestError,
   TimeoutError,
 } from '../client/errors.ts'
+import { grouped } from '../codec/grouped.ts'
 import { nearest } from '../codec/nearest.ts'
 import { ConfigError, SettingError, systemCode } from '../config/errors.ts'
 import type { Credential, Target } from '../config/target.ts'
@@ -129,11 +130,15 @@ function failureOfApiError(error: ApiError, target: Target | null, seen: SeenFro
 
 /** All faults of a request: one alone is the message, several are counted and listed. */
 function problemsIn(
-  { message: detail, faults, status }: ApiError,
+  { message: detail, faults, problem, status }: ApiError,
   { flagOf, message = detail }: SeenFrom,
 ): Pick<Failure, 'message' | 'why'> {
   const lines = faults.map((fault) => problemLine(fault, flagOf(fault)))
-  if (faults.length > 1) return { message: `${faults.length} problems found:`, why: lines }
+  if (faults.length > 1) {
+    const more = typeof problem?.['moreErrors'] === 'number' ? problem['moreErrors'] : 0
+    const rest = more > 0 ? [`… and ${grouped(more)} more`] : []
+    return { message: `${grouped(faults.length + more)} problems found:`, why: [...lines, ...rest] }
+  }
   const [fault] = faults
   const wrong = status === 400 || status === 422
   if (wrong && fault && flagOf(fault) !== null && isPhrase(fault)) return { message: lines.join(), why: [] }

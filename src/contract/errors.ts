@@ -81,7 +81,10 @@ export interface Problem {
   readonly instance: string
   readonly code: ErrorCode
   readonly requestId: string
+  /** At most a hundred. */
   readonly errors?: readonly Fault[]
+  /** How many problems there are besides `errors`. */
+  readonly moreErrors?: number
   /** What the code needs beside the text: `current`, `from`, `to`, `allowed`, `id`. */
   readonly [member: string]: unknown
 }

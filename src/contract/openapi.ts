@@ -71,7 +71,7 @@ const problem = {
     requestId: { type: 'string' },
     errors: {
       type: 'array',
-      description: 'All problems found in the request',
+      description: 'The problems found in the request, at most 100',
       items: {
         type: 'object',
         required: ['code', 'detail'],
@@ -83,6 +83,7 @@ const problem = {
         },
       },
     },
+    moreErrors: { type: 'integer', description: 'How many problems there are besides those in errors' },
   },
 }
 

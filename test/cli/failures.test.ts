@@ -163,6 +163,25 @@ describe('an error for people', () => {
     )
   })
 
+  plain('counts the problems that the server found besides those it tells', async () => {
+    const errors = ['x0', 'x1'].map((name) => ({
+      pointer: `#/${name}`,
+      code: 'unknown_field',
+      detail: 'is not a known field',
+    }))
+    const { stderr } = await answered(() => problem(422, 'validation_failed', { errors, moreErrors: 99_900 }))
+    expect(stderr).toBe(
+      [
+        'error: 99,902 problems found:',
+        '  Unknown field: x0',
+        '  Unknown field: x1',
+        '  … and 99,900 more',
+        '  request id: req_1',
+        '',
+      ].join('\n'),
+    )
+  })
+
   plain('tells how long a server wants to be left alone', async () => {
     const limited = () => new Response('{}', { status: 429, headers: { 'retry-after': '90' } })
     const { code, stderr, sent } = await answered(limited)

@@ -8,6 +8,9 @@ import { parseBody } from './validation.ts'
 
 type Result = BatchResult['results'][number]
 
+/** Faults in all results together; each result has its own count and places in its detail. */
+const maximumErrors = 1000
+
 /** What became of one item: its id, whether it is new, and a word where nothing was done. */
 export interface Outcome {
   readonly id: string
@@ -36,6 +39,7 @@ export function runBatch(
   items: readonly unknown[],
   work: (item: Call, index: number) => Outcome,
 ): BatchResult {
+  let room = maximumErrors
   const results = items.map((rawBody, index): Result => {
     try {
       const { id, created, code } = call.database.savepoint(() =>
@@ -44,7 +48,9 @@ export function runBatch(
       return { index, status: created ? 201 : 200, id, ...(code ? { code } : {}) }
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
-      return refused(index, error)
+      const result = refused(index, error, room)
+      room -= result.errors?.length ?? 0
+      return result
     }
   })
   return { results }
@@ -63,7 +69,7 @@ export function upsert(
   return update(id).version === version ? { id, created: false, code: 'unchanged' } : { id, created: false }
 }
 
-function refused(index: number, error: ProblemError): Result {
+function refused(index: number, error: ProblemError, room: number): Result {
   const { status, code, message, errors, members } = error
   const { id } = members
   return {
@@ -72,7 +78,7 @@ function refused(index: number, error: ProblemError): Result {
     ...(typeof id === 'string' ? { id } : {}),
     code,
     detail: message,
-    ...(errors ? { errors: errors.map(inBody) } : {}),
+    ...(errors && room > 0 ? { errors: errors.slice(0, room).map(inBody) } : {}),
   }
 }
 

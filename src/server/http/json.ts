@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isJsonObject } from '../../codec/json-object.ts'
-import type { Fault } from '../../contract/errors.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { ProblemError } from '../problem/problem-error.ts'
+import { Faults } from './faults.ts'
 
 const maximumDepth = 32
 const maximumArray = 1000
+/** The most fields that an object may have. */
+export const maximumMembers = 1000
 
 /** Parses a body of UTF-8 JSON; throws 400 `invalid_json` that says where it goes wrong. */
 export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
@@ -21,37 +23,63 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
       text.includes('-0') ? (_, value: unknown) => (value === 0 ? 0 : value) : undefined,
     )
   } catch (cause) {
+    if (cause instanceof RangeError) {
+      throw new ProblemError('invalid_json', 'The body is nested too deeply.', { cause })
+    }
     const why = text.trim() === '' ? 'it is empty' : (cause as SyntaxError).message
     throw new ProblemError('invalid_json', `The body is not valid JSON: ${why}.`, { cause })
   }
 }
 
 /**
- * The faults that any body can have, whatever it describes: deeper than 32, arrays over 1,000, text that is not
+ * The faults that any body can have, whatever it describes: deeper than 32, arrays and objects over 1,000, text that is not
  * well-formed Unicode or has U+0000 in it (which SQLite would change or cut without a word).
  */
-export function structuralFaults(value: unknown, pointer = '#', depth = 1): Fault[] {
-  if (typeof value === 'string') {
-    if (value.isWellFormed() && !value.includes('\0')) return []
-    return [{ pointer, code: 'invalid_string', detail: 'must be well-formed Unicode without U+0000' }]
+export function structuralFaults(body: unknown): Faults {
+  const faults = new Faults()
+  const path: PropertyKey[] = []
+
+  function fault(code: string, detail: string): void {
+    faults.add({ pointer: pointerOf(path), code, detail })
   }
-  if (typeof value !== 'object' || value === null) return []
-  if (depth > maximumDepth) {
-    return [{ pointer, code: 'too_deep', detail: `must not be nested deeper than ${maximumDepth}` }]
+
+  function inside(step: PropertyKey, value: unknown): void {
+    path.push(step)
+    look(value)
+    path.pop()
   }
-  if (Array.isArray(value)) {
-    if (value.length > maximumArray) {
-      return [{ pointer, code: 'too_long', detail: `must not have more than ${maximumArray} items` }]
+
+  function look(value: unknown): void {
+    if (typeof value === 'string') {
+      if (!isSound(value)) fault('invalid_string', 'must be well-formed Unicode without U+0000')
+      return
     }
-    return value.flatMap((item, index) => structuralFaults(item, `${pointer}/${index}`, depth + 1))
-  }
-  return Object.entries(value).flatMap(([key, item]) => {
-    const place = `${pointer}/${escapePointer(key)}`
-    if (!key.isWellFormed() || key.includes('\0')) {
-      return [{ pointer, code: 'invalid_string', detail: 'has a name that is not well-formed Unicode' }]
+    if (typeof value !== 'object' || value === null) return
+    if (path.length >= maximumDepth) {
+      fault('too_deep', `must not be nested deeper than ${maximumDepth}`)
+    } else if (!Array.isArray(value)) {
+      const keys = Object.keys(value)
+      if (keys.length > maximumMembers) {
+        fault('too_many', `must not have more than ${maximumMembers} fields`)
+        return
+      }
+      for (const key of keys) {
+        if (isSound(key)) inside(key, (value as JsonObject)[key])
+        else fault('invalid_string', 'has a name that is not well-formed Unicode')
+      }
+    } else if (value.length > maximumArray) {
+      fault('too_long', `must not have more than ${maximumArray} items`)
+    } else {
+      for (const [index, item] of value.entries()) inside(index, item)
     }
-    return structuralFaults(item, place, depth + 1)
-  })
+  }
+
+  look(body)
+  return faults
+}
+
+function isSound(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
 }
 
 /** One step of a JSON pointer (RFC 6901 §3). */

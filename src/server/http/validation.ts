@@ -1,13 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { nearest } from '../../codec/nearest.ts'
-import type { Fault } from '../../contract/errors.ts'
 import { bare } from '../../contract/patch.ts'
 import { invalid, ProblemError, problemsIn } from '../problem/problem-error.ts'
-import { mergePatch, pointerOf, structuralFaults } from './json.ts'
+import { Faults } from './faults.ts'
+import { maximumMembers, mergePatch, pointerOf, structuralFaults } from './json.ts'
 
 type Issue = z.core.$ZodIssue
+
+const maximumLookups = 20
 
 /**
  * The whole resource that a body describes: null stands for the default, read-only fields sent back unchanged are
@@ -23,9 +25,10 @@ export function parseResource<Schema extends z.ZodObject>(
   body: unknown,
   current: JsonObject = {},
 ): z.output<Schema> {
-  const faults = structureFaults(body)
+  const faults = structureFaults(body, { ...shown.shape, ...schema.shape })
   if (!isJsonObject(body))
     throw invalid([{ pointer: '#', code: 'invalid_type', detail: 'must be an object' }])
+  addUnknownNulls(faults, schema, shown.shape, body)
   const writable = Object.fromEntries(
     Object.entries(current).filter(([key]) => Object.hasOwn(schema.shape, key)),
   )
@@ -33,31 +36,77 @@ export function parseResource<Schema extends z.ZodObject>(
     Object.entries(body).filter(([key, value]) => {
       if (Object.hasOwn(schema.shape, key) || !Object.hasOwn(shown.shape, key)) return true
       if (!Object.hasOwn(current, key) || !isDeepStrictEqual(value, current[key])) {
-        faults.push({ pointer: pointerOf([key]), code: 'read_only', detail: 'is read-only' })
+        faults.add({ pointer: pointerOf([key]), code: 'read_only', detail: 'is read-only' })
       }
       return false
     }),
   )
   const parsed = schema.safeParse(mergePatch(mergePatch({}, writable), sent), { reportInput: true })
-  if (!parsed.success) faults.push(...parsed.error.issues.flatMap((issue) => bodyFaults(issue, schema, [])))
-  if (faults.length > 0) throw invalid(unique(faults))
+  if (!parsed.success) for (const issue of parsed.error.issues) addIssue(faults, issue, schema)
+  if (faults.count > 0) throw invalid(faults.told, faults.more)
   return parsed.data as z.output<Schema>
 }
 
 /** Any body as its schema says; throws 422 with all faults at once. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
-  const faults = structureFaults(body)
+  const faults = structureFaults(body, 'shape' in schema ? (schema as unknown as z.ZodObject).shape : {})
   const parsed = schema.safeParse(body, { reportInput: true })
-  if (!parsed.success) faults.push(...parsed.error.issues.flatMap((issue) => bodyFaults(issue, schema, [])))
-  if (faults.length > 0) throw invalid(unique(faults))
+  if (!parsed.success) for (const issue of parsed.error.issues) addIssue(faults, issue, schema)
+  if (faults.count > 0) throw invalid(faults.told, faults.more)
   return parsed.data as z.output<Schema>
 }
 
-function structureFaults(body: unknown): Fault[] {
+/** Throws 422 for a body that is deeper or larger than a schema is to walk through, in stack and in time. */
+function structureFaults(body: unknown, fields: object): Faults {
+  const crowd = isJsonObject(body) ? Object.keys(body) : []
+  if (crowd.length > maximumMembers) {
+    const faults = new Faults()
+    const unknown = crowd.filter((name) => !Object.hasOwn(fields, name))
+    addUnknownFields(faults, unknown, Object.keys(fields), [])
+    throw invalid(faults.told, faults.more)
+  }
   const faults = structuralFaults(body)
-  // What goes deeper than that is not for the schema to walk through: the stack may not hold.
-  if (faults.some(({ code }) => code === 'too_deep')) throw invalid(faults)
+  if (faults.told.some(({ code }) => code === 'too_deep' || code === 'too_many')) {
+    throw invalid(faults.told, faults.more)
+  }
   return faults
+}
+
+/**
+ * In a merge patch null takes a member away (RFC 7396), so the schema never sees it: a name that is not known has to
+ * be found before.
+ *
+ * @param besides names that are known here besides those of the schema
+ */
+function addUnknownNulls(
+  faults: Faults,
+  { shape }: z.ZodObject,
+  besides: object,
+  patch: JsonObject,
+  above: readonly string[] = [],
+): void {
+  const known = Object.keys(shape)
+  const unknown: string[] = []
+  for (const [key, value] of Object.entries(patch)) {
+    const field = Object.hasOwn(shape, key) ? bare(shape[key] as z.ZodType) : undefined
+    if (field instanceof z.ZodObject && isJsonObject(value)) {
+      addUnknownNulls(faults, field, {}, value, [...above, key])
+    } else if (!field && value === null && !Object.hasOwn(besides, key)) unknown.push(key)
+  }
+  addUnknownFields(faults, unknown, known, above)
+}
+
+function addUnknownFields(
+  faults: Faults,
+  names: readonly string[],
+  known: readonly string[],
+  above: readonly PropertyKey[],
+): void {
+  faults.addEach(names, (name) => ({
+    pointer: pointerOf([...above, name]),
+    code: 'unknown_field',
+    detail: `is not a known field${meant(name, known, faults)}`,
+  }))
 }
 
 /** A query as its schema says; throws 400 with all faults at once, unknown and repeated parameters among them. */
@@ -66,54 +115,50 @@ export function parseQuery<Schema extends z.ZodObject>(
   search: string,
 ): z.output<Schema> {
   const parameters = new URLSearchParams(search)
-  const faults: Fault[] = []
+  const faults = new Faults()
   const given: Record<string, string> = {}
   for (const [name, value] of parameters) {
     if (Object.hasOwn(given, name))
-      faults.push({ parameter: name, code: 'repeated', detail: 'must be given only once' })
+      faults.add({ parameter: name, code: 'repeated', detail: 'must be given only once' })
     else if (schema && Object.hasOwn(schema.shape, name)) given[name] = value
-    else faults.push(unknownParameter(name, Object.keys(schema?.shape ?? {})))
+    else {
+      const suggestion = meant(name, Object.keys(schema?.shape ?? {}), faults)
+      const detail = `is not a known parameter${suggestion}`
+      faults.add({ parameter: name, code: 'unknown_parameter', detail })
+    }
   }
   const parsed = schema?.safeParse(given, { reportInput: true })
   if (parsed?.success === false) {
-    faults.push(
-      ...parsed.error.issues.map((issue) => ({
-        parameter: String(issue.path[0]),
-        code: codeOf(issue),
-        detail: detailOf(issue),
-      })),
-    )
+    faults.addEach(parsed.error.issues, (issue) => ({
+      parameter: String(issue.path[0]),
+      code: codeOf(issue),
+      detail: detailOf(issue, faults),
+    }))
   }
-  if (faults.length === 0) return (parsed?.data ?? {}) as z.output<Schema>
-  const code = faults.some((fault) => fault.code === 'unknown_parameter')
-    ? 'unknown_parameter'
-    : 'invalid_parameter'
-  throw new ProblemError(code, problemsIn(faults), { errors: faults })
+  if (faults.count === 0) return (parsed?.data ?? {}) as z.output<Schema>
+  const { told, more } = faults
+  const unknown = told.some(({ code }) => code === 'unknown_parameter')
+  throw new ProblemError(unknown ? 'unknown_parameter' : 'invalid_parameter', problemsIn(told, more), {
+    errors: told,
+    more,
+  })
 }
 
-function unknownParameter(parameter: string, known: readonly string[]): Fault {
-  return {
-    parameter,
-    code: 'unknown_parameter',
-    detail: `is not a known parameter${meant(parameter, known)}`,
+function addIssue(faults: Faults, issue: Issue, schema: z.ZodType): void {
+  if (issue.code === 'unrecognized_keys') {
+    addUnknownFields(faults, issue.keys, fieldsAt(schema, issue.path), issue.path)
+    return
   }
-}
-
-function bodyFaults(issue: Issue, schema: z.ZodType, above: readonly PropertyKey[]): Fault[] {
-  const path = [...above, ...issue.path]
-  if (issue.code !== 'unrecognized_keys') {
-    return [{ pointer: pointerOf(path), code: codeOf(issue), detail: detailOf(issue) }]
-  }
-  const known = fieldsAt(schema, issue.path)
-  return issue.keys.map((key) => ({
-    pointer: pointerOf([...path, key]),
-    code: 'unknown_field',
-    detail: `is not a known field${meant(key, known)}`,
+  faults.addEach([issue], () => ({
+    pointer: pointerOf(issue.path),
+    code: codeOf(issue),
+    detail: detailOf(issue, faults),
   }))
 }
 
-function meant(word: string, known: readonly string[]): string {
-  const near = nearest(word, known)
+/** What was probably meant; after some misses it is no longer looked for, because looking takes time. */
+function meant(word: string, known: readonly string[], { count }: Faults): string {
+  const near = count < maximumLookups ? nearest(word, known) : []
   return near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''
 }
 
@@ -150,14 +195,14 @@ function codeOf(issue: Issue): string {
   }
 }
 
-function detailOf(issue: Issue): string {
+function detailOf(issue: Issue, faults: Faults): string {
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined ? 'is required' : `must be ${article(issue.expected)}`
     case 'invalid_value': {
       const choices = issue.values.map(String)
       if (issue.input === undefined) return 'is required'
-      return `must be one of ${choices.join(', ')}${meant(String(issue.input), choices)}`
+      return `must be one of ${choices.join(', ')}${meant(String(issue.input), choices, faults)}`
     }
     case 'too_small':
       return sized(issue.origin, issue.inclusive === false ? 'more than' : 'at least', Number(issue.minimum))
@@ -178,8 +223,4 @@ function sized(origin: string, bound: string, value: number): string {
 function article(type: string): string {
   if (type === 'int') return 'a whole number'
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
-}
-
-function unique(faults: readonly Fault[]): Fault[] {
-  return [...new Map(faults.map((fault) => [`${fault.pointer} ${fault.code}`, fault])).values()]
 }

@@ -1,3 +1,4 @@
+import { grouped } from '../../codec/grouped.ts'
 import { type ErrorCode, type Fault, type Problem, phraseOf, statusOf } from '../../contract/errors.ts'
 
 /** A refusal with its code; the app turns it into problem details (RFC 9457). */
@@ -5,6 +6,8 @@ export class ProblemError extends Error {
   override readonly name = 'ProblemError'
   readonly code: ErrorCode
   readonly errors: readonly Fault[] | undefined
+  /** How many faults there are besides `errors`. */
+  readonly more: number
   /** Members of the problem that the code needs beside the text. */
   readonly members: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string>>
@@ -14,6 +17,7 @@ export class ProblemError extends Error {
     detail: string,
     more: {
       errors?: readonly Fault[]
+      more?: number
       members?: Readonly<Record<string, unknown>>
       headers?: Readonly<Record<string, string>>
       cause?: unknown
@@ -22,6 +26,7 @@ export class ProblemError extends Error {
     super(detail, { cause: more.cause })
     this.code = code
     this.errors = more.errors
+    this.more = more.more ?? 0
     this.members = more.members ?? {}
     this.headers = more.headers ?? {}
   }
@@ -43,6 +48,7 @@ export function problemOf(error: ProblemError, instance: string, requestId: stri
     requestId,
     ...error.members,
     ...(error.errors ? { errors: error.errors } : {}),
+    ...(error.more > 0 ? { moreErrors: error.more } : {}),
   }
 }
 
@@ -57,15 +63,15 @@ export function parentNotFound(pointer: string, kind: string, reference: string)
   return new ProblemError('not_found', detail, { errors: [{ pointer, code: 'not_found', detail }] })
 }
 
-/** 422 with every fault of the body. */
-export function invalid(errors: readonly Fault[]): ProblemError {
+/** 422 with the faults of the body, and how many there are besides. */
+export function invalid(errors: readonly Fault[], more = 0): ProblemError {
   const only = errors.every(({ code }) => code === 'read_only') ? 'read_only' : 'validation_failed'
-  return new ProblemError(only, problemsIn(errors), { errors })
+  return new ProblemError(only, problemsIn(errors, more), { errors, more })
 }
 
 /** What is wrong with a request, in one sentence: the only problem of it, or how many there are and where. */
-export function problemsIn(errors: readonly Fault[]): string {
-  return sentence(errors.length === 1 ? errors.map(told).join() : counted(errors))
+export function problemsIn(errors: readonly Fault[], more = 0): string {
+  return sentence(errors.length === 1 ? errors.map(told).join() : counted(errors, more))
 }
 
 function told(fault: Fault): string {
@@ -77,10 +83,12 @@ function told(fault: Fault): string {
 
 const namedPlaces = 10
 
-function counted(errors: readonly Fault[]): string {
+function counted(errors: readonly Fault[], more: number): string {
   const places = [...new Set(errors.map(placeOf))]
-  const more = places.length > namedPlaces ? ` and ${places.length - namedPlaces} more places` : ''
-  return `${errors.length} problems found: ${places.slice(0, namedPlaces).join(', ')}${more}`
+  const others = places.length + more - namedPlaces
+  const named = places.slice(0, namedPlaces).join(', ')
+  const rest = others > 0 ? ` and ${grouped(others)} more places` : ''
+  return `${grouped(errors.length + more)} problems found: ${named}${rest}`
 }
 
 /** `#/modules/0/title` as `modules.0.title`; a parameter by its name. */

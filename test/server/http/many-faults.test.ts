@@ -1,0 +1,116 @@
+import sql from 'sql-template-tag'
+import { expect } from 'vitest'
+import { test } from '../../helpers/academy.ts'
+
+/** A course with this many fields that nobody knows. */
+const crowd = (count: number, value: unknown = 1) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`x${index}`, value]))
+
+test.for([
+  ['values', 1],
+  ['nulls', null],
+])(
+  'of 60,000 unknown fields with %s, 100 are told and the rest are counted',
+  async ([, value], { admin }) => {
+    const { status, body, text } = await admin.post('/v1/courses', {
+      title: 'Logic',
+      ...crowd(60_000, value),
+    })
+    expect(status).toBe(422)
+    expect(body.errors).toHaveLength(100)
+    expect(body.moreErrors).toBe(59_900)
+    expect(body.detail).toMatch(/^60,000 problems found: x0, .*, x9 and 59,990 more places\.$/)
+    expect(text.length).toBeLessThan(16_000)
+  },
+)
+
+test('an object inside a body is counted before its fields are judged', async ({ admin }) => {
+  const { status, body } = await admin.post('/v1/courses', {
+    title: 'Logic',
+    adaptiveDifficulty: crowd(1001),
+  })
+  expect(status).toBe(422)
+  expect(body.errors).toEqual([
+    { pointer: '#/adaptiveDifficulty', code: 'too_many', detail: 'must not have more than 1000 fields' },
+  ])
+})
+
+test('a hundred faults are all told', async ({ admin }) => {
+  const { body } = await admin.post('/v1/courses', { title: 'Logic', ...crowd(100) })
+  expect(body.errors).toHaveLength(100)
+  expect(body).not.toHaveProperty('moreErrors')
+})
+
+test('faults in every place of a body count together', async ({ admin }) => {
+  const modules = Array.from({ length: 50 }, () => ({ title: 'One', ...crowd(30) }))
+  const { body } = await admin.post('/v1/courses', { title: 'Logic', modules, adaptiveDifficulty: crowd(7) })
+  expect(body.errors.length + body.moreErrors).toBe(50 * 30 + 7)
+  expect(body.errors).toHaveLength(100)
+})
+
+test('names as long as a body do not come back whole', async ({ admin }) => {
+  const long = Object.fromEntries(
+    Array.from({ length: 100 }, (_, index) => [`${index}${'é'.repeat(4000)}`, 1]),
+  )
+  const { body, text } = await admin.post('/v1/courses', { title: 'Logic', ...long })
+  expect(body.errors).toHaveLength(100)
+  // The client reads 64 KiB of a refusal.
+  expect(Buffer.byteLength(text)).toBeLessThan(64 * 1024)
+  const deep = (depth: number): object => (depth === 0 ? crowd(100) : { ['n'.repeat(5000)]: deep(depth - 1) })
+  const nested = await admin.post('/v1/courses', deep(20))
+  expect(Buffer.byteLength(nested.text)).toBeLessThan(64 * 1024)
+})
+
+test('a body of nothing but faults is kept small for its repetition', async ({ academy, admin }) => {
+  const body = { title: 'Logic', ...crowd(60_000) }
+  const key = { 'idempotency-key': '"a"' }
+  const first = await admin.post('/v1/courses', body, key)
+  const again = await admin.post('/v1/courses', body, key)
+  expect(again.text).toBe(first.text)
+  const kept = academy.database.one<{ size: number }>(sql`select length(body) as size from idempotency`)
+  expect(kept?.size).toBeLessThan(16_000)
+})
+
+test('the faults in all items of a batch together are told up to a thousand', async ({ admin }) => {
+  const items = Array.from({ length: 300 }, () => ({ email: 'a@b.example', ...crowd(40) }))
+  const { status, body } = await admin.post('/v1/users/batch', { items })
+  expect(status).toBe(200)
+  const told = body.results.map(({ errors = [] }: { errors?: unknown[] }) => errors.length)
+  expect(told.reduce((sum: number, count: number) => sum + count)).toBe(1000)
+  expect(body.results.at(-1)).toMatchObject({
+    status: 422,
+    code: 'validation_failed',
+    detail: expect.stringMatching(/^40 problems found: /),
+  })
+})
+
+test('an unknown field with null is refused like any other, in objects too', async ({ admin }) => {
+  const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
+  const wrong = { titel: null, adaptiveDifficulty: { windw: null }, version: null }
+  for (const answer of [
+    await admin.post('/v1/courses', { title: 'Logic', ...wrong }),
+    await admin.put(`/v1/courses/${course.id}`, wrong),
+  ]) {
+    expect(answer.status).toBe(422)
+    expect(answer.body.errors).toEqual([
+      {
+        pointer: '#/adaptiveDifficulty/windw',
+        code: 'unknown_field',
+        detail: 'is not a known field; did you mean window?',
+      },
+      { pointer: '#/titel', code: 'unknown_field', detail: 'is not a known field; did you mean title?' },
+      { pointer: '#/version', code: 'read_only', detail: 'is read-only' },
+    ])
+  }
+  const reset = await admin.put(`/v1/courses/${course.id}`, { difficulty: null, publishedAt: null })
+  expect(reset).toMatchObject({ status: 200, body: { version: 1 } })
+})
+
+test('a deep body is refused, with a signed zero in it too', async ({ admin }) => {
+  const deep = `{"title":"Logic","durationMinutes":-0,"modules":${'['.repeat(200_000)}${']'.repeat(200_000)}}`
+  const answer = await admin.send('POST', '/v1/courses', deep, { 'content-type': 'application/json' })
+  expect(answer).toMatchObject({
+    status: 400,
+    body: { code: 'invalid_json', detail: 'The body is nested too deeply.' },
+  })
+})
