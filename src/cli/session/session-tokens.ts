@@ -53,7 +53,13 @@ function refreshFetch({ io, settings, transport, profile }: SessionTokensOptions
     const plain = webFetch(transport, timeoutMs)
     const fetch = settings.debug.value ? watched(plain, io) : plain
     try {
-      return await fetch(url, request)
+      return await fetch(url, request).catch((error: unknown) => {
+        // Where the answer was lost, the old refresh token may be used up: an academy takes it once more, at once.
+        if (error instanceof ConnectionError && ['reset', 'cut_short'].includes(error.code)) {
+          return fetch(url, request)
+        }
+        throw error
+      })
     } catch (error) {
       if (!(error instanceof ConnectionError || error instanceof TimeoutError)) throw error
       const why = [`Cannot refresh the session of profile ${profile}`]

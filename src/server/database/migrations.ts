@@ -16,7 +16,7 @@ export interface MigrationContext {
 type Migration = (database: Database, context: MigrationContext) => void
 
 /** In order; the number of those applied is the database's version. Append only. */
-const migrations: readonly Migration[] = [createAcademy, addSignIn]
+const migrations: readonly Migration[] = [createAcademy, addSignIn, addSuccessors]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
 const firstUserEmail = 'admin@academy.local'
@@ -73,4 +73,9 @@ function addSignIn(database: Database, { now }: MigrationContext): void {
   database.run(sql`
     insert into oauth_clients (id, name, redirect_uris, is_public, created_at)
     values (${ownClientId}, 'learnctl', ${JSON.stringify(ownRedirectUris)}, 1, ${now})`)
+}
+
+/** What a refresh token was exchanged for, so that an answer that was lost can be asked for once more. */
+function addSuccessors(database: Database): void {
+  database.run(sql`alter table refresh_tokens add column successor text`)
 }

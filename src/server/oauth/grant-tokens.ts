@@ -10,6 +10,7 @@ import { givableScopes } from './scope-text.ts'
 
 const accessMs = 60 * 60 * 1000
 const dayMs = 24 * 60 * 60 * 1000
+const graceMs = 10_000
 
 /** How many days a grant lasts: without being used, and at most. */
 export const grantDays = { unused: 30, atMost: 90 } as const
@@ -31,6 +32,9 @@ interface RefreshRow extends Row {
   readonly grant_id: string
   readonly expires_at: string
   readonly used_at: string | null
+  /** The hash of the refresh token that came in its place; null before that, and once it was exchanged again. */
+  readonly successor: string | null
+  readonly successor_used: number | null
   readonly client_id: string
   readonly scopes: string
   readonly created_at: string
@@ -57,7 +61,8 @@ export function openGrant(
 /**
  * Exchanges a refresh token for new tokens; it is good for one time. One that was used before ends the whole grant,
  * because nobody can tell the thief from the owner (RFC 9700 §4.14.2): therefore the refusal is given back, to be
- * thrown after the commit.
+ * thrown after the commit. But an answer may be lost on its way: within ten seconds, as long as the refresh token in it
+ * was not used, the same client may ask once more, and that token is dead from then on.
  */
 export function rotate(
   issuing: Issuing,
@@ -69,10 +74,12 @@ export function rotate(
   const time = now.toISOString()
   const hash = digest(refreshToken)
   const row = database.one<RefreshRow>(sql`
-    select r.grant_id, r.expires_at, r.used_at, g.client_id, g.scopes, g.created_at, g.revoked_at, u.role, u.status
+    select r.grant_id, r.expires_at, r.used_at, r.successor, s.used_at is not null as successor_used, g.client_id,
+      g.scopes, g.created_at, g.revoked_at, u.role, u.status
     from refresh_tokens r join grants g on g.id = r.grant_id join users u on u.id = g.user_id
+      left join refresh_tokens s on s.hash = r.successor
     where r.hash = ${hash}`)
-  if (row?.used_at) {
+  if (row?.used_at && !isLostAnswer(row, row.used_at, client, now)) {
     revokeGrant(database, row.grant_id, time)
     return new OAuthError(
       'invalid_grant',
@@ -88,9 +95,21 @@ export function rotate(
     return new OAuthError('invalid_scope', `The scope exceeds what was granted: ${granted.join(' ')}.`)
   }
   const scopes = givableScopes(asked ?? granted, row.role)
-  database.run(sql`update refresh_tokens set used_at = ${time} where hash = ${hash}`)
+  const tokens = issueTokens(issuing, { grantId: row.grant_id, createdAt: row.created_at, scopes })
+  const successor = row.used_at ? null : digest(tokens.refreshToken)
+  database.run(sql`
+    update refresh_tokens set used_at = coalesce(used_at, ${time}), successor = ${successor} where hash = ${hash}`)
+  // Whoever shows the lost one after all is not the client that asked again.
+  if (row.successor)
+    database.run(sql`update refresh_tokens set used_at = ${time} where hash = ${row.successor}`)
   database.run(sql`update grants set last_used_at = ${time} where id = ${row.grant_id}`)
-  return issueTokens(issuing, { grantId: row.grant_id, createdAt: row.created_at, scopes })
+  return tokens
+}
+
+/** True for a client that asks again because it never saw the answer, as far as anybody can tell. */
+function isLostAnswer(row: RefreshRow, usedAt: string, client: OAuthClient, now: Date): boolean {
+  const soon = now.getTime() - Date.parse(usedAt) < graceMs
+  return soon && row.client_id === client.id && row.successor !== null && row.successor_used === 0
 }
 
 function issueTokens(

@@ -21,12 +21,16 @@ import { signedIn, storedTokens, storeProfile, tokensIn } from '../../helpers/si
 const test = academyTest.extend('user', async ({ academy, admin, clock }, { onCleanup }) => {
   const asked: string[] = []
   const transport = elsewhere(academy)
-  const state = { wrongByMs: 0 }
+  const state = { wrongByMs: 0, lostAnswers: 0 }
   const cli = testCli({
     now: () => clock.now().getTime() + state.wrongByMs,
     transport: async (request) => {
       asked.push(`${request.method} ${new URL(request.url).pathname}`)
       const response = await transport(request)
+      if (state.lostAnswers > 0) {
+        state.lostAnswers -= 1
+        throw new ConnectionError(request, 'reset', 'The connection was closed')
+      }
       return { ...response, headers: { ...response.headers, date: clock.now().toUTCString() } }
     },
   })
@@ -46,6 +50,25 @@ describe('an access token', () => {
     expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
     expect(user.asked).toEqual(['GET /v1/courses'])
     expect(tokensIn(user.config)).toEqual(user.tokens)
+  })
+
+  test('is asked for once more where the answer was lost, and the session goes on', async ({
+    user,
+    clock,
+  }) => {
+    clock.advance(2 * hour)
+    user.state.lostAnswers = 1
+    expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
+    expect(user.asked).toEqual([refresh, refresh, 'GET /v1/courses'])
+    clock.advance(2 * hour)
+    expect(await user.run('courses list')).toMatchObject({ code: 0, stderr: '' })
+  })
+
+  test('is asked for no third time', async ({ user, clock }) => {
+    clock.advance(2 * hour)
+    user.state.lostAnswers = 3
+    expectClearError(await user.run('courses list'), 7, 'The connection was closed')
+    expect(user.asked).toEqual([refresh, refresh])
   })
 
   test('is refreshed before its end, and stored', async ({ user, clock }) => {
