@@ -1,0 +1,70 @@
+import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
+import { bareName, memberOf } from './member.ts'
+
+/** A list as it was found in a body. */
+export interface FoundList {
+  readonly items: readonly unknown[]
+  /** The objects around it, the whole body first; none for a bare array. */
+  readonly around: readonly JsonObject[]
+}
+
+/** Names of lists that say nothing about what is in them, in the order in which they are believed. */
+const generalNames = [
+  ...['data', 'items', 'results', 'records', 'rows', 'entries', 'content', 'value', 'values', 'docs'],
+  ...['documents', 'list', 'collection', 'elements', 'members', 'hits', 'nodes', 'objects', 'resources'],
+]
+/** Lists that stand beside what was asked for, whatever is in them. */
+const besides: ReadonlySet<string> = new Set([
+  ...['errors', 'error', 'warnings', 'links', 'tags', 'messages', 'notices', 'included', 'meta'],
+  ...['facets', 'filters', 'columns', 'fields', 'headers', 'roles', 'scopes', 'permissions', 'sort'],
+])
+/** Objects that a list may be in. `_embedded` is HAL's. */
+const envelopes = ['data', 'result', 'results', 'response', 'payload', 'body', 'embedded', 'content', 'page']
+/** A thing of the API has one of these at least; an error or a link has not. */
+const telling = ['id', 'title', 'email', 'courseId', 'learnerId']
+const deepest = 3
+
+/**
+ * Finds the list in a body: a bare array, a member whose name says so, or an object's only array if it holds things
+ * as the API has them; also inside an envelope. Null where there is none: errors, links and tags are no lists.
+ *
+ * @param names what the list may be called, such as `courses`
+ */
+export function listIn(body: unknown, names: readonly string[], noun?: string): FoundList | null {
+  if (Array.isArray(body)) return { items: body, around: [] }
+  const known = [...new Set(['data', ...names, ...generalNames].map(bareName))]
+  return isJsonObject(body) ? inObject(body, known, names.map(bareName), noun, deepest) : null
+}
+
+function inObject(
+  body: JsonObject,
+  known: readonly string[],
+  own: readonly string[],
+  noun: string | undefined,
+  depth: number,
+): FoundList | null {
+  const members = Object.entries(body).map(([name, value]) => ({ name: bareName(name), value }))
+  const lists = members.flatMap(({ name, value }) => (Array.isArray(value) ? [{ name, value }] : []))
+  const named = known.flatMap((name) => lists.filter((list) => list.name === name))
+  const unnamed = lists.filter(({ name }) => !besides.has(name) && !known.includes(name))
+  const [only, ...others] = unnamed
+  const like = only && others.length === 0 && holdsThings(only.value, noun) ? only : undefined
+  const found = named[0] ?? like
+  if (found) return { items: found.value, around: [body] }
+  // Go writes an empty list as null.
+  if (members.some(({ name, value }) => value === null && own.includes(name))) {
+    return { items: [], around: [body] }
+  }
+  if (depth === 0) return null
+  const objects = members.filter(({ name, value }) => isJsonObject(value) && !besides.has(name))
+  const inner = objects.length === 1 ? objects : objects.filter(({ name }) => envelopes.includes(name))
+  for (const { value } of inner) {
+    const deeper = isJsonObject(value) ? inObject(value, known, own, noun, depth - 1) : null
+    if (deeper) return { ...deeper, around: [body, ...deeper.around] }
+  }
+  return null
+}
+
+function holdsThings([first]: readonly unknown[], noun: string | undefined): boolean {
+  return telling.some((field) => memberOf(first, field, noun) !== undefined)
+}

@@ -1,0 +1,31 @@
+import type { Operation } from '../contract/operation.ts'
+
+/** What platforms call the things of each resource, the API's own word first. */
+const words: Readonly<Record<string, readonly string[]>> = {
+  course: ['course'],
+  lesson: ['lesson'],
+  user: ['user', 'learner', 'student', 'member', 'account', 'profile'],
+  learner: ['learner', 'user', 'student', 'member', 'account'],
+  enrollment: ['enrollment', 'enrolment'],
+  progress: ['progress', 'learnerProgress', 'courseProgress'],
+  key: ['key', 'apiKey'],
+  app: ['app', 'application', 'client'],
+  row: ['row', 'learner', 'record', 'student', 'user'],
+}
+
+/** The noun of an operation's things: `course` for `courses.list`, `row` for the rows of analytics. */
+export function nounOf({ id }: Pick<Operation, 'id'>): string {
+  const [group = ''] = id.split('.')
+  return group === 'analytics' ? 'row' : group.replace(/s$/, '')
+}
+
+/** What platforms call a thing of this noun. */
+export function wordsOf(noun: string | undefined): readonly string[] {
+  return noun === undefined ? [] : (words[noun] ?? [noun])
+}
+
+/** What platforms call a list of what an operation answers: `courses`, `learners`, `versions`. */
+export function listNamesOf({ id, path }: Pick<Operation, 'id' | 'path'>): readonly string[] {
+  const said = [path.split('/').at(-1) ?? '', id.split('.')[1] ?? '']
+  return [...said, ...wordsOf(nounOf({ id })).flatMap((word) => [`${word}s`, word, `${word}List`])]
+}

@@ -1,0 +1,43 @@
+import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
+import { isRemark } from './envelope.ts'
+import { bareName } from './member.ts'
+
+/** Words by which a `status` says that it failed. */
+const failed = /^(error|errors|fail|failed|failure)$/i
+/** What else an answer without a thing in it says. */
+const explanations: ReadonlySet<string> = new Set([
+  ...['path', 'detail', 'details', 'title', 'description', 'type', 'instance', 'reason', 'success'],
+])
+
+/**
+ * The status that a success with this body really has: that which the body names, 422 where it only says that it
+ * failed (`success: false`, `error`, `errors`), null where it does not. A thing may have such fields of its own: one
+ * with an id is a thing, and a `status` counts only where nothing else is there.
+ */
+export function statusOfFailure(body: unknown): number | null {
+  if (!isJsonObject(body)) return null
+  const said = new Map(Object.entries(body).map(([name, value]) => [bareName(name), value]))
+  if (said.has('id') || said.has('uuid')) return null
+  const status = statusIn(body, said)
+  const bare = [...said].every(([name, value]) => value === null || isRemark(name) || explanations.has(name))
+  const failing =
+    said.get('success') === false ||
+    said.get('ok') === false ||
+    isSaid(said.get('error')) ||
+    isSaid(said.get('errors')) ||
+    (bare && (status !== null || failed.test(String(said.get('status') ?? ''))))
+  return failing ? (status ?? 422) : null
+}
+
+/** True for what tells an error: neither nothing, nor false, nor a count. */
+function isSaid(value: unknown): boolean {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length > 0
+  return value === true || (isJsonObject(value) && Object.keys(value).length > 0)
+}
+
+/** A status of HTTP that means an error, as a number or as text. */
+function statusIn({ error }: JsonObject, said: ReadonlyMap<string, unknown>): number | null {
+  const inner = isJsonObject(error) ? [error['status'], error['code']] : []
+  const numbers = [said.get('statuscode'), said.get('status'), said.get('code'), ...inner].map(Number)
+  return numbers.find((each) => Number.isInteger(each) && each >= 400 && each <= 599) ?? null
+}

@@ -1,0 +1,158 @@
+import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
+import type { HttpHeaders } from '../contract/http.ts'
+import { nextLinkOf } from './link-header.ts'
+import { bareName } from './member.ts'
+
+/** A query parameter and its value. */
+export interface Parameter {
+  readonly name: string
+  readonly value: string
+}
+
+/** What a page of a list says about where it stands; null for what it does not say. */
+export interface PagingHints {
+  /** The parameter that asks for the next page, where the platform gave its value: a cursor or a token. */
+  readonly cursor: Parameter | null
+  /** The address of the next page as it was given: absolute, or relative to that of this one. */
+  readonly address: string | null
+  /** The number of this page as it counts them, and the parameter that takes one. */
+  readonly page: Parameter | null
+  /** The number of the next page. */
+  readonly nextPage: number | null
+  readonly pages: number | null
+  readonly offset: Parameter | null
+  /** How many items the whole list has. */
+  readonly total: number | null
+  /** How many items a page has. */
+  readonly size: number | null
+  /** Whether there are more. */
+  readonly more: boolean | null
+}
+
+const pagingObjects: ReadonlySet<string> = new Set([
+  ...['meta', 'metadata', 'pagination', 'paginator', 'paging', 'pageinfo', 'page', 'pages', 'links', 'cursors'],
+  ...['responsemetadata', 'cursor'],
+])
+const addresses = ['next', 'nextlink', 'nextpageurl', 'nexturl', 'nexthref', 'nextpagelink', 'nextpage', 'nexturi']
+const cursors = ['nextcursor', 'nextpagecursor', 'nextpagetoken', 'nexttoken', 'continuationtoken']
+const pageCounts = ['totalpages', 'lastpage', 'pagecount', 'numpages', 'pages', 'last']
+const pageNumbers = ['page', 'currentpage', 'pagenumber', 'pageno', 'pageindex', 'current']
+const totals = [
+  ...['recordsfiltered', 'total', 'totalcount', 'totalitems', 'totalelements', 'totaldocs', 'totalresults'],
+  ...['totalrecords', 'totalentries', 'numfound', 'count'],
+]
+const sizes = ['perpage', 'pagesize', 'limit', 'size', 'itemsperpage']
+const mores = ['hasmore', 'more', 'hasnext', 'hasnextpage', 'moreavailable', 'istruncated', 'truncated']
+const ends = ['last', 'islast', 'islastpage', 'done']
+
+/**
+ * What a page says, in its body and its headers, in any of the styles that platforms have.
+ *
+ * @param around the objects that the list is in
+ */
+export function hintsIn(around: readonly JsonObject[], headers: HttpHeaders): PagingHints {
+  const said = new Map(around.flatMap((object) => saidIn(object)).reverse())
+  const find = <Value>(names: readonly string[], read: (value: unknown) => Value | null) => {
+    for (const name of names) {
+      const entry = said.get(name)
+      const value = entry === undefined ? null : read(entry.value)
+      if (entry && value !== null) return { name: entry.name, value }
+    }
+    return null
+  }
+  const valueOf = <Value>(names: readonly string[], read: (value: unknown) => Value | null) =>
+    find(names, read)?.value ?? null
+  const spring = said.has('totalpages') ? find(['number'], countOf) : null
+  const page = find(pageNumbers, countOf) ?? spring
+  const offset = find(['offset', 'skip'], countOf)
+  const end = valueOf(ends, flagOf)
+
+  return {
+    cursor: cursorIn(find, said),
+    address: nextLinkOf(headers['link'] ?? null) ?? valueOf([...addresses, 'nextrecordsurl'], addressOf),
+    page: page && { name: /^page.+$/i.test(page.name) ? page.name : 'page', value: String(page.value) },
+    nextPage: valueOf(['nextpage', 'next'], countOf),
+    pages: valueOf(pageCounts, countOf),
+    offset: offset && { name: offset.name, value: String(offset.value) },
+    total: valueOf(totals, countOf) ?? totalIn(headers),
+    size: valueOf(sizes, countOf),
+    more: valueOf(mores, flagOf) ?? (end === null ? null : !end),
+  }
+}
+
+interface Said {
+  readonly name: string
+  readonly value: unknown
+}
+
+/** What an object says about paging, and the objects in it that are there for that, the nearest to the list first. */
+function saidIn(object: JsonObject, depth = 2): (readonly [string, Said])[] {
+  const own = Object.entries(object).flatMap(([name, value]) => {
+    if (Array.isArray(value)) return bareLinkName(name) === 'links' ? relationsIn(value) : []
+    return [[bareLinkName(name), { name, value }] as const]
+  })
+  const inner = Object.entries(object).flatMap(([name, value]) =>
+    depth > 0 && isJsonObject(value) && pagingObjects.has(bareLinkName(name)) ? saidIn(value, depth - 1) : [],
+  )
+  return [...own, ...inner]
+}
+
+/** `@odata.nextLink` and `opensearch:totalResults` without what stands in front. */
+function bareLinkName(name: string): string {
+  return bareName(name.replace(/^.*[.:@$]/, ''))
+}
+
+/** Links as a list: `[{"rel": "next", "href": "…"}]`. */
+function relationsIn(links: readonly unknown[]): (readonly [string, Said])[] {
+  return links.flatMap((link) => {
+    const relation = isJsonObject(link) ? (link['rel'] ?? link['relation']) : null
+    return relation === 'next' ? [['next', { name: 'next', value: link }] as const] : []
+  })
+}
+
+type Find = <Value>(names: readonly string[], read: (value: unknown) => Value | null) => { name: string; value: Value } | null
+
+function cursorIn(find: Find, said: ReadonlyMap<string, Said>): Parameter | null {
+  const named = find(cursors, tokenOf)
+  if (named) return { name: parameterOf(named.name), value: named.value }
+  // GraphQL and Facebook: where this page ends.
+  const end = find(['endcursor', 'after'], tokenOf)
+  if (end && said.has('next') === false) return { name: 'after', value: end.value }
+  const next = find(['next'], (value) => (addressOf(value) === null ? tokenOf(value) : null))
+  return next && { name: 'cursor', value: next.value }
+}
+
+/** The parameter that takes what a field gives: `next_cursor` is sent as `cursor`, `nextPageToken` as `pageToken`. */
+function parameterOf(field: string): string {
+  const bare = field.replace(/^.*[.:@$]/, '')
+  if (/^next_?token$/i.test(bare) || /^continuation/i.test(bare)) return bare
+  const rest = bare.replace(/^next_?/i, '')
+  return /cursor$/i.test(rest) ? 'cursor' : rest.charAt(0).toLowerCase() + rest.slice(1)
+}
+
+/** A text that cannot be taken for an address or a number. */
+function tokenOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null
+}
+
+function addressOf(value: unknown): string | null {
+  if (isJsonObject(value)) return addressOf(value['href'] ?? value['url'])
+  return typeof value === 'string' && /^(https?:\/\/|\/|\?)/i.test(value) ? value : null
+}
+
+/** A whole number from 0 on, also as text. */
+function countOf(value: unknown): number | null {
+  const number = typeof value === 'string' && /^\d+(\.0+)?$/.test(value) ? Number(value) : value
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : null
+}
+
+function flagOf(value: unknown): boolean | null {
+  if (typeof value === 'boolean') return value
+  return value === 'true' ? true : value === 'false' ? false : null
+}
+
+/** `X-Total-Count: 30`, `X-Total: 30`, `Content-Range: items 0-9/30`. */
+function totalIn(headers: HttpHeaders): number | null {
+  const ranged = /\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1]
+  return countOf(headers['x-total-count'] ?? headers['x-total'] ?? ranged)
+}
