@@ -57,6 +57,10 @@ export interface Result<Data> {
   readonly etag: string | null
   /** True if this is the response to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean
+  /** The `Location` header: where what was made is (RFC 9110 §10.2.2). */
+  readonly location: string | null
+  /** True if the platform does not offer the operation, and the data is the item of its list. */
+  readonly fromList: boolean
   /** The `Date` header, from the server's clock (RFC 9110 §6.6.1). */
   readonly date: string | null
 }
@@ -67,7 +71,7 @@ export type Item<O extends Operation> = Answer<O> extends { data: readonly (infe
 /** One page of a list. */
 export interface Page<O extends Operation> {
   readonly data: readonly Item<O>[]
-  /** True if there is another page. */
+  /** True if the list has more, whether the platform says how to get it or not. */
   readonly more: boolean
   /** The whole body, including what is beside `data`. */
   readonly body: Answer<O>

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
+import { assertNoFailure, type Refuse, readAnswer, readPage } from './answer.ts'
 import { normaliseBaseUrl } from './base-url.ts'
 import {
   type AnyInput,
@@ -12,34 +13,15 @@ import {
   type Result,
   requestOf as requestFor,
 } from './call-input.ts'
-import {
-  assertMediaType,
-  leave,
-  listOf,
-  readBytes,
-  readJson,
-  type StreamedResponse,
-  streamed,
-} from './decode.ts'
-import { encodeIdempotencyKey, encodeQuery, type QueryParameters } from './encode.ts'
-import { RequestError } from './errors.ts'
+import { assertMediaType, leave, type StreamedResponse, streamed } from './decode.ts'
+import { NotOfferedError } from './errors.ts'
+import { listBodyOf } from './list-body.ts'
 import { offeringErrorOf } from './offering.ts'
-import { readPage, readPages } from './pages.ts'
-import type { CredentialKind } from './problem.ts'
+import { readPages } from './pages.ts'
+import { type CredentialKind, errorOf } from './problem.ts'
+import { type RawRequest, rawRequestOf } from './raw-request.ts'
 import type { Wait } from './retry.ts'
 import { createSender, type ExchangeReport, type Translate } from './sender.ts'
-
-/** A plain HTTP request, for paths that the contract does not declare. */
-export interface RawRequest {
-  readonly method: string
-  /** Begins with `/`, such as `/v1/courses`; it is appended to the base URL. */
-  readonly path: string
-  readonly query?: QueryParameters
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: string
-  readonly idempotencyKey?: string
-  readonly signal?: AbortSignal
-}
 
 /** Calls operations on one platform. It throws only the errors of errors.ts, or the reason of an aborted signal. */
 export interface Caller {
@@ -92,6 +74,9 @@ export interface CallerOptions {
   readonly onExchange?: ((report: ExchangeReport) => void) | undefined
 }
 
+/** How many pages of a list are looked through for one thing. */
+const maximumListPages = 25
+
 /** Creates a caller for one platform. Throws RequestError if the base URL is invalid. */
 export function createCaller(options: CallerOptions): Caller {
   const baseUrl = normaliseBaseUrl(options.baseUrl)
@@ -114,6 +99,14 @@ export function createCaller(options: CallerOptions): Caller {
     onExchange: options.onExchange,
   })
 
+  const refuse: Refuse = (target, reply) =>
+    errorOf(
+      target,
+      reply,
+      options.authorization ? (options.credential ?? 'api_key') : null,
+      options.now ?? Date.now,
+    )
+
   function requestOf(
     operation: Operation,
     input: AnyInput = {},
@@ -123,12 +116,22 @@ export function createCaller(options: CallerOptions): Caller {
   }
 
   function translating(request: HttpRequest, operation: Operation, input: AnyInput = {}): Translate {
-    return (error) => offeringErrorOf(request, operation, input.params ?? {}, error, readList)
+    return (error) =>
+      offeringErrorOf(request, operation, input.params ?? {}, error, (path) => readList(operation, path))
   }
 
-  async function readList(path: string): Promise<unknown> {
-    const request = { method: 'GET', url: baseUrl + path, headers: { accept: 'application/json' } }
-    return sender.sendOnce(request, (reply) => readJson(request, reply))
+  /** The pages of the list at a path, each asked for once, and not more than are looked through for one thing. */
+  async function* readList(operation: Operation, path: string): AsyncGenerator<readonly unknown[]> {
+    const first = { method: 'GET', url: baseUrl + path, headers: { accept: 'application/json' } }
+    const list = { ...operation, path: `/${path.slice(1)}` } as const
+    const read = (request: OutgoingRequest) =>
+      sender.sendOnce(request, (reply) => readPage(request, reply, list, refuse))
+    let left = maximumListPages
+    for await (const page of readPages(first, read)) {
+      yield page.list.items
+      left -= 1
+      if (left === 0) return
+    }
   }
 
   async function call<const O extends Operation>(
@@ -138,14 +141,23 @@ export function createCaller(options: CallerOptions): Caller {
     const request = requestOf(operation, input)
     const consume = async (reply: HttpResponse) => ({
       // The answer is the server's word: older and newer ones say less and more than the contract.
-      data: (await readAnswer(request, reply, operation)) as Answer<O>,
+      data: (await readAnswer(request, reply, operation, refuse)) as Answer<O>,
       status: reply.status,
       requestId: reply.headers['x-request-id'] ?? null,
       etag: reply.headers['etag'] ?? null,
       replayed: reply.headers['idempotent-replayed'] === 'true',
+      location: reply.headers['location'] ?? null,
+      fromList: false,
       date: reply.headers['date'] ?? null,
     })
-    return sender.send(request, consume, translating(request, operation, input))
+    try {
+      return await sender.send(request, consume, translating(request, operation, input))
+    } catch (error) {
+      if (!(error instanceof NotOfferedError) || error.listed === undefined) throw error
+      const none = { requestId: null, etag: null, replayed: false, location: null, date: null }
+      // As above: what a list shows is the server's word.
+      return { ...none, data: error.listed as Answer<O>, status: 200, fromList: true }
+    }
   }
 
   async function open(
@@ -159,6 +171,7 @@ export function createCaller(options: CallerOptions): Caller {
       try {
         assertMediaType(request, reply, media)
       } catch (error) {
+        await assertNoFailure(request, reply, refuse)
         await leave(reply)
         throw error
       }
@@ -173,38 +186,24 @@ export function createCaller(options: CallerOptions): Caller {
   ): AsyncGenerator<Page<O>> {
     const first = requestOf(operation, input)
     const read = (request: OutgoingRequest) =>
-      sender.send(request, (reply) => readPage(request, reply), translating(request, operation, input))
-    for await (const { body, requestId, next } of readPages(first, read)) {
+      sender.send(
+        request,
+        (reply) => readPage(request, reply, operation, refuse),
+        translating(request, operation, input),
+      )
+    for await (const { list, headers, more } of readPages(first, read)) {
       // As in `call`: what a list holds is the server's word.
-      yield { data: body.data as readonly Item<O>[], body: body as Answer<O>, more: next !== null, requestId }
+      yield {
+        data: list.items as readonly Item<O>[],
+        body: listBodyOf(list) as Answer<O>,
+        more,
+        requestId: headers['x-request-id'] ?? null,
+      }
     }
   }
 
   function rawRequest(raw: RawRequest): OutgoingRequest {
-    const method = raw.method.toUpperCase()
-    const address = baseUrl + raw.path + encodeQuery(raw.query)
-    if (!raw.path.startsWith('/') || !URL.canParse(address) || raw.path.includes('#')) {
-      throw new RequestError(
-        'invalid_path',
-        `${raw.path} is not a path: it must begin with /, such as /v1/courses`,
-      )
-    }
-    const own = Object.fromEntries(
-      Object.entries(raw.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
-    )
-    const key = method === 'POST' ? encodeIdempotencyKey(raw.idempotencyKey ?? newIdempotencyKey()) : null
-    return {
-      method,
-      url: address,
-      headers: {
-        accept: 'application/json',
-        ...(raw.body !== undefined && { 'content-type': 'application/json' }),
-        ...(key !== null && { 'idempotency-key': key }),
-        ...own,
-      },
-      ...(raw.body !== undefined && { body: raw.body }),
-      ...(raw.signal && { signal: raw.signal }),
-    }
+    return rawRequestOf(baseUrl, raw, newIdempotencyKey)
   }
 
   return {
@@ -215,16 +214,6 @@ export function createCaller(options: CallerOptions): Caller {
     rawRequest,
     send: (raw) => sender.send(rawRequest(raw), async (reply) => streamed(reply)),
   }
-}
-
-async function readAnswer(request: HttpRequest, reply: HttpResponse, operation: Operation): Promise<unknown> {
-  if (operation.response !== null) {
-    const body = await readJson(request, reply)
-    return operation.list ? listOf(request, body) : body
-  }
-  // Nothing is expected; what comes all the same is read away, so that the connection can serve again.
-  await readBytes(reply, 64 * 1024)
-  return undefined
 }
 
 async function sleepFor(ms: number, signal?: AbortSignal): Promise<void> {

@@ -1,16 +1,8 @@
-import { isJsonObject } from '../codec/json-object.ts'
 import type { HttpBody, HttpResponse } from '../contract/http.ts'
 import { hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
 
 /** The most that is held of a success that is read as a whole: 64 MiB. */
 const maximumBodyBytes = 64 * 1024 * 1024
-
-/** A list as every server's is shown: the items, and the way on when the body names one. */
-export interface ListBody {
-  readonly data: readonly unknown[]
-  readonly nextCursor: string | null
-  readonly [member: string]: unknown
-}
 
 /** A response whose body is a stream of bytes. */
 export interface StreamedResponse extends HttpResponse {
@@ -77,26 +69,6 @@ export async function readJson(
   }
 }
 
-/**
- * The body of a list, from a bare array, from `{data}`, or from an object whose only array holds the items; other
- * members stay. Throws ProtocolError when no list is in it.
- */
-export function listOf(target: Target, body: unknown): ListBody {
-  if (Array.isArray(body)) return { data: body, nextCursor: null }
-  if (isJsonObject(body)) {
-    const data = Array.isArray(body['data']) ? body['data'] : onlyArray(body)
-    const cursor = body['nextCursor']
-    if (data)
-      return { ...body, data, nextCursor: typeof cursor === 'string' && cursor !== '' ? cursor : null }
-  }
-  throw new ProtocolError(target, 'unexpected_shape', `${answer(target)} contains no list`)
-}
-
-function onlyArray(body: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
-  const arrays = Object.values(body).filter((member) => Array.isArray(member))
-  return arrays.length === 1 ? arrays[0] : undefined
-}
-
 /** Throws ProtocolError when a stream that was asked for in one of `media` comes as a web page or as JSON instead. */
 export function assertMediaType(target: Target, reply: HttpResponse, media: readonly string[]): void {
   const type = mediaTypeOf(reply)
@@ -113,6 +85,7 @@ function pageInstead(target: Target): ProtocolError {
   return new ProtocolError(target, 'html', message)
 }
 
-function answer(target: Target): string {
+/** `The response from school.example to GET /v1/courses`, as messages begin. */
+export function answer(target: Target): string {
   return `The response from ${hostOf(target)} to ${lineOf(target)}`
 }

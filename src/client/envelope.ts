@@ -37,5 +37,7 @@ function contentOf(body: unknown, noun: string): unknown {
   const alone = members.length === 1
   const expected = envelopes.has(bareName(name)) || wordsOf(noun).map(bareName).includes(bareName(name))
   if (isJsonObject(value)) return alone || expected ? value : undefined
-  return expected && Array.isArray(value) && value.length === 1 && isJsonObject(value[0]) ? value[0] : undefined
+  return expected && Array.isArray(value) && value.length === 1 && isJsonObject(value[0])
+    ? value[0]
+    : undefined
 }

@@ -128,6 +128,7 @@ export type ProtocolCode =
   | 'unexpected_shape'
   | 'unexpected_type'
   | 'cursor_repeated'
+  | 'incomplete'
   | 'foreign_link'
 
 /** There was a response, but not a valid one of this API: the URL may be wrong. */
@@ -154,8 +155,10 @@ export class NotOfferedError extends Error {
   /** The operation's id, `courses.versions`. */
   readonly operation: string
   readonly status: number
+  /** The thing that was asked for, as the platform's list shows it; undefined if it does not. */
+  readonly listed: unknown
 
-  constructor(target: Target, operation: string, cause: ApiError) {
+  constructor(target: Target, operation: string, cause: ApiError, listed?: unknown) {
     super(`${hostOf(target)} does not support ${operation} (${lineOf(target)} returned ${cause.status})`, {
       cause,
     })
@@ -163,6 +166,7 @@ export class NotOfferedError extends Error {
     this.url = target.url
     this.operation = operation
     this.status = cause.status
+    this.listed = listed
   }
 }
 

@@ -1,5 +1,16 @@
 import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
+import type { Operation } from '../contract/operation.ts'
+import { answer } from './decode.ts'
+import { ProtocolError, type Target } from './errors.ts'
 import { bareName, memberOf } from './member.ts'
+import { listNamesOf, nounOf } from './nouns.ts'
+
+/** A list as every server's is shown: the items, and the way on when the body names one. */
+export interface ListBody {
+  readonly data: readonly unknown[]
+  readonly nextCursor: string | null
+  readonly [member: string]: unknown
+}
 
 /** A list as it was found in a body. */
 export interface FoundList {
@@ -23,6 +34,24 @@ const envelopes = ['data', 'result', 'results', 'response', 'payload', 'body', '
 /** A thing of the API has one of these at least; an error or a link has not. */
 const telling = ['id', 'title', 'email', 'courseId', 'learnerId']
 const deepest = 3
+
+/** The list that an operation asked for. Throws ProtocolError where the body has none. */
+export function foundList(
+  target: Target,
+  body: unknown,
+  operation: Pick<Operation, 'id' | 'path'>,
+): FoundList {
+  const found = listIn(body, listNamesOf(operation), nounOf(operation))
+  if (found) return found
+  throw new ProtocolError(target, 'unexpected_shape', `${answer(target)} contains no list`)
+}
+
+/** A list as a body with its items in `data`; other members of the object around it stay. */
+export function listBodyOf({ items, around }: FoundList): ListBody {
+  const holder = around.at(-1) ?? {}
+  const cursor = holder['nextCursor']
+  return { ...holder, data: items, nextCursor: typeof cursor === 'string' && cursor !== '' ? cursor : null }
+}
 
 /**
  * Finds the list in a body: a bare array, a member whose name says so, or an object's only array if it holds things

@@ -15,7 +15,8 @@ const words: Readonly<Record<string, readonly string[]>> = {
 
 /** The noun of an operation's things: `course` for `courses.list`, `row` for the rows of analytics. */
 export function nounOf({ id }: Pick<Operation, 'id'>): string {
-  const [group = ''] = id.split('.')
+  // A path stands for an operation that is not declared.
+  const group = id.split('.')[0]?.split('/').at(-1) ?? ''
   return group === 'analytics' ? 'row' : group.replace(/s$/, '')
 }
 

@@ -9,12 +9,18 @@ const explanations: ReadonlySet<string> = new Set([
   ...['path', 'detail', 'details', 'title', 'description', 'type', 'instance', 'reason', 'success'],
 ])
 
+/** The status of a failure that came as a success: said in the body, or a stand-in where it says none. */
+export interface FailureStatus {
+  readonly said: number
+  readonly certain: boolean
+}
+
 /**
- * The status that a success with this body really has: that which the body names, 422 where it only says that it
- * failed (`success: false`, `error`, `errors`), null where it does not. A thing may have such fields of its own: one
- * with an id is a thing, and a `status` counts only where nothing else is there.
+ * The failure that a body tells of, though its status is one of success: by `success: false`, `error` or `errors`;
+ * null where it tells of none. A thing may have such fields of its own: one with an id is a thing, and a `status` counts
+ * only where nothing else is there.
  */
-export function statusOfFailure(body: unknown): number | null {
+export function statusOfFailure(body: unknown): FailureStatus | null {
   if (!isJsonObject(body)) return null
   const said = new Map(Object.entries(body).map(([name, value]) => [bareName(name), value]))
   if (said.has('id') || said.has('uuid')) return null
@@ -26,7 +32,7 @@ export function statusOfFailure(body: unknown): number | null {
     isSaid(said.get('error')) ||
     isSaid(said.get('errors')) ||
     (bare && (status !== null || failed.test(String(said.get('status') ?? ''))))
-  return failing ? (status ?? 422) : null
+  return failing ? { said: status ?? 422, certain: status !== null } : null
 }
 
 /** True for what tells an error: neither nothing, nor false, nor a count. */

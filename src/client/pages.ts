@@ -1,69 +1,108 @@
-import type { HttpResponse } from '../contract/http.ts'
+import type { HttpHeaders } from '../contract/http.ts'
 import type { OutgoingRequest } from './call-input.ts'
-import { type ListBody, listOf, readJson } from './decode.ts'
-import { hostOf, lineOf, ProtocolError } from './errors.ts'
+import { ApiError, hostOf, lineOf, ProtocolError } from './errors.ts'
+import type { FoundList } from './list-body.ts'
+import { isIncomplete, type NextPage, nextPageOf } from './next-page.ts'
+import { hintsIn, type PagingHints } from './paging-hints.ts'
 
 /** One page as it came. */
 export interface RawPage {
-  readonly body: ListBody
-  readonly requestId: string | null
-  /** The address of the next page, absolute; null on the last one. */
-  readonly next: string | null
+  readonly list: FoundList
+  readonly headers: HttpHeaders
 }
 
-/** Reads a list's reply: the next page is where `nextCursor` says, else where `Link` does (RFC 8288). */
-export async function readPage(request: OutgoingRequest, reply: HttpResponse): Promise<RawPage> {
-  const body = listOf(request, await readJson(request, reply))
-  const next =
-    body.nextCursor === null
-      ? nextLinkOf(reply.headers['link'] ?? null, request.url)
-      : withCursor(request.url, body.nextCursor)
-  return { body, requestId: reply.headers['x-request-id'] ?? null, next }
+/** One page, and whether it is the last one. */
+export interface WalkedPage extends RawPage {
+  /** True where the list has more, whether it can be had or not. */
+  readonly more: boolean
 }
+
+/** How many pages in a row may be empty: some platforms filter after they have cut. */
+const maximumEmptyPages = 20
+/** How platforms refuse a parameter that they do not know, or a page that is not there. */
+const refusals = [400, 404, 422]
+const walkParameters = ['page', 'cursor', 'offset', 'skip', 'after']
 
 /**
- * Every page from the first request on. Throws ProtocolError when the way on leads to another origin, which is never
- * followed, or back to a page that was read before.
+ * Every page from the first request on. Throws ProtocolError after the last page that can be had where the platform
+ * says that there are more; and when the way on leads to another origin, which is never followed, back to a page that
+ * was read before, or through empty pages without end.
  */
 export async function* readPages(
   first: OutgoingRequest,
   read: (request: OutgoingRequest) => Promise<RawPage>,
-): AsyncGenerator<RawPage> {
+): AsyncGenerator<WalkedPage> {
+  const { searchParams } = new URL(first.url)
+  const fromStart = !walkParameters.some((name) => searchParams.has(name))
   const seen = new Set([first.url])
-  for (let request = first; ; ) {
-    const page = await read(request)
-    yield page
-    if (page.next === null) return
-    if (new URL(page.next).origin !== new URL(first.url).origin) {
-      const message = `${hostOf(request)} returned a next page on another host (${page.next}), which is not followed`
-      throw new ProtocolError(request, 'foreign_link', message)
+  let firstPage: number | null = null
+  let count = 0
+  let empty = 0
+  for (let request = first, page = await read(first); ; ) {
+    const { items, around } = page.list
+    const hints = hintsIn(around, page.headers)
+    firstPage ??= hints.page?.value === '0' ? 0 : 1
+    count += items.length
+    empty = items.length === 0 ? empty + 1 : 0
+    const received = fromStart ? count : null
+    const walked = { url: request.url, onPage: items.length, received, firstPage }
+    const next = nextPageOf(hints, walked)
+    const incomplete = isIncomplete(hints, walked)
+    yield { ...page, more: next !== null || incomplete }
+
+    if (next === null) {
+      if (incomplete) throw incompleteError(request, count, hints)
+      return
     }
-    if (seen.has(page.next)) {
-      const message = `${hostOf(request)} returned the same next page twice (${lineOf(request)})`
-      throw new ProtocolError(request, 'cursor_repeated', message)
+    assertNew(request, next, seen)
+    if (empty >= maximumEmptyPages) {
+      const message = `${hostOf(request)} returned ${empty} empty pages in a row (${lineOf(request)})`
+      throw new ProtocolError(request, 'incomplete', message)
     }
-    seen.add(page.next)
-    request = { ...request, url: page.next }
+    seen.add(next.url)
+    request = { ...request, url: next.url }
+    page = await readNext(request, page, next, () => incompleteError(request, count, hints))
+  }
+
+  /** The next page; a platform that ignores the number in its address sends the same one again. */
+  async function readNext(
+    request: OutgoingRequest,
+    before: RawPage,
+    { counted }: NextPage,
+    incomplete: () => ProtocolError,
+  ): Promise<RawPage> {
+    if (!counted) return read(request)
+    try {
+      const page = await read(request)
+      const again = page.list.items.length > 0 && textOf(page) === textOf(before)
+      if (again) throw incomplete()
+      return page
+    } catch (error) {
+      throw error instanceof ApiError && refusals.includes(error.status) ? incomplete() : error
+    }
   }
 }
 
-function withCursor(address: string, cursor: string): string {
-  const url = new URL(address)
-  url.searchParams.set('cursor', cursor)
-  return url.href
+function assertNew(request: OutgoingRequest, { url }: NextPage, seen: ReadonlySet<string>): void {
+  if (new URL(url).origin !== new URL(request.url).origin) {
+    const message = `${hostOf(request)} returned a next page on another host (${url}), which is not followed`
+    throw new ProtocolError(request, 'foreign_link', message)
+  }
+  if (seen.has(url)) {
+    const message = `${hostOf(request)} returned the same next page twice (${lineOf(request)})`
+    throw new ProtocolError(request, 'cursor_repeated', message)
+  }
 }
 
-const linkPattern = /<([^>]*)>((?:[^,"]|"(?:[^"\\]|\\.)*")*)/g
-const parameterPattern = /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g
+function incompleteError(request: OutgoingRequest, count: number, { total }: PagingHints): ProtocolError {
+  const part =
+    total !== null && total > count
+      ? `${count} of ${total} items`
+      : `${count} items, and says that more exist`
+  const message = `${hostOf(request)} returned ${part}, but not how to get the rest (${lineOf(request)})`
+  return new ProtocolError(request, 'incomplete', message)
+}
 
-/** The target of the first link with the relation `next`, made absolute. */
-function nextLinkOf(header: string | null, address: string): string | null {
-  for (const [, reference = '', parameters = ''] of (header ?? '').matchAll(linkPattern)) {
-    const relation = [...parameters.matchAll(parameterPattern)].find(
-      ([, name]) => name?.toLowerCase() === 'rel',
-    )
-    const names = (relation?.[2] ?? relation?.[3] ?? '').toLowerCase().split(/\s+/)
-    if (names.includes('next') && URL.canParse(reference, address)) return new URL(reference, address).href
-  }
-  return null
+function textOf({ list }: RawPage): string {
+  return JSON.stringify(list.items)
 }

@@ -30,10 +30,30 @@ export interface PagingHints {
 }
 
 const pagingObjects: ReadonlySet<string> = new Set([
-  ...['meta', 'metadata', 'pagination', 'paginator', 'paging', 'pageinfo', 'page', 'pages', 'links', 'cursors'],
+  ...[
+    'meta',
+    'metadata',
+    'pagination',
+    'paginator',
+    'paging',
+    'pageinfo',
+    'page',
+    'pages',
+    'links',
+    'cursors',
+  ],
   ...['responsemetadata', 'cursor'],
 ])
-const addresses = ['next', 'nextlink', 'nextpageurl', 'nexturl', 'nexthref', 'nextpagelink', 'nextpage', 'nexturi']
+const addresses = [
+  'next',
+  'nextlink',
+  'nextpageurl',
+  'nexturl',
+  'nexthref',
+  'nextpagelink',
+  'nextpage',
+  'nexturi',
+]
 const cursors = ['nextcursor', 'nextpagecursor', 'nextpagetoken', 'nexttoken', 'continuationtoken']
 const pageCounts = ['totalpages', 'lastpage', 'pagecount', 'numpages', 'pages', 'last']
 const pageNumbers = ['page', 'currentpage', 'pagenumber', 'pageno', 'pageindex', 'current']
@@ -60,23 +80,23 @@ export function hintsIn(around: readonly JsonObject[], headers: HttpHeaders): Pa
     }
     return null
   }
-  const valueOf = <Value>(names: readonly string[], read: (value: unknown) => Value | null) =>
+  const valueIn = <Value>(names: readonly string[], read: (value: unknown) => Value | null) =>
     find(names, read)?.value ?? null
   const spring = said.has('totalpages') ? find(['number'], countOf) : null
   const page = find(pageNumbers, countOf) ?? spring
   const offset = find(['offset', 'skip'], countOf)
-  const end = valueOf(ends, flagOf)
+  const end = valueIn(ends, flagOf)
 
   return {
-    cursor: cursorIn(find, said),
-    address: nextLinkOf(headers['link'] ?? null) ?? valueOf([...addresses, 'nextrecordsurl'], addressOf),
+    cursor: cursorIn(find),
+    address: nextLinkOf(headers['link'] ?? null) ?? valueIn([...addresses, 'nextrecordsurl'], addressOf),
     page: page && { name: /^page.+$/i.test(page.name) ? page.name : 'page', value: String(page.value) },
-    nextPage: valueOf(['nextpage', 'next'], countOf),
-    pages: valueOf(pageCounts, countOf),
+    nextPage: valueIn(['nextpage', 'next'], countOf),
+    pages: valueIn(pageCounts, countOf),
     offset: offset && { name: offset.name, value: String(offset.value) },
-    total: valueOf(totals, countOf) ?? totalIn(headers),
-    size: valueOf(sizes, countOf),
-    more: valueOf(mores, flagOf) ?? (end === null ? null : !end),
+    total: valueIn(totals, countOf) ?? totalIn(headers),
+    size: valueIn(sizes, countOf),
+    more: valueIn(mores, flagOf) ?? (end === null ? null : !end),
   }
 }
 
@@ -110,14 +130,17 @@ function relationsIn(links: readonly unknown[]): (readonly [string, Said])[] {
   })
 }
 
-type Find = <Value>(names: readonly string[], read: (value: unknown) => Value | null) => { name: string; value: Value } | null
+type Find = <Value>(
+  names: readonly string[],
+  read: (value: unknown) => Value | null,
+) => { name: string; value: Value } | null
 
-function cursorIn(find: Find, said: ReadonlyMap<string, Said>): Parameter | null {
+function cursorIn(find: Find): Parameter | null {
   const named = find(cursors, tokenOf)
   if (named) return { name: parameterOf(named.name), value: named.value }
-  // GraphQL and Facebook: where this page ends.
-  const end = find(['endcursor', 'after'], tokenOf)
-  if (end && said.has('next') === false) return { name: 'after', value: end.value }
+  // GraphQL says where this page ends, also on the last one.
+  const end = find(mores, flagOf)?.value === true ? find(['endcursor', 'after'], tokenOf) : null
+  if (end) return { name: 'after', value: end.value }
   const next = find(['next'], (value) => (addressOf(value) === null ? tokenOf(value) : null))
   return next && { name: 'cursor', value: next.value }
 }

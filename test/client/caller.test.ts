@@ -188,7 +188,7 @@ test('a caller loads neither schemas nor an HTTP library', () => {
     const loaded = []
     registerHooks({ resolve(name, context, next) { const found = next(name, context); loaded.push(found.url); return found } })
     const { createCaller } = await import(${JSON.stringify(new URL('../../src/client/caller.ts', import.meta.url).href)})
-    const reply = { status: 200, headers: { get: () => null }, body: null }
+    const reply = { status: 200, headers: {}, body: '{}' }
     const caller = createCaller({ baseUrl: 'http://academy.local', transport: async () => reply })
     await caller.call({ id: 'a.b', method: 'GET', path: '/v1/a', published: false, response: {} })
     console.log(JSON.stringify(loaded))`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listOf, readJson } from '../../src/client/decode.ts'
+import { readJson } from '../../src/client/decode.ts'
 import { errorOf } from '../../src/client/problem.ts'
 import { courses } from '../../src/contract/courses.ts'
 import { scripted, trial } from './harness.ts'
@@ -7,37 +7,6 @@ import { scripted, trial } from './harness.ts'
 const target = { method: 'GET', url: 'https://academy.example/v1/courses?limit=2' }
 const now = () => 0
 const answer = (body: string | null) => ({ status: 200, headers: {}, body })
-
-test.each([
-  [[{ id: '1' }], { data: [{ id: '1' }], nextCursor: null }],
-  [
-    { data: [1], nextCursor: 'c' },
-    { data: [1], nextCursor: 'c' },
-  ],
-  [
-    { data: [1], nextCursor: '' },
-    { data: [1], nextCursor: null },
-  ],
-  [
-    { data: [1], warnings: [] },
-    { data: [1], warnings: [], nextCursor: null },
-  ],
-  [
-    { courses: [1], count: 1 },
-    { courses: [1], count: 1, data: [1], nextCursor: null },
-  ],
-])('the list in %j is found', (body, expected) => {
-  expect(listOf(target, body)).toEqual(expected)
-})
-
-test.each([null, 'text', 7, {}, { data: {} }, { a: [], b: [] }])(
-  '%j holds no list, which is said in one line',
-  (body) => {
-    expect(() => listOf(target, body)).toThrow(
-      'The response from academy.example to GET /v1/courses contains no list',
-    )
-  },
-)
 
 test('unknown fields and values are kept as they come', async () => {
   const row = { id: 7, difficulty: 'nightmare', nested: { deep: [null] }, 'x-y': true }

@@ -1,5 +1,5 @@
-import type { RawRequest } from '../../client/caller.ts'
 import type { StreamedResponse } from '../../client/decode.ts'
+import type { RawRequest } from '../../client/raw-request.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'

@@ -1,0 +1,85 @@
+import type { HttpResponse } from '../contract/http.ts'
+import type { Operation } from '../contract/operation.ts'
+import { answer, mediaTypeOf, readBytes, readJson } from './decode.ts'
+import { thingIn } from './envelope.ts'
+import { ApiError, ProtocolError, type Target } from './errors.ts'
+import { foundList, listBodyOf } from './list-body.ts'
+import { nounOf } from './nouns.ts'
+import { statusOfFailure } from './ok-failure.ts'
+import type { RawPage } from './pages.ts'
+
+/** The most that is read of a body that nobody expects: 64 KiB. */
+const maximumRemarkBytes = 64 * 1024
+
+/** Makes the error of a refusal. */
+export type Refuse = (target: Target, reply: HttpResponse) => Promise<Error>
+
+/** The JSON of a success. Throws ApiError where it says that it is a failure (`"success": false`, `"error": …`). */
+async function readSuccess(target: Target, reply: HttpResponse, refuse: Refuse): Promise<unknown> {
+  const body = await readJson(target, reply)
+  await assertSuccess(target, reply, body, refuse)
+  return body
+}
+
+async function assertSuccess(
+  target: Target,
+  reply: HttpResponse,
+  body: unknown,
+  refuse: Refuse,
+): Promise<void> {
+  const status = statusOfFailure(body)
+  if (status === null) return
+  const error = await refuse(target, { ...reply, status: status.said, body: JSON.stringify(body) })
+  if (status.certain || !(error instanceof ApiError)) throw error
+  // No status is known but that of a success, which it is not.
+  throw new ApiError(target, { ...error, detail: error.detail, status: reply.status, code: 'failed' })
+}
+
+/** What an operation answered: the items of a list in `data`, one thing out of its envelope. */
+export async function readAnswer(
+  target: Target,
+  reply: HttpResponse,
+  operation: Operation,
+  refuse: Refuse,
+): Promise<unknown> {
+  if (operation.response === null) return readRemark(target, reply, refuse)
+  const body = await readSuccess(target, reply, refuse)
+  if (operation.list) return listBodyOf(foundList(target, body, operation))
+  const thing = thingIn(body, nounOf(operation))
+  // A write may go without an answer; a read without one has read nothing.
+  if (thing === null && target.method === 'GET') {
+    throw new ProtocolError(target, 'unexpected_shape', `${answer(target)} is empty`)
+  }
+  return thing
+}
+
+/** One page of a list, as it came. */
+export async function readPage(
+  target: Target,
+  reply: HttpResponse,
+  operation: Operation,
+  refuse: Refuse,
+): Promise<RawPage> {
+  const body = await readSuccess(target, reply, refuse)
+  return { list: foundList(target, body, operation), headers: reply.headers }
+}
+
+/** Nothing is expected; what comes all the same is read away, so that the connection can serve again. */
+async function readRemark(target: Target, reply: HttpResponse, refuse: Refuse): Promise<undefined> {
+  const text = (await readBytes(reply, maximumRemarkBytes))?.toString('utf8') ?? ''
+  await assertSuccess(target, reply, valueIn(text), refuse)
+}
+
+/** Throws the ApiError that JSON in place of a stream tells; nothing where it tells none. */
+export async function assertNoFailure(target: Target, reply: HttpResponse, refuse: Refuse): Promise<void> {
+  if (!/\bjson$/.test(mediaTypeOf(reply))) return
+  await readRemark(target, reply, refuse)
+}
+
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
