@@ -4,6 +4,8 @@ export const latestMs = Date.parse('9999-12-31T23:59:59.999Z')
 /** Milliseconds of the first such instant, at the beginning of the year 0. */
 export const earliestMs = Date.parse('0000-01-01T00:00:00.000Z')
 
+/** More digits of a second than anybody keeps. */
+const longestInstant = 64
 const instantPattern =
   /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
@@ -16,7 +18,7 @@ export function isDay(text: string): boolean {
 
 /** True for an RFC 3339 date-time with zone and seconds, on a day that exists. */
 export function isInstant(text: string): boolean {
-  if (!instantPattern.test(text) || !isDay(text.slice(0, 10))) return false
+  if (text.length > longestInstant || !instantPattern.test(text) || !isDay(text.slice(0, 10))) return false
   // In UTC it may fall outside the years 0000 to 9999, which have another form and do not sort as text.
   return /^\d/.test(new Date(text).toISOString())
 }

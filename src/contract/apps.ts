@@ -3,6 +3,8 @@ import { Time, text } from './field.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
+const maximumLength = 2048
+
 type RedirectKind = 'https' | 'loopback' | 'private_use'
 
 /**
@@ -11,6 +13,7 @@ type RedirectKind = 'https' | 'loopback' | 'private_use'
  * first is refused (RFC 9700 §4.1.3).
  */
 function redirectKindOf(uri: string): RedirectKind | null {
+  if (uri.length > maximumLength) return null
   if (!/^[\w.~:/?[\]@!$&'()*+,;=%-]+$/.test(uri) || !URL.canParse(uri)) return null
   const { username, password } = new URL(uri)
   if (username !== '' || password !== '') return null
@@ -21,7 +24,7 @@ function redirectKindOf(uri: string): RedirectKind | null {
 
 const RedirectUri = z
   .string()
-  .max(2048)
+  .max(maximumLength, { abort: true })
   .meta({ format: 'uri' })
   .refine((uri) => redirectKindOf(uri) !== null, {
     params: { code: 'invalid_redirect_uri' },

@@ -60,19 +60,25 @@ export const Percent = z.number().min(0).max(100)
 export const Minutes = z.int().min(0).max(10_000_000)
 export const Objectives = z.array(text(1, 500)).max(100).default([])
 
+// A text that is too long is not looked at any further: what comes after `max` may take a time that grows faster.
+const atOnce = { abort: true } as const
+
 export const WebAddress = z
   .string()
-  .max(2048)
+  .max(2048, atOnce)
   .meta({ format: 'uri' })
   .refine((address) => URL.canParse(address) && /^https?:$/.test(new URL(address).protocol), {
     params: { code: 'invalid_url' },
     error: 'must be an http or https URL',
   })
 
-export const Language = z.string().refine(isLanguage, {
-  params: { code: 'invalid_language' },
-  error: 'must be a BCP 47 language tag, such as en or pt-BR',
-})
+export const Language = z
+  .string()
+  .max(100, atOnce)
+  .refine(isLanguage, {
+    params: { code: 'invalid_language' },
+    error: 'must be a BCP 47 language tag, such as en or pt-BR',
+  })
 
 function isLanguage(tag: string): boolean {
   try {

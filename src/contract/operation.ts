@@ -26,6 +26,8 @@ export interface Operation {
   readonly published: boolean
   /** The scope a credential must carry; null where no credential is asked for. */
   readonly scope: Scope | null
+  /** True where no request is ever refused for how many there are: it is cheaper to answer than to count. */
+  readonly uncounted?: true
   /** The roles that may call it at all; what each of them sees is the handler's part. */
   readonly roles: readonly RoleName[]
   readonly query?: z.ZodObject

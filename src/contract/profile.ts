@@ -2,10 +2,13 @@ import * as z from 'zod'
 import { Difficulty } from './course-attributes.ts'
 import { Language, optional, text, WebAddress } from './field.ts'
 
-const Timezone = z.string().refine(isTimezone, {
-  params: { code: 'invalid_timezone' },
-  error: 'must be an IANA time zone, such as Europe/Vienna',
-})
+const Timezone = z
+  .string()
+  .max(100, { abort: true })
+  .refine(isTimezone, {
+    params: { code: 'invalid_timezone' },
+    error: 'must be an IANA time zone, such as Europe/Vienna',
+  })
 
 function isTimezone(zone: string): boolean {
   try {

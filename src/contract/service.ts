@@ -11,6 +11,7 @@ export const service = {
     summary: 'Check that the server is up',
     published: false,
     scope: null,
+    uncounted: true,
     roles: everyone,
     response: z.object({ status: z.literal('ok'), version: z.string(), time: Time }),
     status: 200,

@@ -37,7 +37,7 @@ export const UserStatus = z.enum(userStatuses)
 const Email = z
   .string()
   .trim()
-  .max(254)
+  .max(254, { abort: true })
   .meta({ format: 'email' })
   .regex(
     /^[^\s@"(),:;<>[\\\]]+@[^\s@.]+(\.[^\s@.]+)+$/u,

@@ -62,7 +62,11 @@ export interface TestAcademy {
   readonly database: Database
   readonly clock: Clock
   readonly logged: readonly LogEntry[]
+  /** With an N that is no power of two, no password can be hashed. */
+  readonly passwordCost: { N: number }
   readonly fetch: (request: Request) => Promise<Response>
+  /** The same, from this address. */
+  readonly fetchFrom: (address: string) => (request: Request) => Promise<Response>
   /** A new user in this role, with a key of these scopes: all that the role may have, unless told otherwise. */
   person(role: RoleName, scopes?: readonly Scope[]): Promise<Person>
   /** Whoever sends this Authorization header, or none. */
@@ -103,6 +107,8 @@ export async function openTestAcademy({
   const { now } = clock
   const { database, newId } = openAcademyFile(path, now, lockWaitMs)
   const logged: LogEntry[] = []
+  // As cheap as scrypt can be: what is tested is who gets in.
+  const passwordCost = { N: 2, r: 1, p: 1 }
   const routes = await allRoutes()
   const app = createApp(
     {
@@ -110,8 +116,7 @@ export async function openTestAcademy({
       now,
       newId,
       perMinute,
-      // As cheap as scrypt can be: what is tested is who gets in.
-      passwordCost: { N: 2, r: 1, p: 1 },
+      passwordCost,
       log: (entry) => logged.push(entry),
     },
     () => routes,
@@ -177,7 +182,9 @@ export async function openTestAcademy({
     database,
     clock,
     logged,
+    passwordCost,
     fetch,
+    fetchFrom: (address) => fetchOf(app, address),
     person,
     bearer,
     grade(grade) {

@@ -72,13 +72,20 @@ export const noPage = pageEndpoint({
   path: '/dashboard/*',
   handle(visit, visitor) {
     const { base, request } = visit
-    const trimmed = request.path.replace(/\/+$/, '')
+    const trimmed = withoutFinalSlashes(request.path)
     if (trimmed !== request.path) return seeOther(base + trimmed)
     const fault = new ProblemError('not_found', `Page ${request.path} not found.`)
     if (!visitor.user) throw fault
     return refused(signedInRequestOf(visit, visitor, visitor.user), fault)
   },
 })
+
+/** Counted from the end: a pattern that looks for the end from each slash on takes the square of their number. */
+function withoutFinalSlashes(path: string): string {
+  let end = path.length
+  while (path[end - 1] === '/') end -= 1
+  return path.slice(0, end)
+}
 
 async function acted(
   { act, again }: DashboardPage,

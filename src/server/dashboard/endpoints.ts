@@ -31,5 +31,5 @@ export const rootRedirect: Endpoint = {
   method: 'GET',
   path: '/',
   refuse: refusalPage,
-  handle: ({ base }) => ({ reply: seeOther(`${base}/dashboard`) }),
+  handle: ({ base }) => ({ reply: () => seeOther(`${base}/dashboard`) }),
 }

@@ -89,7 +89,7 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
     ifMatch: null,
     accept: null,
     signIns: limits.signIns,
-    passwordCost: academy.passwordCost,
+    passwords: limits.passwords,
     rawBody: question.body,
     prepared: undefined,
     // Like the call of a request: what each operation makes of its texts, its own handler knows.

@@ -3,13 +3,14 @@ import { type Identity, identify, touchCredential } from '../access/identify.ts'
 import type { Principal } from '../access/principal.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { type Call, type Route, requireAdmin, requireRight } from './handler.ts'
-import { once, readIdempotencyKey } from './idempotency.ts'
+import { answeredBefore, type IdempotentRequest, once, readIdempotencyKey } from './idempotency.ts'
 import { type Reply, successOf } from './reply.ts'
 import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
 import {
   type Answered,
   type AppOptions,
   attempt,
+  type Bucket,
   count,
   problemReply,
   type RateLimits,
@@ -52,15 +53,23 @@ export async function answer(
     touch(app, context, caller)
     const body = await (operation.body ? readJsonBody(raw, operation.merge === true) : readNoBody(raw))
     const given = { ...call, rawBody: body.value }
+    const request = repeatableOf(operation, context, caller?.principal, body)
+    const before = prepare && request && database.snapshot(() => answeredTo(app, given, context, request))
+    if (before) return before
     const ready = prepare ? { ...given, prepared: await prepare(given) } : given
     return database.write(() => {
       const allowed = stillAllowed(app, ready, context)
-      return repeatable(app, operation, context, caller?.principal, body, () => succeed(allowed))
+      return repeatable(app, operation, context, request, () => succeed(allowed))
     })
   }
 
   const outcome = await attempt(context, operation.method === 'GET' ? read : write)
-  return { ...outcome, principal: caller?.principal, bucket: caller?.principal.credential }
+  return { ...outcome, principal: caller?.principal, bucket: bucketOf(caller?.principal, context) }
+}
+
+/** What a request is counted under: its credential, or its network where it has none that is known. */
+function bucketOf(principal: Principal | undefined, { address }: RequestContext): Bucket {
+  return principal ? { kind: 'credential', name: principal.credential } : { kind: 'anonymous', name: address }
 }
 
 /** The call that a request is, once it is known who may make it. */
@@ -72,8 +81,8 @@ function admit(
   params: Readonly<Record<string, string>>,
   principal: Principal | undefined,
 ): Call {
-  const { raw, search, now, address } = context
-  count(limits, principal?.credential ?? address)
+  const { raw, search, now } = context
+  if (!operation.uncounted) count(limits, bucketOf(principal, context))
   if (principal) requireRight(principal, operation)
   const query = parseQuery(operation.query, search)
   requireElevation(operation, principal, query)
@@ -89,7 +98,7 @@ function admit(
     lenient: operation.lenient !== undefined && prefersLenient.test(raw.headers['prefer'] ?? ''),
     accept: raw.headers['accept'] ?? null,
     signIns: limits.signIns,
-    passwordCost: app.passwordCost,
+    passwords: limits.passwords,
     rawBody: undefined,
     prepared: undefined,
     // A public operation has no principal, and never looks at it.
@@ -127,8 +136,10 @@ function callerOf(
   try {
     return identify(database, raw.headers['authorization'] ?? null, now)
   } catch (error) {
-    count(limits, address)
-    if (!(error instanceof ProblemError) || error.code !== 'invalid_token') throw error
+    if (!(error instanceof ProblemError) || error.code !== 'invalid_token') {
+      count(limits, { kind: 'anonymous', name: address })
+      throw error
+    }
     // Right credentials from the same address go on working: nobody can lock another out by failing.
     const { allowed, resetSeconds } = limits.failures.take(address)
     throw allowed ? error : tooMany('failed credentials', resetSeconds)
@@ -145,19 +156,38 @@ function requireElevation(
   requireAdmin({ principal }, `${elevatedBy}=true`)
 }
 
-/** Inside the transaction: a POST with an Idempotency-Key is done once and answered the same ever after. */
+/** What marks a request as one that may come again: a POST with an Idempotency-Key. Throws 400. */
+function repeatableOf(
+  operation: Operation,
+  { raw, path, now }: RequestContext,
+  principal: Principal | undefined,
+  { bytes }: RequestBody,
+): IdempotentRequest | undefined {
+  const header = operation.method === 'POST' ? raw.headers['idempotency-key'] : undefined
+  if (header === undefined || !principal) return undefined
+  return { userId: principal.userId, method: raw.method, path, key: readIdempotencyKey(header), bytes, now }
+}
+
+/** What a repeated request was answered, for whoever may still ask: its slow work is not to be done again. */
+function answeredTo(
+  app: AppOptions,
+  call: Call,
+  context: RequestContext,
+  request: IdempotentRequest,
+): Reply | undefined {
+  stillAllowed(app, call, context)
+  return answeredBefore(app.database, request)
+}
+
+/** Inside the transaction: what may come again is done once and answered the same ever after. */
 function repeatable(
   { database }: AppOptions,
   operation: Operation,
   context: RequestContext,
-  principal: Principal | undefined,
-  { bytes }: RequestBody,
+  request: IdempotentRequest | undefined,
   succeed: () => Reply,
 ): Reply {
-  const { raw, path, now } = context
-  const header = operation.method === 'POST' ? raw.headers['idempotency-key'] : undefined
-  if (header === undefined || !principal) return succeed()
-  const key = readIdempotencyKey(header)
+  if (!request) return succeed()
   const work = () => {
     try {
       return database.savepoint(succeed)
@@ -167,12 +197,7 @@ function repeatable(
       throw error
     }
   }
-  return once(
-    database,
-    { userId: principal.userId, method: raw.method, path, key, bytes, now },
-    work,
-    (reply) => withoutSecret(operation, reply),
-  )
+  return once(database, request, work, (reply) => withoutSecret(operation, reply))
 }
 
 function withoutSecret({ secret }: Operation, reply: Reply): Reply {

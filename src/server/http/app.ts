@@ -3,6 +3,7 @@ import { ProblemError } from '../problem/problem-error.ts'
 import { answer } from './answer.ts'
 import { answerEndpoint, type Endpoint } from './endpoint.ts'
 import type { Route } from './handler.ts'
+import { networkOf } from './network.ts'
 import {
   type Answered,
   type AppOptions,
@@ -70,7 +71,7 @@ export function createApp(
         ...everyHeader,
         ...reply.headers,
         'x-request-id': requestId,
-        ...limitHeaders(limits, answered.bucket ?? context.address),
+        ...limitHeaders(limits, answered.bucket ?? { kind: 'anonymous', name: context.address }),
       },
       // A stream that nobody reads would hold its snapshot for good.
       body: request.method === 'HEAD' ? null : reply.body,
@@ -105,7 +106,7 @@ function contextOf(app: AppOptions, raw: HttpRequest): RequestContext {
     requestId: app.newId('req'),
     path,
     search: target.slice(path.length + 1),
-    address: raw.address ?? 'unknown',
+    address: networkOf(raw.address ?? 'unknown'),
     now: app.now(),
   }
 }

@@ -4,6 +4,7 @@ import {
   type Answered,
   type AppOptions,
   attempt,
+  type Bucket,
   count,
   type RateLimits,
   type Refuse,
@@ -28,7 +29,10 @@ export interface EndpointRequest {
 export interface Handled {
   /** Who asks, where that is known before they are answered. */
   readonly principal?: Principal | undefined
-  readonly reply: Reply | Promise<Reply>
+  /** Whose requests it is counted with, where that is not the network that it came from. */
+  readonly bucket?: Bucket | undefined
+  /** Does what is asked for, once the request has been counted. */
+  readonly reply: () => Reply | Promise<Reply>
 }
 
 /** What answers at a path that is not an operation of the API. */
@@ -36,29 +40,33 @@ export interface Endpoint {
   readonly method: 'GET' | 'POST'
   /** Path-absolute, with `:name` for each parameter. */
   readonly path: `/${string}`
+  /** True where the endpoint counts its requests by itself. */
+  readonly countsItself?: true
   /** How a thrown fault is told there. */
   readonly refuse: Refuse
   readonly handle: (visit: EndpointRequest) => Handled
 }
 
-/** Answers one request to an endpoint, counted against the address that it came from. */
+/** Answers one request to an endpoint, counted with those of whoever is signed in or of the network it came from. */
 export async function answerEndpoint(
   academy: AppOptions,
   limits: RateLimits,
-  { handle, refuse }: Endpoint,
+  { handle, refuse, countsItself }: Endpoint,
   request: RequestContext,
   params: Readonly<Record<string, string>>,
 ): Promise<Answered> {
   let principal: Principal | undefined
+  let bucket: Bucket = { kind: 'signIn', name: request.address }
   const work = () => {
-    count(limits, request.address)
     const issuer = academy.publicUrl?.replace(/\/+$/, '') ?? new URL(request.raw.url).origin
     const query = new URLSearchParams(request.search)
     const base = new URL(issuer).pathname.replace(/\/$/, '')
     const handled = handle({ academy, limits, request, params, query, issuer, base })
     principal = handled.principal
-    return handled.reply
+    bucket = handled.bucket ?? bucket
+    if (!countsItself) count(limits, bucket)
+    return handled.reply()
   }
   const outcome = await attempt(request, work, refuse)
-  return { ...outcome, principal: outcome.reply.principal ?? principal }
+  return { ...outcome, principal: outcome.reply.principal ?? principal, bucket }
 }

@@ -1,12 +1,12 @@
 import type * as z from 'zod'
 import type { JsonObject } from '../../codec/json-object.ts'
 import type { Answer, Body, Operation, Params, Query } from '../../contract/operation.ts'
-import type { PasswordCost } from '../access/password.ts'
+import type { Attempts } from '../access/attempts.ts'
+import type { Passwords } from '../access/passwords.ts'
 import type { Principal } from '../access/principal.ts'
 import type { Database } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { ProblemError } from '../problem/problem-error.ts'
-import type { RateLimit } from './rate-limit.ts'
 import type { Streamed } from './reply.ts'
 import { parseBody, parseResource } from './validation.ts'
 
@@ -26,10 +26,9 @@ export interface Call<O extends Operation = Operation> {
   readonly lenient: boolean
   /** The header Accept, or null. */
   readonly accept: string | null
-  /** Counts attempts at the password of each account, by its id. */
-  readonly signIns: RateLimit
-  /** What checking a password costs, where that is not the usual. */
-  readonly passwordCost: PasswordCost | undefined
+  /** Counts attempts at a password. */
+  readonly signIns: Attempts
+  readonly passwords: Passwords
   /** The body as it came, parsed but not judged: what is named in the path 404s before the body 422s. */
   readonly rawBody: unknown
   /** What `prepare` of this route made. */

@@ -49,21 +49,38 @@ export function once(
   keep: (reply: Reply) => Reply,
 ): Reply {
   const { userId, method, path, key, bytes, now } = request
-  const print = fingerprint(hmacKeyOf(database), bytes)
-  const oldest = new Date(now.getTime() - keptMs).toISOString()
-  database.run(sql`delete from idempotency where created_at < ${oldest}`)
-  const kept = database.one<RecordRow>(sql`
-    select fingerprint, status, headers, body from idempotency
-    where user_id = ${userId} and method = ${method} and path = ${path} and key = ${key}`)
-  if (kept) return replay(kept, print)
+  database.run(sql`delete from idempotency where created_at < ${oldestKept(now)}`)
+  const kept = answeredBefore(database, request)
+  if (kept) return kept
   const reply = work()
   if (reply.status >= 500 || neverKept.includes(reply.status)) return reply
   const { status, headers, body } = keep(reply)
   database.run(sql`
     insert into idempotency (user_id, method, path, key, fingerprint, status, headers, body, created_at)
-    values (${userId}, ${method}, ${path}, ${key}, ${print}, ${status}, ${JSON.stringify(headers)},
+    values (${userId}, ${method}, ${path}, ${key}, ${fingerprintOf(database, bytes)}, ${status}, ${JSON.stringify(headers)},
             ${typeof body === 'string' ? body : null}, ${now.toISOString()})`)
   return reply
+}
+
+/**
+ * The answer that a request got before, undefined where it is the first: for those whose work begins before the
+ * transaction does. Throws 422 `idempotency_mismatch`.
+ */
+export function answeredBefore(database: Database, request: IdempotentRequest): Reply | undefined {
+  const { userId, method, path, key, bytes, now } = request
+  const kept = database.one<RecordRow>(sql`
+    select fingerprint, status, headers, body from idempotency
+    where user_id = ${userId} and method = ${method} and path = ${path} and key = ${key}
+      and created_at >= ${oldestKept(now)}`)
+  return kept && replay(kept, fingerprintOf(database, bytes))
+}
+
+function oldestKept(now: Date): string {
+  return new Date(now.getTime() - keptMs).toISOString()
+}
+
+function fingerprintOf(database: Database, bytes: Uint8Array): string {
+  return fingerprint(hmacKeyOf(database), bytes)
 }
 
 function replay(kept: RecordRow, print: string): Reply {

@@ -1,3 +1,5 @@
+import { recentlyUsed } from '../access/recently-used.ts'
+
 /** What a bucket says of one request. */
 export interface Allowance {
   readonly allowed: boolean
@@ -12,8 +14,6 @@ export interface RateLimit {
   readonly perMinute: number
   /** Takes one token of the bucket with this name. */
   take(name: string): Allowance
-  /** Puts back what was taken: it was not meant to be counted. */
-  giveBack(name: string): void
   /** Looks without taking. */
   peek(name: string): Allowance
 }
@@ -23,30 +23,20 @@ interface Bucket {
   atMs: number
 }
 
-const sweepAbove = 10_000
+/** So many buckets take about a megabyte; one more takes the place of the one that was used longest ago. */
+const mostBuckets = 10_000
 
-/** Rate limiting by token bucket; a bucket that is full again is forgotten. */
+/** Rate limiting by token bucket, in bounded memory: a bucket that is forgotten is a full one. */
 export function rateLimit(perMinute: number, now: () => Date): RateLimit {
-  const buckets = new Map<string, Bucket>()
+  const buckets = recentlyUsed<Bucket>(mostBuckets)
   const perMs = perMinute / 60_000
 
-  function bucketOf(name: string, atMs: number): Bucket {
-    const bucket = buckets.get(name)
-    if (!bucket) {
-      if (buckets.size >= sweepAbove) sweep(atMs)
-      const full = { tokens: perMinute, atMs }
-      buckets.set(name, full)
-      return full
-    }
+  function bucketOf(name: string): Bucket {
+    const atMs = now().getTime()
+    const bucket = buckets.use(name, () => ({ tokens: perMinute, atMs }))
     bucket.tokens = Math.min(perMinute, bucket.tokens + Math.max(0, atMs - bucket.atMs) * perMs)
     bucket.atMs = atMs
     return bucket
-  }
-
-  function sweep(atMs: number): void {
-    for (const [name, { tokens, atMs: before }] of buckets) {
-      if (tokens + (atMs - before) * perMs >= perMinute) buckets.delete(name)
-    }
   }
 
   function allowanceOf(allowed: boolean, { tokens }: Bucket): Allowance {
@@ -57,16 +47,13 @@ export function rateLimit(perMinute: number, now: () => Date): RateLimit {
   return {
     perMinute,
     take(name) {
-      const bucket = bucketOf(name, now().getTime())
+      const bucket = bucketOf(name)
       const allowed = bucket.tokens >= 1
       if (allowed) bucket.tokens -= 1
       return allowanceOf(allowed, bucket)
     },
-    giveBack(name) {
-      bucketOf(name, now().getTime()).tokens += 1
-    },
     peek(name) {
-      const bucket = bucketOf(name, now().getTime())
+      const bucket = bucketOf(name)
       return allowanceOf(bucket.tokens >= 1, bucket)
     },
   }

@@ -1,5 +1,7 @@
 import type { HttpHeaders, HttpRequest } from '../../contract/http.ts'
+import { type Attempts, attemptsOf } from '../access/attempts.ts'
 import type { PasswordCost } from '../access/password.ts'
+import { type Passwords, passwordsOf } from '../access/passwords.ts'
 import type { Principal } from '../access/principal.ts'
 import type { Database } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
@@ -12,7 +14,7 @@ import { faultOf } from './unexpected-fault.ts'
 /** The most that a path and its query may have. */
 export const maximumUrlBytes = 8 * 1024
 const failedCredentialsPerMinute = 20
-const signInsPerMinute = 10
+const wrongUserCodesPerMinute = 20
 
 /** What an app is made from. */
 export interface AppOptions {
@@ -35,11 +37,30 @@ export interface AppOptions {
   readonly isClosing?: () => boolean
 }
 
-/** What counts requests: per credential, failed credentials per address, attempts to sign in per account. */
+/**
+ * Whose requests are counted together: those of a credential or of somebody who is signed in, or of a network those
+ * without a credential and, apart from them, those that lead to one. Nobody can spend what another needs to sign in, or
+ * has once signed in.
+ */
+export type BucketKind = 'credential' | 'anonymous' | 'signIn'
+
+/** What a request is counted under. */
+export interface Bucket {
+  readonly kind: BucketKind
+  readonly name: string
+}
+
+/** What counts requests and attempts, and lets passwords wait for their turn. */
 export interface RateLimits {
-  readonly requests: RateLimit | undefined
+  /** Absent where requests have no limit. */
+  readonly requests: Readonly<Record<BucketKind, RateLimit>> | undefined
+  /** Credentials that were wrong, by network. */
   readonly failures: RateLimit
-  readonly signIns: RateLimit
+  /** Codes that no device shows, by the user who typed them. */
+  readonly userCodes: RateLimit
+  /** Attempts at a password, by account and network or credential. */
+  readonly signIns: Attempts
+  readonly passwords: Passwords
 }
 
 /** What is known of a request before anything looks at it. */
@@ -49,6 +70,7 @@ export interface RequestContext {
   readonly path: string
   /** What follows the first question mark of the target; it may have more of them (RFC 3986 §3.4). */
   readonly search: string
+  /** The network that it came from, as far as one subscriber has it: see `networkOf`. */
   readonly address: string
   readonly now: Date
 }
@@ -58,8 +80,8 @@ export interface Answered {
   readonly reply: Reply
   /** Who asked, as far as that was found out. */
   readonly principal?: Principal | undefined
-  /** What the request was counted under; its address unless told otherwise. */
-  readonly bucket?: string | undefined
+  /** What the request was counted under; its network, without a credential, unless told otherwise. */
+  readonly bucket?: Bucket | undefined
   /** What was behind an internal fault, for the log. */
   readonly cause?: unknown
 }
@@ -74,11 +96,15 @@ export const everyHeader = {
 } as const
 
 /** The counters of one app. */
-export function rateLimitsOf({ perMinute, now }: AppOptions): RateLimits {
+export function rateLimitsOf({ perMinute, now, passwordCost }: AppOptions): RateLimits {
+  const requests = () => rateLimit(perMinute, now)
   return {
-    requests: perMinute > 0 ? rateLimit(perMinute, now) : undefined,
+    requests:
+      perMinute > 0 ? { credential: requests(), anonymous: requests(), signIn: requests() } : undefined,
     failures: rateLimit(failedCredentialsPerMinute, now),
-    signIns: rateLimit(signInsPerMinute, now),
+    userCodes: rateLimit(wrongUserCodesPerMinute, now),
+    signIns: attemptsOf(now),
+    passwords: passwordsOf(passwordCost),
   }
 }
 
@@ -114,10 +140,10 @@ export function problemReply(fault: ProblemError, request: RequestContext): Repl
   }
 }
 
-/** Takes one request from a bucket: that of a credential, or of an address where there is none. Throws 429. */
-export function count({ requests }: RateLimits, bucket: string): void {
+/** Takes one request from a bucket. Throws 429. */
+export function count({ requests }: RateLimits, { kind, name }: Bucket): void {
   if (!requests) return
-  const { allowed, resetSeconds } = requests.take(bucket)
+  const { allowed, resetSeconds } = requests[kind].take(name)
   if (!allowed) throw tooMany('requests', resetSeconds)
 }
 
@@ -130,11 +156,12 @@ export function tooMany(what: string, resetSeconds: number): ProblemError {
 }
 
 /** What is left in a bucket (draft-ietf-httpapi-ratelimit-headers-10). */
-export function limitHeaders({ requests }: RateLimits, bucket: string): HttpHeaders {
+export function limitHeaders({ requests }: RateLimits, { kind, name }: Bucket): HttpHeaders {
   if (!requests) return {}
-  const { remaining, resetSeconds } = requests.peek(bucket)
+  const { perMinute, peek } = requests[kind]
+  const { remaining, resetSeconds } = peek(name)
   return {
-    'ratelimit-policy': `"default";q=${requests.perMinute};w=60`,
+    'ratelimit-policy': `"default";q=${perMinute};w=60`,
     ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
   }
 }

@@ -1,6 +1,7 @@
 import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import { readForm } from '../http/request-body.ts'
+import { count } from '../http/request-context.ts'
 import { authenticatedClient, type OAuthClient } from './oauth-client.ts'
 import { OAuthError, refusalReply, refuseAsOAuth } from './oauth-error.ts'
 
@@ -20,7 +21,8 @@ export function clientEndpoint(
     method: 'POST',
     path,
     refuse: refuseAsOAuth,
-    handle: (visit) => ({ reply: answered(visit, answer) }),
+    countsItself: true,
+    handle: (visit) => ({ reply: () => answered(visit, answer) }),
   }
 }
 
@@ -30,7 +32,15 @@ async function answered(
 ): Promise<Reply> {
   try {
     const form = await readForm(visit.request.raw)
-    return await answer({ visit, form, client: authenticatedClient(visit, form) })
+    const client = authenticatedClient(visit, form)
+    // Anybody can name a public client: of those only the network is known.
+    count(
+      visit.limits,
+      client.isPublic
+        ? { kind: 'signIn', name: visit.request.address }
+        : { kind: 'credential', name: client.id },
+    )
+    return await answer({ visit, form, client })
   } catch (error) {
     if (error instanceof OAuthError) return refusalReply(error)
     throw error

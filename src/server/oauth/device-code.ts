@@ -11,6 +11,8 @@ import { givableScopes } from './scope-text.ts'
 // No vowel, so that no word comes up, and nothing that looks like something else (RFC 8628 §6.1).
 const alphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 const userCodeLength = 8
+/** However many spaces and dashes somebody puts in between. */
+const longestTyped = 40
 const keptMs = 60 * 60 * 1000
 
 /** How long the codes of a device are good, and how long it waits between two questions, in seconds. */
@@ -59,7 +61,10 @@ export function newDevice(
 
 /** A user code as it is read: letters in two groups, however somebody typed it (RFC 8628 §6.1). */
 export function shownUserCode(typed: string): string {
-  const letters = typed.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
+  const letters = typed
+    .slice(0, longestTyped)
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]/g, '')
   return letters.length > 4 ? `${letters.slice(0, 4)}-${letters.slice(4)}` : letters
 }
 

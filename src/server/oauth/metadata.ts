@@ -17,7 +17,7 @@ export const metadataEndpoints: readonly Endpoint[] = [
     method: 'GET',
     path: oauthPaths.metadata,
     refuse: problemReply,
-    handle: (visit) => ({ reply: metadataOf(visit) }),
+    handle: (visit) => ({ reply: () => metadataOf(visit) }),
   },
   {
     method: 'GET',
@@ -25,7 +25,7 @@ export const metadataEndpoints: readonly Endpoint[] = [
     refuse: problemReply,
     handle(visit) {
       const { path } = visit.request
-      if (path === oauthPaths.metadata + visit.base) return { reply: metadataOf(visit) }
+      if (path === oauthPaths.metadata + visit.base) return { reply: () => metadataOf(visit) }
       throw new ProblemError('not_found', `Path ${path} not found.`)
     },
   },

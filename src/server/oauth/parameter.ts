@@ -1,4 +1,8 @@
+import { maximumUrlBytes } from '../http/request-context.ts'
 import { OAuthError } from './oauth-error.ts'
+
+/** As long as in an address, which is as long as any has reason to be. */
+const longestValue = maximumUrlBytes
 
 /**
  * A parameter of a request; one without a value counts as absent, and what nobody asks for is ignored. Throws
@@ -8,7 +12,11 @@ export function parameter(given: URLSearchParams, name: string): string | undefi
   const values = given.getAll(name)
   if (values.length > 1)
     throw new OAuthError('invalid_request', `The parameter ${name} must be given only once.`)
-  return values[0] || undefined
+  const [value = ''] = values
+  if (value.length > longestValue) {
+    throw new OAuthError('invalid_request', `The parameter ${name} has more than ${longestValue} characters.`)
+  }
+  return value || undefined
 }
 
 /** A parameter that has to be there; throws `invalid_request`. */

@@ -6,7 +6,7 @@ const loopbackPort = /^(http:\/\/(?:127\.0\.0\.1|\[::1\])):\d{1,5}(?=[/?]|$)/
  * disagree about where it leads.
  */
 export function isRegistered(asked: string, registered: readonly string[]): boolean {
-  return URL.canParse(asked) && registered.some((uri) => withoutPort(uri) === withoutPort(asked))
+  return registered.some((uri) => withoutPort(uri) === withoutPort(asked)) && URL.canParse(asked)
 }
 
 /** The address that carries an answer back; what it had for a query stays as it is (RFC 6749 §3.1.2). */

@@ -6,9 +6,9 @@ import { ProblemError } from '../problem/problem-error.ts'
 
 const wrongCodesPerSession = 5
 
-/** Throws 429 where too many guesses came from the address. */
-export function requireTriesLeft({ limits, request }: SignedInEndpointRequest): void {
-  const { allowed, resetSeconds } = limits.failures.peek(request.address)
+/** Throws 429 where the user has guessed too often. */
+export function requireTriesLeft({ limits, user }: SignedInEndpointRequest): void {
+  const { allowed, resetSeconds } = limits.userCodes.peek(user.id)
   if (!allowed) throw tooMany('wrong codes', resetSeconds)
 }
 
@@ -19,12 +19,12 @@ export function requireTriesLeft({ limits, request }: SignedInEndpointRequest): 
 export async function countWrongCode({
   academy,
   limits,
-  request,
+  user,
   visitor,
 }: SignedInEndpointRequest): Promise<{ fault: ProblemError; signedOut: boolean }> {
   const { database } = academy
   const hash = digest(visitor.token)
-  limits.failures.take(request.address)
+  limits.userCodes.take(user.id)
   const left = await database.write(() => {
     database.run(sql`update browser_sessions set wrong_codes = wrong_codes + 1 where hash = ${hash}`)
     database.run(

@@ -1,5 +1,6 @@
 import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
+import type { Bucket } from '../http/request-context.ts'
 import { principalOf, type Visitor, visitorOf } from './browser-session.ts'
 import { refusalPage } from './page.tsx'
 
@@ -18,7 +19,11 @@ export function pageEndpoint({ method, path, handle }: PageEndpoint): Endpoint {
       const visitor = visitorOf(visit)
       const principal = visitor.user ? principalOf(visitor.user) : undefined
       // What is thrown here is a refusal, of which the log has to say whose request it was.
-      return { principal, reply: (async () => handle(visit, visitor))() }
+      // What somebody does who is signed in is not counted with what others do behind the same address.
+      const bucket: Bucket | undefined = visitor.user
+        ? { kind: 'credential', name: `browser ${visitor.user.id}` }
+        : undefined
+      return { principal, bucket, reply: async () => handle(visit, visitor) }
     },
   }
 }

@@ -1,10 +1,9 @@
 import sql from 'sql-template-tag'
 import type { RoleName } from '../../contract/operation.ts'
-import { nobodysPassword, verifyPassword } from '../access/password.ts'
+import { longestPassword } from '../access/password.ts'
 import { digest } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { EndpointRequest } from '../http/endpoint.ts'
-import type { RateLimit } from '../http/rate-limit.ts'
 import type { Reply } from '../http/reply.ts'
 import { tooMany } from '../http/request-context.ts'
 import { ProblemError } from '../problem/problem-error.ts'
@@ -66,7 +65,7 @@ export interface SignInOptions extends SignInReason {
 
 /**
  * Takes the form of the sign-in page: leads on to the same address, signed in, or asks again.
- * Attempts are counted by account and by address before a password is looked at (OWASP, Authentication).
+ * Attempts are counted by account and network before a password is looked at (OWASP, Authentication).
  */
 export async function signIn(
   visit: EndpointRequest,
@@ -74,7 +73,7 @@ export async function signIn(
   form: URLSearchParams,
   reason: SignInReason = {},
 ): Promise<Reply> {
-  const account = (form.get('account') ?? '').trim()
+  const account = (form.get('account') ?? '').slice(0, longestAccount + 1).trim()
   try {
     const found = await accountBy(visit, account, form.get('password') ?? '')
     const { database } = visit.academy
@@ -95,30 +94,35 @@ interface Account extends Row {
   readonly password_hash: string | null
 }
 
+/** An account is named by an e-mail address (RFC 5321 §4.5.3.1) or a username, which is shorter. */
+const longestAccount = 254
+
 async function accountBy(
   { academy, limits, request }: EndpointRequest,
   account: string,
   password: string,
 ): Promise<Account> {
+  // Before anything is done with them: anybody can send a text that takes long to lower, to hash or to look up.
+  if (account.length > longestAccount || password.length > longestPassword) throw wrong()
+  const key = account.toLowerCase()
   const user = academy.database.one<Account>(sql`
     select id, role, password_hash from users
-    where (email_key = ${account.toLowerCase()} or username = ${account}) and status = 'active'
-    order by email_key = ${account.toLowerCase()} desc limit 1`)
+    where (email_key = ${key} or username = ${account}) and status = 'active'
+    order by email_key = ${key} desc limit 1`)
   // One account has one count, however it is named; a name has one as well, so that those that are nobody's are not
-  // told apart by theirs. All are taken first: attempts that come at once count, too.
-  const counts: readonly (readonly [RateLimit, string])[] = [
-    [limits.failures, request.address],
-    [limits.signIns, digest(account.toLowerCase())],
-    ...(user ? [[limits.signIns, user.id] as const] : []),
-  ]
-  for (const [gate, name] of counts) {
-    const { allowed, resetSeconds } = gate.take(name)
-    if (!allowed) throw tooMany('attempts to sign in', resetSeconds)
-  }
-  // An account that is not there takes as long to refuse as one that is.
-  const right = await verifyPassword(password, user?.password_hash ?? nobodysPassword(academy.passwordCost))
+  // told apart by theirs. Both are taken first: attempts that come at once count, too. What fails at one network
+  // delays nobody at another: else anybody could keep somebody out (OWASP, Authentication).
+  const attempts = [digest(key), ...(user ? [user.id] : [])].map((name) => `${name} ${request.address}`)
+  const waitSeconds = limits.signIns.begin(attempts)
+  if (waitSeconds > 0) throw tooMany('attempts to sign in', waitSeconds)
+  const right = await limits.passwords.verify(
+    { group: request.address, member: digest(key) },
+    password,
+    // An account that is not there takes as long to refuse as one that is.
+    user?.password_hash ?? null,
+  )
   if (!user?.password_hash || !right) throw wrong()
-  for (const [gate, name] of counts) gate.giveBack(name)
+  limits.signIns.forgive(attempts)
   return user
 }
 

@@ -8,6 +8,8 @@ import { send } from './node-adapter.ts'
 const single: readonly string[] = ['host', 'authorization']
 /** How long a client that was told off may take to read it and go. */
 const farewellMs = 1_000
+/** A name of 253 characters (RFC 1035 §2.3.4) and a port. */
+const longestHost = 260
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
 /** The host names, without ports, that a request to this server may carry. */
@@ -75,7 +77,7 @@ function cameTwice(raw: readonly string[], name: string): boolean {
 }
 
 function hostnameOf(host: string): string {
-  return /^[^/?#@\\\s]+$/.test(host) && URL.canParse(`http://${host}`)
+  return host.length <= longestHost && /^[^/?#@\\\s]+$/.test(host) && URL.canParse(`http://${host}`)
     ? new URL(`http://${host}`).hostname
     : ''
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import sql from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { CurrentUser, OwnInput, Password, type users } from '../../contract/users.ts'
-import { hashPassword, verifyPassword } from '../access/password.ts'
+import { callerOf } from '../access/passwords.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion, resourceOf } from '../http/handler.ts'
 import { tooMany } from '../http/request-context.ts'
@@ -27,7 +27,7 @@ interface NewPassword {
  * Attempts count as those to sign in do: whoever has found a token must not find out the password with it.
  */
 export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
-  const { database, principal, rawBody, signIns, passwordCost } = call
+  const { database, principal, rawBody, signIns, passwords } = call
   if (!isJsonObject(rawBody)) return undefined
   const [wanted, given] = [rawBody['password'], rawBody['currentPassword']].map((text) =>
     Password.safeParse(text),
@@ -37,11 +37,13 @@ export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
     sql`select password_hash from users where id = ${principal.userId}`,
   )?.password_hash
   if (!stored) return undefined
-  const { allowed, resetSeconds } = signIns.take(principal.userId)
-  if (!allowed) throw tooMany('attempts to change the password', resetSeconds)
-  if (!(await verifyPassword(given.data, stored))) return undefined
-  signIns.giveBack(principal.userId)
-  return { hash: await hashPassword(wanted.data, passwordCost), replaces: stored }
+  const attempt = [`${principal.userId} ${principal.credential}`]
+  const waitSeconds = signIns.begin(attempt)
+  if (waitSeconds > 0) throw tooMany('attempts to change the password', waitSeconds)
+  const caller = callerOf(principal)
+  if (!(await passwords.verify(caller, given.data, stored))) return undefined
+  signIns.forgive(attempt)
+  return { hash: await passwords.hash(caller, wanted.data), replaces: stored }
 }
 
 /** Changes what users may change about themselves; a new password takes the current one. */

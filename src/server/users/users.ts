@@ -1,7 +1,7 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { Password, User, UserInput, users } from '../../contract/users.ts'
-import { hashPassword } from '../access/password.ts'
+import { callerOf } from '../access/passwords.ts'
 import { page } from '../database/keyset.ts'
 import { requireUnique } from '../database/unique.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
@@ -134,20 +134,25 @@ function existing({ database, rawBody }: Call): UserRow | undefined {
   const one = (condition: Sql) =>
     database.one<UserRow>(sql`select ${userColumns} from users u where ${condition}`)
   return (
-    (typeof externalId === 'string' ? one(sql`u.external_id = ${externalId}`) : undefined) ??
-    (typeof email === 'string' ? one(sql`u.email_key = ${email.trim().toLowerCase()}`) : undefined)
+    (isIdentifier(externalId) ? one(sql`u.external_id = ${externalId}`) : undefined) ??
+    (isIdentifier(email) ? one(sql`u.email_key = ${email.trim().toLowerCase()}`) : undefined)
   )
+}
+
+/** True for a text that can be one: what is longer is refused when the item is judged. */
+function isIdentifier(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= 512
 }
 
 function passwordHash({ prepared }: Call): string | null {
   return typeof prepared === 'string' ? prepared : null
 }
 
-async function hashOf({ principal, passwordCost }: Call, body: unknown): Promise<string | undefined> {
+async function hashOf({ principal, passwords }: Call, body: unknown): Promise<string | undefined> {
   // What is no password, or not the caller's to set, is refused later on: hashing it would be work for nothing.
   if (!principal.scopes.includes('admin')) return undefined
   const password = Password.safeParse(isJsonObject(body) ? body['password'] : undefined)
-  return password.success ? hashPassword(password.data, passwordCost) : undefined
+  return password.success ? passwords.hash(callerOf(principal), password.data) : undefined
 }
 
 function contains(part: string): Sql {

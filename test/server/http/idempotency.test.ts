@@ -116,3 +116,20 @@ test('on other methods the header means nothing', async ({ admin }) => {
   expect((await admin.put(path, { title: 'A' }, once('"a"'))).body.version).toBe(2)
   expect((await admin.put(path, { title: 'B' }, once('"a"'))).body.version).toBe(3)
 })
+
+test('a password that came before is not hashed again', async ({ academy, admin }) => {
+  const ada = { email: 'ada@school.example', password: 'correct horse battery' }
+  const routes = [
+    ['/v1/users', ada],
+    ['/v1/users/batch', { items: [{ ...ada, email: 'eve@school.example' }] }],
+  ] as const
+  const first = await Promise.all(routes.map(([path, body]) => admin.post(path, body, once('"a"'))))
+  academy.passwordCost.N = 3
+  const again = await Promise.all(routes.map(([path, body]) => admin.post(path, body, once('"a"'))))
+  expect(again.map(({ text }) => text)).toEqual(first.map(({ text }) => text))
+  const other = await Promise.all(routes.map(([path]) => admin.post(path, ada, once('"a"'))))
+  expect(other.map(({ body }) => body.code)).toEqual([undefined, 'idempotency_mismatch'])
+  expect((await admin.post('/v1/users', { ...ada, email: 'eva@school.example' }, once('"b"'))).status).toBe(
+    500,
+  )
+})

@@ -1,5 +1,8 @@
 import { expect } from 'vitest'
+import { rateLimit } from '../../../src/server/http/rate-limit.ts'
 import { hour, minute, second, test as standard } from '../../helpers/academy.ts'
+import { plainBrowser } from '../../helpers/browser.ts'
+import { givePassword, issuer, password } from '../oauth/flow.ts'
 
 const test = standard.extend('perMinute', 5)
 const generous = standard.extend('perMinute', 600)
@@ -42,13 +45,48 @@ test('each credential has a bucket of its own', async ({ admin, analyst }) => {
   expect((await analyst.get('/v1/courses')).status).toBe(200)
 })
 
-test('who has no credential is counted by address, on public paths too', async ({ academy, admin }) => {
+test('who has no credential is counted by address, and /health is never refused', async ({
+  academy,
+  admin,
+}) => {
   const anybody = academy.bearer(undefined)
   for (let count = 0; count < 4; count += 1) expect((await anybody.get('/v1/courses')).status).toBe(401)
-  expect((await anybody.get('/health')).status).toBe(200)
-  expect((await anybody.get('/v1/courses')).status).toBe(429)
-  expect((await anybody.get('/health')).status).toBe(429)
+  expect((await anybody.get('/v1/openapi.json')).status).toBe(200)
+  for (const path of ['/v1/courses', '/v1/openapi.json']) expect((await anybody.get(path)).status).toBe(429)
+  for (let count = 0; count < 10; count += 1) expect((await anybody.get('/health')).status).toBe(200)
   expect((await admin.get('/v1/courses')).status).toBe(200)
+})
+
+test('what others send without a credential, or with a wrong one, is not taken from whoever signs in or is signed in', async ({
+  academy,
+  learner,
+}) => {
+  givePassword(academy, learner.id)
+  const browser = plainBrowser(academy.fetch, issuer)
+  const page = await browser.open('/dashboard')
+  await browser.signIn(page, learner.email, password)
+  for (let count = 0; count < 6; count += 1) {
+    await academy.bearer(undefined).get('/v1/openapi.json')
+    await academy.bearer('Bearer lpk_guess').get('/v1/courses')
+  }
+  const stranger = plainBrowser(academy.fetch, issuer)
+  expect((await stranger.signIn(await stranger.open('/dashboard'), learner.email, password)).status).toBe(200)
+  for (let count = 0; count < 6; count += 1) await stranger.open('/oauth/device?done=none')
+  // Whoever is signed in spends their own requests: two went on the pages after signing in.
+  const fresh = plainBrowser(academy.fetchFrom('192.0.2.77'), issuer)
+  expect((await fresh.open('/dashboard')).status).toBe(200)
+  expect((await learner.get('/v1/courses')).status).toBe(200)
+})
+
+test('one request more than there are buckets forgets the one that was used longest ago, and no other', () => {
+  const limit = rateLimit(1, () => new Date(0))
+  limit.take('first')
+  limit.take('second')
+  for (let count = 0; count < 9998; count += 1) limit.take(`other ${count}`)
+  expect(limit.take('first').allowed).toBe(false)
+  limit.take('one more')
+  expect(limit.peek('first').allowed).toBe(false)
+  expect(limit.peek('second').allowed).toBe(true)
 })
 
 standard('without a limit there are no headers of one', async ({ admin }) => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { authorizePath, callback, password, register, sentBack, test } from './flow.ts'
+import { authorizePath, callback, givePassword, password, register, sentBack, test } from './flow.ts'
 
 const markup = `"><script>alert(1)</script><img src=x onerror=alert(1)>'&amp;`
 
@@ -96,13 +96,36 @@ test.for([
   expect(device.status).toBe(403)
 })
 
-test('a form of ten thousand fields is read like another', async ({ flow }) => {
-  const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`field${index}`, 'a']))
-  expect((await flow.refresh('lpr_none', many)).body.error).toBe('invalid_grant')
+test('a form of more than a hundred fields is refused before it is taken apart', async ({ flow }) => {
+  const fields = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, index) => [`field${index}`, 'a']))
+  expect((await flow.refresh('lpr_none', fields(97))).body.error).toBe('invalid_grant')
+  expect((await flow.refresh('lpr_none', fields(98))).status).toBe(413)
 })
 
-test('a password of a megabyte is looked at like another', async ({ admin, flow }) => {
-  const page = await flow.browser.signIn(await flow.authorize(), admin.email, password.repeat(40_000))
-  expect(page.status).toBe(403)
-  expect(page.html).not.toContain(password)
+test('a parameter of more than 8 KiB is refused, whichever it is', async ({ flow }) => {
+  const long = 'a '.repeat(5000)
+  const description = (name: string) => `The parameter ${name} has more than 8192 characters.`
+  for (const name of ['scope', 'refresh_token', 'grant_type', 'client_id']) {
+    const { body } = await flow.refresh('lpr_none', { [name]: long })
+    expect(body.error_description).toBe(description(name))
+  }
 })
+
+test.for([
+  ['password', 'e\u0300\u0315'.repeat(6000)],
+  ['password', 'e'.repeat(257)],
+  ['account', 'A'.repeat(40_000)],
+] as const)(
+  'a sign-in form with a %s that is too long is wrong before anything is done with it',
+  async ([name, text], { academy, admin, flow }) => {
+    givePassword(academy, admin.id)
+    const fields = { account: admin.email, password, [name]: text }
+    // A password that were hashed, or an account that were looked up, would have been counted.
+    for (let count = 0; count < 10; count += 1) {
+      const page = await flow.browser.signIn(await flow.authorize(), fields.account, fields.password)
+      expect(page.status).toBe(403)
+      expect(page.html).not.toContain(text)
+    }
+  },
+)

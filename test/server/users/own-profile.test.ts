@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { hashPassword, verifyPassword } from '../../../src/server/access/password.ts'
-import { type Anybody, minute, test } from '../../helpers/academy.ts'
+import { type Anybody, test } from '../../helpers/academy.ts'
 import { givePassword, password } from '../oauth/flow.ts'
 
 const first = password
@@ -63,7 +63,7 @@ test('a new password takes the current one', async ({ academy, admin, learner })
   expect(academy.logged.every((entry) => !JSON.stringify(entry).includes('staple'))).toBe(true)
 })
 
-test('the current password can be guessed at ten times a minute, by all credentials together', async ({
+test('the current password can be guessed five times, then with a delay that grows, by each credential', async ({
   academy,
   admin,
   learner,
@@ -72,19 +72,14 @@ test('the current password can be guessed at ten times a minute, by all credenti
   const other = await admin.post('/v1/keys', { name: 'other', userId: learner.id, scopes: ['write'] })
   const change = (currentPassword: string, password: string, person: Anybody = learner) =>
     person.put('/v1/user/profile', { password, currentPassword })
-  for (let tries = 0; tries < 9; tries += 1) {
+  for (let tries = 0; tries < 5; tries += 1) {
     expect((await change('not the right one', second)).status).toBe(422)
   }
-  // What is right does not count.
-  for (let tries = 0; tries < 2; tries += 1) {
-    expect((await change(first, second)).status).toBe(200)
-    givePassword(academy, learner.id)
-  }
-  expect((await change('not the right one', second)).status).toBe(422)
   expect(await change(first, second)).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
-  expect((await change(first, second, academy.bearer(`Bearer ${other.body.key}`))).status).toBe(429)
-  academy.clock.advance(minute)
-  expect((await change(first, second)).status).toBe(200)
+  // A thief of one key does not keep its owner from changing the password.
+  expect((await change(first, second, academy.bearer(`Bearer ${other.body.key}`))).status).toBe(200)
+  academy.clock.advance(1000)
+  expect((await change(second, first)).status).toBe(200)
 })
 
 test('a password that was changed while it was being proven stays as it is', async ({

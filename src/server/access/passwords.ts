@@ -1,0 +1,67 @@
+import { availableParallelism } from 'node:os'
+import { ProblemError } from '../problem/problem-error.ts'
+import { fairQueue, QueueFullError } from './fair-queue.ts'
+import type { PasswordCost } from './password.ts'
+import type { Principal } from './principal.ts'
+
+/** In whose turn a password is hashed: one of those who share a group. */
+export interface PasswordCaller {
+  /** A credential, or the network that an attempt to sign in came from. */
+  readonly group: string
+  readonly member: string
+}
+
+/** The turn of somebody who is signed in. */
+export function callerOf({ userId }: Principal): PasswordCaller {
+  return { group: userId, member: '' }
+}
+
+/** The passwords of an app: hashing takes a tenth of a second each, so that callers take turns. */
+export interface Passwords {
+  /** A password as it is stored. Throws 429 where the caller has too many waiting. */
+  hash(caller: PasswordCaller, password: string): Promise<string>
+  /**
+   * True when the password is the one that was hashed; false, after as long a time, where `stored` is null. Throws 429
+   * where the caller has too many waiting.
+   */
+  verify(caller: PasswordCaller, password: string, stored: string | null): Promise<boolean>
+}
+
+/** Twice as many as fit into one batch. */
+const longest = 2000
+/** Node has four threads for such work, and for files: one of them is to stay free. */
+const mostAtOnce = 3
+
+/** Most runs of the program never see a password. */
+const hashing = () => import('./password.ts')
+
+/** Hashes and checks passwords at this cost, as many at a time as the machine has processors, at most three. */
+export function passwordsOf(cost: PasswordCost | undefined): Passwords {
+  const queue = fairQueue({ atOnce: Math.min(mostAtOnce, availableParallelism()), longest })
+
+  async function inTurn<Result>({ group, member }: PasswordCaller, work: () => Promise<Result>) {
+    try {
+      return await queue.run(group, member, work)
+    } catch (error) {
+      if (!(error instanceof QueueFullError)) throw error
+      throw new ProblemError(
+        'rate_limited',
+        'Too many passwords are waiting to be checked; try again in 10 s.',
+        {
+          headers: { 'retry-after': '10' },
+          cause: error,
+        },
+      )
+    }
+  }
+
+  return {
+    hash: (caller, password) => inTurn(caller, async () => (await hashing()).hashPassword(password, cost)),
+    verify: (caller, password, stored) =>
+      inTurn(caller, async () => {
+        const { nobodysPassword, verifyPassword } = await hashing()
+        const right = await verifyPassword(password, stored ?? nobodysPassword(cost))
+        return right && stored !== null
+      }),
+  }
+}

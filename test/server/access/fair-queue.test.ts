@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { fairQueue, QueueFullError } from '../../../src/server/access/fair-queue.ts'
+
+/** A queue whose work is told when it begins and ends when the test says so. */
+function handQueue({ atOnce = 1, longest = 100 } = {}) {
+  const queue = fairQueue({ atOnce, longest })
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  return {
+    begun,
+    add(group: string, member: string, name: string) {
+      return queue.run(
+        group,
+        member,
+        () =>
+          new Promise<string>((resolve) => {
+            begun.push(name)
+            ends.push(() => resolve(name))
+          }),
+      )
+    },
+    /** Ends each piece as it begins, until nothing is left. */
+    async drain() {
+      for (let end = ends.shift(); end; end = ends.shift()) {
+        end()
+        await new Promise(setImmediate)
+      }
+    },
+  }
+}
+
+test('whoever brings one piece waits for one of those who brought a hundred', async () => {
+  const { add, begun, drain } = handQueue()
+  for (let count = 0; count < 100; count += 1) void add('batch', '', `batch ${count}`)
+  void add('visitor', 'ada', 'sign in')
+  await drain()
+  expect(begun).toHaveLength(101)
+  expect(begun.slice(0, 3)).toEqual(['batch 0', 'batch 1', 'sign in'])
+})
+
+test('those behind one address share its turns, one piece each', async () => {
+  const { add, begun, drain } = handQueue()
+  void add('other', '', 'first')
+  for (const name of ['a1', 'a2', 'a3']) void add('address', 'a', name)
+  for (const name of ['b1', 'b2']) void add('address', 'b', name)
+  for (const name of ['o1', 'o2']) void add('other', '', name)
+  await drain()
+  expect(begun).toEqual(['first', 'a1', 'o1', 'b1', 'o2', 'a2', 'b2', 'a3'])
+})
+
+test('so many at once, results and faults go to whoever asked, and a fault stops nothing', async () => {
+  const queue = fairQueue({ atOnce: 2, longest: 100 })
+  let running = 0
+  let most = 0
+  const work = async () => {
+    running += 1
+    most = Math.max(most, running)
+    await new Promise(setImmediate)
+    running -= 1
+    return running
+  }
+  const failing = queue.run('a', '', async () => {
+    throw new TypeError('no')
+  })
+  await expect(failing).rejects.toThrow('no')
+  await Promise.all(Array.from({ length: 10 }, () => queue.run('a', '', work)))
+  expect(most).toBe(2)
+})
+
+test('a group may have so much waiting, whatever others have', async () => {
+  const { add, begun, drain } = handQueue({ longest: 2 })
+  void add('a', '', 'running')
+  void add('a', '', 'waiting 1')
+  void add('a', '', 'waiting 2')
+  await expect(add('a', '', 'too much')).rejects.toThrow(QueueFullError)
+  void add('b', '', 'another')
+  await drain()
+  expect(begun).toEqual(['running', 'waiting 1', 'another', 'waiting 2'])
+})
