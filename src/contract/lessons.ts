@@ -2,90 +2,22 @@ import * as z from 'zod'
 import {
   ExternalId,
   exactly,
-  Instant,
   ManagedBy,
   Minutes,
   Objectives,
   ofCourse,
   optional,
-  Percent,
   Reference,
   Time,
   text,
-  WebAddress,
 } from './field.ts'
+import { Assessment, AssessmentInput, ContentBlock, ContentBlockInput } from './lesson-content.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 
 const lessonStatuses = ['draft', 'published'] as const
 export const LessonStatus = z.enum(lessonStatuses)
-
-const blockTypes = [
-  'markdown',
-  'text',
-  'html',
-  'code',
-  'video',
-  'audio',
-  'image',
-  'file',
-  'link',
-  'embed',
-] as const
-const written: readonly string[] = ['markdown', 'text', 'html', 'code']
-
-const ContentBlock = z
-  .strictObject({
-    id: z.string().optional(),
-    type: z.enum(blockTypes),
-    title: optional(z.string().max(255)),
-    body: optional(z.string().max(500_000)),
-    url: optional(WebAddress),
-    language: optional(z.string().max(50)),
-    durationSeconds: optional(z.int().min(0)),
-    altText: optional(z.string().max(1000)),
-  })
-  .superRefine((block, context) => {
-    const needed = written.includes(block.type) ? 'body' : 'url'
-    if (block[needed] !== null) return
-    context.addIssue({
-      code: 'custom',
-      path: [needed],
-      params: { code: 'required' },
-      message: `is required for a block of type ${block.type}`,
-    })
-  })
-
-const Question = z.strictObject({
-  id: z.string().optional(),
-  type: z.enum(['single_choice', 'multiple_choice', 'true_false', 'short_answer', 'numeric', 'essay']),
-  prompt: text(1, 10_000),
-  choices: z
-    .array(z.strictObject({ id: z.string().min(1).max(100), text: text(1, 2000) }))
-    .max(100)
-    .default([]),
-  answer: z
-    .union(
-      [z.string(), z.number(), z.boolean(), z.array(z.string()).max(100), z.null()],
-      'must be a string, a number, a boolean, null or an array of strings',
-    )
-    .default(null)
-    .meta({ description: 'Never shown to learners' }),
-  points: z.number().min(0).default(1),
-})
-
-const Assessment = z.strictObject({
-  id: z.string().optional(),
-  type: z.enum(['quiz', 'assignment', 'exam', 'survey']),
-  title: text(1, 255),
-  scoreMaximum: z.number().positive().default(100),
-  passingScore: optional(z.number().min(0)),
-  weight: optional(Percent),
-  attemptsAllowed: optional(z.int().min(1)),
-  dueAt: optional(Instant),
-  questions: z.array(Question).max(500).default([]),
-})
 
 /** The writable attributes of a lesson. */
 export const LessonInput = z.strictObject({
@@ -101,8 +33,8 @@ export const LessonInput = z.strictObject({
   durationMinutes: optional(Minutes),
   status: LessonStatus.default('published'),
   learningObjectives: Objectives,
-  contentBlocks: z.array(ContentBlock).max(1000).default([]),
-  assessments: z.array(Assessment).max(100).default([]),
+  contentBlocks: z.array(ContentBlockInput).max(1000).default([]),
+  assessments: z.array(AssessmentInput).max(100).default([]),
   managedBy: ManagedBy,
 })
 export type LessonInput = z.output<typeof LessonInput>
@@ -121,8 +53,8 @@ export const Lesson = z.object({
   durationMinutes: z.int().nullable(),
   status: LessonStatus,
   learningObjectives: z.array(z.string()),
-  contentBlocks: z.array(z.record(z.string(), z.unknown())),
-  assessments: z.array(z.record(z.string(), z.unknown())),
+  contentBlocks: z.array(ContentBlock),
+  assessments: z.array(Assessment),
   managedBy: z.string().nullable(),
   version: z.int(),
   createdAt: Time,

@@ -1,15 +1,21 @@
 import * as z from 'zod'
 
-/** Any part of a value, with null for "back to the default" (RFC 7396). */
+/** Any part of a value, with null for "back to the default" where there is one (RFC 7396). */
 export type Patch<Value> = Value extends readonly unknown[]
   ? Value
   : Value extends object
-    ? { [Key in keyof Value]?: Patch<Value[Key]> | null | undefined }
+    ? {
+        [Key in keyof Value]?:
+          | Patch<Value[Key]>
+          | (Pick<Value, Key> extends Required<Pick<Value, Key>> ? never : null)
+          | undefined
+      }
     : Value
 
 /**
- * The merge patch of a resource's writable attributes: everything optional, everything nullable, objects merged,
- * arrays replaced (RFC 7396). It describes what may be sent; the server validates the merged whole.
+ * The merge patch of a resource's writable attributes: everything optional, null where the attribute can be left out
+ * of a new resource, objects merged, arrays replaced (RFC 7396). It describes what may be sent; the server validates
+ * the merged whole.
  */
 export function patchOf<Schema extends z.ZodObject>(schema: Schema) {
   // Only the OpenAPI document looks inside; everybody else is spared the making.
@@ -22,7 +28,8 @@ function loose(schema: z.ZodType): z.ZodType {
   const shape = Object.entries(inner.shape).map(([key, value]) => {
     const field = value as z.ZodType
     const meta = field.meta()
-    const open = loose(field).nullable().optional()
+    const inside = loose(field)
+    const open = (field.safeParse(undefined).success ? inside.nullable() : inside).optional()
     return [key, meta ? open.meta(meta) : open]
   })
   return z.strictObject(Object.fromEntries(shape))

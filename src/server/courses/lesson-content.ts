@@ -1,15 +1,18 @@
 import type { Lesson, LessonInput } from '../../contract/lessons.ts'
 import type { IdPrefix } from '../database/id.ts'
 
+/** A lesson's input as it is stored: everything in it has an id. */
+export type StoredInput = ReturnType<typeof withContentIds>
+
 /** A lesson's input with an id for every block, assessment and question that came without one. */
-export function withContentIds(input: LessonInput, newId: (prefix: IdPrefix) => string): LessonInput {
+export function withContentIds(input: LessonInput, newId: (prefix: IdPrefix) => string) {
   return {
     ...input,
-    contentBlocks: input.contentBlocks.map((block) => ({ id: newId('blk'), ...block })),
-    assessments: input.assessments.map((assessment) => ({
-      id: newId('asm'),
+    contentBlocks: input.contentBlocks.map(({ id = newId('blk'), ...block }) => ({ id, ...block })),
+    assessments: input.assessments.map(({ id = newId('asm'), questions, ...assessment }) => ({
+      id,
       ...assessment,
-      questions: assessment.questions.map((question) => ({ id: newId('qst'), ...question })),
+      questions: questions.map(({ id = newId('qst'), ...question }) => ({ id, ...question })),
     })),
   }
 }
@@ -20,10 +23,7 @@ export function forLearner(lesson: Lesson): Lesson {
     ...lesson,
     assessments: lesson.assessments.map((assessment) => ({
       ...assessment,
-      // Stored by LessonInput's schema: every assessment has its questions.
-      questions: (assessment['questions'] as Record<string, unknown>[]).map(
-        ({ answer, ...question }) => question,
-      ),
+      questions: assessment.questions.map(({ answer, ...question }) => question),
     })),
   }
 }

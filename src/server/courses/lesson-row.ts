@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
-import type { Lesson, LessonInput } from '../../contract/lessons.ts'
+import type { Lesson } from '../../contract/lessons.ts'
 import type { Row } from '../database/database.ts'
+import type { StoredInput } from './lesson-content.ts'
 
 /** A lesson as its row holds it; `content` is JSON of what no query asks for. */
 export interface LessonRow extends Row {
@@ -43,7 +44,7 @@ type Content = Omit<
 >
 
 /** The column `content`, as JSON text: all of a lesson's input that has no column of its own. */
-export function contentOf(input: LessonInput): string {
+export function contentOf(input: StoredInput): string {
   const { externalId, courseId, moduleId, title, description, order, ...rest } = input
   const { durationMinutes, status, managedBy, ...content } = rest
   return JSON.stringify(content satisfies Content)
