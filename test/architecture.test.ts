@@ -305,13 +305,13 @@ test('every export says what it is, by its comment or by itself', () => {
 })
 
 /**
- * A type made from a value, a union of names, a schema, a list of choices and the routes of a resource need no
- * sentence: their names and fields are the sentence, and one more could only repeat them.
+ * A type made from a value, a union of names, a schema, its words, a list of choices and the routes of a resource need
+ * no sentence: their names and fields are the sentence, and one more could only repeat them.
  */
 function saysItself(line: string): boolean {
   return (
     /^export type \w+ = (.*\btypeof (\w+)|('[\w]+' \| )+'\w+'$)/.test(line) ||
-    /^export const \w+ = (z$|z\.|\[|[A-Z]\w*\.|patchOf\(|optional\(|routesOf\()/.test(line)
+    /^export const (\w+Words = \{|\w+ = (z$|z\.|\[|[A-Z]\w*\.|patchOf\(|optional\(|routesOf\())/.test(line)
   )
 }
 

@@ -50,11 +50,11 @@ export const Summary = z.object({
   notStarted: z.int(),
   inProgress: z.int(),
   completed: z.int(),
-  completionRate: rate.meta({ description: 'Completed ÷ enrolments, 0 to 1' }),
+  completionRate: rate,
   averageCompletionPercentage: rate,
   medianCompletionPercentage: rate,
   averageGradePercent: rate,
-  distribution: z.array(z.int()).length(10).meta({ description: 'Enrolments at 0–9%, 10–19% … 90–100%' }),
+  distribution: z.array(z.int()).length(10),
   byCourse: z.array(
     z.object({
       courseId: z.string(),
@@ -73,8 +73,8 @@ export type Summary = z.output<typeof Summary>
 
 /** The period that was asked for, each end as it was read; a missing side is null. */
 export const Period = z.object({
-  start: Time.nullable().meta({ description: 'Inclusive' }),
-  end: Time.nullable().meta({ description: 'Exclusive' }),
+  start: Time.nullable(),
+  end: Time.nullable(),
 })
 export type Period = z.output<typeof Period>
 
@@ -95,7 +95,6 @@ export const analytics = {
     method: 'GET',
     path: '/v1/analytics/learners',
     summary: 'Report the progress and grades of learners, one row per learner and course',
-    description: 'JSON is paged; CSV and NDJSON are returned in full.',
     published: true,
     scope: 'read',
     roles: staff,

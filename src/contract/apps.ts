@@ -36,14 +36,9 @@ const Comparable = z.object({ redirectUris: z.array(z.string()), public: z.boole
 
 export const AppInput = z
   .strictObject({
-    name: text(1, 255).meta({ description: 'Shown to users who are asked for consent' }),
-    redirectUris: z.array(RedirectUri).min(1).max(20).meta({
-      description:
-        'Where users are redirected; must match exactly, except for the port on 127.0.0.1 and [::1]',
-    }),
-    public: z.boolean().default(false).meta({
-      description: 'Public client, such as a desktop or mobile app, which gets no secret (default false)',
-    }),
+    name: text(1, 255),
+    redirectUris: z.array(RedirectUri).min(1).max(20),
+    public: z.boolean().default(false),
   })
   .superRefine(
     (input, context) => {
@@ -74,10 +69,7 @@ export type App = z.output<typeof App>
 
 /** The response that registers an application: the only one with its secret. */
 export const NewApp = App.extend({
-  clientSecret: z
-    .string()
-    .nullable()
-    .meta({ description: 'Shown only once; null for a public application and in a replayed response' }),
+  clientSecret: z.string().nullable(),
 })
 export type NewApp = z.output<typeof NewApp>
 
@@ -102,7 +94,6 @@ export const apps = {
     method: 'POST',
     path: '/v1/apps',
     summary: 'Register an OAuth application',
-    description: 'The client secret is shown in this response only.',
     published: false,
     scope: 'admin',
     roles: admins,
@@ -117,7 +108,6 @@ export const apps = {
     method: 'DELETE',
     path: '/v1/apps/{clientId}',
     summary: 'Delete an OAuth application',
-    description: 'Its grants and tokens are revoked at once.',
     published: false,
     scope: 'admin',
     roles: admins,

@@ -9,26 +9,24 @@ export const courseStatuses = ['draft', 'published', 'archived'] as const
 export const CourseStatus = z.enum(courseStatuses)
 
 const Module = z.strictObject({
-  id: z.string().optional().meta({ description: 'Assigned by the server; send it back to keep the module' }),
+  id: z.string().optional(),
   title: text(1, 255),
   description: z.string().max(10_000).default(''),
-  order: z
-    .int()
-    .min(1)
-    .max(100_000)
-    .optional()
-    .meta({ description: 'Position in the course (default as listed)' }),
+  order: z.int().min(1).max(100_000).optional(),
 })
 
+/** What completes an enrolment: progress, a passing grade, both, either, or neither (cmi5 §10.2.3). */
+export const MoveOn = z.enum([
+  'Completed',
+  'Passed',
+  'CompletedAndPassed',
+  'CompletedOrPassed',
+  'NotApplicable',
+])
+
 const AssessmentCriteria = z.strictObject({
-  passingScore: Percent.default(70).meta({ description: 'Passing score, 0–100' }),
-  moveOn: z
-    .enum(['Completed', 'Passed', 'CompletedAndPassed', 'CompletedOrPassed', 'NotApplicable'])
-    .default('Completed')
-    .meta({
-      description:
-        'When an enrolment is completed: by progress, by a passing grade, by both, by either, or never (cmi5 §10.2.3)',
-    }),
+  passingScore: Percent.default(70),
+  moveOn: MoveOn.default('Completed'),
   weights: z
     .array(z.strictObject({ name: text(1, 255), weight: Percent }))
     .max(100)
@@ -44,9 +42,9 @@ const AdaptiveDifficulty = z
     enabled: z.boolean().default(false),
     minLevel: optional(Difficulty),
     maxLevel: optional(Difficulty),
-    raiseAtScore: Percent.default(85).meta({ description: 'Score at which the difficulty rises' }),
-    lowerAtScore: Percent.default(50).meta({ description: 'Score below which the difficulty falls' }),
-    window: z.int().min(1).max(100).default(3).meta({ description: 'Number of recent scores considered' }),
+    raiseAtScore: Percent.default(85),
+    lowerAtScore: Percent.default(50),
+    window: z.int().min(1).max(100).default(3),
   })
   .superRefine(({ minLevel, maxLevel, raiseAtScore, lowerAtScore }, context) => {
     if (minLevel && maxLevel && difficulties.indexOf(minLevel) > difficulties.indexOf(maxLevel)) {
@@ -69,12 +67,7 @@ const AdaptiveDifficulty = z
 
 const ProgressTracking = z.strictObject({
   enabled: z.boolean().default(true),
-  completionThreshold: z
-    .number()
-    .min(1)
-    .max(100)
-    .default(100)
-    .meta({ description: 'Completion percentage at which progress counts as completed' }),
+  completionThreshold: z.number().min(1).max(100).default(100),
 })
 
 /** The writable attributes of a course. */

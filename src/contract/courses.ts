@@ -6,6 +6,7 @@ import {
   courseStatuses,
   Difficulty,
   difficulties,
+  MoveOn,
 } from './course-attributes.ts'
 import { BooleanParam, choices, exactly, search, Time, UpdatedSince } from './field.ts'
 import { everyone, operation, staff, teachers } from './operation.ts'
@@ -21,7 +22,7 @@ export const Course = z.object({
   modules: z.array(z.object({ id: z.string(), title: z.string(), description: z.string(), order: z.int() })),
   assessmentCriteria: z.object({
     passingScore: z.number(),
-    moveOn: z.string(),
+    moveOn: MoveOn,
     weights: z.array(z.object({ name: z.string(), weight: z.number() })),
   }),
   adaptiveDifficulty: z.object({
@@ -62,7 +63,7 @@ export const CourseVersion = z.object({
   courseId: z.string(),
   version: z.int(),
   createdAt: Time,
-  userId: z.string().meta({ description: 'User who made this version' }),
+  userId: z.string(),
   modifiedAttributes: z.array(z.string()),
 })
 export type CourseVersion = z.output<typeof CourseVersion>
@@ -87,7 +88,7 @@ export const CourseDiff = z.object({
   to: z.int(),
   changes: z.array(
     z.object({
-      pointer: z.string().meta({ description: 'JSON Pointer (RFC 6901) into the attributes' }),
+      pointer: z.string(),
       from: z.unknown(),
       to: z.unknown(),
     }),
@@ -222,7 +223,6 @@ export const courses = {
     method: 'POST',
     path: '/v1/courses/{courseId}/versions/{version}/restore',
     summary: 'Restore an earlier version of a course as a new version',
-    description: 'The id, externalId and status are not changed.',
     published: false,
     scope: 'write',
     roles: teachers,

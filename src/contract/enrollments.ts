@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { BatchResult, batchDescription, batchOf } from './batch.ts'
+import { BatchResult, batchOf } from './batch.ts'
 import { choices, Instant, ManagedBy, ofCourse, ofUser, Reference, Time } from './field.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
@@ -16,7 +16,7 @@ export const EnrollmentInput = z.strictObject({
   userId: Reference,
   role: EnrollmentRole.default('learner'),
   status: EnrollmentStatus.default('active'),
-  enrolledAt: Instant.optional().meta({ description: 'When the user was enrolled (default now)' }),
+  enrolledAt: Instant.optional(),
   managedBy: ManagedBy,
 })
 export type EnrollmentInput = z.output<typeof EnrollmentInput>
@@ -26,18 +26,14 @@ export const EnrollmentPatch = patchOf(EnrollmentInput)
 export const Enrollment = z.object({
   id: z.string(),
   courseId: z.string(),
-  courseTitle: z.string().meta({ description: 'The title of the course as it is now, whatever the version' }),
+  courseTitle: z.string(),
   userId: z.string(),
-  userEmail: z
-    .string()
-    .meta({ description: 'The e-mail address of the user as it is now, whatever the version' }),
+  userEmail: z.string(),
   role: EnrollmentRole,
   status: EnrollmentStatus,
   enrolledAt: Time,
   completedAt: Time.nullable(),
-  source: z
-    .string()
-    .meta({ description: "How it was created: api, or progress (by the learner's first progress record)" }),
+  source: z.string(),
   managedBy: z.string().nullable(),
   version: z.int(),
   createdAt: Time,
@@ -83,7 +79,6 @@ export const enrollments = {
     method: 'POST',
     path: '/v1/enrollments',
     summary: 'Enrol a user in a course',
-    description: 'A deleted enrolment of the same user, course and role is restored.',
     published: false,
     scope: 'write',
     roles: teachers,
@@ -96,7 +91,6 @@ export const enrollments = {
     method: 'POST',
     path: '/v1/enrollments/batch',
     summary: 'Create or update up to 1,000 enrolments',
-    description: batchDescription,
     published: false,
     scope: 'write',
     roles: teachers,
@@ -109,7 +103,6 @@ export const enrollments = {
     method: 'PUT',
     path: '/v1/enrollments/{enrollmentId}',
     summary: 'Update an enrolment',
-    description: 'The course, the user and the role cannot be changed.',
     published: false,
     scope: 'write',
     roles: teachers,
@@ -123,7 +116,6 @@ export const enrollments = {
     method: 'DELETE',
     path: '/v1/enrollments/{enrollmentId}',
     summary: 'Delete an enrolment',
-    description: 'Enrolling the user again restores it. Progress is kept.',
     published: false,
     scope: 'write',
     roles: teachers,

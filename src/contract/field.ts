@@ -50,12 +50,8 @@ export const References = z
       'Comma-separated list of references: id, ext:<externalId> or, for users, email:<address>; write a comma inside one as \\,',
   })
 
-export const ExternalId = optional(z.string().min(1).max(255)).meta({
-  description: 'Your own id for this record, unique per type',
-})
-export const ManagedBy = optional(z.string().min(1).max(255)).meta({
-  description: 'External system that manages this record',
-})
+export const ExternalId = optional(z.string().min(1).max(255))
+export const ManagedBy = optional(z.string().min(1).max(255))
 export const Percent = z.number().min(0).max(100)
 export const Minutes = z.int().min(0).max(10_000_000)
 export const Objectives = z.array(text(1, 500)).max(100).default([])
@@ -122,7 +118,12 @@ export function choices<const Choice extends string>(all: readonly [Choice, ...C
   const one = z.enum(all)
   return z
     .string()
-    .meta({ description: `Comma-separated list of ${all.join(', ')}` })
+    .meta({
+      type: 'array',
+      items: { type: 'string', enum: [...all] },
+      minItems: 1,
+      description: `Comma-separated list of ${all.join(', ')}`,
+    })
     .transform((list, context) =>
       list.split(',').flatMap((item) => {
         const parsed = one.safeParse(item.trim())

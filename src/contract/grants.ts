@@ -41,7 +41,6 @@ export const grants = {
     method: 'DELETE',
     path: '/v1/grants/{grantId}',
     summary: 'Revoke a grant',
-    description: 'Its tokens stop working at once.',
     published: false,
     scope: 'write',
     roles: everyone,

@@ -7,11 +7,9 @@ export const scopes = ['read', 'write', 'admin'] as const
 
 export const KeyInput = z.strictObject({
   name: text(1, 255),
-  userId: Reference.optional().meta({
-    description: 'Owner of the key: the key acts as this user (default you)',
-  }),
+  userId: Reference.optional(),
   scopes: z.array(z.enum(scopes)).min(1).max(3).default(['read']),
-  expiresAt: optional(Instant).meta({ description: 'When the key expires (default never)' }),
+  expiresAt: optional(Instant),
 })
 export type KeyInput = z.output<typeof KeyInput>
 
@@ -31,7 +29,7 @@ export type Key = z.output<typeof Key>
 
 /** The response that creates an API key: the only one with its text. */
 export const NewKey = Key.extend({
-  key: z.string().nullable().meta({ description: 'Shown only once; null in a replayed response' }),
+  key: z.string().nullable(),
 })
 export type NewKey = z.output<typeof NewKey>
 
@@ -55,7 +53,6 @@ export const keys = {
     method: 'POST',
     path: '/v1/keys',
     summary: 'Create an API key',
-    description: 'The key is shown in this response only.',
     published: false,
     scope: 'admin',
     roles: admins,

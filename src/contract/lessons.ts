@@ -26,10 +26,7 @@ export const LessonInput = z.strictObject({
   moduleId: optional(z.string().min(1).max(100)),
   title: text(1, 255),
   description: z.string().max(10_000).default(''),
-  order: z.int().min(1).max(100_000).optional().meta({
-    description:
-      'Position in the course (default after the last lesson); a taken position moves the lessons after it',
-  }),
+  order: z.int().min(1).max(100_000).optional(),
   durationMinutes: optional(Minutes),
   status: LessonStatus.default('published'),
   learningObjectives: Objectives,

@@ -1,55 +1,75 @@
 import { operations } from './index.ts'
+import type { OperationExample } from './openapi-examples.ts'
+import type { Schema } from './openapi-tidy.ts'
 import type { Operation } from './operation.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-const pathParameters: Readonly<Record<string, string>> = {
-  courseId: 'Course: id or ext:<externalId>',
-  version: 'Version number',
-  lessonId: 'Lesson: id or ext:<externalId>',
-  userId: 'User: id, ext:<externalId> or email:<address>',
-  learnerId: 'Learner: id, ext:<externalId> or email:<address>',
-  enrollmentId: 'Id of the enrolment',
-  keyId: 'Id of the API key',
-  clientId: 'Client id of the OAuth application',
-  grantId: 'Id of the grant',
+const reference = { type: 'string', minLength: 1, maxLength: 512 }
+const id = { type: 'string', minLength: 1, maxLength: 64 }
+
+const pathParameters: Readonly<Record<string, { description: string; schema: Json }>> = {
+  courseId: { description: 'Course: id or ext:<externalId>', schema: reference },
+  version: {
+    description: 'Version number',
+    schema: { type: 'integer', format: 'int32', minimum: 1, maximum: 2_147_483_647 },
+  },
+  lessonId: { description: 'Lesson: id or ext:<externalId>', schema: reference },
+  userId: { description: 'User: id, ext:<externalId> or email:<address>', schema: reference },
+  learnerId: { description: 'Learner: id, ext:<externalId> or email:<address>', schema: reference },
+  enrollmentId: { description: 'Id of the enrolment', schema: id },
+  keyId: { description: 'Id of the API key', schema: id },
+  clientId: { description: 'Client id of the OAuth application', schema: id },
+  grantId: { description: 'Id of the grant', schema: id },
 }
 
-/** What can be updated has a version. */
-function hasVersions(path: string): boolean {
-  return operations.some((operation) => operation.path === path && operation.method === 'PUT')
-}
-
-/** The JSON schema of a query, as far as its parameters need it. */
-export interface QuerySchema {
-  readonly properties?: Readonly<Record<string, Json>>
-  readonly required?: readonly string[]
+/** True where a change can be made conditional on the version: what can be updated has one. */
+export function takesIfMatch({ path, method }: Operation): boolean {
+  return (
+    ['PUT', 'DELETE'].includes(method) &&
+    operations.some((operation) => operation.path === path && operation.method === 'PUT')
+  )
 }
 
 /** The parameters of an operation as OpenAPI's Parameter Objects (OpenAPI 3.1.0 §4.8.12). */
-export function parametersOf({ path, method, lenient }: Operation, query: QuerySchema = {}): Json[] {
+export function parametersOf(
+  operation: Operation,
+  query: Schema,
+  example: OperationExample | undefined,
+  { isVersioned }: { isVersioned: boolean },
+): Json[] {
+  const { path, method, lenient } = operation
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+  const given = example?.parameters ?? {}
+  const required = Array.isArray(query['required']) ? query['required'] : []
   return [
     ...names.map((name) => ({
       name,
       in: 'path',
       required: true,
-      description: pathParameters[name],
-      schema: { type: 'string' },
+      ...pathParameters[name],
+      ...(given[name] !== undefined && { example: typed(given[name], pathParameters[name]?.schema) }),
     })),
     ...Object.entries(query.properties ?? {}).map(([name, { description, ...schema }]) => ({
       name,
       in: 'query',
-      required: query.required?.includes(name) ?? false,
+      required: required.includes(name),
       description,
       // A comma-separated list, as `style` and `explode` say it.
-      ...(schema['type'] === 'array' && { style: 'form', explode: false }),
+      ...(schema.type === 'array' && { style: 'form', explode: false }),
       schema,
+      ...(given[name] !== undefined && { example: typed(given[name], schema) }),
     })),
     ...(method === 'POST'
-      ? [header('Idempotency-Key', 'Key that makes the request safe to repeat for 24 hours')]
+      ? [
+          header(
+            'Idempotency-Key',
+            'Key that makes the request safe to repeat for 24 hours: 1–255 printable characters, in quotes',
+            '"8e03978e-40d5-43e8-bc93-6894a57f9324"',
+          ),
+        ]
       : []),
-    ...(hasVersions(path) && ['PUT', 'DELETE'].includes(method)
+    ...(takesIfMatch(operation)
       ? [
           header(
             'If-Match',
@@ -57,10 +77,34 @@ export function parametersOf({ path, method, lenient }: Operation, query: QueryS
           ),
         ]
       : []),
+    ...(method === 'GET' && isVersioned
+      ? [header('If-None-Match', 'Answer 304 without a body if this is still the ETag')]
+      : []),
     ...(lenient === undefined ? [] : [header('Prefer', lenient)]),
   ]
 }
 
-function header(name: string, description: string): Json {
-  return { name, in: 'header', required: false, description, schema: { type: 'string' } }
+function header(name: string, description: string, example?: string): Json {
+  return {
+    name,
+    in: 'header',
+    required: false,
+    description,
+    schema: { type: 'string', maxLength: 512 },
+    ...(example !== undefined && { example }),
+  }
+}
+
+/** The text of a parameter as the value that its schema describes. */
+function typed(text: string, schema: Json | undefined): unknown {
+  switch (schema?.['type']) {
+    case 'array':
+      return text.split(',')
+    case 'boolean':
+      return text === 'true'
+    case 'integer':
+      return Number(text)
+    default:
+      return text
+  }
 }

@@ -20,8 +20,6 @@ export interface Operation {
   readonly path: `/${string}`
   /** What it does, verb first, without a full stop. */
   readonly summary: string
-  /** What else there is to know, in sentences. */
-  readonly description?: string
   /** True for the eight operations of the published interface, false for extensions. */
   readonly published: boolean
   /** The scope a credential must carry; null where no credential is asked for. */

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { BatchResult, batchDescription, batchOf } from './batch.ts'
+import { BatchResult, batchOf } from './batch.ts'
 import { Instant, ofCourse, Percent, Reference, Time } from './field.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging } from './page.ts'
@@ -12,9 +12,7 @@ export const ProgressStatus = z.enum(progressStatuses)
 export const ProgressInput = z.strictObject({
   courseId: Reference,
   completionPercentage: Percent,
-  lastAccessed: Instant.optional().meta({
-    description: 'When the learner last accessed the course (default now)',
-  }),
+  lastAccessed: Instant.optional(),
 })
 export type ProgressInput = z.output<typeof ProgressInput>
 
@@ -24,11 +22,9 @@ export type ProgressItem = z.output<typeof ProgressItem>
 
 export const Progress = z.object({
   learnerId: z.string(),
-  userEmail: z
-    .string()
-    .meta({ description: 'The e-mail address of the learner as it is now, whatever the version' }),
+  userEmail: z.string(),
   courseId: z.string(),
-  courseTitle: z.string().meta({ description: 'The title of the course as it is now, whatever the version' }),
+  courseTitle: z.string(),
   completionPercentage: z.number(),
   status: ProgressStatus,
   startedAt: Time.nullable(),
@@ -71,8 +67,6 @@ export const progress = {
     method: 'PUT',
     path: '/v1/learners/{learnerId}/progress',
     summary: 'Record the progress of a learner in a course',
-    description:
-      'The first record enrols the learner. A record with an older lastAccessed than the stored one is refused (409 stale_progress). Without lastAccessed the record is taken as the newest.',
     lenient:
       'With handling=lenient, an older lastAccessed than the stored one, or one in the future, is adjusted instead of refused',
     published: true,
@@ -103,7 +97,6 @@ export const progress = {
     method: 'POST',
     path: '/v1/progress/batch',
     summary: 'Record up to 1,000 progress updates',
-    description: batchDescription,
     published: false,
     scope: 'write',
     roles: teachers,

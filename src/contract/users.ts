@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { BatchResult, batchDescription, batchOf } from './batch.ts'
+import { BatchResult, batchOf } from './batch.ts'
 import {
   BooleanParam,
   choices,
@@ -93,10 +93,7 @@ export const OwnInput = z.strictObject({
   username: Username,
   profile: Profile.prefault({}),
   password: optional(Password).meta({ writeOnly: true }),
-  currentPassword: optional(z.string().max(256)).meta({
-    writeOnly: true,
-    description: 'Required to set a new password',
-  }),
+  currentPassword: optional(z.string().max(256)).meta({ writeOnly: true }),
 })
 export type OwnInput = z.output<typeof OwnInput>
 
@@ -146,7 +143,6 @@ export const users = {
     method: 'POST',
     path: '/v1/users',
     summary: 'Create a user',
-    description: 'Instructors can create learners only.',
     published: true,
     scope: 'write',
     roles: teachers,
@@ -159,7 +155,6 @@ export const users = {
     method: 'POST',
     path: '/v1/users/batch',
     summary: 'Create or update up to 1,000 users',
-    description: batchDescription,
     published: false,
     scope: 'write',
     roles: teachers,
@@ -172,8 +167,6 @@ export const users = {
     method: 'PUT',
     path: '/v1/users/{userId}',
     summary: 'Update a user',
-    description:
-      'Setting status to active restores a deleted user, without their API keys. Changing an admin requires scope admin.',
     published: false,
     scope: 'write',
     roles: admins,
@@ -187,8 +180,6 @@ export const users = {
     method: 'DELETE',
     path: '/v1/users/{userId}',
     summary: 'Delete a user',
-    description:
-      'A deleted user can be restored; an erased one cannot. API keys and grants end for good. Deleting an admin requires scope admin.',
     published: false,
     scope: 'write',
     roles: admins,

@@ -17,7 +17,9 @@ test('a call takes path parameters, query and body exactly where its operation h
   request(courses.list, { query: { status: 'draft', limit: 5 } })
   request(courses.get, { params: { courseId: 'crs_1' } })
   request(courses.create, { body: { title: 'X' } })
-  request(courses.update, { params: { courseId: 'crs_1' }, body: { title: null }, ifMatch: 3 })
+  request(courses.update, { params: { courseId: 'crs_1' }, body: { description: null }, ifMatch: 3 })
+  // @ts-expect-error a title has no default to go back to
+  void (() => request(courses.update, { params: { courseId: 'crs_1' }, body: { title: null } }))
   const anything: Operation = courses.list
   request(anything, { params: { any: 'x' }, query: { any: 1 }, body: {} })
   // @ts-expect-error a path parameter is missing

@@ -2,6 +2,9 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
 import { openapiOf } from '../../src/contract/openapi.ts'
+import { partsOf, type Schema } from '../../src/contract/openapi-tidy.ts'
+import { words } from '../../src/contract/words/index.ts'
+import { operationWords } from '../../src/contract/words/operations.ts'
 import { test } from '../helpers/academy.ts'
 
 interface Described {
@@ -10,7 +13,7 @@ interface Described {
   readonly security?: readonly unknown[]
   readonly responses: Readonly<Record<string, unknown>>
   readonly summary: string
-  readonly description?: string
+  readonly description: string
   readonly parameters: readonly Parameter[]
 }
 
@@ -18,7 +21,7 @@ interface Parameter {
   readonly name: string
   readonly in: 'path' | 'query' | 'header'
   readonly description?: string
-  readonly schema: { readonly default?: unknown }
+  readonly schema: Schema & { readonly default?: unknown }
 }
 
 const document = openapiOf()
@@ -29,6 +32,12 @@ const described = Object.entries(paths).flatMap(([path, methods]) =>
     name: `${method.toUpperCase()} ${path}`,
     operation,
   })),
+)
+
+// Components are schemas of JSON Schema, as `documentSchemas` makes them.
+const { schemas } = document['components'] as { readonly schemas: Readonly<Record<string, Schema>> }
+const parts = Object.entries(schemas).flatMap(([name, schema]) =>
+  partsOf(schema).map(([path, part]) => ({ path: `${name}: ${path}`, part })),
 )
 
 test('the document is valid OpenAPI 3.1', async () => {
@@ -114,17 +123,76 @@ test.for(described)('$name says in words what it does, and what each parameter t
   expect(summary.split(' ')[0]).toMatch(
     /^(List|Show|Get|Create|Update|Delete|Compare|Restore|Enrol|Record|Report|Register|Revoke|Check)$/,
   )
-  if (description !== undefined) expect(description).toMatch(/^[A-Z].*[.]$/)
+  expect(description).toMatch(/^[A-Z].*[.]$/)
+  expect(description.split('. ')[0]).not.toBe(summary)
   for (const { name, description: words = '', schema } of parameters) {
     expect(words, name).toMatch(/^[A-Za-z].*[^.]$/)
     if (schema.default !== undefined) expect(words, name).toContain(`(default ${schema.default})`)
   }
 })
 
-test('a switch in a query is a boolean, and no number has the bounds of its machine', () => {
+test('every schema and every field of it is described, in words that end without a full stop', () => {
+  const silent = parts.filter(
+    ({ path, part }) => !path.endsWith('[]') && !/[^.]$/.test(part.description ?? ''),
+  )
+  expect(silent.map(({ path }) => path)).toEqual([])
+  expect(parts.length).toBeGreaterThan(500)
+})
+
+test('no words are about a field that is not there', () => {
+  const known = new Set(parts.map(({ path }) => path))
+  const told = Object.entries(words).flatMap(([name, of]) =>
+    Object.keys(of).map((path) => `${name}: ${path}`),
+  )
+  expect(told.filter((path) => !known.has(path))).toEqual([])
+  expect(Object.keys(operationWords).sort()).toEqual(operations.map(({ id }) => id).sort())
+})
+
+test('a body has no default as a keyword, which clients take for a required field, but tells it in words', () => {
+  expect(parts.filter(({ part }) => 'default' in part)).toEqual([])
+  const { CourseInput } = schemas
+  expect(CourseInput?.['required']).toEqual(['title'])
+  expect(CourseInput?.properties?.['difficulty']?.description).toMatch(/ \(default beginner\)$/)
+})
+
+test('what a response always has is required there, whatever a request may leave out', () => {
+  const { Course, User } = schemas
+  expect(Course?.['required']).toEqual(Object.keys(Course?.properties ?? {}))
+  expect(User?.['required']).toEqual(Object.keys(User?.properties ?? {}))
+  expect(Course?.['additionalProperties']).toBeUndefined()
+})
+
+test('null is told where it is taken, and only there', () => {
+  const { CoursePatch, CourseInput, ProgressInput } = schemas
+  expect(CoursePatch?.properties?.['title']?.type).toBe('string')
+  expect(CoursePatch?.properties?.['description']?.type).toEqual(['string', 'null'])
+  expect(CourseInput?.properties?.['description']?.type).toBe('string')
+  expect(CourseInput?.properties?.['language']?.type).toEqual(['string', 'null'])
+  expect(ProgressInput?.properties?.['completionPercentage']?.type).toBe('number')
+})
+
+test('each status is told by its number, with its own problem', () => {
+  for (const { name, operation } of described) {
+    const statuses = Object.keys(operation.responses)
+    expect(
+      statuses.filter((status) => !/^[2345]\d\d$/.test(status)),
+      name,
+    ).toEqual([])
+    expect(statuses, name).toEqual(expect.arrayContaining(['400', '429', '500', '503']))
+  }
+})
+
+test('a parameter says its type: lists with commas, switches, numbers with sane bounds', () => {
   const parameters = described.flatMap(({ operation }) => operation.parameters)
-  const total = parameters.find(({ name }) => name === 'include_total')
-  expect(total?.schema).toEqual({ type: 'boolean' })
+  const byName = (name: string) => parameters.find((parameter) => parameter.name === name)
+  expect(byName('include_total')?.schema).toEqual({ type: 'boolean', default: false })
+  expect(byName('summary')?.schema).toEqual({ type: 'boolean', default: true })
+  expect(byName('limit')?.schema).toEqual({ type: 'integer', minimum: 1, maximum: 100, default: 20 })
+  expect(byName('status')).toMatchObject({
+    style: 'form',
+    explode: false,
+    schema: { type: 'array', items: { type: 'string', enum: ['draft', 'published', 'archived'] } },
+  })
   expect(JSON.stringify(document)).not.toContain(String(Number.MAX_SAFE_INTEGER))
 })
 

@@ -1,0 +1,88 @@
+import type { Operation } from './operation.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const text = (maxLength: number) => ({ type: 'string', maxLength })
+const seconds = { type: 'integer', format: 'int32', minimum: 1, maximum: 86_400 }
+
+/** Every header of a response, as OpenAPI's Header Objects (OpenAPI 3.1.0 §4.8.21). */
+export const headers = {
+  'X-Request-Id': {
+    description: 'Id of the request, as in the server log',
+    schema: text(64),
+    example: 'req_0mwpgw4xq2a5fb5ed9a9c3c519171',
+  },
+  RateLimit: {
+    description:
+      'What is left of the rate limit: r requests, and t seconds to the next one or to all (draft-ietf-httpapi-ratelimit-headers-10). Absent without a limit',
+    schema: text(128),
+    example: '"default";r=599;t=1',
+  },
+  'RateLimit-Policy': {
+    description: 'The rate limit: q requests in w seconds. Absent without a limit',
+    schema: text(128),
+    example: '"default";q=600;w=60',
+  },
+  ETag: {
+    description: 'Version of the record, in quotes: send it as If-Match or If-None-Match',
+    schema: text(128),
+    example: '"3"',
+  },
+  Location: {
+    description: 'Path of the new record',
+    schema: { type: 'string', format: 'uri-reference', maxLength: 2048 },
+  },
+  Link: {
+    description: 'Address of the next page as <…>; rel="next" (RFC 8288); absent on the last page',
+    schema: text(8192),
+  },
+  'Idempotent-Replayed': {
+    description:
+      'true where this is the response to an earlier request with the same Idempotency-Key; otherwise absent',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  'Content-Disposition': {
+    description: 'File name of CSV and NDJSON',
+    schema: text(512),
+  },
+  'WWW-Authenticate': {
+    description: 'Which credential is required, and what is wrong with the one that was sent (RFC 6750)',
+    schema: text(512),
+    example: 'Bearer realm="learnctl"',
+  },
+  'Retry-After': {
+    description: 'Number of seconds to wait before the next attempt',
+    schema: seconds,
+    example: 12,
+  },
+} as const
+
+/** The name of a header that a response can have. */
+export type HeaderName = keyof typeof headers
+
+/** References to headers. */
+export function headersOf(names: readonly HeaderName[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+}
+
+/** What every response has. */
+export const everyHeader = [
+  'X-Request-Id',
+  'RateLimit',
+  'RateLimit-Policy',
+] as const satisfies readonly HeaderName[]
+
+/** What a success of an operation has. */
+export function successHeaders(
+  { status, list, media, method }: Operation,
+  isVersioned: boolean,
+): HeaderName[] {
+  return [
+    ...everyHeader,
+    ...(isVersioned ? (['ETag'] as const) : []),
+    ...(status === 201 ? (['Location'] as const) : []),
+    ...(list ? (['Link'] as const) : []),
+    ...(method === 'POST' ? (['Idempotent-Replayed'] as const) : []),
+    ...(media ? (['Content-Disposition'] as const) : []),
+  ]
+}

@@ -1,0 +1,136 @@
+import { type ErrorCode, type ErrorStatus, phraseOf, statusOf } from './errors.ts'
+import { problemExamples } from './openapi-examples.ts'
+import { everyHeader, type HeaderName, headersOf } from './openapi-headers.ts'
+import type { Operation } from './operation.ts'
+import { problemCodes, whenOf } from './words/problems.ts'
+import { problemWords } from './words/record.ts'
+
+type Json = Readonly<Record<string, unknown>>
+
+const codes = Object.keys(statusOf) as ErrorCode[]
+const statuses = Object.keys(phraseOf).map(Number) as ErrorStatus[]
+
+/** Which codes belong to a status. */
+function codesOf(status: ErrorStatus): ErrorCode[] {
+  return codes.filter((code) => statusOf[code] === status)
+}
+
+/** The name of a status among the components: `UnprocessableContent`. */
+function nameOf(status: ErrorStatus): string {
+  return phraseOf[status].replaceAll(' ', '')
+}
+
+const moreHeaders: Readonly<Partial<Record<ErrorStatus, readonly HeaderName[]>>> = {
+  401: ['WWW-Authenticate'],
+  403: ['WWW-Authenticate'],
+  429: ['Retry-After'],
+  503: ['Retry-After'],
+}
+
+/** An example of each error, under `components/examples`. */
+export const problemExampleComponents: Json = Object.fromEntries(
+  codes.map((code) => [code, { summary: whenOf[code], value: problemExamples[code] }]),
+)
+
+/** The response with each status, under `components/responses`. */
+export const problemResponses: Json = Object.fromEntries(
+  statuses.map((status) => [nameOf(status), problemResponse(status, codesOf(status))]),
+)
+
+function problemResponse(status: ErrorStatus, possible: readonly ErrorCode[]): Json {
+  const list = possible.map((code) => `- \`${code}\`: ${whenOf[code]}`).join('\n')
+  return {
+    description: `${phraseOf[status]}\n\n${list}`,
+    headers: headersOf([...everyHeader, ...(moreHeaders[status] ?? [])]),
+    content: {
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        examples: Object.fromEntries(
+          possible.map((code) => [code, { $ref: `#/components/examples/${code}` }]),
+        ),
+      },
+    },
+  }
+}
+
+/** The refusals of an operation, by status. */
+export function refusalsOf(operation: Operation, { hasIfMatch }: { hasIfMatch: boolean }): Json {
+  const { id, method, path, scope, body } = operation
+  const guarded = scope !== null
+  const own = problemCodes[id] ?? []
+  const can: Readonly<Record<ErrorStatus, boolean>> = {
+    400: true,
+    401: guarded,
+    403: guarded,
+    404: path.includes('{') || own.includes('not_found'),
+    405: false,
+    408: method !== 'GET',
+    409: own.some((code) => statusOf[code] === 409),
+    412: hasIfMatch,
+    413: method !== 'GET',
+    414: true,
+    415: body !== undefined,
+    421: true,
+    422: body !== undefined || method === 'POST',
+    429: true,
+    500: true,
+    503: true,
+  }
+  return Object.fromEntries(
+    statuses
+      .filter((status) => can[status])
+      .map((status) => {
+        const mine = own.filter((code) => statusOf[code] === status)
+        return [
+          String(status),
+          status === 409
+            ? problemResponse(status, mine)
+            : { $ref: `#/components/responses/${nameOf(status)}` },
+        ]
+      }),
+  )
+}
+
+/** The body of every error, under `components/schemas`. */
+export const problemSchema: Json = {
+  type: 'object',
+  description: problemWords[''],
+  required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'requestId'],
+  properties: {
+    type: { type: 'string', const: 'about:blank', description: problemWords.type },
+    title: { type: 'string', enum: Object.values(phraseOf), description: problemWords.title },
+    status: {
+      type: 'integer',
+      format: 'int32',
+      minimum: 400,
+      maximum: 599,
+      description: problemWords.status,
+    },
+    detail: { type: 'string', maxLength: 10_000, description: problemWords.detail },
+    instance: { type: 'string', maxLength: 8192, description: problemWords.instance },
+    code: { type: 'string', enum: codes, description: problemWords.code },
+    requestId: { type: 'string', maxLength: 64, description: problemWords.requestId },
+    errors: {
+      type: 'array',
+      maxItems: 100,
+      description: problemWords.errors,
+      items: {
+        type: 'object',
+        required: ['code', 'detail'],
+        properties: {
+          pointer: { type: 'string', maxLength: 8192, description: problemWords['errors.pointer'] },
+          parameter: { type: 'string', maxLength: 8192, description: problemWords['errors.parameter'] },
+          code: { type: 'string', maxLength: 64, description: problemWords['errors.code'] },
+          detail: { type: 'string', maxLength: 10_000, description: problemWords['errors.detail'] },
+        },
+      },
+    },
+    moreErrors: {
+      type: 'integer',
+      format: 'int32',
+      minimum: 1,
+      maximum: 2_147_483_647,
+      description: problemWords.moreErrors,
+    },
+  },
+}

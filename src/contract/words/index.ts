@@ -1,0 +1,87 @@
+import * as access from './access.ts'
+import * as analytics from './analytics.ts'
+import * as courses from './courses.ts'
+import * as enrollments from './enrollments.ts'
+import * as lessons from './lessons.ts'
+import * as progress from './progress.ts'
+import * as record from './record.ts'
+import * as users from './users.ts'
+
+function page(of: string): record.Words {
+  return { ...record.pageWords, '': `One page of ${of}` }
+}
+
+/** The words of each component of the OpenAPI document, by its name. */
+export const words: Readonly<Record<string, record.Words>> = {
+  Difficulty: { '': 'Level of a course, from easiest to hardest' },
+  CourseStatus: { '': 'Where a course is in its life: draft → published → archived' },
+  LessonStatus: { '': 'Whether learners can see a lesson' },
+  Role: { '': 'Role of a user: it limits what their credentials can do' },
+  UserStatus: { '': 'Whether a user can sign in' },
+  EnrollmentRole: { '': 'What a user is in a course' },
+  EnrollmentStatus: { '': 'Where an enrolment is in its life' },
+  ProgressStatus: { '': 'Derived from the completion percentage when progress is recorded' },
+
+  Course: courses.courseWords,
+  CourseInput: courses.courseInputWords,
+  CoursePatch: courses.coursePatchWords,
+  CoursePage: page('courses'),
+  CourseUpdate: courses.courseUpdateWords,
+  CourseVersion: courses.courseVersionWords,
+  CourseVersionPage: page('versions of a course'),
+  CourseSnapshot: {
+    ...record.below('attributes', courses.courseInputWords),
+    ...courses.courseVersionWords,
+    '': 'One version of a course, with the attributes that the course had then',
+    attributes: 'The attributes of the course in that version',
+  },
+  CourseDiff: courses.courseDiffWords,
+
+  Lesson: lessons.lessonWords,
+  LessonInput: lessons.lessonInputWords,
+  LessonPatch: lessons.lessonPatchWords,
+  LessonPage: page('lessons'),
+
+  User: users.userWords,
+  UserInput: users.userInputWords,
+  UserPatch: users.userPatchWords,
+  UserPage: page('users'),
+  UserBatch: record.batchWords,
+  CurrentUser: users.currentUserWords,
+  OwnPatch: users.ownPatchWords,
+
+  Enrollment: enrollments.enrollmentWords,
+  EnrollmentInput: enrollments.enrollmentInputWords,
+  EnrollmentPatch: enrollments.enrollmentPatchWords,
+  EnrollmentPage: page('enrolments'),
+  EnrollmentBatch: record.batchWords,
+
+  Progress: progress.progressWords,
+  ProgressInput: progress.progressInputWords,
+  ProgressItem: progress.progressItemWords,
+  ProgressPage: page('progress records'),
+  ProgressStep: progress.progressStepWords,
+  ProgressStepPage: page('the progress history of a learner in a course'),
+  ProgressBatch: record.batchWords,
+
+  LearnerRow: analytics.learnerRowWords,
+  LearnerPage: analytics.learnerPageWords,
+  Summary: analytics.summaryWords,
+  Period: analytics.periodWords,
+
+  Key: access.keyWords,
+  KeyInput: access.keyInputWords,
+  NewKey: access.newKeyWords,
+  KeyPage: page('API keys'),
+  App: access.appWords,
+  AppInput: access.appInputWords,
+  NewApp: access.newAppWords,
+  AppPage: page('OAuth applications'),
+  Grant: access.grantWords,
+  GrantPage: page('grants'),
+
+  BatchResult: record.batchResultWords,
+  Problem: record.problemWords,
+  Health: record.healthWords,
+  OpenApiDocument: { '': 'An OpenAPI 3.1 document' },
+}

@@ -1,0 +1,59 @@
+import { recordWords, type Words } from './record.ts'
+
+const attributes = {
+  externalId: recordWords.externalId,
+  courseId: 'Course of the lesson: id or ext:<externalId>; responses have the id',
+  moduleId: 'Id of the module of that course which the lesson belongs to; null for none',
+  title: 'Title of the lesson',
+  description: 'What the lesson is about',
+  order:
+    'Position in the course, from 1 (default after the last lesson); a taken position moves the lessons after it',
+  durationMinutes: 'Time that the lesson takes, in minutes',
+  status: 'draft or published: learners see published lessons of published courses',
+  learningObjectives: 'What learners will be able to do after the lesson',
+  contentBlocks: 'Content of the lesson, in order',
+  'contentBlocks.id': 'Id of the block, assigned by the server; send it back to keep the block',
+  'contentBlocks.type': 'Kind of content: markdown, text, html and code have a body, all others a url',
+  'contentBlocks.title': 'Heading of the block',
+  'contentBlocks.body': 'The content as text; required for markdown, text, html and code',
+  'contentBlocks.url': 'Where the content is, http or https; required for all other types',
+  'contentBlocks.language': 'Programming language of code, or language of the content',
+  'contentBlocks.durationSeconds': 'Length of video or audio, in seconds',
+  'contentBlocks.altText': 'Description for those who cannot see or hear the content',
+  assessments: 'Quizzes, assignments, exams and surveys of the lesson',
+  'assessments.id': 'Id of the assessment, assigned by the server; send it back to keep the assessment',
+  'assessments.type': 'Kind of assessment',
+  'assessments.title': 'Title of the assessment',
+  'assessments.scoreMaximum': 'Highest score, above 0',
+  'assessments.passingScore': 'Score needed to pass, up to scoreMaximum; null for none',
+  'assessments.weight': 'Share of the grade of the course, 0–100; null for none',
+  'assessments.attemptsAllowed': 'Maximum number of attempts; null for any number',
+  'assessments.dueAt': 'When it is due; null for no due time',
+  'assessments.questions': 'Questions, in order',
+  'assessments.questions.id': 'Id of the question, assigned by the server; send it back to keep the question',
+  'assessments.questions.type': 'Kind of question',
+  'assessments.questions.prompt': 'Text of the question',
+  'assessments.questions.choices': 'Answers to choose from',
+  'assessments.questions.choices.id': 'Your id for the choice, such as a',
+  'assessments.questions.choices.text': 'Text of the choice',
+  'assessments.questions.answer':
+    'Correct answer: text, a number, true or false, or a list of choice ids; never shown to learners',
+  'assessments.questions.points': 'Points for the correct answer',
+  managedBy: recordWords.managedBy,
+} satisfies Words
+
+export const lessonWords = {
+  '': 'A lesson of a course',
+  id: 'Id of the lesson, les_…',
+  ...attributes,
+  version: recordWords.version,
+  createdAt: recordWords.createdAt,
+  updatedAt: recordWords.updatedAt,
+} satisfies Words
+
+export const lessonInputWords = { ...attributes, '': 'The attributes of a new lesson' } satisfies Words
+
+export const lessonPatchWords = {
+  ...attributes,
+  '': 'A merge patch of a lesson (RFC 7396): absent attributes are left unchanged, null resets one to its default, lists are replaced',
+} satisfies Words
