@@ -1,4 +1,3 @@
-import { parseAccept } from 'hono/utils/accept'
 import sql, { join } from 'sql-template-tag'
 import {
   type analytics as Analytics,
@@ -11,6 +10,7 @@ import type { Database } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import { resolveFilters } from '../database/reference.ts'
 import { type Call, routesOf } from '../http/handler.ts'
+import { preferred } from '../http/negotiation.ts'
 import type { Streamed } from '../http/reply.ts'
 import { periodOf } from './analytics-period.ts'
 import { everyRow, rowsPage, rowsSummary } from './analytics-rows.ts'
@@ -31,7 +31,7 @@ export const analyticsRoutes = routesOf(analytics, {
     const { query, database } = call
     const period = periodOf(query.start_date, query.end_date)
     const conditions = conditionsOf(database, query, period)
-    const format = query.format ?? preferred(call.accept)
+    const format = query.format ?? formatFor(call.accept)
     if (format !== 'json') return streamed(call, format, conditions, period)
     const first = query.cursor === undefined
     return {
@@ -75,10 +75,10 @@ function streamed(
   return learnerFile(database, everyRow(conditions), { ...query, name, format })
 }
 
-/** RFC 9110 §12.5.1: what the client likes best of what there is. */
-function preferred(accept: string | null): Format {
-  const liked = parseAccept(accept ?? '').find(({ type, q }) => q > 0 && formatOf.has(type))
-  return formatOf.get(liked?.type ?? '') ?? 'json'
+/** What the client likes best of what there is; JSON where it names nothing of that (RFC 9110 §12.5.1). */
+function formatFor(accept: string | null): Format {
+  const type = accept === null ? undefined : preferred(accept, [...formatOf.keys()])
+  return formatOf.get(type ?? '') ?? 'json'
 }
 
 /** The first and the last day of a period, as part of a file's name. */

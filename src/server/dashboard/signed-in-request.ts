@@ -2,6 +2,7 @@ import type { Answer, Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
 import type { EndpointRequest } from '../http/endpoint.ts'
 import { type Call, type Route, requireRight } from '../http/handler.ts'
+import { unconditional } from '../http/precondition.ts'
 import { Streamed } from '../http/reply.ts'
 import { parseQuery } from '../http/validation.ts'
 import {
@@ -86,7 +87,7 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
     database: academy.database,
     now: request.now.toISOString(),
     newId: academy.newId,
-    ifMatch: null,
+    preconditions: unconditional,
     accept: null,
     signIns: limits.signIns,
     passwords: limits.passwords,

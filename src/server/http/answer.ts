@@ -4,6 +4,7 @@ import type { Principal } from '../access/principal.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { type Call, type Route, requireAdmin, requireRight } from './handler.ts'
 import { answeredBefore, type IdempotentRequest, once, readIdempotencyKey } from './idempotency.ts'
+import { Preconditions } from './precondition.ts'
 import { type Reply, successOf } from './reply.ts'
 import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
 import {
@@ -33,8 +34,7 @@ export async function answer(
   const { database } = app
   let caller: Identity | undefined
 
-  const succeed = (call: Call) =>
-    successOf(operation, handle(call), context, raw.headers['if-none-match'] ?? null)
+  const succeed = (call: Call) => successOf(operation, handle(call), context, call.preconditions)
   const admitted = () => {
     caller = callerOf(app, limits, operation, context)
     return admit(app, limits, operation, context, params, caller?.principal)
@@ -94,7 +94,7 @@ function admit(
     database: app.database,
     now: now.toISOString(),
     newId: app.newId,
-    ifMatch: raw.headers['if-match'] ?? null,
+    preconditions: new Preconditions(raw.headers),
     lenient: operation.lenient !== undefined && prefersLenient.test(raw.headers['prefer'] ?? ''),
     accept: raw.headers['accept'] ?? null,
     signIns: limits.signIns,

@@ -1,9 +1,12 @@
 import type { HttpRequest, Transport } from '../../contract/http.ts'
+import type { Operation } from '../../contract/operation.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { answer } from './answer.ts'
 import { answerEndpoint, type Endpoint } from './endpoint.ts'
 import type { Route } from './handler.ts'
 import { networkOf } from './network.ts'
+import type { Reply } from './reply.ts'
+import { patchTypes } from './request-body.ts'
 import {
   type Answered,
   type AppOptions,
@@ -15,6 +18,10 @@ import {
   refused,
 } from './request-context.ts'
 import { createRouter, type Found, type Router } from './router.ts'
+
+/** How the socket writes the target of `OPTIONS *`, which is about the server as a whole. */
+const anyPath = '/*'
+const everyMethod = 'HEAD, GET, POST, PUT, PATCH, DELETE, OPTIONS'
 
 /** The routes of the resource that a path is about. */
 export type RoutesOf = (path: string) => readonly Route[] | Promise<readonly Route[]>
@@ -40,7 +47,9 @@ export function createApp(
   function find(routes: readonly Route[], { raw, path }: RequestContext): Found<Place> | undefined {
     let router = routers.get(routes)
     if (!router) {
-      const own = routes.map((route): Place => ({ ...placeOf(route.operation), route }))
+      const own = routes.flatMap((route): Place[] =>
+        methodsFor(route.operation).map((method) => ({ ...placeOf(route.operation), method, route })),
+      )
       router = createRouter([...own, ...beside])
       routers.set(routes, router)
     }
@@ -72,6 +81,9 @@ export function createApp(
         ...reply.headers,
         'x-request-id': requestId,
         ...limitHeaders(limits, answered.bucket ?? { kind: 'anonymous', name: context.address }),
+        ...(request.method === 'HEAD' && typeof reply.body === 'string'
+          ? { 'content-length': String(Buffer.byteLength(reply.body)) }
+          : {}),
       },
       // A stream that nobody reads would hold its snapshot for good.
       body: request.method === 'HEAD' ? null : reply.body,
@@ -82,6 +94,7 @@ export function createApp(
     const routes = routesOf(context.path)
     const found = find(routes instanceof Promise ? await routes : routes, context)
     const fault = faultBefore(app, context, found)
+    if (!fault && context.raw.method === 'OPTIONS') return { reply: options(found?.allow) }
     if (fault || !found?.params) {
       return refused(context, fault, found?.place.endpoint?.refuse)
     }
@@ -90,6 +103,17 @@ export function createApp(
       ? answer(app, limits, place.route, context, params)
       : answerEndpoint(app, limits, place.endpoint, context, params)
   }
+}
+
+/** PATCH is another name of PUT where that takes a merge patch (RFC 7396): both change what they name and no more. */
+function methodsFor({ method, merge }: Operation): string[] {
+  return merge ? [method, 'PATCH'] : [method]
+}
+
+/** What may be done at a path (RFC 9110 §9.3.7, RFC 5789 §3.1). */
+function options(allow = everyMethod): Reply {
+  const patch = allow.includes('PATCH') ? { 'accept-patch': patchTypes.join(', ') } : {}
+  return { status: 204, headers: { allow, ...patch }, body: null }
 }
 
 /** Operations write their parameters as `{name}`, endpoints as `:name`. */
@@ -125,6 +149,7 @@ function faultBefore(
   if (path.length + search.length >= maximumUrlBytes) {
     return new ProblemError('uri_too_long', `The path and query are longer than ${maximumUrlBytes} bytes.`)
   }
+  if (method === 'OPTIONS' && (found || path === anyPath)) return undefined
   if (!found) return new ProblemError('not_found', `Path ${path} not found.`)
   if (found.params) return undefined
   const { allow } = found

@@ -4,6 +4,7 @@ import { type BatchResult, batchOf } from '../../contract/batch.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Call } from './handler.ts'
+import { unconditional } from './precondition.ts'
 import { parseBody } from './validation.ts'
 
 type Result = BatchResult['results'][number]
@@ -43,7 +44,7 @@ export function runBatch(
   const results = items.map((rawBody, index): Result => {
     try {
       const { id, created, code } = call.database.savepoint(() =>
-        work({ ...call, rawBody, ifMatch: null }, index),
+        work({ ...call, rawBody, preconditions: unconditional }, index),
       )
       return { index, status: created ? 201 : 200, id, ...(code ? { code } : {}) }
     } catch (error) {

@@ -7,6 +7,7 @@ import type { Principal } from '../access/principal.ts'
 import type { Database } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { ProblemError } from '../problem/problem-error.ts'
+import type { Preconditions } from './precondition.ts'
 import type { Streamed } from './reply.ts'
 import { parseBody, parseResource } from './validation.ts'
 
@@ -20,8 +21,8 @@ export interface Call<O extends Operation = Operation> {
   /** The time of the request, ISO 8601 in UTC. */
   readonly now: string
   readonly newId: (prefix: IdPrefix) => string
-  /** The header If-Match, or null. */
-  readonly ifMatch: string | null
+  /** Under which conditions it is to be done. */
+  readonly preconditions: Preconditions
   /** True where the caller asks for what the operation's `lenient` says (`Prefer`, RFC 7240). */
   readonly lenient: boolean
   /** The header Accept, or null. */
@@ -82,18 +83,9 @@ export function resourceOf<Schema extends z.ZodObject>(
   return parseResource(schema, shown, call.rawBody, current as JsonObject | undefined)
 }
 
-/** Throws 412 when the caller knows another version than the stored one (RFC 9110 §13.1.1). */
-export function requireVersion({ ifMatch }: Pick<Call, 'ifMatch'>, version: number): void {
-  if (ifMatch === null || ifMatch.trim() === '*') return
-  if (ifMatch.split(',').some((tag) => tag.trim() === `"${version}"`)) return
-  throw new ProblemError(
-    'precondition_failed',
-    `The current version is ${version}, but If-Match requires ${ifMatch}.`,
-    {
-      headers: { etag: `"${version}"` },
-      members: { version },
-    },
-  )
+/** Throws 412 when the caller knows another version than the stored one, 0 for what is not stored yet. */
+export function requireVersion({ preconditions }: Pick<Call, 'preconditions'>, version: number): void {
+  preconditions.requireVersion(version)
 }
 
 /** True when the caller's role is one of these. */

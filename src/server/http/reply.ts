@@ -1,5 +1,10 @@
+import { hash } from 'node:crypto'
 import type { Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
+import type { Preconditions } from './precondition.ts'
+
+/** Characters of a digest, six bits each: more than chance will ever make alike. */
+const tagLength = 22
 
 /** What an operation or an endpoint decided to say, before what every response carries. */
 export interface Reply {
@@ -24,32 +29,39 @@ export class Streamed {
   }
 }
 
-/** The reply to a request that succeeded: status, ETag and Location follow from the operation and its answer. */
+/**
+ * The reply to a request that succeeded: status, ETag and Location follow from the operation and its answer. Throws 412
+ * where the answer is not the one that the preconditions are about.
+ */
 export function successOf(
   operation: Operation,
   answer: unknown,
   { path, search }: { path: string; search: string },
-  ifNoneMatch: string | null,
+  preconditions: Preconditions,
 ): Reply {
-  if (answer instanceof Streamed)
-    return { status: operation.status, headers: answer.headers, body: answer.chunks }
-  if (operation.status === 204) return { status: 204, headers: {}, body: null }
+  const { status, method } = operation
+  const negotiated: Record<string, string> = operation.media ? { vary: 'Accept' } : {}
+  if (answer instanceof Streamed) {
+    preconditions.isKnown(null)
+    return { status, headers: { ...negotiated, ...answer.headers }, body: answer.chunks }
+  }
+  if (method !== 'GET') preconditions.requireChecked()
+  if (status === 204) return { status, headers: {}, body: null }
   const { [operation.identifier ?? 'id']: id, version } = (answer ?? {}) as Readonly<Record<string, unknown>>
-  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  const headers: Record<string, string> = { ...negotiated, 'content-type': 'application/json' }
+  let body: string | undefined
   if (typeof version === 'number') headers['etag'] = `"${version}"`
-  if (operation.method === 'GET' && headers['etag'] && matches(ifNoneMatch, headers['etag'])) {
+  else if (method === 'GET') {
+    body = JSON.stringify(answer)
+    headers['etag'] = `"${hash('sha256', body, 'base64url').slice(0, tagLength)}"`
+  }
+  if (method === 'GET' && preconditions.isKnown(headers['etag'] ?? null)) {
     return { status: 304, headers, body: null }
   }
-  if (operation.status === 201) headers['location'] = locationOf(operation, path, String(id), version)
+  if (status === 201) headers['location'] = locationOf(operation, path, String(id), version)
   const { nextCursor } = answer as { nextCursor?: unknown }
   if (operation.list && typeof nextCursor === 'string') headers['link'] = nextLink(path, search, nextCursor)
-  return { status: operation.status, headers, body: JSON.stringify(answer) }
-}
-
-/** True when a list of entity tags has this one, weak or strong, or is `*` (RFC 9110 §13.1.2). */
-function matches(header: string | null, etag: string): boolean {
-  if (header === null) return false
-  return header.split(',').some((item) => item.trim() === '*' || item.trim().replace(/^W\//, '') === etag)
+  return { status, headers, body: body ?? JSON.stringify(answer) }
 }
 
 function locationOf(operation: Operation, path: string, id: string, version: unknown): string {

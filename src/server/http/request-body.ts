@@ -12,11 +12,15 @@ export interface RequestBody {
   readonly value: unknown
 }
 
+const mergePatchType = 'application/merge-patch+json'
+/** The types in which a change may be sent by PATCH. */
+export const patchTypes = [mergePatchType, 'application/json'] as const
+
 const nothing: RequestBody = { bytes: new Uint8Array(), value: undefined }
 
 /** Reads a JSON body of at most 1 MiB; throws 413, 415 and 400. */
 export async function readJsonBody(request: HttpRequest, merge: boolean): Promise<RequestBody> {
-  requireType(request, merge ? ['application/json', 'application/merge-patch+json'] : ['application/json'])
+  requireType(request, merge ? ['application/json', mergePatchType] : ['application/json'])
   const bytes = await readBytes(request)
   return { bytes, value: parseJson(bytes) }
 }
@@ -38,14 +42,29 @@ export async function readNoBody(request: HttpRequest): Promise<RequestBody> {
   return { bytes: await readBytes(request), value: undefined }
 }
 
-function requireType({ headers }: HttpRequest, [wanted = '', ...others]: readonly string[]): void {
-  const type = headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase()
-  if (type !== undefined && [wanted, ...others].includes(type)) return
-  const what = type ? `${type} is not supported` : 'is required'
-  throw new ProblemError('unsupported_media_type', `Content-Type ${what}; use ${wanted}.`, {
-    headers: { 'accept-post': wanted },
-  })
+/** Throws 415 unless the body is of one of these types, in UTF-8 and not compressed (RFC 9110 §15.5.16). */
+function requireType({ method, headers }: HttpRequest, types: readonly string[]): void {
+  const { 'content-type': given, 'content-encoding': coding } = headers
+  const [type, ...parameters] = given?.split(';').map((part) => part.trim().toLowerCase()) ?? []
+  if (type === undefined || !types.includes(type)) {
+    const what = type ? `${type} is not supported` : 'is required'
+    throw new ProblemError('unsupported_media_type', `Content-Type ${what}; use ${types[0]}.`, {
+      headers: { [acceptFor[method] ?? 'accept']: types.join(', ') },
+    })
+  }
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))
+  if (charset !== undefined && !/^charset=("?)(utf-?8|us-ascii)\1$/.test(charset)) {
+    const detail = `Charset ${charset.slice('charset='.length)} is not supported; use UTF-8.`
+    throw new ProblemError('unsupported_media_type', detail)
+  }
+  if (coding !== undefined && !/^identity$/i.test(coding.trim())) {
+    const detail = `Content-Encoding ${coding} is not supported; send the body uncompressed.`
+    throw new ProblemError('unsupported_media_type', detail, { headers: { 'accept-encoding': 'identity' } })
+  }
 }
+
+/** The header of a 415 that names what is taken (RFC 5789 §3.1, W3C LDP §7.1; else RFC 9110 §12.5.1). */
+const acceptFor: Readonly<Record<string, string>> = { PATCH: 'accept-patch', POST: 'accept-post' }
 
 async function readBytes({ headers, body }: HttpRequest, atMost = maximumBytes): Promise<Uint8Array> {
   if (Number(headers['content-length'] ?? 0) > atMost) throw tooLarge(atMost)

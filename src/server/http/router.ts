@@ -38,9 +38,9 @@ export function createRouter<P extends Place>(places: readonly P[]): Router<P> {
       const place = byMethod.get(wanted)
       if (place) return { place, params: paramsOf(names, parts) }
     }
-    const [first] = matches[0] ?? []
-    const [place] = first?.values() ?? []
-    return first && place && { place, allow: methodsOf(first) }
+    const places = matches.flatMap(([byMethod]) => [...byMethod.values()])
+    const [place] = places
+    return place && { place, allow: methodsOf(places.map((each) => each.method)) }
   }
 }
 
@@ -67,7 +67,6 @@ function decoded(text: string): string {
   }
 }
 
-function methodsOf(byMethod: ReadonlyMap<string, unknown>): string {
-  const methods = [...byMethod.keys()]
-  return (methods.includes('GET') ? ['HEAD', ...methods] : methods).join(', ')
+function methodsOf(methods: readonly string[]): string {
+  return [...new Set([...(methods.includes('GET') ? ['HEAD'] : []), ...methods, 'OPTIONS'])].join(', ')
 }

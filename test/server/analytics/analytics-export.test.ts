@@ -139,11 +139,21 @@ test.for([
   ['application/json, text/csv;q=0.5', '', 'application/json'],
   ['application/json;q=0.5, text/csv', '', 'text/csv'],
   ['text/csv;q=0', '', 'application/json'],
+  ['TEXT/CSV', '', 'text/csv'],
+  ['text/*', '', 'text/csv'],
+  ['text/csv, */*', '', 'text/csv'],
+  ['*/*, application/x-ndjson', '', 'application/x-ndjson'],
+  ['text/*;q=0.4, */*;q=0.3', '', 'text/csv'],
+  ['*/*, application/json;q=0', '', 'text/csv'],
+  ['text/*, text/csv;q=0, application/*;q=0.1', '', 'application/json'],
+  ['text/csv;Q=0.5;header=present, application/json;q=0.4', '', 'text/csv'],
+  [',;=', '', 'application/json'],
   ['text/csv', '?format=json', 'application/json'],
   ['application/json', '?format=csv', 'text/csv'],
 ])('Accept %s%s is answered in %s', async ([accept = '', query, type = ''], { admin }) => {
   const answer = await admin.get(`${path}${query}`, { accept })
   expect(answer.headers.get('content-type')).toMatch(new RegExp(`^${type.replaceAll(/[/.]/g, '\\$&')}`))
+  expect(answer.headers.get('vary')).toBe('Accept')
 })
 
 test('an export has all rows, and the filters of the JSON', async ({ admin }) => {

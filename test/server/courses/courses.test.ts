@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { hour, start, test } from '../../helpers/academy.ts'
+import { hour, type Person, start, test } from '../../helpers/academy.ts'
 
 test('a course needs a title only; everything else has a default', async ({ instructor }) => {
   const made = await instructor.post('/v1/courses', { title: '  Logic  ' })
@@ -68,15 +68,31 @@ test('an update merges: absent is kept, null is the default, objects merge, arra
   })
 })
 
-test('merge-patch+json says the same; null on a required field is 422', async ({ admin }) => {
+test.for([
+  ['PUT', 'application/merge-patch+json'],
+  ['PATCH', 'application/merge-patch+json'],
+  ['PATCH', 'application/json'],
+] as const)('%s of %s says the same; null on a required field is 422', async ([method, type], { admin }) => {
   const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
   const patch = (body: string) =>
-    admin.send('PUT', `/v1/courses/${course.id}`, body, { 'content-type': 'application/merge-patch+json' })
+    admin.send(method, `/v1/courses/${course.id}`, body, { 'content-type': type })
   expect((await patch('{"difficulty":"advanced"}')).body.course.difficulty).toBe('advanced')
   expect(await patch('{"title":null}')).toMatchObject({
     status: 422,
     body: { errors: [{ pointer: '#/title', code: 'required' }] },
   })
+})
+
+test('PATCH obeys If-Match, and rights, as PUT does', async ({ admin, analyst }) => {
+  const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
+  const patch = (person: Person, tag: string) =>
+    person.send('PATCH', `/v1/courses/${course.id}`, '{"title":"Rhetoric"}', {
+      'content-type': 'application/merge-patch+json',
+      'if-match': tag,
+    })
+  expect((await patch(admin, '"7"')).status).toBe(412)
+  expect((await patch(analyst, '"1"')).status).toBe(403)
+  expect(await patch(admin, '"1"')).toMatchObject({ status: 200, body: { version: 2 } })
 })
 
 test('merge-patch+json is no way to create', async ({ admin }) => {

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
+import { operations } from '../../../src/contract/index.ts'
 import { day, test } from '../../helpers/academy.ts'
 
 test('a refusal is problem details with a code, the path and the id of the request', async ({ admin }) => {
@@ -131,12 +132,47 @@ test('a question mark in a query is part of it', async ({ admin }) => {
 })
 
 test('another method is 405 and told which ones there are', async ({ admin }) => {
-  const answer = await admin.send('PATCH', '/v1/courses/crs_none', '{}', {
-    'content-type': 'application/json',
-  })
+  const answer = await admin.post('/v1/courses/crs_none', {})
   expect(answer).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } })
-  expect(answer.headers.get('allow')).toBe('HEAD, GET, PUT, DELETE')
-  expect((await admin.send('OPTIONS', '/v1/progress/batch')).headers.get('allow')).toBe('POST')
+  expect(answer.headers.get('allow')).toBe('HEAD, GET, PUT, PATCH, DELETE, OPTIONS')
+  const wrong = await admin.get('/v1/progress/batch')
+  expect(wrong).toMatchObject({
+    status: 405,
+    body: { detail: 'GET is not supported here; use POST, OPTIONS.' },
+  })
+})
+
+test('OPTIONS tells what may be done at a path, to anybody', async ({ academy }) => {
+  const ask = (path: string) => academy.bearer(undefined).send('OPTIONS', path)
+  const item = await ask('/v1/courses/crs_none')
+  expect(item).toMatchObject({ status: 204, text: '' })
+  expect(item.headers.get('allow')).toBe('HEAD, GET, PUT, PATCH, DELETE, OPTIONS')
+  expect(item.headers.get('accept-patch')).toBe('application/merge-patch+json, application/json')
+  // A user may be called batch, so that GET is no mistake there.
+  expect((await ask('/v1/users/batch')).headers.get('allow')).toBe(
+    'HEAD, GET, PUT, PATCH, DELETE, POST, OPTIONS',
+  )
+  expect((await ask('/oauth/token')).headers.get('allow')).toBe('POST, OPTIONS')
+  expect((await ask('/v1/courses')).headers.get('accept-patch')).toBeNull()
+  expect((await ask('/v1/nothing')).status).toBe(404)
+})
+
+test('every operation is among what OPTIONS tells of its path', async ({ academy }) => {
+  for (const { method, path } of operations) {
+    const { status, headers } = await academy.bearer(undefined).send('OPTIONS', path.replaceAll(/[{}]/g, ''))
+    expect(status, path).toBe(204)
+    expect(headers.get('allow')?.split(', '), path).toContain(method)
+  }
+})
+
+test('HEAD has the headers of GET, the length among them', async ({ admin }) => {
+  for (const path of ['/v1/courses', '/v1/openapi.json', '/v1/courses/crs_none']) {
+    const [got, asked] = [await admin.get(path), await admin.send('HEAD', path)]
+    expect(asked, path).toMatchObject({ status: got.status, text: '' })
+    expect(asked.headers.get('etag'), path).toBe(got.headers.get('etag'))
+    expect(asked.headers.get('content-type'), path).toBe(got.headers.get('content-type'))
+    expect(asked.headers.get('content-length'), path).toBe(String(Buffer.byteLength(got.text)))
+  }
 })
 
 test('what is named in the path is 404 before the body is 422', async ({ admin }) => {

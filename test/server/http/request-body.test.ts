@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { expect } from 'vitest'
 import { test } from '../../helpers/academy.ts'
 
@@ -87,4 +88,45 @@ test('a body of 1 MiB is read, one byte more is 413', async ({ admin }) => {
     admin.send('POST', '/v1/courses', body(bytes), { 'content-type': 'application/json' })
   expect((await send(2 ** 20)).body.errors[0].code).toBe('too_long')
   expect(await send(2 ** 20 + 1)).toMatchObject({ status: 413, body: { code: 'content_too_large' } })
+})
+
+test.for([
+  ['application/json; charset=utf-8', 201],
+  ['Application/JSON;Charset="UTF-8"', 201],
+  ['application/json; charset=iso-8859-1', 415],
+  ['application/json;charset=utf-16', 415],
+  ['text/json', 415],
+] as const)('a body of type %s is %d', async ([type, status], { admin }) => {
+  const answer = await admin.send('POST', '/v1/courses', '{"title":"Logic"}', { 'content-type': type })
+  expect(answer.status).toBe(status)
+})
+
+test('a compressed body is 415, and told how to send it', async ({ admin }) => {
+  const send = (coding: string) =>
+    admin.send('POST', '/v1/courses', gzipSync('{"title":"Logic"}'), {
+      'content-type': 'application/json',
+      'content-encoding': coding,
+    })
+  const answer = await send('gzip')
+  expect(answer).toMatchObject({
+    status: 415,
+    body: {
+      code: 'unsupported_media_type',
+      detail: 'Content-Encoding gzip is not supported; send the body uncompressed.',
+    },
+  })
+  expect(answer.headers.get('accept-encoding')).toBe('identity')
+  expect((await send('br, identity')).status).toBe(415)
+  const plain = await admin.post('/v1/courses', { title: 'Logic' }, { 'content-encoding': 'Identity' })
+  expect(plain.status).toBe(201)
+})
+
+test.for([
+  ['POST', '/v1/courses', 'accept-post', 'application/json'],
+  ['PUT', '/v1/courses/crs_1', 'accept', 'application/json, application/merge-patch+json'],
+  ['PATCH', '/v1/courses/crs_1', 'accept-patch', 'application/json, application/merge-patch+json'],
+] as const)('a 415 to %s names what is taken', async ([method, path, header, types], { admin }) => {
+  const answer = await admin.send(method, path, '<title/>', { 'content-type': 'text/xml' })
+  expect(answer.status).toBe(415)
+  expect(answer.headers.get(header)).toBe(types)
 })

@@ -17,7 +17,7 @@ test('a versioned resource has its version as ETag', async ({ admin }) => {
 test('a stale If-Match is 412, with the version that is stored', async ({ admin }) => {
   const { path } = await courseOf(admin)
   await admin.put(path, { title: 'Rhetoric' })
-  for (const stale of ['"1"', '"3"', 'W/"2"', '"1", "7"', '2']) {
+  for (const stale of ['"1"', '"3"', 'W/"2"', '"1", "7"', '"1,2"']) {
     const answer = await admin.put(path, { title: 'Grammar' }, { 'if-match': stale })
     expect(answer).toMatchObject({ status: 412, body: { code: 'precondition_failed', version: 2 } })
     expect(answer.headers.get('etag')).toBe('"2"')
@@ -26,11 +26,92 @@ test('a stale If-Match is 412, with the version that is stored', async ({ admin 
   expect((await admin.get(path)).body.title).toBe('Rhetoric')
 })
 
-test.for(['"2"', '*', '"1", "2"'])('If-Match %s is met by version 2', async (tag, { admin }) => {
+test('an If-Match that is no list of entity tags is 400, and told how to write one', async ({ admin }) => {
   const { path } = await courseOf(admin)
-  await admin.put(path, { title: 'Rhetoric' })
-  expect((await admin.put(path, { title: 'Grammar' }, { 'if-match': tag })).status).toBe(200)
+  for (const malformed of ['1', 'w/"1"', '"1', '"1", *', '"1", 2', ',', 'version-1']) {
+    const answer = await admin.put(path, { title: 'Grammar' }, { 'if-match': malformed })
+    expect(answer, malformed).toMatchObject({
+      status: 400,
+      body: {
+        detail: 'The header If-Match must be entity tags in double quotes, such as "3", or *.',
+        errors: [{ parameter: 'If-Match', code: 'invalid_parameter' }],
+      },
+    })
+  }
+  expect((await admin.get(path, { 'if-none-match': '1' })).status).toBe(400)
+  expect((await admin.get(path)).body.title).toBe('Logic')
 })
+
+test('a weak tag in If-Match is 412, and told why', async ({ admin }) => {
+  const { path } = await courseOf(admin)
+  const answer = await admin.delete(path, { 'if-match': 'W/"1"' })
+  expect(answer).toMatchObject({
+    status: 412,
+    body: {
+      detail: 'The current version is 1, but If-Match requires W/"1"; weak tags (W/) never match.',
+    },
+  })
+})
+
+test('If-Match with a version is 412 for what has none, and done by nobody', async ({ admin }) => {
+  const { body: key } = await admin.post('/v1/keys', { name: 'export' })
+  const answer = await admin.delete(`/v1/keys/${key.id}`, { 'if-match': '"1"' })
+  expect(answer).toMatchObject({ status: 412, body: { code: 'precondition_failed' } })
+  expect((await admin.get('/v1/keys')).text).toContain(key.id)
+  expect((await admin.post('/v1/courses', { title: 'A' }, { 'if-match': '"1"' })).status).toBe(412)
+  expect((await admin.get('/v1/courses')).body.data).toEqual([])
+  expect((await admin.delete(`/v1/keys/${key.id}`, { 'if-match': '*' })).status).toBe(204)
+})
+
+test('If-None-Match guards a write, and * one that may only make', async ({ admin, learner }) => {
+  const { id: courseId, path } = await courseOf(admin)
+  expect((await admin.put(path, { title: 'Rhetoric' }, { 'if-none-match': '"1"' })).status).toBe(412)
+  expect((await admin.put(path, { title: 'Rhetoric' }, { 'if-none-match': '"7"' })).status).toBe(200)
+  await admin.post('/v1/enrollments', { courseId, userId: learner.id })
+  const set = (headers: Record<string, string>) =>
+    admin.put(`/v1/learners/${learner.id}/progress`, { courseId, completionPercentage: 10 }, headers)
+  expect((await set({ 'if-match': '*' })).status).toBe(412)
+  expect((await set({ 'if-none-match': '*' })).status).toBe(200)
+  expect((await set({ 'if-none-match': '*' })).status).toBe(412)
+  expect((await set({ 'if-match': '*' })).status).toBe(200)
+})
+
+test('a read with If-Match is 412 when there is another version', async ({ admin }) => {
+  const { path } = await courseOf(admin)
+  expect((await admin.get(path, { 'if-match': '"1"' })).status).toBe(200)
+  expect((await admin.get(path, { 'if-match': '"2"' })).status).toBe(412)
+  expect((await admin.get('/v1/courses', { 'if-match': '"2"' })).status).toBe(412)
+  const file = '/v1/analytics/learners?format=csv'
+  expect((await admin.get(file, { 'if-match': '"2"' })).status).toBe(412)
+})
+
+test('a list, a report and the OpenAPI document have an ETag, by which they are 304 until they change', async ({
+  admin,
+}) => {
+  const { path } = await courseOf(admin)
+  for (const list of ['/v1/courses', '/v1/analytics/learners', '/v1/keys', '/v1/openapi.json']) {
+    const first = await admin.get(list)
+    const tag = first.headers.get('etag') ?? ''
+    expect(tag, list).toMatch(/^"[\w-]{22}"$/)
+    const again = await admin.get(list, { 'if-none-match': tag })
+    expect(again, list).toMatchObject({ status: 304, text: '' })
+    expect(again.headers.get('etag')).toBe(tag)
+  }
+  const before = (await admin.get('/v1/courses')).headers.get('etag') ?? ''
+  await admin.put(path, { title: 'Rhetoric' })
+  const after = await admin.get('/v1/courses', { 'if-none-match': before })
+  expect(after.status).toBe(200)
+  expect(after.headers.get('etag')).not.toBe(before)
+})
+
+test.for(['"2"', '*', '"1", "2"', '"1","2"', ' , "2" ,, "9"', '"1,2", W/"7", "2"'])(
+  'If-Match %s is met by version 2',
+  async (tag, { admin }) => {
+    const { path } = await courseOf(admin)
+    await admin.put(path, { title: 'Rhetoric' })
+    expect((await admin.put(path, { title: 'Grammar' }, { 'if-match': tag })).status).toBe(200)
+  },
+)
 
 test('of many with the same If-Match at once, one gets through', async ({ admin }) => {
   const { path } = await courseOf(admin)

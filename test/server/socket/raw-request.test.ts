@@ -120,13 +120,24 @@ test('a URL over 8 KiB is 414, over 16 KiB too', async ({ served }) => {
   }
 })
 
-test.for(['TRACE', 'OPTIONS', 'PATCH', 'PROPFIND'])('%s is 405', async (method, { served }) => {
+test.for(['TRACE', 'PATCH', 'PROPFIND'])('%s is 405', async (method, { served }) => {
   const answer = await sendRaw(
     served.port,
     `${method} /v1/courses HTTP/1.1\r\nHost: localhost\r\n${close}\r\n`,
   )
   expect(answer).toMatchObject({ status: 405, code: 'method_not_allowed' })
-  expect(answer.head).toContain('allow: head, get, post')
+  expect(answer.head).toContain('allow: head, get, post, options')
+})
+
+test('OPTIONS tells the methods of a path, and with * those of the server', async ({ served }) => {
+  const ask = (target: string) =>
+    sendRaw(served.port, `OPTIONS ${target} HTTP/1.1\r\nHost: localhost\r\n${close}\r\n`)
+  const path = await ask('/v1/courses')
+  expect(path).toMatchObject({ status: 204, body: '' })
+  expect(path.head).toContain('allow: head, get, post, options')
+  const server = await ask('*')
+  expect(server).toMatchObject({ status: 204, body: '' })
+  expect(server.head).toContain('allow: head, get, post, put, patch, delete, options')
 })
 
 test('HEAD has the headers of GET and no body', async ({ served }) => {

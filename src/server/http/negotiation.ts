@@ -1,0 +1,25 @@
+import { parseAccept } from 'hono/utils/accept'
+
+/**
+ * What a client likes best of what is offered, by its Accept or Accept-Encoding (RFC 9110 §12.5); undefined where it
+ * wants none of it. Names are compared without case. The most specific range that fits decides what an offer is worth;
+ * of two that are worth the same, the one named more exactly wins, then the one that the client or else the server
+ * names first.
+ */
+export function preferred<Offer extends string>(header: string, offers: readonly Offer[]): Offer | undefined {
+  const ranges = parseAccept(header)
+  const places = new Map<string, number>()
+  for (const [place, { type }] of ranges.entries()) {
+    const name = type.toLowerCase()
+    if (!places.has(name)) places.set(name, place)
+  }
+  const worth = offers.flatMap((offer) => {
+    const names = [offer, `${offer.split('/', 1)[0]}/*`, '*/*', '*']
+    const vagueness = names.findIndex((name) => places.has(name))
+    const place = places.get(names[vagueness] ?? '') ?? 0
+    const q = vagueness < 0 ? 0 : (ranges[place]?.q ?? 0)
+    return q > 0 ? [{ offer, q, vagueness, place }] : []
+  })
+  const [best] = worth.sort((a, b) => b.q - a.q || a.vagueness - b.vagueness || a.place - b.place)
+  return best?.offer
+}

@@ -1,0 +1,100 @@
+import type { HttpHeaders } from '../../contract/http.ts'
+import { ProblemError } from '../problem/problem-error.ts'
+
+interface EntityTag {
+  readonly weak: boolean
+  readonly opaque: string
+}
+
+/** A version that is stored, as its entity tag; null where nothing is stored. */
+type Current = string | null
+
+/** The conditions under which a request is to be done (RFC 9110 §13.1), parsed once. */
+export class Preconditions {
+  readonly #ifMatch: Condition | null
+  readonly #ifNoneMatch: Condition | null
+  #checked = false
+
+  /** Throws 400 where one of the headers is no list of entity tags. */
+  constructor(headers: HttpHeaders) {
+    this.#ifMatch = conditionOf('If-Match', headers['if-match'])
+    this.#ifNoneMatch = conditionOf('If-None-Match', headers['if-none-match'])
+  }
+
+  /** Before a write to what has this version, 0 for what is not stored yet: throws 412 where a condition is not met. */
+  requireVersion(version: number): void {
+    this.#checked = true
+    if (!this.#ifMatch && !this.#ifNoneMatch) return
+    const tag = version > 0 ? `"${version}"` : null
+    const is = tag ? `The current version is ${version}` : 'There is no current version'
+    const more = tag ? { headers: { etag: tag }, members: { version } } : {}
+    if (this.#ifMatch && !hasStrong(this.#ifMatch, tag)) {
+      const why = this.#ifMatch.tags.some(({ weak }) => weak) ? '; weak tags (W/) never match' : ''
+      const detail = `${is}, but If-Match requires ${this.#ifMatch.text}${why}.`
+      throw new ProblemError('precondition_failed', detail, more)
+    }
+    if (this.#ifNoneMatch && hasWeak(this.#ifNoneMatch, tag)) {
+      const detail = `${is}, but If-None-Match excludes ${this.#ifNoneMatch.text}.`
+      throw new ProblemError('precondition_failed', detail, more)
+    }
+  }
+
+  /** After a write: what nobody compared with a version was not asked for. Throws 412. */
+  requireChecked(): void {
+    const asked = this.#ifMatch?.any === false ? this.#ifMatch : null
+    if (!asked || this.#checked) return
+    const detail = `If-Match requires ${asked.text}, but what this changes has no version.`
+    throw new ProblemError('precondition_failed', detail)
+  }
+
+  /** For a read of what has this tag: true where it need not be sent again. Throws 412 where it is another one. */
+  isKnown(tag: Current): boolean {
+    if (this.#ifMatch && !this.#ifMatch.any && !hasStrong(this.#ifMatch, tag)) {
+      const is = tag === null ? 'This response has no entity tag' : `The current entity tag is ${tag}`
+      throw new ProblemError('precondition_failed', `${is}, but If-Match requires ${this.#ifMatch.text}.`, {
+        headers: tag === null ? {} : { etag: tag },
+      })
+    }
+    return tag !== null && this.#ifNoneMatch !== null && hasWeak(this.#ifNoneMatch, tag)
+  }
+}
+
+/** For what is asked without a condition. */
+export const unconditional = new Preconditions({})
+
+interface Condition {
+  readonly text: string
+  readonly any: boolean
+  readonly tags: readonly EntityTag[]
+}
+
+function conditionOf(name: string, header: string | undefined): Condition | null {
+  if (header === undefined) return null
+  const text = header.trim()
+  if (text === '*') return { text, any: true, tags: [] }
+  const tags: EntityTag[] = []
+  // A tag may have a comma in it; the list may have empty places (RFC 9110 §8.8.3, §5.6.1).
+  for (const [, weak, opaque, foreign] of text.matchAll(/(W\/)?"([!#-~\x80-\xff]*)"|[\t ,]+|(.)/gs)) {
+    if (foreign !== undefined) throw malformed(name)
+    if (opaque !== undefined) tags.push({ weak: weak !== undefined, opaque })
+  }
+  if (tags.length === 0) throw malformed(name)
+  return { text, any: false, tags }
+}
+
+function malformed(parameter: string): ProblemError {
+  const detail = 'must be entity tags in double quotes, such as "3", or *'
+  return new ProblemError('invalid_parameter', `The header ${parameter} ${detail}.`, {
+    errors: [{ parameter, code: 'invalid_parameter', detail }],
+  })
+}
+
+/** RFC 9110 §8.8.3.2: both are strong, and the same. All tags of ours are strong. */
+function hasStrong({ any, tags }: Condition, tag: Current): boolean {
+  return tag !== null && (any || tags.some(({ weak, opaque }) => !weak && `"${opaque}"` === tag))
+}
+
+/** RFC 9110 §8.8.3.2: the same but for being weak. */
+function hasWeak({ any, tags }: Condition, tag: Current): boolean {
+  return tag !== null && (any || tags.some(({ opaque }) => `"${opaque}"` === tag))
+}
