@@ -15,7 +15,8 @@ export function streamed(response: HttpResponse): StreamedResponse {
   return { ...response, body: body === null ? null : bytesOf(body) }
 }
 
-async function* bytesOf(body: HttpBody): AsyncGenerator<Uint8Array> {
+/** The pieces of a body as bytes. */
+export async function* bytesOf(body: HttpBody): AsyncGenerator<Uint8Array> {
   const pieces = typeof body === 'string' || body instanceof Uint8Array ? [body] : body
   for await (const piece of pieces) yield typeof piece === 'string' ? Buffer.from(piece) : piece
 }

@@ -125,6 +125,8 @@ export type ProtocolCode =
   | 'not_http'
   | 'too_large'
   | 'redirected'
+  | 'unknown_encoding'
+  | 'bad_encoding'
   | 'unexpected_shape'
   | 'unexpected_type'
   | 'cursor_repeated'

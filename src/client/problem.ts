@@ -46,7 +46,11 @@ export async function errorOf(
   credential: CredentialKind | null,
   now: () => number,
 ): Promise<ApiError | ProtocolError> {
-  const bytes = await readBytes(reply, maximumProblemBytes)
+  const bytes = await readBytes(reply, maximumProblemBytes).catch((error: unknown) => {
+    // What came in a coding that cannot be read says less than its status does.
+    if (error instanceof ProtocolError) return null
+    throw error
+  })
   if (reply.status < 400) return redirected(target, reply)
   const text = bytes?.toString('utf8') ?? ''
   const problem = objectOf(text)

@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
+import { decoded } from './content-coding.ts'
 import { TimeoutError } from './errors.ts'
 
 /** The waits that end an attempt, both in milliseconds. */
@@ -11,7 +12,7 @@ export interface Timeouts {
 
 /**
  * Carries one request under timeouts: throws TimeoutError, also from the reply's body, and aborts the transport with
- * it. The reply's body must be read to its end or left by `break`, else the connection stays open.
+ * it; the body is free of any content coding. The reply's body must be read to its end or left by `break`, else the connection stays open.
  */
 export async function exchangeWithin(
   transport: Transport,
@@ -63,10 +64,10 @@ export async function exchangeWithin(
     )
     const { body } = reply
     if (body !== null && typeof body === 'object' && Symbol.asyncIterator in body) {
-      return { ...reply, body: guarded(body) }
+      return decoded(request, { ...reply, body: guarded(body) })
     }
     release()
-    return reply
+    return decoded(request, reply)
   } catch (error) {
     release()
     throw error

@@ -1,6 +1,8 @@
 import type { Dispatcher } from 'undici'
 import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import { isLoopback } from './base-url.ts'
+import { acceptedCodings } from './content-coding.ts'
+import { userAgent } from './user-agent.ts'
 import { faultOf } from './wire-fault.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -39,8 +41,7 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
         origin,
         path: pathname + search,
         method: request.method,
-        // Without it a server may choose any coding it likes (RFC 9110 §12.5.3).
-        headers: { 'accept-encoding': 'identity', ...request.headers },
+        headers: { ...standing(request.url), ...request.headers },
         // It takes iterables, too, which its type does not say (undici, lib/core/request.js).
         body: (request.body ?? null) as string | Uint8Array | null,
         signal: request.signal ?? null,
@@ -70,6 +71,11 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
   }
 
   return Object.assign(send, { close })
+}
+
+/** What every request says unless it says otherwise. Within a machine, compressing costs more than it saves. */
+function standing(url: string): HttpHeaders {
+  return { 'accept-encoding': isLoopback(url) ? 'identity' : acceptedCodings, 'user-agent': userAgent }
 }
 
 async function openDispatcher(

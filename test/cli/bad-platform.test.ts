@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { createServer as createTlsServer } from 'node:tls'
@@ -8,56 +7,8 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { fillEnrollments } from '../bench/seed.ts'
 import { expectClearError } from '../helpers/clear-error.ts'
-import { type Ran, type RunOptions, type TestCli, test as withCli } from '../helpers/cli.ts'
-
-type Answer = (response: ServerResponse, request: IncomingMessage) => void
-
-/** A platform on a loopback port that gives these answers in turn, the last one again and again. */
-interface Platform {
-  readonly url: string
-  /** The requests so far: method and path. */
-  readonly requests: readonly string[]
-  answer(...answers: Answer[]): void
-  /** Runs a command line against it. */
-  run(line: string, options?: RunOptions): Promise<Ran>
-}
-
-const test = withCli.extend('platform', async ({ cli }, { onCleanup }): Promise<Platform> => {
-  const requests: string[] = []
-  let answers: Answer[] = []
-  const server = createServer((request, response) => {
-    requests.push(`${request.method} ${request.url}`)
-    request.resume()
-    const [next] = answers.length > 1 ? answers.splice(0, 1) : answers
-    next?.(response, request)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onCleanup(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  // A server that listens has an address with a port.
-  const { port } = server.address() as AddressInfo
-  const url = `http://127.0.0.1:${port}`
-  const env = { LEARNCTL_URL: url, LEARNCTL_API_KEY: 'the-key' }
-  return {
-    url,
-    requests,
-    answer: (...given) => {
-      answers = given
-    },
-    run: async (line, options) => {
-      const ran = await cli.run(line, { ...options, env })
-      expect(ran.stdout + ran.stderr).not.toContain('the-key')
-      return ran
-    },
-  }
-})
-
-const json =
-  (status: number, body: string, headers: Record<string, string> = {}): Answer =>
-  (response) =>
-    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
+import type { TestCli } from '../helpers/cli.ts'
+import { type Answer, json, test } from '../helpers/odd-platform.ts'
 
 const page: Answer = (response) =>
   response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Sign in</title>')

@@ -3,6 +3,7 @@ import type { Fetch } from '../../auth/fetch.ts'
 import { readBytes } from '../../client/decode.ts'
 import { hostOf, ProtocolError, TimeoutError } from '../../client/errors.ts'
 import { exchangeWithin } from '../../client/timeout.ts'
+import { userAgent } from '../../client/user-agent.ts'
 import type { HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
 import { debugLine, type Io } from '../terminal/io.ts'
 
@@ -19,7 +20,8 @@ export function webFetch(transport: Transport, timeoutMs: number): Fetch {
     const request: HttpRequest = {
       method,
       url,
-      headers,
+      // The library of OAuth would speak for itself.
+      headers: { ...headers, 'user-agent': userAgent },
       ...(body !== undefined && { body: body.toString() }),
       signal: signal ? AbortSignal.any([signal, controller.signal]) : controller.signal,
     }

@@ -1,0 +1,115 @@
+import type { Transform } from 'node:stream'
+import type { HttpBody, HttpResponse } from '../contract/http.ts'
+import { bytesOf } from './decode.ts'
+import { ConnectionError, hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
+
+type Zlib = typeof import('node:zlib')
+type Decoder = Transform & { readonly bytesWritten: number }
+
+/** The content codings that are understood (RFC 9110 §8.4.1, RFC 8878), and what undoes each. */
+const decoders: Readonly<Record<string, (zlib: Zlib, first: Uint8Array) => Decoder>> = {
+  gzip: (zlib) => zlib.createGunzip(),
+  'x-gzip': (zlib) => zlib.createGunzip(),
+  // It means the zlib format, which many servers leave out (RFC 9110 §8.4.1.2).
+  deflate: (zlib, [first = 0]) => ((first & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw()),
+  br: (zlib) => zlib.createBrotliDecompress(),
+  // Nobody may ask for a larger window than 8 MB (RFC 9659 §3).
+  zstd: (zlib) => zlib.createZstdDecompress({ params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } }),
+}
+
+/** What `Accept-Encoding` says where transfer costs more than compression does. */
+export const acceptedCodings = 'gzip, deflate, br, zstd'
+
+/** One over the other is what a proxy may add; more are nobody's. */
+const maximumCodings = 2
+/** No text that anybody means shrinks this far; what claims to is refused once it is longer than `freeBytes`. */
+const maximumRatio = 200
+const freeBytes = 64 * 1024 * 1024
+
+/**
+ * The reply with its body as it was before `Content-Encoding`, a stream; the header stays. Reading that body throws
+ * ProtocolError on a coding that is not known, on data that is none of it, and on data that expands without end, and
+ * ConnectionError `cut_short` where its end is missing.
+ */
+export function decoded(target: Target, reply: HttpResponse): HttpResponse {
+  const codings = (reply.headers['content-encoding'] ?? '')
+    .toLowerCase()
+    .split(',')
+    .map((coding) => coding.trim())
+    .filter((coding) => coding !== '' && coding !== 'identity')
+  const { body } = reply
+  return codings.length === 0 || body === null ? reply : { ...reply, body: decode(target, codings, body) }
+}
+
+async function* decode(
+  target: Target,
+  codings: readonly string[],
+  body: HttpBody,
+): AsyncGenerator<Uint8Array> {
+  const [zlib, { pipeline, Readable }] = await Promise.all([import('node:zlib'), import('node:stream')])
+  const source = bytesOf(body)
+  const first = await source.next()
+  // What has no content has no coding either, whatever the header says of what a GET would bring.
+  if (first.done) return
+  const make = codings.map((coding) => (Object.hasOwn(decoders, coding) ? decoders[coding] : undefined))
+  let received = 0
+  async function* counted() {
+    try {
+      for (let step = first as IteratorResult<Uint8Array>; !step.done; step = await source.next()) {
+        received += step.value.byteLength
+        yield step.value
+      }
+    } finally {
+      await source.return(undefined)
+    }
+  }
+  const name = codings.join(', ')
+  if (make.includes(undefined) || codings.length > maximumCodings) {
+    await source.return(undefined)
+    throw unusable(target, 'unknown_encoding', `has the unknown Content-Encoding ${JSON.stringify(name)}`)
+  }
+  // The one applied last is named last (RFC 9110 §8.4); only its data is looked into.
+  const chain = make
+    .reverse()
+    .flatMap((each, index) => (each ? [each(zlib, index === 0 ? first.value : zlibStart)] : []))
+  pipeline([Readable.from(counted()), ...chain], () => {})
+  const [outermost] = chain
+  let sent = 0
+  try {
+    for await (const piece of (chain.at(-1) ?? []) as AsyncIterable<Uint8Array>) {
+      sent += piece.byteLength
+      if (sent > freeBytes && sent > received * maximumRatio) {
+        throw unusable(target, 'too_large', `expands to more than ${maximumRatio} times its size`)
+      }
+      yield piece
+    }
+    // A decoder leaves what follows the end of its data, which may be as much again.
+    if (outermost && outermost.bytesWritten < received)
+      throw unusable(target, 'bad_encoding', `is not valid ${name}`)
+  } catch (error) {
+    throw faultOf(target, name, error)
+  }
+}
+
+const zlibStart = new Uint8Array([0x78])
+
+/** A fault of decoding under its own name; one of the connection as it is. */
+function faultOf(target: Target, name: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'Z_BUF_ERROR') {
+    const message = `The response from ${hostOf(target)} was cut short (${lineOf(target)})`
+    return new ConnectionError(target, 'cut_short', message, error)
+  }
+  if (!/^(Z_|ERR_|ZSTD_|BROTLI_)/i.test(code)) return error
+  return unusable(target, 'bad_encoding', `is not valid ${name}`, error)
+}
+
+function unusable(
+  target: Target,
+  code: 'unknown_encoding' | 'bad_encoding' | 'too_large',
+  what: string,
+  cause?: unknown,
+): ProtocolError {
+  const message = `The response from ${hostOf(target)} to ${lineOf(target)} ${what}`
+  return new ProtocolError(target, code, message, cause)
+}

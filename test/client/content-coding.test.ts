@@ -1,0 +1,122 @@
+import {
+  brotliCompressSync,
+  constants,
+  createGzip,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib'
+import { describe, expect } from 'vitest'
+import { expectClearError } from '../helpers/clear-error.ts'
+import { type Answer, json, test } from '../helpers/odd-platform.ts'
+
+const courses = JSON.stringify(
+  Array.from({ length: 50 }, (_, n) => ({ id: `crs_${n}`, title: `Sea ${n}`, seen: Math.sin(n) })),
+)
+const rows = `learnerId,email\r\n${Array.from({ length: 3000 }, (_, n) => `usr_${n},a${Math.cos(n)}@school.example\r\n`).join('')}`
+
+/** An answer in a coding, sent in small pieces. */
+const coded =
+  (coding: string, bytes: Uint8Array, type = 'application/json', status = 200): Answer =>
+  (response) => {
+    response.writeHead(status, { 'content-type': type, 'content-encoding': coding })
+    for (let at = 0; at < bytes.length; at += 1000) response.write(bytes.subarray(at, at + 1000))
+    response.end()
+  }
+
+const codings: readonly [name: string, code: (text: string) => Uint8Array][] = [
+  ['gzip', (text) => gzipSync(text)],
+  ['X-GZIP', (text) => gzipSync(text)],
+  ['deflate', (text) => deflateSync(text)],
+  // Without its frame, as many servers send it.
+  ['deflate', (text) => deflateRawSync(text)],
+  ['br', (text) => brotliCompressSync(text)],
+  ['zstd', (text) => zstdCompressSync(text)],
+  ['identity', (text) => Buffer.from(text)],
+  ['deflate, gzip', (text) => gzipSync(deflateSync(text))],
+]
+
+describe('an answer in ', () => {
+  test.for(codings)('%s is read as what it was', async ([name, code], { platform }) => {
+    platform.answer(coded(name, code(courses)))
+    const { code: exit, stdout } = await platform.run('courses list --all -o json')
+    expect(exit).toBe(0)
+    expect(JSON.parse(stdout)).toEqual(JSON.parse(courses))
+    platform.answer(coded(name, code(rows), 'text/csv'))
+    expect(await platform.run('analytics export')).toMatchObject({ code: 0, stdout: rows })
+    platform.answer(coded(name, code('{"message":"No such course"}'), 'application/json', 404))
+    expectClearError(await platform.run('courses update 1 --title x'), 3, 'error: No such course')
+  })
+
+  test.for(codings.filter(([name]) => name !== 'identity'))(
+    '%s that ends early is no answer, however much of it came',
+    async ([name, code], { platform }) => {
+      platform.answer(coded(name, code(rows).subarray(0, -12), 'text/csv'))
+      const ran = await platform.run('analytics export --file rows.csv')
+      expectClearError(ran, 7, /^error: The response from 127\.0\.0\.1:\d+ was cut short \(GET /)
+      platform.answer(coded(name, code(courses).subarray(0, -12)))
+      expectClearError(await platform.run('courses list'), 7, /cut short/)
+      expect(platform.requests.length).toBeGreaterThan(4)
+    },
+  )
+})
+
+describe('an answer is refused', () => {
+  test.for([
+    ['gzip', 'is not valid gzip', Buffer.from(courses)],
+    ['br', 'is not valid br', Buffer.from(courses)],
+    ['zstd', 'is not valid zstd', Buffer.from(courses)],
+    ['compress', 'has the unknown Content-Encoding "compress"', Buffer.from(courses)],
+    ['gzip, constructor', 'has the unknown Content-Encoding "gzip, constructor"', gzipSync(courses)],
+    ['gzip, gzip, gzip', 'has the unknown Content-Encoding', gzipSync(gzipSync(gzipSync(courses)))],
+    // A decoder stops at the end of the first; what follows would be lost without a word.
+    ['zstd', 'is not valid zstd', Buffer.concat([zstdCompressSync(courses), zstdCompressSync('x')])],
+    ['deflate', 'is not valid deflate', Buffer.concat([deflateSync(courses), deflateSync('x')])],
+  ] as const)('in %s where it %s', async ([coding, fault, bytes], { platform }) => {
+    platform.answer(coded(coding, bytes))
+    const ran = await platform.run('courses list')
+    expectClearError(ran, 1, fault)
+    expect(platform.requests).toHaveLength(1)
+  })
+
+  test('where it expands without end, before that fills a disk', async ({ platform }) => {
+    platform.answer((response) => {
+      response.writeHead(200, { 'content-type': 'text/csv', 'content-encoding': 'gzip' })
+      const zip = createGzip({ level: constants.Z_BEST_SPEED })
+      zip.pipe(response)
+      const zeros = Buffer.alloc(1024 * 1024)
+      const more = () => {
+        if (!response.destroyed) zip.write(zeros, more)
+      }
+      more()
+    })
+    expectClearError(
+      await platform.run('analytics export --file rows.csv'),
+      1,
+      'to GET /v1/analytics/learners expands to more than 200 times its size\n',
+    )
+    expectClearError(await platform.run('courses list'), 1, 'is larger than 64 MiB\n')
+  })
+
+  test('with its status where it is an error in a coding that nobody knows', async ({ platform }) => {
+    platform.answer(coded('compress', Buffer.from('{}'), 'application/json', 404))
+    expectClearError(
+      await platform.run('courses update 1 --title x'),
+      3,
+      /returned 404 \(PUT \/v1\/courses\/1\)/,
+    )
+  })
+})
+
+test('a coding without content is nothing', async ({ platform }) => {
+  platform.answer((response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end())
+  expect(await platform.run('api HEAD /v1/courses')).toMatchObject({ code: 0, stdout: '' })
+})
+
+test('within a machine no coding is asked for, unless its user does', async ({ platform }) => {
+  platform.answer(json(200, '[]'))
+  await platform.run('courses list')
+  await platform.run('api GET /v1/courses --header accept-encoding:zstd')
+  expect(platform.headers.map((each) => each['accept-encoding'])).toEqual(['identity', 'zstd'])
+})

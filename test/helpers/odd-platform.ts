@@ -1,0 +1,61 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect } from 'vitest'
+import { type Ran, type RunOptions, test as withCli } from './cli.ts'
+
+/** Answers one request; or does not. */
+export type Answer = (response: ServerResponse, request: IncomingMessage) => void
+
+/** A platform on a loopback port that gives these answers in turn, the last one again and again. */
+export interface Platform {
+  readonly url: string
+  /** The requests so far: method and path. */
+  readonly requests: readonly string[]
+  /** The headers of each. */
+  readonly headers: readonly IncomingHttpHeaders[]
+  answer(...answers: Answer[]): void
+  /** Runs a command line against it. */
+  run(line: string, options?: RunOptions): Promise<Ran>
+}
+
+/** A vitest test with such a platform; every run has to keep the key that it calls with to itself. */
+export const test = withCli.extend('platform', async ({ cli }, { onCleanup }): Promise<Platform> => {
+  const requests: string[] = []
+  const headers: IncomingHttpHeaders[] = []
+  let answers: Answer[] = []
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`)
+    headers.push(request.headers)
+    request.resume()
+    const [next] = answers.length > 1 ? answers.splice(0, 1) : answers
+    next?.(response, request)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onCleanup(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  // A server that listens has an address with a port.
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  const env = { LEARNCTL_URL: url, LEARNCTL_API_KEY: 'the-key' }
+  return {
+    url,
+    requests,
+    headers,
+    answer: (...given) => {
+      answers = given
+    },
+    run: async (line, options) => {
+      const ran = await cli.run(line, { ...options, env })
+      expect(ran.stdout + ran.stderr).not.toContain('the-key')
+      return ran
+    },
+  }
+})
+
+/** An answer in JSON. */
+export const json =
+  (status: number, body: string, headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body)
