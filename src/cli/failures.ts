@@ -8,12 +8,10 @@ import {
   RequestError,
   TimeoutError,
 } from '../client/errors.ts'
-import { grouped } from '../codec/grouped.ts'
 import { nearest } from '../codec/nearest.ts'
 import { ConfigError, SettingError, systemCode } from '../config/errors.ts'
 import type { Credential, Target } from '../config/target.ts'
-import type { Fault } from '../contract/errors.ts'
-import { fieldPath } from './operation/field-path.ts'
+import { problemsIn, type SeenFrom } from './operation/problem-lines.ts'
 import { RefusedCallError } from './operation/refused-call.ts'
 import { signInCommand } from './session/sign-in-command.ts'
 import { CommandError } from './terminal/errors.ts'
@@ -103,9 +101,6 @@ const exitOfCode: Readonly<Record<string, ExitName>> = {
   idempotency_mismatch: 'conflict',
 }
 
-/** What the command line knows of a refusal: its words, which flag a fault is about, and what to type instead. */
-type SeenFrom = Pick<RefusedCallError, 'flagOf' | 'hint'> & { readonly message?: string }
-
 const anywhere: SeenFrom = { flagOf: () => null, hint: null }
 
 function failureOfApiError(error: ApiError, target: Target | null, seen: SeenFrom = anywhere): Failure {
@@ -126,51 +121,6 @@ function failureOfApiError(error: ApiError, target: Target | null, seen: SeenFro
     retryable: exit === 'unavailable',
     details: faults,
   }
-}
-
-/** All faults of a request: one alone is the message, several are counted and listed. */
-function problemsIn(
-  { message: detail, faults, problem, status }: ApiError,
-  { flagOf, message = detail }: SeenFrom,
-): Pick<Failure, 'message' | 'why'> {
-  const lines = faults.map((fault) => problemLine(fault, flagOf(fault)))
-  if (faults.length > 1) {
-    const more = typeof problem?.['moreErrors'] === 'number' ? problem['moreErrors'] : 0
-    const rest = more > 0 ? [`… and ${grouped(more)} more`] : []
-    return { message: `${grouped(faults.length + more)} problems found:`, why: [...lines, ...rest] }
-  }
-  const [fault] = faults
-  const wrong = status === 400 || status === 422
-  if (wrong && fault && flagOf(fault) !== null && isPhrase(fault)) return { message: lines.join(), why: [] }
-  return {
-    message: withoutStop(message),
-    why: fault && !message.includes(fault.detail) && !isUnknown(fault) ? lines : [],
-  }
-}
-
-function problemLine(fault: Fault, flag: string | null): string {
-  const { pointer, parameter, detail } = fault
-  const place = flag ?? (pointer === undefined ? parameter : fieldPath(pointer))
-  if (!place) return detail
-  if (isUnknown(fault)) {
-    const [, meant = ''] = detail.split(/(?=; did you mean)/)
-    return `Unknown ${parameter === undefined ? 'field' : 'parameter'}: ${place}${meant}`
-  }
-  return isPhrase(fault) ? `${place} ${detail}` : `${place}: ${detail}`
-}
-
-/** One sentence stands on its line without a full stop, as the program's own messages do; several keep theirs. */
-function withoutStop(text: string): string {
-  return /[.?] \S/.test(text) ? text : text.replace(/\.$/, '')
-}
-
-function isUnknown({ code }: Fault): boolean {
-  return code === 'unknown_field' || code === 'unknown_parameter'
-}
-
-/** True for `must be at most 100`, which goes on after the name of what it is about. */
-function isPhrase({ detail }: Fault): boolean {
-  return /^[a-z]/.test(detail)
 }
 
 function signInHint(target: Target | null): string {

@@ -1,5 +1,5 @@
 import type { HttpBody, HttpResponse } from '../contract/http.ts'
-import { hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
+import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
 
 /** The most that is held of a success that is read as a whole: 64 MiB. */
 const maximumBodyBytes = 64 * 1024 * 1024
@@ -21,16 +21,25 @@ export async function* bytesOf(body: HttpBody): AsyncGenerator<Uint8Array> {
   for await (const piece of pieces) yield typeof piece === 'string' ? Buffer.from(piece) : piece
 }
 
-/** The body as bytes, or null as soon as it turns out longer than the limit; the rest is then not read. */
-export async function readBytes({ body }: HttpResponse, limitBytes: number): Promise<Buffer | null> {
+/** The beginning of a body, up to a limit; `whole` tells whether there was no more, which is otherwise not read. */
+export async function readStart(
+  { body }: Pick<HttpResponse, 'body'>,
+  limitBytes: number,
+): Promise<{ readonly bytes: Buffer; readonly whole: boolean }> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body === null ? [] : bytesOf(body)) {
     size += chunk.byteLength
-    if (size > limitBytes) return null
     chunks.push(chunk)
+    if (size > limitBytes) return { bytes: Buffer.concat(chunks, limitBytes), whole: false }
   }
-  return Buffer.concat(chunks, size)
+  return { bytes: Buffer.concat(chunks, size), whole: true }
+}
+
+/** The body as bytes, or null as soon as it turns out longer than the limit; the rest is then not read. */
+export async function readBytes(reply: HttpResponse, limitBytes: number): Promise<Buffer | null> {
+  const { bytes, whole } = await readStart(reply, limitBytes)
+  return whole ? bytes : null
 }
 
 /** Gives up a body that nobody is going to read, and its connection with it: a stream is left once it has begun. */
@@ -62,11 +71,10 @@ export async function readJson(
   try {
     return JSON.parse(text)
   } catch (cause) {
-    if (mediaTypeOf(reply) === 'text/html' || /^\s*<(!doctype|html|\?xml)/i.test(text.slice(0, 256))) {
-      throw pageInstead(target)
-    }
+    const raw = { status: reply.status, headers: reply.headers, body: text.slice(0, 64 * 1024) }
+    if (isPage(reply, text)) throw pageInstead(target, raw)
     const message = `${answer(target)} is not valid JSON, or was cut short after ${bytes.byteLength} bytes`
-    throw new ProtocolError(target, 'not_json', message, cause)
+    throw new ProtocolError(target, 'not_json', message, cause, raw)
   }
 }
 
@@ -81,9 +89,14 @@ export function assertMediaType(target: Target, reply: HttpResponse, media: read
   }
 }
 
-function pageInstead(target: Target): ProtocolError {
+/** True for a page that is meant for people. */
+export function isPage(reply: HttpResponse, text: string): boolean {
+  return mediaTypeOf(reply) === 'text/html' || /^\s*<(!doctype|html|\?xml)/i.test(text.slice(0, 256))
+}
+
+function pageInstead(target: Target, raw?: RawAnswer): ProtocolError {
   const message = `${answer(target)} is a web page, not JSON; is ${new URL(target.url).origin} the URL of the API?`
-  return new ProtocolError(target, 'html', message)
+  return new ProtocolError(target, 'html', message, undefined, raw)
 }
 
 /** `The response from school.example to GET /v1/courses`, as messages begin. */

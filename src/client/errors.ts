@@ -1,4 +1,5 @@
 import type { Fault } from '../contract/errors.ts'
+import type { HttpHeaders } from '../contract/http.ts'
 
 /** Where an error happened: enough to name it in one line. */
 export interface Target {
@@ -14,6 +15,14 @@ export function hostOf({ url }: Target): string {
 /** `GET /v1/courses`, the request line without the query. */
 export function lineOf({ method, url }: Target): string {
   return `${method} ${new URL(url).pathname}`
+}
+
+/** A response that was not understood as a success, as it came. */
+export interface RawAnswer {
+  readonly status: number
+  readonly headers: HttpHeaders
+  /** Its first 64 KiB, as text. */
+  readonly body: string
 }
 
 /** What an error response says. */
@@ -32,6 +41,8 @@ export interface Refusal {
   readonly retryAfterMs: number | null
   /** Scopes that the request requires (RFC 6750 §3), empty if the server does not say. */
   readonly neededScopes: readonly string[]
+  /** The response itself. */
+  readonly answer: RawAnswer
 }
 
 /** The platform returned an error: a status of 400 or above, as problem details (RFC 9457) if it supports them. */
@@ -48,6 +59,7 @@ export class ApiError extends Error implements Refusal {
   readonly requestId: string | null
   readonly retryAfterMs: number | null
   readonly neededScopes: readonly string[]
+  readonly answer: RawAnswer
 
   constructor(target: Target, refusal: Refusal) {
     super(refusal.detail)
@@ -62,6 +74,7 @@ export class ApiError extends Error implements Refusal {
     this.requestId = refusal.requestId
     this.retryAfterMs = refusal.retryAfterMs
     this.neededScopes = refusal.neededScopes
+    this.answer = refusal.answer
   }
 }
 
@@ -139,12 +152,15 @@ export class ProtocolError extends Error {
   readonly method: string
   readonly url: string
   readonly code: ProtocolCode
+  /** The response itself, where it was read that far. */
+  readonly answer: RawAnswer | null
 
-  constructor(target: Target, code: ProtocolCode, message: string, cause?: unknown) {
+  constructor(target: Target, code: ProtocolCode, message: string, cause?: unknown, answer?: RawAnswer) {
     super(message, { cause })
     this.method = target.method
     this.url = target.url
     this.code = code
+    this.answer = answer ?? null
   }
 }
 

@@ -1,9 +1,10 @@
 import { isJsonObject } from '../codec/json-object.ts'
-import { type Fault, statusOf } from '../contract/errors.ts'
-import type { HttpResponse } from '../contract/http.ts'
-import { mediaTypeOf, readBytes } from './decode.ts'
-import { ApiError, hostOf, lineOf, ProtocolError, type Target } from './errors.ts'
+import { statusOf } from '../contract/errors.ts'
+import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
+import { isPage, mediaTypeOf, readStart } from './decode.ts'
+import { ApiError, hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
 import { retryAfterOf } from './retry-after.ts'
+import { type ToldError, toldError } from './told-errors.ts'
 
 /** The most that is read of an answer that is not a success: 64 KiB. */
 const maximumProblemBytes = 64 * 1024
@@ -37,41 +38,66 @@ const ourCodes: ReadonlySet<string> = new Set([...Object.keys(statusOf), 'idempo
 
 /**
  * The error that a reply without success stands for: ApiError from status 400 on, else ProtocolError (a redirect is
- * never followed, so that no credential leaves its origin). Reads problem+json, any JSON object with a `message` or
- * `error`, and short plain text.
+ * never followed, so that no credential leaves its origin). Reads problem+json, the JSON of other platforms, and short
+ * plain text.
  */
 export async function errorOf(
-  target: Target,
+  target: Target & { readonly headers?: HttpHeaders },
   reply: HttpResponse,
   credential: CredentialKind | null,
   now: () => number,
 ): Promise<ApiError | ProtocolError> {
-  const bytes = await readBytes(reply, maximumProblemBytes).catch((error: unknown) => {
-    // What came in a coding that cannot be read says less than its status does.
-    if (error instanceof ProtocolError) return null
-    throw error
-  })
-  if (reply.status < 400) return redirected(target, reply)
-  const text = bytes?.toString('utf8') ?? ''
-  const problem = objectOf(text)
+  const answer = await answerOf(reply)
+  if (reply.status < 400) return redirected(target, reply, answer)
+  const value = jsonIn(answer.body)
+  const problem = isJsonObject(value) ? value : null
+  const told = toldError(value)
   const code = codeOf(reply, problem)
   const needed = neededScopesOf(reply)
-  const expired = reply.status === 403 && code === null && credential === 'api_key'
+  const page = isPage(reply, answer.body)
+  const expired =
+    reply.status === 403 && code === null && credential === 'api_key' && !page && saysExpired(told)
   const known = needed ? 'insufficient_scope' : expired ? 'expired_key' : uncoded[reply.status]
   return new ApiError(target, {
     status: reply.status,
     code: code ?? known ?? `http_${reply.status}`,
     coded: code !== null,
-    detail:
-      detailOf(problem) ??
-      plainTextOf(reply, text) ??
-      `${hostOf(target)} returned ${reply.status} (${lineOf(target)})`,
-    faults: Array.isArray(problem?.['errors']) ? problem['errors'].filter(isFault) : [],
+    detail: told.detail ?? plainTextOf(reply, answer.body) ?? statusText(target, reply, page),
+    faults: told.faults,
     problem,
-    requestId: textOf(problem?.['requestId']) ?? reply.headers['x-request-id'] ?? null,
+    requestId:
+      textOf(problem?.['requestId']) ??
+      reply.headers['x-request-id'] ??
+      target.headers?.['x-request-id'] ??
+      null,
     retryAfterMs: retryAfterOf(reply, now()),
     neededScopes: needed ?? [],
+    answer,
   })
+}
+
+async function answerOf(reply: HttpResponse): Promise<RawAnswer> {
+  const { status, headers } = reply
+  try {
+    const { bytes } = await readStart(reply, maximumProblemBytes)
+    return { status, headers, body: bytes.toString('utf8') }
+  } catch (error) {
+    // What came in a coding that cannot be read says less than its status does.
+    if (error instanceof ProtocolError) return { status, headers, body: '' }
+    throw error
+  }
+}
+
+/** The published interface gives an expired key no code; a platform that gives one to a 403 means what that says. */
+function saysExpired({ code, faults }: ToldError): boolean {
+  const told = code ?? faults.map(({ code }) => code).find((code) => code !== 'invalid') ?? null
+  return told === null || /expired/i.test(told)
+}
+
+function statusText(target: Target, { status }: HttpResponse, page: boolean): string {
+  const said = `${hostOf(target)} returned ${status} (${lineOf(target)})`
+  // The platform itself answers in JSON.
+  return page && status === 403 ? `${said} with a web page; a gateway or firewall may have refused it` : said
 }
 
 /** What a 403 would have taken, where its challenge says that the scope is the reason (RFC 6750 §3.1); else null. */
@@ -83,11 +109,11 @@ function neededScopesOf({ status, headers }: HttpResponse): readonly string[] | 
   return scope.split(' ').filter((word) => /^[\w.:/-]+$/.test(word))
 }
 
-function redirected(target: Target, reply: HttpResponse): ProtocolError {
+function redirected(target: Target, reply: HttpResponse, answer: RawAnswer): ProtocolError {
   const location = reply.headers['location'] ?? null
   const to = location && URL.canParse(location, target.url) ? ` to ${new URL(location, target.url).href}` : ''
   const message = `${hostOf(target)} returned ${reply.status}${to}; redirects are not followed (${lineOf(target)})`
-  return new ProtocolError(target, 'redirected', message)
+  return new ProtocolError(target, 'redirected', message, undefined, answer)
 }
 
 /** Our code, or null: other platforms have codes as well, and theirs say nothing about ours. */
@@ -97,21 +123,12 @@ function codeOf(reply: HttpResponse, problem: Readonly<Record<string, unknown>> 
   return ourCodes.has(code) || mediaTypeOf(reply) === 'application/problem+json' ? code : null
 }
 
-function objectOf(text: string): Readonly<Record<string, unknown>> | null {
+function jsonIn(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    return isJsonObject(value) ? value : null
+    return JSON.parse(text)
   } catch {
     return null // Pages and plain text are answers, too; the status says enough.
   }
-}
-
-function detailOf(problem: Readonly<Record<string, unknown>> | null): string | null {
-  if (problem === null) return null
-  const error = problem['error']
-  const nested = isJsonObject(error) ? textOf(error['message']) : null
-  const names = ['detail', 'message', 'error_description', 'error', 'title']
-  return names.map((name) => textOf(problem[name])).find((text) => text !== null) ?? nested
 }
 
 function plainTextOf(reply: HttpResponse, text: string): string | null {
@@ -123,8 +140,4 @@ function plainTextOf(reply: HttpResponse, text: string): string | null {
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
-}
-
-function isFault(value: unknown): value is Fault {
-  return isJsonObject(value) && typeof value['code'] === 'string' && typeof value['detail'] === 'string'
 }

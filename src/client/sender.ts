@@ -105,7 +105,8 @@ export function createSender(options: SenderOptions): Sender {
       report(null, null, error instanceof Error ? error : null)
       throw error
     })
-    report(reply.status, reply.headers['x-request-id'] ?? null, null)
+    // A platform that has no ids of its own knows the request by the one that came with it, if any.
+    report(reply.status, reply.headers['x-request-id'] ?? signed.headers['x-request-id'] ?? null, null)
     if (reply.status >= 200 && reply.status <= 299) return consume(reply)
     throw await errorOf(signed, reply, 'authorization' in signed.headers ? credential : null, now)
   }

@@ -33,7 +33,7 @@ export class RefusedCallError extends Error {
   /** The flag that a fault is about, `--passing-score`; null where it was not typed as one. */
   readonly flagOf = ({ pointer, parameter }: Fault): string | null => {
     const { fields, query } = this.#sources
-    const place = parameter ?? fieldPath(pointer ?? '')
+    const place = parameter ?? camelCase(fieldPath(pointer ?? ''))
     const flags = parameter === undefined ? fields : query
     const found = flags.find((each) => place === each.place || place.startsWith(`${each.place}.`))
     if (!found) return null
@@ -49,6 +49,11 @@ export class RefusedCallError extends Error {
     if (typeof item === 'string') return `--${name} ${JSON.stringify(item)}`
     return inside === '' ? `--${name}` : `--${name}: ${inside}`
   }
+}
+
+/** The name of a field as the contract has it: other platforms may write `external_id`. */
+function camelCase(path: string): string {
+  return path.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 /** Advice such as `use force=true` names the flag that stands for the parameter; `If-Match` was typed as `--if-version`. */

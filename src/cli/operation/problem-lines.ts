@@ -1,0 +1,66 @@
+import type { ApiError } from '../../client/errors.ts'
+import { grouped } from '../../codec/grouped.ts'
+import type { Fault } from '../../contract/errors.ts'
+import { fieldPath } from './field-path.ts'
+import type { RefusedCallError } from './refused-call.ts'
+
+/** What the command line knows of a refusal: its words, which flag a fault is about, and what to type instead. */
+export type SeenFrom = Pick<RefusedCallError, 'flagOf' | 'hint'> & { readonly message?: string }
+
+/** How many problems a terminal is filled with; a platform may list more. */
+const shownProblems = 100
+
+/** All faults of a request: one alone is the message, several are counted and listed. */
+export function problemsIn(
+  { message: detail, faults, problem, status }: ApiError,
+  { flagOf, message = detail }: SeenFrom,
+): { readonly message: string; readonly why: readonly string[] } {
+  const lines = faults.map((fault) => problemLine(fault, flagOf(fault)))
+  if (faults.length > 1) {
+    const untold = typeof problem?.['moreErrors'] === 'number' ? problem['moreErrors'] : 0
+    const more = Math.max(0, faults.length - shownProblems) + untold
+    const rest = more > 0 ? [`… and ${grouped(more)} more`] : []
+    const count = grouped(faults.length + untold)
+    return { message: `${count} problems found:`, why: [...lines.slice(0, shownProblems), ...rest] }
+  }
+  const [fault] = faults
+  const wrong = status === 400 || status === 422
+  if (wrong && fault && flagOf(fault) !== null && isPhrase(fault)) return { message: lines.join(), why: [] }
+  // Without words of its own, the whole is what is wrong with the one field.
+  if (fault && message === fault.detail) return { message: withoutStop(lines.join()), why: [] }
+  return {
+    message: withoutStop(message),
+    why: fault && !message.includes(fault.detail) && !isUnknown(fault) ? lines : [],
+  }
+}
+
+function problemLine(fault: Fault, flag: string | null): string {
+  const { pointer, parameter, detail } = fault
+  const place = flag ?? (pointer === undefined ? parameter : fieldPath(pointer))
+  if (!place) return detail
+  if (isUnknown(fault)) {
+    const [, meant = ''] = detail.split(/(?=; did you mean)/)
+    return `Unknown ${parameter === undefined ? 'field' : 'parameter'}: ${place}${meant}`
+  }
+  // Some repeat the field's name where others go on after it.
+  const leaf =
+    fieldPath(pointer ?? parameter ?? '')
+      .split('.')
+      .at(-1) ?? ''
+  const goesOn = isPhrase(fault) && (leaf === '' || !detail.toLowerCase().startsWith(leaf.toLowerCase()))
+  return goesOn ? `${place} ${detail}` : `${place}: ${detail}`
+}
+
+/** One sentence stands on its line without a full stop, as the program's own messages do; several keep theirs. */
+function withoutStop(text: string): string {
+  return /[.?] \S/.test(text) ? text : text.replace(/\.$/, '')
+}
+
+function isUnknown({ code }: Fault): boolean {
+  return code === 'unknown_field' || code === 'unknown_parameter'
+}
+
+/** True for `must be at most 100`, which goes on after the name of what it is about. */
+function isPhrase({ detail }: Fault): boolean {
+  return /^[a-z]/.test(detail)
+}

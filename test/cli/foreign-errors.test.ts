@@ -1,0 +1,106 @@
+import { describe, expect } from 'vitest'
+import { version } from '../../src/contract/version.ts'
+import { expectClearError } from '../helpers/clear-error.ts'
+import { type Answer, json, test } from '../helpers/odd-platform.ts'
+
+const refuse = (body: unknown, status = 422) => json(status, JSON.stringify(body))
+const page: Answer = (response) =>
+  response.writeHead(403, { 'content-type': 'text/html' }).end('<!doctype html><title>Blocked</title>')
+
+describe('what a platform of another make says is wrong is told', () => {
+  test('by flag, where the flag was typed, in whatever case the field is written', async ({ platform }) => {
+    platform.answer(refuse({ errors: [{ field: 'external_id', message: 'has been taken' }] }))
+    const ran = await platform.run('courses create --title Sea --external-id sea')
+    expectClearError(ran, 2, 'error: --external-id has been taken\n')
+  })
+
+  test('once, where the field is named in the message, too', async ({ platform }) => {
+    platform.answer(refuse({ errors: { title: 'title is too short' } }))
+    expectClearError(
+      await platform.run('courses create --title x'),
+      2,
+      'error: --title: title is too short\n',
+    )
+  })
+
+  test('by field, where it came from a file', async ({ platform }) => {
+    platform.answer(refuse({ detail: [{ loc: ['body', 'title'], msg: 'Field required', type: 'missing' }] }))
+    const ran = await platform.run('courses create --body -', { stdin: '{"tags": []}' })
+    expectClearError(ran, 2, 'error: title: Field required\n')
+  })
+
+  test('all of it, up to a hundred lines; all under -o json', async ({ platform }) => {
+    const errors = Array.from({ length: 500 }, (_, n) => `Module ${n} has no title`)
+    platform.answer(refuse({ message: 'Invalid', errors }))
+    const ran = await platform.run('courses create --title Sea')
+    expect(ran).toMatchObject({ code: 2, stdout: '' })
+    expect(ran.stderr).toMatch(/^error: 500 problems found:\n {2}Module 0 has no title\n/)
+    expect(ran.stderr).toMatch(/\n {2}Module 99 .*\n {2}… and 400 more\n$/)
+    const { stderr } = await platform.run('courses create --title Sea -o json')
+    expect(JSON.parse(stderr).error.details).toHaveLength(500)
+  })
+
+  test('with its control characters shown, not obeyed', async ({ platform }) => {
+    platform.answer(refuse([{ field: 'ti\u001b]0;x\u0007', message: 'No\u009b2J' }, 'b\u202e']))
+    const ran = await platform.run('courses create --title Sea')
+    expectClearError(ran, 2, '  ti\\x1b]0;x\\x07: No\\x9b2J\n  b\\u202e\n')
+  })
+})
+
+describe('a 403 to an API key', () => {
+  test.for<[what: string, answer: Answer]>([
+    ['no code', refuse({ message: 'Expired key' }, 403)],
+    ['no body', (response) => response.writeHead(403).end()],
+    ['the status for a code', refuse({ statusCode: 403, message: 'Forbidden', error: 'Forbidden' }, 403)],
+    ['a code that says so', refuse({ error: { code: 'API_KEY_EXPIRED' } }, 403)],
+  ])('with %s means that it has expired', async ([, answer], { platform }) => {
+    platform.answer(answer)
+    expectClearError(
+      await platform.run('courses list'),
+      4,
+      'hint: Set LEARNCTL_API_KEY to a valid credential',
+    )
+  })
+
+  test.for<[what: string, answer: Answer, error: string]>([
+    ['a web page', page, 'with a web page; a gateway or firewall may have refused it\n'],
+    ['a code', refuse({ code: 'RBAC_DENIED', message: 'Not yours' }, 403), 'error: Not yours\n'],
+    ['a code inside', refuse({ error: { status: 'PERMISSION_DENIED', message: 'No' } }, 403), 'error: No\n'],
+    ['a code of a fault', refuse({ errors: [{ code: 'denied', detail: 'No' }] }, 403), 'error: No\n'],
+    ['a code for an error', refuse({ error: 'access_denied' }, 403), 'error: access_denied\n'],
+  ])('with %s means that it may not do this', async ([, answer, error], { platform }) => {
+    platform.answer(answer)
+    expectClearError(await platform.run('courses list'), 5, error)
+  })
+})
+
+describe('each request', () => {
+  test('says who calls, unless its user says otherwise', async ({ platform }) => {
+    platform.answer(json(200, '[]'))
+    await platform.run('courses list')
+    await platform.run('api GET /v1/courses --header User-Agent:probe/1')
+    expect(platform.headers.map((each) => each['user-agent'])).toEqual([
+      `learnctl/${version} (${process.platform}; node ${process.versions.node})`,
+      'probe/1',
+    ])
+  })
+
+  test('for a token says the same', async ({ platform }) => {
+    platform.answer(json(400, '{"error":"unsupported"}'))
+    await platform.run('auth login --device --client-id x')
+    expect(platform.headers.length).toBeGreaterThan(0)
+    for (const each of platform.headers) expect(each['user-agent']).toMatch(/^learnctl\//)
+  })
+
+  test('keeps the request id that its user gives it, also where the platform has none', async ({
+    platform,
+  }) => {
+    platform.answer(refuse({ message: 'No' }, 500), refuse({ message: 'No' }, 404))
+    const ran = await platform.run('api PUT /v1/courses/1 --field a=b --header X-Request-Id:mine-7')
+    expectClearError(ran, 3, 'error: No\n  request id: mine-7\n')
+    expect(platform.headers.map((each) => each['x-request-id'])).toEqual(['mine-7', 'mine-7'])
+    platform.answer(json(404, '{}', { 'x-request-id': 'theirs' }))
+    const other = await platform.run('api GET /v1/x --header X-Request-Id:mine-7')
+    expectClearError(other, 3, '  request id: theirs\n')
+  })
+})
