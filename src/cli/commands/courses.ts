@@ -94,8 +94,9 @@ const updateColumns = ['id', 'version', 'previousVersion', 'modifiedAttributes']
 /** `Updated course Marine Biology (BIO-101), version 3` of an update's answer, or that it changed nothing. */
 function updated(verb: string) {
   return (answer: unknown, { arguments: names }: Given): string => {
-    const name = `course ${thingName(valueAt(answer, 'course'), names['course'])}`
-    const same = valueAt(answer, 'version') === valueAt(answer, 'previousVersion')
+    const name = `course ${thingName(valueAt(answer, 'course') ?? answer, names['course'])}`
+    const version = valueAt(answer, 'version')
+    const same = version !== undefined && version === valueAt(answer, 'previousVersion')
     return `${same ? 'No changes to' : verb} ${name}${inVersion(answer)}`
   }
 }

@@ -1,3 +1,4 @@
+import { memberOf } from '../../client/member.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
 import type { QueryInput } from '../../contract/operation.ts'
@@ -93,7 +94,7 @@ export const commands: readonly Command[] = [
     done: (answer, { flags }) => {
       const user = flags['user'] ?? valueAt(answer, 'userId')
       const course = flags['course'] ?? valueAt(answer, 'courseId')
-      return `Enrolled user ${user} in course ${course} (${valueAt(answer, 'id')})`
+      return `Enrolled user ${user} in course ${course} (${memberOf(answer, 'id')})`
     },
     examples: ['enrollments create --course ext:first-course --user ext:11391'],
   }),

@@ -1,3 +1,4 @@
+import { memberOf } from '../../client/member.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { ProgressInput, progress } from '../../contract/progress.ts'
 import type { Command } from '../command/command.ts'
@@ -61,7 +62,7 @@ export const commands: readonly Command[] = [
     columns: ['userEmail', ...columns, 'learnerId'],
     done: (answer, { arguments: { learner }, flags }) => {
       const course = flags['course'] ?? valueAt(answer, 'courseId')
-      return `Set progress of learner ${learner} in course ${course} to ${valueAt(answer, 'completionPercentage')}%`
+      return `Set progress of learner ${learner} in course ${course} to ${memberOf(answer, 'completionPercentage') ?? flags['completion']}%`
     },
     examples: [
       'progress set ext:11391 --course ext:first-course --completion 75',

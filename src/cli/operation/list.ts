@@ -1,5 +1,6 @@
 import type { AnyInput, Page } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
+import { ProtocolError } from '../../client/errors.ts'
 import { type Settings, sources } from '../../config/settings.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { defaultPageSize, maximumPageSize } from '../../contract/page-size.ts'
@@ -21,10 +22,15 @@ export async function printList(
   const paged = { ...input, query: { ...input.query, ...pageSize(limit) } }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, paged))
   let cut: number | null = null
-  const pages = upTo(limit, caller.pages(operation, paged), (shown) => {
+  let incomplete: ProtocolError | null = null
+  const received = untilIncomplete(caller.pages(operation, paged), (error) => {
+    incomplete = error
+  })
+  const pages = upTo(limit, received, (shown) => {
     cut = shown
   })
   await output.list(pages, shape)
+  if (incomplete !== null) throw incomplete
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
 }
 
@@ -41,6 +47,19 @@ function limitOf({ all, limit }: Settings): number {
 /** The default size goes without saying: not every platform knows the parameter. */
 function pageSize(limit: number): { limit?: number } {
   return limit === defaultPageSize ? {} : { limit: Math.min(limit, maximumPageSize) }
+}
+
+/** The pages that came; that the platform said to have more is told, so that what came can be shown as a whole document. */
+async function* untilIncomplete<Received>(
+  pages: AsyncIterable<Received>,
+  onIncomplete: (error: ProtocolError) => void,
+): AsyncGenerator<Received> {
+  try {
+    yield* pages
+  } catch (error) {
+    if (!(error instanceof ProtocolError) || error.code !== 'incomplete') throw error
+    onIncomplete(error)
+  }
 }
 
 /** The items of some pages up to a limit; `onCut` is told how many there were when more exist. */

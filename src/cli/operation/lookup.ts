@@ -1,6 +1,8 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
+import { idOf } from '../../client/member.ts'
+import { nounOf } from '../../client/nouns.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { maximumPageSize } from '../../contract/page-size.ts'
 import { valueAt } from '../output/columns.ts'
@@ -29,13 +31,16 @@ export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
     count: async (operation, query) => {
       const page = await call(operation, { query: { ...query, limit: 1, include_total: true } })
       const total = valueAt(page, 'total')
-      return typeof total === 'number' ? total : undefined
+      const items = valueAt(page, 'data')
+      // Who ignores the limit may ignore the filter, too, and count something else.
+      const obeyed = Array.isArray(items) && items.length <= 1
+      return obeyed && typeof total === 'number' ? total : undefined
     },
     find: (operation, id) =>
       readable(async () => {
         let left = searchedPages
         for await (const { data } of caller.pages(operation, { query: { limit: maximumPageSize }, signal })) {
-          const found = data.find((item) => valueAt(item, operation.identifier ?? 'id') === id)
+          const found = data.find((item) => idOf(item, nounOf(operation), operation.identifier) === id)
           left -= 1
           if (found !== undefined || left === 0) return found
         }

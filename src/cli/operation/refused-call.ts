@@ -25,7 +25,9 @@ export class RefusedCallError extends Error {
   constructor(refusal: ApiError, sources: Sources, given: Given) {
     super(inFlags(refusal.message, sources, given), { cause: refusal })
     this.refusal = refusal
-    this.hint = refusal.status === 404 ? referenceHint(refusal, sources, given) : archiveHint(refusal, given)
+    // Others know nothing of `ext:` and `email:`.
+    const missing = refusal.status === 404 && refusal.coded
+    this.hint = missing ? referenceHint(refusal, sources, given) : archiveHint(refusal, given)
     this.#sources = sources
     this.#given = given
   }

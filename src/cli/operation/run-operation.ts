@@ -7,10 +7,11 @@ import type { Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { recordAsked } from '../output/asked.ts'
-import { pathsMeant, valueAt } from '../output/columns.ts'
+import { pathsMeant } from '../output/columns.ts'
 import type { Shape } from '../output/output.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
 import { visible } from '../terminal/visible.ts'
+import { answeredId, answeredThing } from './answered-id.ts'
 import { makeBody } from './body.ts'
 import { showRequest } from './dry-run.ts'
 import { createLookup } from './lookup.ts'
@@ -62,7 +63,11 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
       destroys.question(createLookup(caller, context.io.signal), given),
     )
   }
-  const { data, replayed } = await caller.call(operation, input)
+  const result = await caller.call(operation, input)
+  const { data, replayed } = result
+  if (result.fromList) {
+    await output.note(`The platform does not support ${operation.id}; showing the entry in its list`)
+  }
   if (replayed && secret !== undefined) {
     await output.note(
       `The response with the ${secret} was lost; ${spec.ifLost ?? 'delete this and create another'}`,
@@ -70,23 +75,25 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   }
   // A secret is shown this once, with the record that it is part of.
   const told = spec.done && secret === undefined && (operation.response === null || !recordAsked(settings))
+  const written = operation.method !== 'GET' && shape.paths.includes(operation.identifier ?? 'id')
+  const id = written ? answeredId(operation, input, result) : null
   if (told) {
-    await output.done(spec.done(data, given))
-    await printId(context, operation, data)
+    await output.done(spec.done(answeredThing(data, input, id), given))
+    if (!context.io.stdout.isTTY && id !== null) await output.text(`${visible(id)}\n`)
+  } else if (written && settings.quiet.value) {
+    if (id !== null) await output.text(`${visible(id)}\n`)
   } else if (operation.response !== null) {
     await (rows ? output.list([rows.from(data)], shape) : output.one(data, shape))
     if (secret !== undefined && !replayed && context.io.stdout.isTTY) {
       await output.note(`Save the ${inWords(secret)} now; it is shown only once`)
     }
   }
+  if (written && id === null) {
+    const [noun] = operation.id.split('.')
+    await output.note(`The response has no id; find it with: learnctl ${noun} list`)
+  }
   const exit = spec.exits?.(data)
   if (exit) throw new ExitWith(exit)
-}
-
-/** Prints the id of what was made or changed where standard output is not a terminal: scripts go on from there. */
-async function printId({ io, output }: Context, { identifier }: Operation, answer: unknown): Promise<void> {
-  const id = valueAt(answer, identifier ?? 'id')
-  if (!io.stdout.isTTY && typeof id === 'string') await output.text(`${visible(id)}\n`)
 }
 
 async function inputOf(context: Context, given: Given, call: BoundCall): Promise<AnyInput> {

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { nounOf } from '../../client/nouns.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { bare } from '../../contract/patch.ts'
 import type { Shape } from '../output/output.ts'
@@ -10,6 +11,7 @@ export function shapeOf(operation: Operation, table: readonly string[]): Shape {
     table: table.length > 0 || !schema ? table : fieldsOf(schema),
     paths: schema ? pathsOf(schema) : [],
     identifier: operation.identifier,
+    noun: nounOf(operation),
   }
 }
 

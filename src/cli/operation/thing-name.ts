@@ -1,3 +1,4 @@
+import { memberOf } from '../../client/member.ts'
 import { valueAt } from '../output/columns.ts'
 
 /**
@@ -6,8 +7,10 @@ import { valueAt } from '../output/columns.ts'
  */
 export function thingName(thing: unknown, reference = ''): string {
   const first = (...fields: readonly string[]) =>
-    fields.map((field) => valueAt(thing, field)).find((value) => typeof value === 'string' && value !== '')
-  const names = [valueAt(thing, 'profile.firstName'), valueAt(thing, 'profile.lastName')]
+    fields
+      .map((field) => memberOf(thing, field))
+      .find((value) => typeof value === 'number' || (typeof value === 'string' && value !== ''))
+  const names = [memberOf(thing, 'profile.firstName'), memberOf(thing, 'profile.lastName')]
   const whole = names.filter((name) => typeof name === 'string').join(' ')
   const label = first('title', 'name', 'clientName', 'profile.displayName') ?? whole
   const known = first('email', 'externalId', 'id', 'clientId') ?? reference

@@ -1,3 +1,4 @@
+import { memberOf } from '../../client/member.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { UsageError } from '../terminal/errors.ts'
 
@@ -9,10 +10,15 @@ export function valueAt(value: unknown, path: string): unknown {
   return dot < 0 ? undefined : valueAt(value[path.slice(0, dot)], path.slice(dot + 1))
 }
 
-/** The value reduced to some paths, in their order, nested as it was. */
-export function pick(value: unknown, paths: readonly string[]): Record<string, unknown> {
+/** What stands in a column, also where a platform has it under another name; undefined where there is nothing. */
+export function cellAt(value: unknown, { path, noun }: Column): unknown {
+  return memberOf(value, path, noun)
+}
+
+/** The value reduced to some columns, in their order, nested as the API has them. */
+export function pick(value: unknown, columns: readonly Column[]): Record<string, unknown> {
   const picked: Record<string, unknown> = {}
-  for (const path of paths) setAt(picked, path.split('.'), valueAt(value, path) ?? null)
+  for (const column of columns) setAt(picked, column.path.split('.'), cellAt(value, column) ?? null)
   return picked
 }
 
@@ -58,6 +64,8 @@ export function cellText(value: unknown): string {
 export interface Column {
   readonly path: string
   readonly label: string
+  /** What the things are: their id may be called after it. */
+  readonly noun?: string | undefined
 }
 
 /** The paths of which no other one is inside: `profile.firstName`, not `profile`. */

@@ -1,3 +1,4 @@
+import { idOf, placeOf } from '../../client/member.ts'
 import type { Settings } from '../../config/settings.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -13,7 +14,6 @@ import {
   pathsIn,
   pathsMeant,
   pick,
-  valueAt,
 } from './columns.ts'
 import { type Format, hiddenNote, type ListEncoder, narrowed } from './formats/format.ts'
 
@@ -25,6 +25,8 @@ export interface Shape {
   readonly paths: readonly string[]
   /** The field that `--quiet` prints; `id` unless told otherwise. */
   readonly identifier?: string | undefined
+  /** What the things are, such as `course`: their id may be called after it. */
+  readonly noun?: string | undefined
 }
 
 /** The rows of a list, a page after the other. */
@@ -81,8 +83,10 @@ export function createOutput(io: Io, settings: Settings): Output {
 
   /** The format for values of which a sample is there, so that fields nobody declared are shown, too. */
   async function formatFor(sample: readonly unknown[], shape: Shape): Promise<Format> {
-    if (quiet) return idsIn(shape.identifier)
-    const chosen = choose(shape.paths, [...new Set([...shape.paths, ...sample.flatMap(pathsIn)])])
+    if (quiet) return idsIn(shape)
+    const named = (columns: readonly Column[]) => columns.map((column) => ({ ...column, noun: shape.noun }))
+    const asked = choose(shape.paths, [...new Set([...shape.paths, ...sample.flatMap(pathsIn)])])
+    const chosen = asked && named(asked)
     switch (format) {
       case 'json':
       case 'jsonl':
@@ -90,10 +94,10 @@ export function createOutput(io: Io, settings: Settings): Output {
         return reduced(await documentFormat(format), chosen)
       case 'csv': {
         const fields = fieldsOf(sample, shape)
-        return (await import('./formats/csv.ts')).csv(chosen ?? labelled(fields, fields))
+        return (await import('./formats/csv.ts')).csv(chosen ?? named(labelled(fields, fields)))
       }
       case 'table': {
-        const columns = chosen ?? labelled(shape.table, shape.paths)
+        const columns = chosen ?? named(labelled(shape.table, shape.paths))
         if (!io.stdout.isTTY) return (await import('./formats/tsv.ts')).tsv(columns)
         const chalk = await painterFor(io.stdout, io, settings)
         const width = io.stdout.columns ?? 80
@@ -178,15 +182,13 @@ async function documentFormat(format: string): Promise<Format> {
   return format === 'jsonl' ? jsonLines : json
 }
 
-function idsIn(field = 'id'): Format {
-  const line = (value: unknown) => `${idOf(value, field)}\n`
+function idsIn({ noun = '', identifier }: Shape): Format {
+  const line = (value: unknown) => {
+    const id = idOf(value, noun, identifier)
+    if (id === null) throw noId()
+    return `${visible(id)}\n`
+  }
   return { one: line, list: () => ({ rows: (values) => values.map(line).join(''), end: () => '' }) }
-}
-
-function idOf(value: unknown, field: string): string {
-  const id = valueAt(value, field)
-  if (typeof id === 'string' || typeof id === 'number') return visible(String(id))
-  throw noId()
 }
 
 function noId(): UsageError {
@@ -195,16 +197,21 @@ function noId(): UsageError {
 
 function reduced(format: Format, columns: readonly Column[] | null): Format {
   if (columns === null) return format
-  const paths = columns.map(({ path }) => path)
-  return { one: (value) => format.one(pick(value, paths)), list: () => narrowed(format.list(), columns) }
+  return { one: (value) => format.one(pick(value, columns)), list: () => narrowed(format.list(), columns) }
 }
 
 /** The columns of a CSV: what is declared, then what a sample has beside it. What is declared as one is one cell. */
-function fieldsOf(sample: readonly unknown[], { paths }: Pick<Shape, 'paths'>): string[] {
-  const declared = leavesOf(paths)
-  const cells = new Set(declared)
+function fieldsOf(sample: readonly unknown[], shape: Pick<Shape, 'paths' | 'noun'>): string[] {
+  const declared = leavesOf(shape.paths)
+  const cells = new Set([...declared, ...placesOf(sample, shape)])
   const others = new Set(sample.flatMap(pathsIn))
   return leavesOf([...declared, ...[...others].filter((path) => !inside(path, cells))])
+}
+
+/** Where the values of declared fields stand in a sample, by the names that the platform gives them. */
+function placesOf(sample: readonly unknown[], { paths, noun }: Pick<Shape, 'paths' | 'noun'>): string[] {
+  const declared = leavesOf(paths)
+  return sample.flatMap((value) => declared.map((path) => placeOf(value, path, noun)?.join('.') ?? path))
 }
 
 /** True for a path that one of `cells` holds. */
@@ -216,7 +223,7 @@ function inside(path: string, cells: ReadonlySet<string>): boolean {
 async function* watch(pages: Pages, shape: Shape, late: Set<string>): AsyncGenerator<readonly unknown[]> {
   let known: Set<string> | null = null
   for await (const rows of pages) {
-    known ??= new Set(fieldsOf(rows, shape))
+    known ??= new Set([...fieldsOf(rows, shape), ...placesOf(rows, shape)])
     for (const field of fieldsOf(rows, { paths: [] })) if (!inside(field, known)) late.add(field)
     yield rows
   }

@@ -1,5 +1,5 @@
 import { type CsvValue, csvRecord } from '../../../codec/csv.ts'
-import { type Column, valueAt } from '../columns.ts'
+import { type Column, cellAt } from '../columns.ts'
 import type { Format } from './format.ts'
 
 /**
@@ -14,7 +14,7 @@ export function csv(columns: readonly Column[], raw = false): Format {
   )
   const line = (value: unknown) =>
     csvRecord(
-      columns.map(({ path }) => cellOf(valueAt(value, path))),
+      columns.map((column) => cellOf(cellAt(value, column))),
       raw,
     )
   return {

@@ -18,8 +18,7 @@ export interface Format {
 /** The same list with each value reduced to some columns; null for all of it. */
 export function narrowed(encoder: ListEncoder, columns: readonly Column[] | null): ListEncoder {
   if (columns === null) return encoder
-  const paths = columns.map(({ path }) => path)
-  return { rows: (values) => encoder.rows(values.map((value) => pick(value, paths))), end: encoder.end }
+  return { rows: (values) => encoder.rows(values.map((value) => pick(value, columns))), end: encoder.end }
 }
 
 /** What is said about columns that a list had no room for; null where all are shown. */

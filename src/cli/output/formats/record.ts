@@ -3,7 +3,7 @@ import stringWidth from 'string-width'
 import { isJsonObject } from '../../../codec/json-object.ts'
 import { wrap } from '../../terminal/two-columns.ts'
 import { visible } from '../../terminal/visible.ts'
-import { type Column, cellText, valueAt } from '../columns.ts'
+import { type Column, cellAt, cellText } from '../columns.ts'
 
 /** How one thing looks: its chosen fields, or null for all that are set; the terminal's width, and its colours. */
 export interface RecordOptions {
@@ -31,7 +31,7 @@ type Entry = readonly [name: string, value: unknown]
 export function recordText(value: unknown, { columns, width, chalk }: RecordOptions): string {
   const lines = columns
     ? block(
-        columns.map(({ label, path }) => [label, valueAt(value, path)]),
+        columns.map((column) => [column.label, cellAt(value, column)]),
         width,
         chalk,
       )

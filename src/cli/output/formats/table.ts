@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
 import { visible } from '../../terminal/visible.ts'
-import { type Column, cellText, valueAt } from '../columns.ts'
+import { type Column, cellAt, cellText } from '../columns.ts'
 import { type ColumnFacts, fitColumns, gap } from './column-widths.ts'
 import type { Format } from './format.ts'
 import { recordText } from './record.ts'
@@ -73,8 +73,8 @@ const borderless = Object.fromEntries(
 const instant = /^(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::\d\d(?:\.\d+)?)?Z$/
 
 /** An instant to the minute, which tells rows apart; everything else as it is. */
-function cellOf(value: unknown, { path }: Column): string {
-  return visible(cellText(valueAt(value, path))).replace(instant, '$1Z')
+function cellOf(value: unknown, column: Column): string {
+  return visible(cellText(cellAt(value, column))).replace(instant, '$1Z')
 }
 
 const pathOrUrl = /^(\/|[A-Za-z]:\\|https?:\/\/)/

@@ -1,5 +1,5 @@
 import { visible } from '../../terminal/visible.ts'
-import { type Column, cellText, valueAt } from '../columns.ts'
+import { type Column, cellAt, cellText } from '../columns.ts'
 import type { Format } from './format.ts'
 
 /**
@@ -8,6 +8,6 @@ import type { Format } from './format.ts'
  */
 export function tsv(columns: readonly Column[]): Format {
   const line = (value: unknown) =>
-    `${columns.map(({ path }) => visible(cellText(valueAt(value, path)).replaceAll('\\', '\\\\'))).join('\t')}\n`
+    `${columns.map((column) => visible(cellText(cellAt(value, column)).replaceAll('\\', '\\\\'))).join('\t')}\n`
   return { one: line, list: () => ({ rows: (values) => values.map(line).join(''), end: () => '' }) }
 }
