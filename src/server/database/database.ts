@@ -31,6 +31,11 @@ export interface Database {
   snapshot<Result>(work: () => Result): Result
   /** A second connection, for reading one unchanging view over many turns of the event loop; close it. */
   reader(): Database
+  /**
+   * Brings all that is committed into the file, and empties the log beside it, in which earlier states of the data are.
+   * False while somebody reads one of those, or another program writes.
+   */
+  emptyLog(): boolean
   /** From now on only `write` waits for the lock of another program; anything else fails at once, SQLITE_BUSY. */
   waitNoMore(): void
   close(): void

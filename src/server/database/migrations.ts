@@ -21,6 +21,9 @@ const migrations: readonly Migration[] = [createAcademy, addSignIn, addSuccessor
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
 const firstUserEmail = 'admin@academy.local'
 
+/** The version of the database from which on deleted content is overwritten. */
+const firstWithoutTraces = 3
+
 const applicationId = 0x6c726e63
 
 /**
@@ -38,6 +41,17 @@ export function migrate(database: Database, path: string, context: MigrationCont
       database.run(raw(`pragma application_id = ${applicationId}`))
       database.run(raw(`pragma user_version = ${next + 1}`))
     })
+  }
+  if (version > 0 && version < firstWithoutTraces) rewrite(database)
+}
+
+/** Earlier versions of this program left what was deleted in the file, where it was not written over. */
+function rewrite(database: Database): void {
+  try {
+    database.run(sql`vacuum`)
+    database.emptyLog()
+  } catch {
+    // A full disk, or another program that uses the file: it is as good as before.
   }
 }
 

@@ -39,7 +39,8 @@ function connect(path: string, readOnly: boolean, waitMs: number): Database {
     timeout: waitMs,
     enableForeignKeyConstraints: true,
   })
-  if (!readOnly) connection.exec('pragma synchronous = normal')
+  // What is deleted is overwritten with zeros (SQLite, PRAGMA secure_delete): an erased person leaves no trace in the file.
+  if (!readOnly) connection.exec('pragma synchronous = normal; pragma secure_delete = on')
   // SQLite's own lower() folds ASCII only.
   connection.function('lower', { deterministic: true }, (text) =>
     typeof text === 'string' ? text.toLowerCase() : text,
@@ -94,6 +95,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): Database {
     write: groupCommit({ transaction, savepoint, inTransaction: () => connection.isTransaction }, waitMs),
     snapshot: (work) => within('begin', 'commit', 'rollback', work),
     reader: () => connect(path, true, waitMs),
+    emptyLog: () => connection.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0,
     waitNoMore: () => connection.exec('pragma busy_timeout = 0'),
     close: () => connection.close(),
   }

@@ -1,6 +1,7 @@
 import type { Operation } from '../../contract/operation.ts'
 import { type Identity, identify, touchCredential } from '../access/identify.ts'
 import type { Principal } from '../access/principal.ts'
+import { removeTraces } from '../database/traces.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { type Call, type Route, requireAdmin, requireRight } from './handler.ts'
 import { answeredBefore, type IdempotentRequest, once, readIdempotencyKey } from './idempotency.ts'
@@ -57,10 +58,12 @@ export async function answer(
     const before = prepare && request && database.snapshot(() => answeredTo(app, given, context, request))
     if (before) return before
     const ready = prepare ? { ...given, prepared: await prepare(given) } : given
-    return database.write(() => {
+    const reply = await database.write(() => {
       const allowed = stillAllowed(app, ready, context)
       return repeatable(app, operation, context, request, () => succeed(allowed))
     })
+    if (operation.elevatedBy === 'erase' && isElevated(operation, call.query)) removeTraces(database)
+    return reply
   }
 
   const outcome = await attempt(context, operation.method === 'GET' ? read : write)
@@ -146,13 +149,16 @@ function callerOf(
   }
 }
 
+function isElevated({ elevatedBy }: Pick<Operation, 'elevatedBy'>, query: object | undefined): boolean {
+  return elevatedBy !== undefined && (query as Record<string, unknown> | undefined)?.[elevatedBy] === true
+}
+
 function requireElevation(
   { elevatedBy }: Operation,
   principal: Principal | undefined,
   query: object | undefined,
 ): void {
-  if (!principal || !elevatedBy || (query as Record<string, unknown> | undefined)?.[elevatedBy] !== true)
-    return
+  if (!principal || !elevatedBy || !isElevated({ elevatedBy }, query)) return
   requireAdmin({ principal }, `${elevatedBy}=true`)
 }
 

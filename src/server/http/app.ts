@@ -4,6 +4,7 @@ import { ProblemError } from '../problem/problem-error.ts'
 import { answer } from './answer.ts'
 import { answerEndpoint, type Endpoint } from './endpoint.ts'
 import type { Route } from './handler.ts'
+import { loggedPath } from './logged-path.ts'
 import { networkOf } from './network.ts'
 import type { Reply } from './reply.ts'
 import { patchTypes } from './request-body.ts'
@@ -66,7 +67,7 @@ export function createApp(
       time: now.toISOString(),
       requestId,
       method: request.method,
-      path,
+      path: loggedPath(app.database, path),
       status: reply.status,
       durationMs: performance.now() - startedMs,
       userId: principal?.userId,

@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { join, type Sql } from 'sql-template-tag'
 import type { User } from '../../contract/users.ts'
 import type { Call } from '../http/handler.ts'
 
@@ -6,7 +6,8 @@ import type { Call } from '../http/handler.ts'
  * Anonymises a user for good: what tells who it was is gone from the user, the keys and the kept answers; the ids
  * stay, so that courses keep their figures (GDPR Art. 17).
  */
-export function eraseUser({ database, now }: Call, { id, email }: User): void {
+export function eraseUser({ database, now }: Call, user: User): void {
+  const { id } = user
   const address = `erased-${id.replace('_', '-')}@erased.invalid`
   database.run(sql`
     update users set
@@ -14,7 +15,21 @@ export function eraseUser({ database, now }: Call, { id, email }: User): void {
       password_hash = null, managed_by = null, version = version + 1, updated_at = ${now}
     where id = ${id}`)
   database.run(sql`update api_keys set name = '' where user_id = ${id}`)
-  database.run(sql`
-    delete from idempotency
-    where user_id = ${id} or instr(body, ${id}) > 0 or instr(lower(body), ${email.toLowerCase()}) > 0`)
+  database.run(sql`delete from idempotency where user_id = ${id} or ${names(user)}`)
+}
+
+/** True for a kept answer in which the user is named, or whose key is made of such a name. */
+function names({ id, email, username, externalId }: User): Sql {
+  const texts = [
+    id,
+    email,
+    ...(username === null ? [] : [`username ${username} `, `"username":"${username}"`]),
+  ]
+  // As it stands in JSON.
+  const quoted = externalId === null ? [] : [JSON.stringify(externalId).slice(1, -1)]
+  const external = quoted.flatMap((text) => [`ext:${text}`, `externalId ${text} `, `"externalId":"${text}"`])
+  const found = [...texts, ...external].map(
+    (text) => sql`instr(lower(coalesce(body, '') || key), ${text.toLowerCase()}) > 0`,
+  )
+  return sql`(${join(found, ' or ')})`
 }
