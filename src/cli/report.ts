@@ -3,9 +3,11 @@ import type { Target } from '../config/target.ts'
 import type { Context } from './command/context.ts'
 import { type Failure, failureOf } from './failures.ts'
 import { maskText } from './output/mask.ts'
+import { secretsIn } from './session/session.ts'
 import { colourLevel, painter } from './terminal/colour.ts'
 import { type ExitName, exitCode } from './terminal/exit-codes.ts'
 import { type Io, say } from './terminal/io.ts'
+import { maskKnown } from './terminal/mask-known.ts'
 import { visible } from './terminal/visible.ts'
 
 /** A run that has failed; its context is null where the fault came before there was one. */
@@ -20,13 +22,12 @@ export interface FailedRun {
  * Gives the name of the exit code.
  */
 export async function report(error: unknown, run: FailedRun): Promise<ExitName> {
-  const { io } = run
   const told = failureOf(error, targetOf(run))
   const fault = await ownFault(error, told, run)
-  if (wanted('debug', run)) await say(io, `${visibleLines(await traceOf(error, fault, run))}\n`)
+  if (wanted('debug', run)) await debug(error, fault, run)
   const failure = fault === null ? told : await reported(told, fault, run)
   const asJson = /^jsonl?$/.test(wanted('output', run) ?? '')
-  await (asJson ? reportJson(io, failure) : reportText(run, failure))
+  await (asJson ? reportJson(run, failure) : reportText(run, failure))
   return failure.exit
 }
 
@@ -41,10 +42,11 @@ async function reportText(run: FailedRun, failure: Failure): Promise<void> {
     ...(hint === null ? [] : [`hint: ${hint}`]),
     ...(requestId === null ? [] : [`request id: ${requestId}`]),
   ]
-  await say(io, [`${label} ${visible(message)}`, ...lines.map((line) => `  ${visible(line)}`), ''].join('\n'))
+  const text = [visible(message), ...lines.map((line) => `  ${visible(line)}`), ''].join('\n')
+  await say(io, `${label} ${maskKnown(text, secretsOf(run))}`)
 }
 
-async function reportJson(io: Io, failure: Failure): Promise<void> {
+async function reportJson(run: FailedRun, failure: Failure): Promise<void> {
   const { code, exit, message, why, hint, status, requestId, retryable, details } = failure
   const error = {
     code,
@@ -56,7 +58,7 @@ async function reportJson(io: Io, failure: Failure): Promise<void> {
     retryable,
     details: details.length > 0 ? details : why.map((line) => ({ message: line })),
   }
-  await say(io, `${JSON.stringify({ error })}\n`)
+  await say(run.io, `${maskKnown(JSON.stringify({ error }), secretsOf(run))}\n`)
 }
 
 function targetOf({ context }: FailedRun): Target | null {
@@ -108,18 +110,23 @@ async function reported(failure: Failure, fault: unknown, run: FailedRun): Promi
   }
 }
 
-async function traceOf(error: unknown, fault: unknown, run: FailedRun): Promise<string> {
-  const { stackOf } = await import('./error-report.ts')
+/** Where the error came up, and the response behind it. */
+async function debug(error: unknown, fault: unknown, run: FailedRun): Promise<void> {
+  const [{ stackOf }, { answerBehind }, { httpHead }] = await Promise.all([
+    import('./error-report.ts'),
+    import('../client/errors.ts'),
+    import('./output/http-head.ts'),
+  ])
   const inner = fault === null || fault === error ? '' : `\ncaused by ${stackOf(fault)}`
-  return maskText(`${stackOf(error)}${inner}`, secretsOf(run))
+  const answer = answerBehind(error)
+  const lines = answer ? [...httpHead(answer), '', ...answer.body.trimEnd().split('\n')] : []
+  const told = `${stackOf(error)}${inner}\n${lines.map((line) => `debug: ${line}`.trimEnd()).join('\n')}`
+  await say(run.io, `${visibleLines(maskText(told.trimEnd(), secretsOf(run)))}\n`)
 }
 
 /** The credentials of this run. */
-function secretsOf(run: FailedRun): string[] {
-  const target = targetOf(run)
-  const stored = target?.kind === 'remote' ? target.credential?.value : undefined
-  const names = ['LEARNCTL_API_KEY', 'LEARNCTL_ACCESS_TOKEN', 'LEARNCTL_CLIENT_SECRET']
-  return [stored, ...names.map((name) => run.io.env[name])].filter((secret) => secret !== undefined)
+function secretsOf({ context, io }: FailedRun): readonly string[] {
+  return context?.session.secrets() ?? secretsIn(io.env)
 }
 
 function visibleLines(text: string): string {

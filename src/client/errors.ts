@@ -164,6 +164,13 @@ export class ProtocolError extends Error {
   }
 }
 
+/** The response that an error stands for, or the one that caused it; null where there was none. */
+export function answerBehind(error: unknown): RawAnswer | null {
+  if (error instanceof ApiError) return error.answer
+  if (error instanceof ProtocolError && error.answer) return error.answer
+  return error instanceof Error && error.cause !== undefined ? answerBehind(error.cause) : null
+}
+
 /** The platform does not support this operation; `cause` is the error response. */
 export class NotOfferedError extends Error {
   override readonly name = 'NotOfferedError'

@@ -12,6 +12,7 @@ import {
   type Transports,
 } from '../session/session.ts'
 import { type Io, note } from '../terminal/io.ts'
+import { maskKnown } from '../terminal/mask-known.ts'
 import { createPrompts, type Prompts } from '../terminal/prompts.ts'
 
 /** What a command works with. */
@@ -40,14 +41,16 @@ export function createContext(
       : `Run: chmod 600 ${path}`
     void note(io, `${path} was readable by others (0${mode.toString(8)}). ${now}`)
   })
+  const mask = (text: string) => maskKnown(text, session.secrets())
   const choose = () => chooseTarget({ settings, env: io.env, profiles: profiles.read(), cwd: io.cwd })
+  const session = createSession(io, settings, profiles, choose, transports)
   return {
     io,
     settings,
     directories: places,
     profiles,
-    session: createSession(io, settings, profiles, choose, transports),
-    output: createOutput(io, settings),
+    session,
+    output: createOutput(io, settings, mask),
     prompts: createPrompts(io, settings),
   }
 }

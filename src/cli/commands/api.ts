@@ -31,7 +31,11 @@ export const command: Command = {
     },
     { name: 'header', kind: 'texts', placeholder: 'Name: value', summary: 'Header' },
     { name: 'paginate', kind: 'switch', summary: 'Fetch all pages of a list, as one array' },
-    { name: 'include', kind: 'switch', summary: 'Also print the status and main headers' },
+    {
+      name: 'include',
+      kind: 'switch',
+      summary: 'Also print the status and headers, those of errors with their body',
+    },
   ],
   refuses: { limit: 'Use --query limit=<number>', all: 'Use --paginate' },
   examples: [
@@ -51,8 +55,12 @@ async function run(context: Context, given: Given): Promise<void> {
   const caller = await session.caller({ anonymous })
   if (settings.dryRun.value) return showRequest(context, caller.rawRequest(request))
   if (given.flags['paginate'] === true) return paginate(context, request)
-  const reply = await caller.send({ ...request, signal: io.signal })
-  if (given.flags['include'] === true) await output.exact([headOf(reply)])
+  const include = given.flags['include'] === true
+  const reply = await caller.send({ ...request, signal: io.signal }).catch(async (error: unknown) => {
+    if (include) await printRefused(context, error)
+    throw error
+  })
+  if (include) await output.exact([await headText(reply)])
   if (reply.status === 204) return
   const answer = await printBody(context, request, reply)
   const batch = operations.some(({ id, path }) => path === request.path && id.endsWith('.batch'))
@@ -166,24 +174,18 @@ async function printBody(
   return undefined
 }
 
-const shownHeaders = [
-  'content-type',
-  'location',
-  'etag',
-  'link',
-  'allow',
-  'idempotent-replayed',
-  'ratelimit',
-  'ratelimit-policy',
-  'x-request-id',
-]
+/** Prints the response behind an error as any other is printed: the error itself follows on standard error. */
+async function printRefused({ output }: Context, error: unknown): Promise<void> {
+  const { answerBehind } = await import('../../client/errors.ts')
+  const answer = answerBehind(error)
+  if (answer === null) return
+  const { body } = answer
+  await output.exact([await headText(answer), body === '' || body.endsWith('\n') ? body : `${body}\n`])
+}
 
-function headOf({ status, headers }: StreamedResponse): string {
-  const lines = shownHeaders.flatMap((name) => {
-    const value = headers[name]
-    return value === undefined ? [] : [`${name}: ${value}`]
-  })
-  return `HTTP ${status}\n${lines.join('\n')}\n\n`
+async function headText(head: Pick<StreamedResponse, 'status' | 'headers'>): Promise<string> {
+  const { httpHead } = await import('../output/http-head.ts')
+  return `${httpHead(head).join('\n')}\n\n`
 }
 
 function texts(value: unknown): string[] {

@@ -1,9 +1,7 @@
 import type { OutgoingRequest } from '../../client/call-input.ts'
 import type { Context } from '../command/context.ts'
-import { masked, maskSecrets } from '../output/mask.ts'
+import { masked, maskHeaders, maskSecrets } from '../output/mask.ts'
 import { visible } from '../terminal/visible.ts'
-
-const secretHeader = /^(authorization|proxy-authorization|cookie|x-.*(key|token|secret).*)$/i
 
 /**
  * Prints the request that would be sent, every credential and secret in it masked: as HTTP, or as a value under
@@ -13,13 +11,8 @@ export async function showRequest(context: Context, request: OutgoingRequest): P
   const { settings, session, output } = context
   const target = session.target()
   const signed = target.kind === 'remote' && target.credential !== null
-  const headers = Object.fromEntries(
-    Object.entries(signed ? { authorization: `Bearer ${masked}`, ...request.headers } : request.headers).map(
-      ([name, value]) => [
-        name,
-        secretHeader.test(name) ? value.replace(/^(\w+ )?.*$/s, `$1${masked}`) : value,
-      ],
-    ),
+  const headers = maskHeaders(
+    signed ? { authorization: `Bearer ${masked}`, ...request.headers } : request.headers,
   )
   const { method, url } = request
   const body = request.body === undefined ? undefined : bodyOf(request.body)

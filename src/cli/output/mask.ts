@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../codec/json-object.ts'
+import { masked, maskKnown } from '../terminal/mask-known.ts'
 
-/** What is shown in place of a secret. */
-export const masked = '***'
+export { masked }
 
 // By name, not by schema: `learnctl api` sends bodies that no schema describes.
 const secretField = /^(key|api_?key|(current|new)?_?password|.*(secret|token)s?)$/i
@@ -32,9 +32,20 @@ const credentialsInText: readonly RegExp[] = [
   /(?<=\b(?:\w*(?:password|secret|token)|api_?key)["']?\s*[:=]\s*["']?)[^\s"',;}]+/gi,
 ]
 
+const secretHeader = /^((proxy-)?authorization|(set-)?cookie|x-.*(key|token|secret).*)$/i
+
+/** The headers with the value of each that carries a secret masked, but for the scheme of a credential. */
+export function maskHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [
+      name,
+      secretHeader.test(name) ? value.replace(/^(\w+ )?.*$/s, `$1${masked}`) : value,
+    ]),
+  )
+}
+
 /** A text with what looks like a credential in it masked, and each of `secrets` wherever it stands. */
 export function maskText(text: string, secrets: readonly string[]): string {
-  const known = secrets.filter((secret) => secret.length >= 4)
-  const without = known.reduce((rest, secret) => rest.replaceAll(secret, masked), text)
+  const without = maskKnown(text, secrets)
   return credentialsInText.reduce((rest, pattern) => rest.replace(pattern, masked), without)
 }

@@ -57,8 +57,11 @@ export interface Output {
   check(shape: Shape, open?: 'open'): void
 }
 
-/** The output of a run: format, columns and quietness by its settings. */
-export function createOutput(io: Io, settings: Settings): Output {
+/**
+ * The output of a run: format, columns and quietness by its settings. `mask` takes the run's credentials out of what a
+ * terminal shows and out of notes: a platform may send back what it was sent. Pipes and files get every byte.
+ */
+export function createOutput(io: Io, settings: Settings, mask: (text: string) => string): Output {
   const format = settings.output.value
   const quiet = settings.quiet.value
 
@@ -113,7 +116,8 @@ export function createOutput(io: Io, settings: Settings): Output {
 
   /** A table has shown every control character already, and may be coloured. */
   function print(text: string): Promise<void> {
-    return write(io.stdout, format === 'table' || !io.stdout.isTTY ? text : visibleDocument(text))
+    if (!io.stdout.isTTY) return write(io.stdout, text)
+    return write(io.stdout, mask(format === 'table' ? text : visibleDocument(text)))
   }
 
   async function printPages(
@@ -159,14 +163,14 @@ export function createOutput(io: Io, settings: Settings): Output {
     },
     text: (text) => write(io.stdout, text),
     exact: async (pieces) => {
-      const out = exactText(io.stdout)
+      const out = exactText(io.stdout, mask)
       for await (const piece of pieces) await out.write(piece)
       await out.end()
     },
     done: async (text) => {
-      if (!quiet) await say(io, `${visible(text)}\n`)
+      if (!quiet) await say(io, `${mask(visible(text))}\n`)
     },
-    note: (text) => note(io, text),
+    note: (text) => note(io, mask(text)),
     check: (shape, open) => {
       if (quiet && !shape.paths.includes(shape.identifier ?? 'id')) {
         throw noId()

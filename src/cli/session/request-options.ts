@@ -1,13 +1,21 @@
 import { type Caller, type CallerOptions, createCaller } from '../../client/caller.ts'
 import type { Settings } from '../../config/settings.ts'
 import { debugLine, type Io, note } from '../terminal/io.ts'
+import { maskKnown } from '../terminal/mask-known.ts'
 
 /** What of a caller's options a session decides. */
 export type CallerParts = Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>
 
 /** A caller by the settings of this run: it says when it waits for long, and with `--debug` what it asks for. */
-export function openCaller(io: Io, settings: Settings, parts: CallerParts): Caller {
+export function openCaller(
+  io: Io,
+  settings: Settings,
+  secrets: () => readonly string[],
+  parts: CallerParts,
+): Caller {
   const debugging = settings.debug.value
+  // A platform may send back what it was sent.
+  const shown = (text: string) => maskKnown(text, secrets())
   return createCaller({
     attempts: settings.retries.value + 1,
     timeoutMs: settings.timeout.value,
@@ -19,13 +27,16 @@ export function openCaller(io: Io, settings: Settings, parts: CallerParts): Call
     onWait: ({ waitMs, attempt, attempts, error }) => {
       if (waitMs <= 2000) return
       const seconds = Math.ceil(waitMs / 1000)
-      void note(io, `${error.message}; attempt ${attempt + 1} of ${attempts} in ${seconds} s`)
+      void note(io, shown(`${error.message}; attempt ${attempt + 1} of ${attempts} in ${seconds} s`))
     },
     onExchange: debugging
       ? ({ method, url, attempt, status, requestId, error, durationMs }) => {
           const outcome = status ?? error?.message ?? 'no response'
           const id = requestId ? `, ${requestId}` : ''
-          void debugLine(io, `${method} ${url} → ${outcome} (attempt ${attempt}, ${durationMs} ms${id})`)
+          void debugLine(
+            io,
+            shown(`${method} ${url} → ${outcome} (attempt ${attempt}, ${durationMs} ms${id})`),
+          )
         }
       : undefined,
     ...parts,

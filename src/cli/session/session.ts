@@ -38,6 +38,8 @@ export interface Session {
    * AuthRequiredError where there is none, and a CommandError for a local academy, which takes none.
    */
   bearer(): Promise<string>
+  /** Every credential that this run has or may have sent: none of them is to be shown. */
+  secrets(): readonly string[]
   /** Makes another academy the one of this session, such as the one to sign in to. */
   use(target: Target): void
   /**
@@ -62,6 +64,7 @@ export function createSession(
 ): Session {
   let chosen: Target | null = null
   let source: Promise<TokenSource> | null = null
+  const replaced: string[] = []
   let opened: Promise<OpenAcademy> | null = null
   let network: Promise<ClosableTransport> | null = null
 
@@ -127,6 +130,7 @@ export function createSession(
       target: target(),
       onRefreshed: (tokens) => {
         if (chosen?.kind !== 'remote' || !chosen.credential) return
+        replaced.push(chosen.credential.value)
         const credential = { ...chosen.credential, value: tokens.accessToken, kept: { profile, tokens } }
         chosen = { ...chosen, credential }
       },
@@ -153,12 +157,20 @@ export function createSession(
     throw (await import('./missing-credential.ts')).missingCredential(remote, profiles.read())
   }
 
+  function secrets(): string[] {
+    const credential = chosen?.kind === 'remote' ? chosen.credential : null
+    const tokens = credential?.kept?.tokens
+    const given = [credential?.value, tokens?.refreshToken, tokens?.clientSecret, ...replaced]
+    return [...given.filter((secret) => typeof secret === 'string'), ...secretsIn(io.env)]
+  }
+
   async function create(options: CallerParts): Promise<Caller> {
-    return (await import('./request-options.ts')).openCaller(io, settings, options)
+    return (await import('./request-options.ts')).openCaller(io, settings, secrets, options)
   }
 
   return {
     target,
+    secrets,
     open,
     causeOf: async (requestId) => (await opened)?.causeOf(requestId),
     fetch,
@@ -202,6 +214,12 @@ export function createSession(
       if (remote.status === 'fulfilled') await remote.value?.close()
     },
   }
+}
+
+/** The credentials that an environment holds. */
+export function secretsIn(env: Io['env']): string[] {
+  const names = ['LEARNCTL_API_KEY', 'LEARNCTL_ACCESS_TOKEN', 'LEARNCTL_CLIENT_SECRET']
+  return names.map((name) => env[name]).filter((secret) => secret !== undefined)
 }
 
 /** What is wrong with a database file, as a fault of this program; anything else as it is. */

@@ -9,7 +9,7 @@ export interface ExactText {
 }
 
 /** Writes text of others to a stream, which a terminal shows with its control characters escaped. */
-export function exactText(stream: Output): ExactText {
+export function exactText(stream: Output, mask: (text: string) => string = (text) => text): ExactText {
   if (!stream.isTTY) return { write: (piece) => write(stream, piece), end: async () => {} }
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let held = ''
@@ -17,7 +17,7 @@ export function exactText(stream: Output): ExactText {
     const whole = held + text
     // Its line feed may be in the next piece.
     held = !last && whole.endsWith('\r') ? '\r' : ''
-    return write(stream, visibleDocument(held === '' ? whole : whole.slice(0, -1)))
+    return write(stream, mask(visibleDocument(held === '' ? whole : whole.slice(0, -1))))
   }
   return {
     write: (piece) =>
