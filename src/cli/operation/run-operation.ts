@@ -63,7 +63,11 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
       destroys.question(createLookup(caller, context.io.signal), given),
     )
   }
-  const result = await caller.call(operation, input)
+  const settled =
+    remote && ['POST', 'PUT'].includes(operation.method)
+      ? await (await import('./settle-write.ts')).settleWrite(context, caller, operation, input)
+      : input
+  const result = await caller.call(operation, settled)
   const { data, replayed } = result
   if (result.fromList) {
     await output.note(`The platform does not support ${operation.id}; showing the entry in its list`)
