@@ -1,5 +1,5 @@
 import type * as z from 'zod'
-import type { HttpRequest } from '../contract/http.ts'
+import type { HttpHeaders, HttpRequest } from '../contract/http.ts'
 import type { Answer, BodyInput, Operation, Params, QueryInput } from '../contract/operation.ts'
 import {
   encodeBody,
@@ -15,10 +15,11 @@ export interface CallOptions {
   /** Fails with 412 unless this is the current version of the resource (RFC 9110 §13.1.1). */
   readonly ifMatch?: string | number | undefined
   /**
-   * Prefers that the server adjusts a value instead of refusing it (`Prefer: handling=lenient`, RFC 7240 §4.4), where
-   * the operation says what that means (default false).
+   * What the server does where it cannot take a value or a parameter as it is (`Prefer: handling`, RFC 7240 §4.4):
+   * `lenient` lets it adjust values where the operation says what that means; `strict` lets it say that it refuses
+   * whatever it does not obey (default neither is sent).
    */
-  readonly lenient?: boolean | undefined
+  readonly handling?: 'strict' | 'lenient' | undefined
   /** Idempotency key, to repeat an earlier POST safely (default a new one for each call). */
   readonly idempotencyKey?: string | undefined
   /** Aborts the call, which then throws the signal's reason. */
@@ -76,6 +77,13 @@ export interface Page<O extends Operation> {
   /** The whole body, including what is beside `data`. */
   readonly body: Answer<O>
   readonly requestId: string | null
+  /** True if the platform refuses whatever it does not obey, as `handling: 'strict'` asked (RFC 7240 §3). */
+  readonly strict: boolean
+}
+
+/** True for the headers of a response that is the way `Prefer: handling=strict` asks for (RFC 7240 §3). */
+export function isStrict(headers: HttpHeaders): boolean {
+  return /(?:^|[,;\s])handling\s*=\s*"?strict\b/i.test(headers['preference-applied'] ?? '')
 }
 
 /** The loose form in which an input is encoded, whatever its operation. */
@@ -108,7 +116,7 @@ export function requestOf(
       ...(operation.method === 'POST' && {
         'idempotency-key': encodeIdempotencyKey(input.idempotencyKey ?? newIdempotencyKey()),
       }),
-      ...(input.lenient && { prefer: 'handling=lenient' }),
+      ...(input.handling && { prefer: `handling=${input.handling}` }),
       ...(input.ifMatch !== undefined && { 'if-match': encodeEntityTag(input.ifMatch) }),
     },
     ...(body !== undefined && { body }),

@@ -8,6 +8,7 @@ import {
   type CallArguments,
   type CallInput,
   type Item,
+  isStrict,
   type OutgoingRequest,
   type Page,
   type Result,
@@ -198,6 +199,7 @@ export function createCaller(options: CallerOptions): Caller {
         body: listBodyOf(list) as Answer<O>,
         more,
         requestId: headers['x-request-id'] ?? null,
+        strict: isStrict(headers),
       }
     }
   }

@@ -133,6 +133,21 @@ export const analytics = {
     response: LearnerPage,
     status: 200,
     list: true,
+    filters: {
+      start_date: { by: 'start', field: 'lastAccessed', unlessSet: 'include_not_started' },
+      end_date: { by: 'end', field: 'lastAccessed', unlessSet: 'include_not_started' },
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
+      learner_id: {
+        by: 'reference',
+        field: 'learnerId',
+        to: 'userId',
+        ext: 'externalId',
+        email: 'email',
+        several: true,
+      },
+      status: { by: 'choice', field: 'progressStatus' },
+      difficulty: { by: 'choice', field: 'difficulty' },
+    },
     media: ['text/csv', 'application/x-ndjson'],
   }),
 }

@@ -120,6 +120,15 @@ export const courses = {
     response: page(Course),
     status: 200,
     list: true,
+    filters: {
+      status: { by: 'choice', field: 'status' },
+      difficulty: { by: 'choice', field: 'difficulty' },
+      q: { by: 'search', fields: ['title', 'description'] },
+      tag: { by: 'equal', field: 'tags' },
+      external_id: { by: 'equal', field: 'externalId' },
+      managed_by: { by: 'equal', field: 'managedBy' },
+      updated_since: { by: 'start', field: 'updatedAt' },
+    },
   }),
   get: operation({
     id: 'courses.get',

@@ -62,6 +62,12 @@ export const enrollments = {
     response: page(Enrollment),
     status: 200,
     list: true,
+    filters: {
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
+      user_id: { by: 'reference', field: 'userId', to: 'userId', email: 'userEmail' },
+      role: { by: 'choice', field: 'role' },
+      status: { by: 'choice', field: 'status' },
+    },
   }),
   get: operation({
     id: 'enrollments.get',

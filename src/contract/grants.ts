@@ -35,6 +35,7 @@ export const grants = {
     response: page(Grant),
     status: 200,
     list: true,
+    filters: { user_id: { by: 'reference', field: 'userId', to: 'userId' } },
   }),
   revoke: operation({
     id: 'grants.revoke',

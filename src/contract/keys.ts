@@ -47,6 +47,7 @@ export const keys = {
     response: page(Key),
     status: 200,
     list: true,
+    filters: { user_id: { by: 'reference', field: 'userId', to: 'userId' } },
   }),
   create: operation({
     id: 'keys.create',

@@ -80,6 +80,12 @@ export const lessons = {
     response: page(Lesson),
     status: 200,
     list: true,
+    filters: {
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
+      module_id: { by: 'equal', field: 'moduleId' },
+      status: { by: 'choice', field: 'status' },
+      external_id: { by: 'equal', field: 'externalId' },
+    },
   }),
   get: operation({
     id: 'lessons.get',

@@ -36,6 +36,10 @@ export const headers = {
     description: 'Address of the next page as <…>; rel="next" (RFC 8288); absent on the last page',
     schema: text(8192),
   },
+  'Preference-Applied': {
+    description: 'The handling that Prefer asked for and that was done (RFC 7240); otherwise absent',
+    schema: { type: 'string', enum: ['handling=strict', 'handling=lenient'] },
+  },
   'Idempotent-Replayed': {
     description:
       'true where this is the response to an earlier request with the same Idempotency-Key; otherwise absent',
@@ -74,7 +78,7 @@ export const everyHeader = [
 
 /** What a success of an operation has. */
 export function successHeaders(
-  { status, list, media, method }: Operation,
+  { status, list, media, method, filters, lenient }: Operation,
   isVersioned: boolean,
 ): HeaderName[] {
   return [
@@ -83,6 +87,7 @@ export function successHeaders(
     ...(status === 201 ? (['Location'] as const) : []),
     ...(list ? (['Link'] as const) : []),
     ...(method === 'POST' ? (['Idempotent-Replayed'] as const) : []),
+    ...(filters || lenient ? (['Preference-Applied'] as const) : []),
     ...(media ? (['Content-Disposition'] as const) : []),
   ]
 }

@@ -38,7 +38,7 @@ export function parametersOf(
   example: OperationExample | undefined,
   { isVersioned }: { isVersioned: boolean },
 ): Json[] {
-  const { path, method, lenient } = operation
+  const { path, method, lenient, filters } = operation
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const given = example?.parameters ?? {}
   const required = Array.isArray(query['required']) ? query['required'] : []
@@ -81,8 +81,12 @@ export function parametersOf(
       ? [header('If-None-Match', 'Answer 304 without a body if this is still the ETag')]
       : []),
     ...(lenient === undefined ? [] : [header('Prefer', lenient)]),
+    ...(filters === undefined ? [] : [header('Prefer', strict)]),
   ]
 }
+
+const strict =
+  'With handling=strict, the response confirms by Preference-Applied that every parameter was obeyed, as it always is'
 
 function header(name: string, description: string, example?: string): Json {
   return {

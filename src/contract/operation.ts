@@ -1,4 +1,5 @@
 import type * as z from 'zod'
+import type { Filters } from './filter.ts'
 
 /** The role of a user: it limits what any credential of theirs can do. */
 export type RoleName = 'admin' | 'instructor' | 'analyst' | 'learner'
@@ -41,6 +42,8 @@ export interface Operation {
   readonly status: 200 | 201 | 204
   /** The body is a page of this list: `{data, nextCursor}` with a `Link` header (RFC 8288). */
   readonly list?: true
+  /** Which items each parameter of a list asks for; parameters that ask for no items in particular are left out. */
+  readonly filters?: Filters
   /** The field that tells what is answered apart from others of its kind; `id` unless told otherwise. */
   readonly identifier?: string
   /** The top-level response field that is shown once and never stored for a replay. */

@@ -61,6 +61,7 @@ export const progress = {
     response: page(Progress),
     status: 200,
     list: true,
+    filters: { course_id: { by: 'reference', field: 'courseId', to: 'courseId' } },
   }),
   set: operation({
     id: 'progress.set',
@@ -91,6 +92,7 @@ export const progress = {
     response: page(ProgressStep),
     status: 200,
     list: true,
+    filters: { course_id: { by: 'reference', field: 'courseId', to: 'courseId' } },
   }),
   batch: operation({
     id: 'progress.batch',

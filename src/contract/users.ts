@@ -126,6 +126,18 @@ export const users = {
     response: page(User),
     status: 200,
     list: true,
+    filters: {
+      role: { by: 'choice', field: 'role', names: aliases },
+      status: { by: 'choice', field: 'status' },
+      q: {
+        by: 'search',
+        fields: ['email', 'username', 'profile.firstName', 'profile.lastName', 'profile.displayName'],
+      },
+      email: { by: 'equal', field: 'email', anyCase: true },
+      external_id: { by: 'equal', field: 'externalId' },
+      managed_by: { by: 'equal', field: 'managedBy' },
+      updated_since: { by: 'start', field: 'updatedAt' },
+    },
   }),
   get: operation({
     id: 'users.get',

@@ -16,22 +16,34 @@ export async function printList(
   operation: Operation,
   input: AnyInput,
   shape: Shape,
+  flagOf: (parameter: string) => string,
 ): Promise<void> {
-  const { settings, output } = context
+  const { settings, output, session } = context
   const limit = limitOf(settings)
-  const paged = { ...input, query: { ...input.query, ...pageSize(limit) } }
+  const query = { ...input.query, ...pageSize(limit) }
+  const filtering = session.target().kind === 'remote' && filters(operation, query)
+  const paged: AnyInput = { ...input, query, ...(filtering && { handling: 'strict' }) }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, paged))
+  const filter = filtering
+    ? (await import('./platform-filter.ts')).platformFilter(context, caller, { operation, query, flagOf })
+    : null
   let cut: number | null = null
   let incomplete: ProtocolError | null = null
   const received = untilIncomplete(caller.pages(operation, paged), (error) => {
     incomplete = error
   })
-  const pages = upTo(limit, received, (shown) => {
+  const pages = upTo(limit, filter ? filter.pages(received) : received, (shown) => {
     cut = shown
   })
   await output.list(pages, shape)
+  await filter?.note()
   if (incomplete !== null) throw incomplete
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
+}
+
+/** True where the query filters, so that what a platform sends may be more than was asked for. */
+function filters({ filters = {} }: Operation, query: Readonly<Record<string, unknown>>): boolean {
+  return Object.keys(filters).some((parameter) => query[parameter] !== undefined)
 }
 
 /** How many items are wanted: all, or the limit, whichever was said more specifically. Throws a UsageError on both. */

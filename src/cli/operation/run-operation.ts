@@ -55,7 +55,11 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   const secretless = isJsonObject(input.body) && input.body[spec.secretUnless ?? ''] === true
   const secret = secretless ? undefined : operation.secret
   if (secret !== undefined) assertSecretShown(context, secret, shape)
-  if (operation.list) return (await import('./list.ts')).printList(context, caller, operation, input, shape)
+  if (operation.list) {
+    const flagOf = (parameter: string) =>
+      `--${query.find(({ place }) => place === parameter)?.flag.name ?? parameter}`
+    return (await import('./list.ts')).printList(context, caller, operation, input, shape, flagOf)
+  }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, input))
   const { destroys } = spec
   if (destroys) {
@@ -119,7 +123,7 @@ async function inputOf(context: Context, given: Given, call: BoundCall): Promise
     ),
     query: queryOf(call.query, given.flags),
     ...(body && { body: { ...body, ...Object.fromEntries(presumed) } }),
-    ...(presumed.length > 0 && { lenient: true }),
+    ...(presumed.length > 0 && { handling: 'lenient' as const }),
     ...(typeof version === 'number' && { ifMatch: version }),
     signal: context.io.signal,
   }

@@ -21,8 +21,6 @@ import {
 } from './request-context.ts'
 import { parseQuery } from './validation.ts'
 
-const prefersLenient = /(^|[,;])\s*handling\s*=\s*"?lenient"?\s*($|[,;])/i
-
 /** Answers one operation: who, what, then the handler. A read is one snapshot, a write is one transaction. */
 export async function answer(
   app: AppOptions,
@@ -67,7 +65,22 @@ export async function answer(
   }
 
   const outcome = await attempt(context, operation.method === 'GET' ? read : write)
-  return { ...outcome, principal: caller?.principal, bucket: bucketOf(caller?.principal, context) }
+  const handling = handlingOf(operation, raw.headers['prefer'])
+  const reply = handling === null ? outcome.reply : applied(outcome.reply, handling)
+  return { ...outcome, reply, principal: caller?.principal, bucket: bucketOf(caller?.principal, context) }
+}
+
+/** The handling that is preferred and done (RFC 7240 §4.4): every operation is strict with what it does not know. */
+function handlingOf({ lenient }: Operation, prefer: string | undefined): 'strict' | 'lenient' | null {
+  if (prefer === undefined) return null
+  const handling = /(?:^|[,;])\s*handling\s*=\s*"?(strict|lenient)"?\s*(?:$|[,;])/i
+    .exec(prefer)?.[1]
+    ?.toLowerCase()
+  return handling === 'strict' || (handling === 'lenient' && lenient !== undefined) ? handling : null
+}
+
+function applied(reply: Reply, handling: string): Reply {
+  return { ...reply, headers: { ...reply.headers, 'preference-applied': `handling=${handling}` } }
 }
 
 /** What a request is counted under: its credential, or its network where it has none that is known. */
@@ -98,7 +111,7 @@ function admit(
     now: now.toISOString(),
     newId: app.newId,
     preconditions: new Preconditions(raw.headers),
-    lenient: operation.lenient !== undefined && prefersLenient.test(raw.headers['prefer'] ?? ''),
+    lenient: handlingOf(operation, raw.headers['prefer']) === 'lenient',
     accept: raw.headers['accept'] ?? null,
     signIns: limits.signIns,
     passwords: limits.passwords,

@@ -9,6 +9,7 @@ const exposeHeaders = [
   'Idempotent-Replayed',
   'Link',
   'Location',
+  'Preference-Applied',
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',

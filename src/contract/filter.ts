@@ -1,0 +1,33 @@
+/**
+ * Which items of a list a query parameter asks for, by fields of the item. Platforms elsewhere may ignore a parameter:
+ * what they send is judged by this.
+ *
+ * - `choice`: the field is one of a comma-separated list, ignoring case; `names` has other words for a value
+ * - `equal`: the field, or one item of it, is this text; for an address (`anyCase`) ignoring case
+ * - `search`: one of the fields contains this text, ignoring case
+ * - `start`, `end`: the field is a time from this day or time on, or up to it; `unlessSet` names a parameter with which
+ *   items without a time belong as well
+ * - `reference`: the field is the id that is referred to; `ext:` and `email:` may be in fields of the item, too;
+ *   `several` for a comma-separated list
+ */
+export type Filter =
+  | {
+      readonly by: 'choice'
+      readonly field: string
+      readonly names?: Readonly<Record<string, string>>
+    }
+  | { readonly by: 'equal'; readonly field: string; readonly anyCase?: true }
+  | { readonly by: 'search'; readonly fields: readonly string[] }
+  | { readonly by: 'start' | 'end'; readonly field: string; readonly unlessSet?: string }
+  | {
+      readonly by: 'reference'
+      readonly field: string
+      /** What is referred to, as path parameters call it. */
+      readonly to: 'courseId' | 'userId'
+      readonly ext?: string
+      readonly email?: string
+      readonly several?: true
+    }
+
+/** The filters of a list, by query parameter. */
+export type Filters = Readonly<Record<string, Filter>>

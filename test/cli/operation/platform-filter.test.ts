@@ -1,0 +1,103 @@
+import { describe, expect } from 'vitest'
+import { expressPlatform } from '../../helpers/foreign-platforms/express.ts'
+import { gatewayPlatform } from '../../helpers/foreign-platforms/gateway.ts'
+import { type ForeignPlatform, json, type PlatformOptions } from '../../helpers/foreign-platforms/platform.ts'
+import { railsPlatform } from '../../helpers/foreign-platforms/rails.ts'
+import { test } from '../../helpers/foreign-platforms/run.ts'
+
+const styles = [
+  ['Express', expressPlatform],
+  ['Rails', railsPlatform],
+  ['a gateway', (options: PlatformOptions = {}) => gatewayPlatform({ ...options, gzip: false })],
+] as const
+const hostOf = ({ url }: ForeignPlatform) => new URL(url).host
+
+describe.for(styles)('%s', ([, platformOf]) => {
+  test.for([
+    ['--status draft', '--status', ['Algebra']],
+    ['--difficulty beginner,advanced', '--difficulty', ['Marine Biology', 'Go for Beginners']],
+    ['--search BIO', '--search', ['Marine Biology']],
+  ] as const)('that ignores filters: %s is done here, and said', async ([flags, named, titles], { run }) => {
+    const platform = platformOf()
+    const { code, stdout, stderr } = await run(platform, `courses list ${flags} --columns title`)
+    expect({ code, titles: stdout.split('\n').filter(Boolean) }).toEqual({ code: 0, titles })
+    expect(stderr).toBe(
+      `note: ${hostOf(platform)} ignored ${named}; the rows were filtered by this command\n`,
+    )
+  })
+
+  test('that obeys filters is left in peace', async ({ run }) => {
+    const ran = await run(platformOf({ filters: true }), 'courses list --status draft --columns title')
+    expect(ran).toEqual({ code: 0, stdout: 'Algebra\n', stderr: '' })
+  })
+
+  test('that does not show what a filter is about is not said to have obeyed it', async ({ run }) => {
+    const platform = platformOf()
+    const { code, stderr } = await run(platform, 'courses list --external-id BIO-101 --status draft')
+    expect(code).toBe(0)
+    expect(stderr).toContain(
+      `note: Cannot check --external-id: ${hostOf(platform)} sent rows without externalId\n`,
+    )
+    expect(stderr).toContain('ignored --status;')
+  })
+})
+
+test('a list goes on over pages until enough of its rows are in the filter', async ({ run }) => {
+  const platform = railsPlatform({ courses: 30 })
+  const { stdout } = await run(platform, 'courses list --search "Course 2" --limit 5 --columns title')
+  expect(stdout.split('\n').filter(Boolean)).toEqual([20, 21, 22, 23, 24].map((n) => `Course ${n}`))
+})
+
+describe('a reference in a filter', () => {
+  const rows = [
+    { id: 1, course_id: 7, title: 'Tides' },
+    { id: 2, course_id: 8, title: 'Sums' },
+  ]
+  const withLessons = (course: object | undefined) => {
+    const platform = railsPlatform()
+    platform.intercept(({ path }) => {
+      if (path === '/v1/lessons') return json(200, { lessons: rows })
+      return path === '/v1/courses/ext%3ABIO-101' && course ? json(200, course) : undefined
+    })
+    return platform
+  }
+
+  test('is compared by the id that the platform shows for it', async ({ run }) => {
+    const platform = withLessons({ data: { id: 7, external_id: 'BIO-101' } })
+    const { code, stdout, stderr } = await run(platform, 'lessons list --course ext:BIO-101 --columns title')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'Tides\n' })
+    expect(stderr).toContain('ignored --course;')
+  })
+
+  test('that the platform does not resolve is refused before anything is shown', async ({ run }) => {
+    expect(await run(withLessons(undefined), 'lessons list --course ext:BIO-101')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('error: rails.example does not resolve ext:BIO-101\n'),
+    })
+  })
+
+  test('that is an id is compared as it is', async ({ run }) => {
+    const { stdout } = await run(withLessons(undefined), 'lessons list --course 8 --columns title')
+    expect(stdout).toBe('Sums\n')
+  })
+})
+
+test('an academy elsewhere says that it obeys filters, and is asked nothing else', async ({
+  remote,
+  academy,
+}) => {
+  const admin = await academy.person('admin')
+  await admin.post('/v1/courses', { title: 'Sea', externalId: 'sea', description: 'Tides' })
+  await admin.post('/v1/lessons', { title: 'Tides', courseId: 'ext:sea' })
+  const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
+  const before = academy.logged.length
+  expect(await remote.run('lessons list --course ext:sea --columns title', { env })).toEqual({
+    code: 0,
+    stdout: 'Tides\n',
+    stderr: '',
+  })
+  expect(academy.logged.slice(before).map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'GET /v1/lessons',
+  ])
+})

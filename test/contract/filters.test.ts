@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest'
+import type * as z from 'zod'
+import { pathsOf } from '../../src/cli/operation/schema.ts'
+import type { Filter } from '../../src/contract/filter.ts'
+import { operations } from '../../src/contract/index.ts'
+import { paging } from '../../src/contract/page.ts'
+
+/** Parameters that say how items come, or that ask for more of them than come otherwise. */
+const others = [
+  ...Object.keys(paging),
+  'sort',
+  'format',
+  'summary',
+  'bom',
+  'raw',
+  'include_deleted',
+  'include_not_started',
+]
+
+const fieldsOf = (filter: Filter): string[] => {
+  if (filter.by === 'search') return [...filter.fields]
+  const { ext, email } = filter.by === 'reference' ? filter : {}
+  return [filter.field, ...(ext ? [ext] : []), ...(email ? [email] : [])]
+}
+
+describe.for(operations.filter(({ list }) => list))('$id', ({ query, filters = {}, response }) => {
+  const parameters = query ? Object.keys(query.shape) : []
+
+  test('says of every parameter which items it asks for', () => {
+    const told = [...Object.keys(filters), ...others]
+    expect(parameters.filter((name) => !told.includes(name))).toEqual([])
+    expect(Object.keys(filters).filter((name) => !parameters.includes(name))).toEqual([])
+  })
+
+  test('filters by fields that its items have, and by parameters that it takes', () => {
+    // Every list answers a page: its items are in `data`.
+    const paths = pathsOf((response as z.ZodObject<{ data: z.ZodArray<z.ZodObject> }>).shape.data.element)
+    for (const filter of Object.values(filters)) {
+      expect(paths).toEqual(expect.arrayContaining(fieldsOf(filter)))
+      if ('unlessSet' in filter) expect(parameters).toContain(filter.unlessSet)
+    }
+  })
+})
