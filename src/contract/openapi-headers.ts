@@ -50,9 +50,11 @@ export const headers = {
     schema: text(512),
   },
   'WWW-Authenticate': {
-    description: 'Which credential is required, and what is wrong with the one that was sent (RFC 6750)',
+    description:
+      'Which credential is required, what is wrong with the one that was sent (RFC 6750), and where the metadata is that says how to get one (RFC 9728)',
     schema: text(512),
-    example: 'Bearer realm="learnctl"',
+    example:
+      'Bearer realm="learnctl", resource_metadata="https://academy.example.org/.well-known/oauth-protected-resource"',
   },
   'Retry-After': {
     description: 'Number of seconds to wait before the next attempt',

@@ -109,7 +109,7 @@ test('a missing scope is named in WWW-Authenticate', async ({ academy }) => {
   const answer = await reader.post('/v1/courses', { title: 'Logic' })
   expect(answer).toMatchObject({ status: 403, body: { code: 'insufficient_scope', scope: 'write' } })
   expect(answer.headers.get('www-authenticate')).toBe(
-    'Bearer realm="learnctl", error="insufficient_scope", scope="write"',
+    'Bearer realm="learnctl", error="insufficient_scope", scope="write", resource_metadata="http://localhost/.well-known/oauth-protected-resource"',
   )
 })
 

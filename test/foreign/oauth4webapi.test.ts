@@ -155,3 +155,28 @@ test('oauth4webapi is challenged where its secret is wrong', async ({ served, se
     await expect(tokens).rejects.toMatchObject({ name, status: 401 })
   }
 })
+
+test('oauth4webapi finds the authorization server by the metadata that a refusal names', async ({
+  served,
+}) => {
+  const refused = await oauth
+    .protectedResourceRequest(
+      'unknown',
+      'GET',
+      new URL('/v1/courses', served.address),
+      undefined,
+      undefined,
+      loopback,
+    )
+    .catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(oauth.WWWAuthenticateChallengeError)
+  const [challenge] = (refused as oauth.WWWAuthenticateChallengeError).cause
+  const expected = `${served.address}/.well-known/oauth-protected-resource`
+  expect(challenge?.parameters).toMatchObject({ error: 'invalid_token', resource_metadata: expected })
+  const resource = new URL(served.address)
+  const response = await oauth.resourceDiscoveryRequest(resource, loopback)
+  expect(response.url).toBe(expected)
+  expect(await oauth.processResourceDiscoveryResponse(resource, response)).toMatchObject({
+    authorization_servers: [served.address],
+  })
+})

@@ -46,7 +46,14 @@ test('openid-client finds the server, signs in, uses the API, refreshes and revo
   expect(made.status).toBe(201)
   const second = await client.refreshTokenGrant(config, first.refresh_token ?? '', { scope: 'read' })
   expect(second.scope).toBe('read')
+  expect(await client.tokenIntrospection(config, second.access_token)).toMatchObject({
+    active: true,
+    scope: 'read',
+    client_id: 'learnctl',
+    iss: served.address,
+  })
   await client.tokenRevocation(config, second.access_token)
+  expect(await client.tokenIntrospection(config, second.access_token)).toMatchObject({ active: false })
   const third = await client.refreshTokenGrant(config, second.refresh_token ?? '')
   await client.tokenRevocation(config, third.refresh_token ?? '', { token_type_hint: 'refresh_token' })
   const refused = client.refreshTokenGrant(config, third.refresh_token ?? '')

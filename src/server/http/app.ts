@@ -1,8 +1,9 @@
 import type { HttpRequest, Transport } from '../../contract/http.ts'
+import { oauthPaths } from '../../contract/oauth.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { answer } from './answer.ts'
-import { answerEndpoint, type Endpoint } from './endpoint.ts'
+import { answerEndpoint, type Endpoint, issuerOf } from './endpoint.ts'
 import type { Route } from './handler.ts'
 import { loggedPath } from './logged-path.ts'
 import { networkOf } from './network.ts'
@@ -80,6 +81,7 @@ export function createApp(
       headers: {
         ...everyHeader,
         ...reply.headers,
+        ...challengeOf(app, context, reply),
         'x-request-id': requestId,
         ...limitHeaders(limits, answered.bucket ?? { kind: 'anonymous', name: context.address }),
         ...(request.method === 'HEAD' && typeof reply.body === 'string'
@@ -104,6 +106,14 @@ export function createApp(
       ? answer(app, limits, place.route, context, params)
       : answerEndpoint(app, limits, place.endpoint, context, params)
   }
+}
+
+/** A challenge says where to find out how a token is had (RFC 9728 §5.1). */
+function challengeOf(app: AppOptions, context: RequestContext, { headers }: Reply): Reply['headers'] {
+  const challenge = headers['www-authenticate']
+  if (!challenge?.startsWith('Bearer ')) return {}
+  const metadata = issuerOf(app, context) + oauthPaths.resourceMetadata
+  return { 'www-authenticate': `${challenge}, resource_metadata="${metadata}"` }
 }
 
 /** PATCH is another name of PUT where that takes a merge patch (RFC 7396): both change what they name and no more. */

@@ -47,6 +47,11 @@ export interface Endpoint {
   readonly handle: (visit: EndpointRequest) => Handled
 }
 
+/** The base address as the caller of a request knows it, without a final slash. */
+export function issuerOf({ publicUrl }: AppOptions, { raw }: Pick<RequestContext, 'raw'>): string {
+  return publicUrl?.replace(/\/+$/, '') ?? new URL(raw.url).origin
+}
+
 /** Answers one request to an endpoint, counted with those of whoever is signed in or of the network it came from. */
 export async function answerEndpoint(
   academy: AppOptions,
@@ -58,7 +63,7 @@ export async function answerEndpoint(
   let principal: Principal | undefined
   let bucket: Bucket = { kind: 'signIn', name: request.address }
   const work = () => {
-    const issuer = academy.publicUrl?.replace(/\/+$/, '') ?? new URL(request.raw.url).origin
+    const issuer = issuerOf(academy, request)
     const query = new URLSearchParams(request.search)
     const base = new URL(issuer).pathname.replace(/\/$/, '')
     const handled = handle({ academy, limits, request, params, query, issuer, base })

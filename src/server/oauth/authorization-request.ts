@@ -7,6 +7,7 @@ import { findClient, type OAuthClient } from './oauth-client.ts'
 import { OAuthError, printable } from './oauth-error.ts'
 import { parameter, requiredParameter } from './parameter.ts'
 import { challengeOf } from './pkce.ts'
+import { type Prompt, promptsOf } from './prompt.ts'
 import { answerAddress, isRegistered } from './redirect-uri.ts'
 import { askedScopes } from './scope-text.ts'
 
@@ -22,6 +23,7 @@ export interface Recipient {
 export interface AuthorizationRequest {
   readonly scopes: readonly Scope[]
   readonly codeChallenge: string | null
+  readonly prompts: readonly Prompt[]
 }
 
 /**
@@ -49,8 +51,12 @@ export function authorizationRequestOf(
   parameter(query, 'state')
   const type = requiredParameter(query, 'response_type')
   if (type !== 'code') throw new OAuthError('unsupported_response_type', 'The response_type must be code.')
+  const mode = parameter(query, 'response_mode')
+  if (mode !== undefined && mode !== 'query') {
+    throw new OAuthError('invalid_request', 'The response_mode must be query.')
+  }
   const codeChallenge = challengeOf(query, client.isPublic)
-  return { codeChallenge, scopes: askedScopes(parameter(query, 'scope')) }
+  return { codeChallenge, prompts: promptsOf(query), scopes: askedScopes(parameter(query, 'scope')) }
 }
 
 /** Sends the browser back to the client: 303, with the issuer (RFC 9207) and the state. */

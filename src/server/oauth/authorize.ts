@@ -1,7 +1,7 @@
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
-import { endSession, formOf, stillSignedIn, type Visitor } from '../pages/browser-session.ts'
+import { endSession, formOf, type SignedIn, stillSignedIn, type Visitor } from '../pages/browser-session.ts'
 import { hereOf, seeOther } from '../pages/page.tsx'
 import { pageEndpoint } from '../pages/page-endpoint.ts'
 import { type SignInReason, signIn, signInPage } from '../pages/sign-in.tsx'
@@ -29,8 +29,10 @@ export const authorizationEndpoints: readonly Endpoint[] = [
     path: oauthPaths.authorize,
     handle: (visit, visitor) =>
       answered(visit, (recipient, request) => {
-        if (!visitor.user) return signInPage(visitor, reasonOf(recipient))
-        return codeConsentPage({ ...visit, visitor, user: visitor.user }, recipient, request.scopes)
+        if (request.prompts.includes('none')) throw pageNeeded(visitor)
+        const user = userOf(visitor, request)
+        if (!user) return signInPage(visitor, reasonOf(visit, recipient))
+        return codeConsentPage({ ...visit, visitor, user }, recipient, request.scopes)
       }),
   }),
   pageEndpoint({
@@ -40,9 +42,9 @@ export const authorizationEndpoints: readonly Endpoint[] = [
       const form = await formOf(visit, visitor)
       return answered(visit, async (recipient, request) => {
         const action = form.get('action')
-        const reason = reasonOf(recipient)
+        const reason = reasonOf(visit, recipient)
         if (action === 'sign_in') return signIn(visit, visitor, form, reason)
-        if (!visitor.user) return signInPage(visitor, reason)
+        if (!userOf(visitor, request)) return signInPage(visitor, reason)
         if (action === 'other_account') {
           const headers = await visit.academy.database.write(() => endSession(visit, visitor))
           return seeOther(hereOf(visit), headers)
@@ -73,8 +75,27 @@ async function answered(
   }
 }
 
-function reasonOf({ client, redirectUri }: Recipient): SignInReason {
+/** Who is signed in, as far as that will do: a client may ask for a sign-in of its own. */
+function userOf({ user }: Visitor, { prompts }: AuthorizationRequest): SignedIn | null {
+  return prompts.includes('login') ? null : user
+}
+
+/** Nobody is let through without a page here: every request is asked for consent (OpenID Connect Core §3.1.2.6). */
+function pageNeeded({ user }: Visitor): OAuthError {
+  return user
+    ? new OAuthError('consent_required', 'The user must be asked for consent.')
+    : new OAuthError('login_required', 'The user must sign in.')
+}
+
+function reasonOf(
+  { base, request, query }: EndpointRequest,
+  { client, redirectUri }: Recipient,
+): SignInReason {
+  const next = new URLSearchParams(query)
+  // What was asked for is done once somebody has signed in.
+  next.delete('prompt')
   return {
+    next: `${base}${request.path}?${next}`,
     why: `${client.name} is asking to act on your behalf. Sign in to continue.`,
     // Who signs in may be sent on to the client at once, when their account can give nothing of it.
     formTarget: formTargetOf(redirectUri),

@@ -4,39 +4,51 @@ import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import { problemReply } from '../http/request-context.ts'
 import { ProblemError } from '../problem/problem-error.ts'
+import { promptValues } from './prompt.ts'
 import { grantTypeNames } from './token.ts'
 
 const clientAuthentication = ['none', 'client_secret_basic', 'client_secret_post']
 
 /**
- * What the authorization server says of itself (RFC 8414), at both places where clients look for an issuer that has a
- * path: it after the well-known part (§3.1), and before it, which is what a proxy of that path leaves of it.
+ * What the academy says of itself as an authorization server (RFC 8414) and as a protected resource (RFC 9728), each at
+ * both places where clients look for one that has a path: it after the well-known part (§3.1 of both), and before it,
+ * which is what a proxy of that path leaves of it.
  */
 export const metadataEndpoints: readonly Endpoint[] = [
-  {
-    method: 'GET',
-    path: oauthPaths.metadata,
-    refuse: problemReply,
-    handle: (visit) => ({ reply: () => metadataOf(visit) }),
-  },
-  {
-    method: 'GET',
-    path: `${oauthPaths.metadata}/*`,
-    refuse: problemReply,
-    handle(visit) {
-      const { path } = visit.request
-      if (path === oauthPaths.metadata + visit.base) return { reply: () => metadataOf(visit) }
-      throw new ProblemError('not_found', `Path ${path} not found.`)
-    },
-  },
+  ...documentAt(oauthPaths.metadata, serverMetadata),
+  ...documentAt(oauthPaths.resourceMetadata, resourceMetadata),
 ]
 
-function metadataOf({ issuer }: EndpointRequest): Reply {
-  const metadata = {
+function documentAt(place: Endpoint['path'], document: (visit: EndpointRequest) => object): Endpoint[] {
+  const reply = (visit: EndpointRequest): Reply => ({
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(document(visit)),
+  })
+  return [
+    { method: 'GET', path: place, refuse: problemReply, handle: (visit) => ({ reply: () => reply(visit) }) },
+    {
+      method: 'GET',
+      path: `${place}/*`,
+      refuse: problemReply,
+      handle: (visit) => ({
+        reply() {
+          const { path } = visit.request
+          if (path === place + visit.base) return reply(visit)
+          throw new ProblemError('not_found', `Path ${path} not found.`)
+        },
+      }),
+    },
+  ]
+}
+
+function serverMetadata({ issuer }: EndpointRequest): object {
+  return {
     issuer,
     authorization_endpoint: issuer + oauthPaths.authorize,
     token_endpoint: issuer + oauthPaths.token,
     revocation_endpoint: issuer + oauthPaths.revoke,
+    introspection_endpoint: issuer + oauthPaths.introspect,
     device_authorization_endpoint: issuer + oauthPaths.deviceAuthorization,
     scopes_supported: scopes,
     response_types_supported: ['code'],
@@ -44,8 +56,20 @@ function metadataOf({ issuer }: EndpointRequest): Reply {
     grant_types_supported: grantTypeNames,
     token_endpoint_auth_methods_supported: clientAuthentication,
     revocation_endpoint_auth_methods_supported: clientAuthentication,
+    introspection_endpoint_auth_methods_supported: clientAuthentication,
     code_challenge_methods_supported: ['S256'],
     authorization_response_iss_parameter_supported: true,
+    prompt_values_supported: promptValues,
+    protected_resources: [issuer],
   }
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(metadata) }
+}
+
+/** What a protected resource says of itself (RFC 9728 §2). */
+function resourceMetadata({ issuer }: EndpointRequest): object {
+  return {
+    resource: issuer,
+    authorization_servers: [issuer],
+    scopes_supported: scopes,
+    bearer_methods_supported: ['header'],
+  }
 }

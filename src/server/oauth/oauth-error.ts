@@ -1,7 +1,9 @@
 import type { Reply } from '../http/reply.ts'
 import type { ProblemError } from '../problem/problem-error.ts'
 
-/** What can be said of a refused request: RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5. */
+/**
+ * What can be said of a refused request: RFC 6749 §4.1.2.1 and §5.2, RFC 8628 §3.5, OpenID Connect Core §3.1.2.6.
+ */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
@@ -10,6 +12,8 @@ export type OAuthErrorCode =
   | 'unsupported_grant_type'
   | 'unsupported_response_type'
   | 'access_denied'
+  | 'login_required'
+  | 'consent_required'
   | 'authorization_pending'
   | 'slow_down'
   | 'expired_token'

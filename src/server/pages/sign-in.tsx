@@ -55,6 +55,8 @@ export interface SignInReason {
   readonly why?: string
   /** Where the redirects that follow may lead to besides this site, as a CSP source. */
   readonly formTarget?: string
+  /** The link that somebody is led to who has signed in; the address of the form where there is none. */
+  readonly next?: string
 }
 
 /** What a sign-in page says besides its two questions. */
@@ -64,7 +66,7 @@ export interface SignInOptions extends SignInReason {
 }
 
 /**
- * Takes the form of the sign-in page: leads on to the same address, signed in, or asks again.
+ * Takes the form of the sign-in page: leads on, signed in, or asks again.
  * Attempts are counted by account and network before a password is looked at (OWASP, Authentication).
  */
 export async function signIn(
@@ -81,7 +83,7 @@ export async function signIn(
       requireUnchanged(database, found)
       return beginSession(visit, found.id)
     })
-    return { ...seeOther(hereOf(visit), headers), principal: principalOf(found) }
+    return { ...seeOther(reason.next ?? hereOf(visit), headers), principal: principalOf(found) }
   } catch (error) {
     if (error instanceof ProblemError) return signInPage(visitor, { ...reason, fault: error, account })
     throw error

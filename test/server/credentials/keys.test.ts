@@ -134,7 +134,7 @@ test.for([
 ])('the Authorization %j is 401 with a challenge', async (authorization, { academy }) => {
   const answer = await academy.bearer(authorization).get('/v1/courses')
   expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
-  expect(answer.headers.get('www-authenticate')).toBe('Bearer realm="learnctl", error="invalid_token"')
+  expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="learnctl", error="invalid_token", /)
 })
 
 test('the word Bearer may be in any case, and a key is not taken from the query', async ({

@@ -24,6 +24,12 @@ test.for([
   ['a scope of other servers alone', { scope: 'openid' }, 'invalid_scope'],
   ['a scope with a quotation mark', { scope: 'read "' }, 'invalid_scope'],
   ['a scope with two spaces', { scope: 'read  write' }, 'invalid_scope'],
+  ['an answer in the fragment', { response_mode: 'fragment' }, 'invalid_request'],
+  ['an answer by form', { response_mode: 'form_post' }, 'invalid_request'],
+  ['a prompt that nobody knows', { prompt: 'create' }, 'invalid_request'],
+  ['no prompt and one', { prompt: 'none login' }, 'invalid_request'],
+  ['a prompt with two spaces', { prompt: 'login  consent' }, 'invalid_request'],
+  ['no page where nobody is signed in', { prompt: 'none' }, 'login_required'],
 ] as const)('%s is told to the client, before anybody signs in', async ([, changes, error], { flow }) => {
   const answered = await flow.authorize(changes)
   expect(answered.status).toBe(303)
@@ -35,22 +41,29 @@ test.for([
   })
 })
 
-test.for(['response_type', 'scope', 'state', 'code_challenge', 'code_challenge_method'])(
-  'the parameter %s may not come twice',
-  async (name, { flow }) => {
-    const answered = await flow.browser.open(`${authorizePath()}&${name}=again`)
-    expect(sentBack(answered)).toMatchObject({
-      error: 'invalid_request',
-      error_description: `The parameter ${name} must be given only once.`,
-      iss: issuer,
-    })
-    // Which of two states is the client's own, nobody can tell.
-    expect(sentBack(answered)['state']).toBe(name === 'state' ? undefined : 'state of the client')
-  },
-)
+test.for([
+  'response_type',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+  'response_mode',
+  'prompt',
+])('the parameter %s may not come twice', async (name, { flow }) => {
+  const answered = await flow.browser.open(
+    `${authorizePath({ response_mode: 'query', prompt: 'consent' })}&${name}=again`,
+  )
+  expect(sentBack(answered)).toMatchObject({
+    error: 'invalid_request',
+    error_description: `The parameter ${name} must be given only once.`,
+    iss: issuer,
+  })
+  // Which of two states is the client's own, nobody can tell.
+  expect(sentBack(answered)['state']).toBe(name === 'state' ? undefined : 'state of the client')
+})
 
 test('a parameter that nobody knows is ignored, even twice', async ({ flow }) => {
-  const page = await flow.browser.open(`${authorizePath()}&resource=a&resource=b&prompt=none`)
+  const page = await flow.browser.open(`${authorizePath()}&resource=a&resource=b&display=page`)
   expect(page).toMatchObject({ status: 200, leadsTo: null })
 })
 
