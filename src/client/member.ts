@@ -13,8 +13,7 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   userid: ['learnerid', 'studentid'],
   completionpercentage: ['completionpercent', 'percentcomplete', 'progresspercentage', 'progresspercent'],
   lastaccessed: ['lastaccessedat', 'lastaccess', 'lastactivity', 'lastactivityat'],
-  // Mongoose counts in `__v`, Active Record in `lock_version`.
-  version: ['v', 'lockversion', 'revision'],
+  version: ['lockversion', 'revision'],
   email: ['emailaddress'],
   title: ['name'],
 }

@@ -13,11 +13,13 @@ const words: Readonly<Record<string, readonly string[]>> = {
   row: ['row', 'learner', 'record', 'student', 'user'],
 }
 
+const nouns: Readonly<Record<string, string>> = { analytics: 'row', progress: 'progress' }
+
 /** The noun of an operation's things: `course` for `courses.list`, `row` for the rows of analytics. */
 export function nounOf({ id }: Pick<Operation, 'id'>): string {
   // A path stands for an operation that is not declared.
   const group = id.split('.')[0]?.split('/').at(-1) ?? ''
-  return group === 'analytics' ? 'row' : group.replace(/s$/, '')
+  return nouns[group] ?? group.replace(/s$/, '')
 }
 
 /** What platforms call a thing of this noun. */

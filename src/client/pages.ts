@@ -1,9 +1,10 @@
 import type { HttpHeaders } from '../contract/http.ts'
 import type { OutgoingRequest } from './call-input.ts'
 import { ApiError, hostOf, lineOf, ProtocolError } from './errors.ts'
+import { incompleteError } from './incomplete.ts'
 import type { FoundList } from './list-body.ts'
 import { isIncomplete, type NextPage, nextPageOf } from './next-page.ts'
-import { hintsIn, type PagingHints } from './paging-hints.ts'
+import { hintsIn } from './paging-hints.ts'
 
 /** One page as it came. */
 export interface RawPage {
@@ -51,7 +52,7 @@ export async function* readPages(
     yield { ...page, more: next !== null || incomplete }
 
     if (next === null) {
-      if (incomplete) throw incompleteError(request, count, hints)
+      if (incomplete) throw incompleteError(request, count, hints.total)
       return
     }
     assertNew(request, next, seen)
@@ -61,7 +62,7 @@ export async function* readPages(
     }
     seen.add(next.url)
     request = { ...request, url: next.url }
-    page = await readNext(request, page, next, () => incompleteError(request, count, hints))
+    page = await readNext(request, page, next, () => incompleteError(request, count, hints.total))
   }
 
   /** The next page; a platform that ignores the number in its address sends the same one again. */
@@ -92,15 +93,6 @@ function assertNew(request: OutgoingRequest, { url }: NextPage, seen: ReadonlySe
     const message = `${hostOf(request)} returned the same next page twice (${lineOf(request)})`
     throw new ProtocolError(request, 'cursor_repeated', message)
   }
-}
-
-function incompleteError(request: OutgoingRequest, count: number, { total }: PagingHints): ProtocolError {
-  const part =
-    total !== null && total > count
-      ? `${count} of ${total} items`
-      : `${count} items, and says that more exist`
-  const message = `${hostOf(request)} returned ${part}, but not how to get the rest (${lineOf(request)})`
-  return new ProtocolError(request, 'incomplete', message)
 }
 
 function textOf({ list }: RawPage): string {

@@ -49,10 +49,27 @@ describe('a list in pages', () => {
       code: 1,
       stderr: expect.stringContaining('returned 2 of 3 items'),
     })
+    const csv = express()
+    csv.intercept((_, usual) => ({
+      ...usual(),
+      headers: { ...usual().headers, 'x-total-count': '4' },
+    }))
+    for (const flags of ['', '--columns email', '--file learners.csv']) {
+      expect(await run(csv, `analytics export ${flags}`), flags).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('returned 3 of 4 items'),
+      })
+    }
     const paged = railsPlatform({ paging: 'next', pageSize: 2 })
     const whole = await run(paged, 'analytics export --format ndjson')
     expect(whole).toMatchObject({ code: 0, stderr: expect.stringContaining('Exported 3 rows') })
   })
+})
+
+test('api --paginate shows what came as a whole document', async ({ run }) => {
+  const ran = await run(railsPlatform({ courses: 12, paging: 'total' }), 'api courses.list --paginate')
+  expect(JSON.parse(ran.stdout)).toHaveLength(10)
+  expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('returned 10 of 12 items') })
 })
 
 describe('an id', () => {
@@ -138,6 +155,28 @@ describe('the fields of a platform', () => {
         code: 0,
         stdout: 'owner@school.example\tadmin\n',
       })
+    }
+  })
+
+  test('are not made up where a write answers nothing', async ({ run }) => {
+    const platform = railsPlatform()
+    expect(await run(platform, 'progress set 2 --course 1 --completion 60 -o json')).toEqual({
+      code: 0,
+      stdout: 'null\n',
+      stderr: 'note: The response has no record\n',
+    })
+    const { stdout } = await run(
+      gateway(),
+      'progress set user-1002 --course course-1001 --completion 60 -o json',
+    )
+    expect(JSON.parse(stdout)).toMatchObject({ learnerId: 'user-1002', completionPercentage: '60.00' })
+  })
+
+  test('say who is signed in', async ({ run }) => {
+    for (const platform of [express(), railsPlatform(), gateway()]) {
+      const { stdout } = await run(platform, 'auth status -o json')
+      const [owner] = platform.store.user
+      expect(JSON.parse(stdout).user).toEqual({ id: owner?.['id'], email: owner?.['email'], role: 'admin' })
     }
   })
 

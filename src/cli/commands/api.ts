@@ -145,10 +145,11 @@ async function paginate(
     list: true,
   }
   const pages = caller.pages(list, { ...(query && { query }), signal: io.signal })
-  async function* rows() {
-    for await (const page of pages) yield page.data
+  async function* rowsOf(received: AsyncIterable<{ readonly data: readonly unknown[] }>) {
+    for await (const page of received) yield page.data
   }
-  await output.documents(rows())
+  const { printReceived } = await import('../operation/received.ts')
+  await printReceived(pages, (received) => output.documents(rowsOf(received)))
 }
 
 /** Prints an answer; gives its value where it is JSON. */

@@ -1,3 +1,4 @@
+import { memberOf } from '../../client/member.ts'
 import type { Credential } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -67,6 +68,9 @@ function told({ kind, value, origin, shadows, kept }: Credential) {
 
 /** Who that is and what they may do; all of it where a platform says it in words of its own. */
 function briefly(user: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const known = ['id', 'email', 'username', 'role', 'scopes', 'authMethod'].filter((name) => name in user)
-  return known.length === 0 ? user : Object.fromEntries(known.map((name) => [name, user[name]]))
+  const names = ['id', 'email', 'username', 'role', 'scopes', 'authMethod']
+  const known = names
+    .map((name) => [name, memberOf(user, name, 'user')])
+    .filter(([, value]) => value !== undefined)
+  return known.length === 0 ? user : Object.fromEntries(known)
 }

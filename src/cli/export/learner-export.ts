@@ -126,18 +126,22 @@ async function sourceOf(context: Context, caller: Caller, wanted: LearnerExport)
 /** The server's own bytes, counted as they go by. */
 async function csvSource(caller: Caller, wanted: LearnerExport, signal: AbortSignal): Promise<Source> {
   const { operation, raw } = wanted
-  const { body } = await caller.open(operation, { query: exportQuery(wanted), signal }, { accept: media.csv })
+  const input = { query: exportQuery(wanted), signal }
+  const { body, headers } = await caller.open(operation, input, { accept: media.csv })
+  const { assertWhole } = await import('../../client/incomplete.ts')
   const counter = csvCounter()
+  const rows = () => Math.max(0, counter.records() - 1)
   async function* bytes() {
     for await (const piece of body ?? []) {
       counter.count(piece)
       yield piece
     }
     counter.end()
+    assertWhole(caller.request(operation, input), headers, rows())
   }
   return {
     bytes: bytes(),
-    rows: () => Math.max(0, counter.records() - 1),
+    rows,
     guarded: raw ? () => 0 : counter.guarded,
     hidden: () => null,
   }

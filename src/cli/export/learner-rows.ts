@@ -18,12 +18,10 @@ export async function rowTexts(
   const type = 'application/x-ndjson'
   const { ApiError, ProtocolError } = await import('../../client/errors.ts')
   try {
-    const { body } = await caller.open(
-      operation,
-      { query: { ...query, format: 'ndjson' }, signal },
-      { accept: type },
-    )
-    return linesOf(body ?? [])
+    const input = { query: { ...query, format: 'ndjson' }, signal } as const
+    const { body, headers } = await caller.open(operation, input, { accept: type })
+    const { assertWhole } = await import('../../client/incomplete.ts')
+    return wholeLines(body ?? [], (rows) => assertWhole(caller.request(operation, input), headers, rows))
   } catch (error) {
     // The published interface names csv alone: a platform that does not know ndjson gives its rows in JSON.
     const unknown =
@@ -32,6 +30,19 @@ export async function rowTexts(
     if (!unknown) throw error
     return pagedTexts(caller, operation, query, signal)
   }
+}
+
+/** The lines of a stream; `check` is told how many rows came, and throws where there should be more. */
+async function* wholeLines(
+  body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  check: (rows: number) => void,
+): AsyncGenerator<string[]> {
+  let rows = 0
+  for await (const lines of linesOf(body)) {
+    rows += lines.length
+    yield lines
+  }
+  check(rows)
 }
 
 async function* linesOf(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {

@@ -1,6 +1,5 @@
 import type { AnyInput, Page } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
-import { ProtocolError } from '../../client/errors.ts'
 import { type Settings, sources } from '../../config/settings.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { defaultPageSize, maximumPageSize } from '../../contract/page-size.ts'
@@ -8,6 +7,7 @@ import type { Context } from '../command/context.ts'
 import type { Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { showRequest } from './dry-run.ts'
+import { printReceived } from './received.ts'
 
 /** Prints a list up to `--limit`, or all of it, page by page; says so when it is cut. */
 export async function printList(
@@ -28,16 +28,13 @@ export async function printList(
     ? (await import('./platform-filter.ts')).platformFilter(context, caller, { operation, query, flagOf })
     : null
   let cut: number | null = null
-  let incomplete: ProtocolError | null = null
-  const received = untilIncomplete(caller.pages(operation, paged), (error) => {
-    incomplete = error
+  await printReceived(caller.pages(operation, paged), async (received) => {
+    const pages = upTo(limit, filter ? filter.pages(received) : received, (shown) => {
+      cut = shown
+    })
+    await output.list(pages, shape)
+    await filter?.note()
   })
-  const pages = upTo(limit, filter ? filter.pages(received) : received, (shown) => {
-    cut = shown
-  })
-  await output.list(pages, shape)
-  await filter?.note()
-  if (incomplete !== null) throw incomplete
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
 }
 
@@ -59,19 +56,6 @@ function limitOf({ all, limit }: Settings): number {
 /** The default size goes without saying: not every platform knows the parameter. */
 function pageSize(limit: number): { limit?: number } {
   return limit === defaultPageSize ? {} : { limit: Math.min(limit, maximumPageSize) }
-}
-
-/** The pages that came; that the platform said to have more is told, so that what came can be shown as a whole document. */
-async function* untilIncomplete<Received>(
-  pages: AsyncIterable<Received>,
-  onIncomplete: (error: ProtocolError) => void,
-): AsyncGenerator<Received> {
-  try {
-    yield* pages
-  } catch (error) {
-    if (!(error instanceof ProtocolError) || error.code !== 'incomplete') throw error
-    onIncomplete(error)
-  }
 }
 
 /** The items of some pages up to a limit; `onCut` is told how many there were when more exist. */

@@ -96,9 +96,12 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
       await output.note(`Save the ${inWords(secret)} now; it is shown only once`)
     }
   }
+  const answered = isJsonObject(data) || operation.method === 'GET' || operation.response === null
   if (written && id === null) {
     const [noun] = operation.id.split('.')
     await output.note(`The response has no id; find it with: learnctl ${noun} list`)
+  } else if (!answered && !told && !settings.quiet.value) {
+    await output.note('The response has no record')
   }
   const exit = spec.exits?.(data)
   if (exit) throw new ExitWith(exit)

@@ -150,7 +150,7 @@ function badTransition(
   to: string,
   allowed: readonly string[],
   why = '',
-  subject = `${from === 'archived' ? 'An' : 'A'} ${from} course`,
+  subject = `A ${from} course`,
 ): ProblemError {
   return new ProblemError(
     'invalid_transition',

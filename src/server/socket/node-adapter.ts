@@ -2,7 +2,6 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
-import type { ClientAddress } from './client-address.ts'
 
 /** Told of a response that could not be given to its end: its head may have gone out as a success. */
 export type OnBroken = (request: HttpRequest, response: HttpResponse | undefined, cause: unknown) => void
@@ -13,10 +12,9 @@ const lingerMs = 1_000
 export function nodeListener(
   handle: Transport,
   onBroken: OnBroken,
-  addressOf: ClientAddress = (peer) => peer,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> {
   return async (incoming, outgoing) => {
-    const request = requestOf(incoming, addressOf)
+    const request = requestOf(incoming)
     let response: HttpResponse | undefined
     try {
       response = await handle(request)
@@ -29,14 +27,14 @@ export function nodeListener(
   }
 }
 
-function requestOf(incoming: IncomingMessage, addressOf: ClientAddress): HttpRequest {
+function requestOf(incoming: IncomingMessage): HttpRequest {
   const { method = 'GET', headers, url = '/', socket } = incoming
   const request = {
     method,
-    url: `${'encrypted' in socket ? 'https' : 'http'}://${headers.host ?? 'localhost'}${url}`,
+    url: `http://${headers.host ?? 'localhost'}${url}`,
     // Only set-cookie would be several lines, and nobody reads that of a request.
     headers: headers as Record<string, string>,
-    address: addressOf(socket.remoteAddress ?? 'unknown', headers),
+    address: socket.remoteAddress ?? 'unknown',
   }
   if (method === 'GET' || method === 'HEAD') return request
   // Whoever stops reading still has to be answered, which takes the connection.
