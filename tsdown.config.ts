@@ -40,7 +40,7 @@ export default defineConfig([
     ...common,
     entry: { main: 'src/cli/main.ts' },
     dts: false,
-    copy: [{ from: 'src/examples', to: 'dist' }],
+    copy: ['src/examples', 'src/common-passwords'].map((from) => ({ from, to: 'dist' })),
     outputOptions: {
       // As deep as the sources, so that src/cli/quickstart and its chunk find the examples by one path.
       chunkFileNames: 'cli/chunks/[name]-[hash].js',

@@ -44,7 +44,17 @@ const Email = z
     'must be an e-mail address, such as ada@example.org',
   )
 
-export const Password = z.string().min(12).max(256)
+export const Password = z
+  .string()
+  .min(12, { abort: true })
+  .max(256, { abort: true })
+  .refine((text) => text !== text.charAt(0).repeat(text.length), {
+    params: { code: 'common_password' },
+    error: 'must not be one character repeated',
+  })
+
+/** One that is there was taken by the rules of its time. */
+export const CurrentPassword = z.string().max(256)
 
 const Username = optional(
   z.string().regex(/^[A-Za-z0-9._@-]{1,100}$/, 'must be 1 to 100 characters: letters, digits or . _ @ -'),
@@ -93,7 +103,7 @@ export const OwnInput = z.strictObject({
   username: Username,
   profile: Profile.prefault({}),
   password: optional(Password).meta({ writeOnly: true }),
-  currentPassword: optional(z.string().max(256)).meta({ writeOnly: true }),
+  currentPassword: optional(CurrentPassword).meta({ writeOnly: true }),
 })
 export type OwnInput = z.output<typeof OwnInput>
 

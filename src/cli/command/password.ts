@@ -19,7 +19,10 @@ export const passwordFlag: Flag = {
 export async function readPassword({ io, prompts }: Pick<Context, 'io' | 'prompts'>): Promise<string> {
   const { Password } = await import('../../contract/users.ts')
   const length = `${Password.minLength} to ${Password.maxLength} characters`
-  const check = (text: string) => Password.safeParse(text).success || `The password must have ${length}`
+  const check = (text: string) => {
+    const [issue] = Password.safeParse(text).error?.issues ?? []
+    return !issue || `The password ${issue.code === 'custom' ? issue.message : `must have ${length}`}`
+  }
   if (io.stdin.isTTY) {
     const password = await prompts.secret(`Password (${length}):`, check)
     if (password === (await prompts.secret('Repeat the password:'))) return password

@@ -18,8 +18,8 @@ export function callerOf({ userId }: Principal): PasswordCaller {
 
 /** The passwords of an app: hashing takes a tenth of a second each, so that callers take turns. */
 export interface Passwords {
-  /** A password as it is stored. Throws 429 where the caller has too many waiting. */
-  hash(caller: PasswordCaller, password: string): Promise<string>
+  /** A new password as it is stored, or null for one that is too common. Throws 429 where the caller has too many waiting. */
+  hash(caller: PasswordCaller, password: string): Promise<string | null>
   /**
    * True when the password is the one that was hashed; false, after as long a time, where `stored` is null. Throws 429
    * where the caller has too many waiting.
@@ -56,7 +56,11 @@ export function passwordsOf(cost: PasswordCost | undefined): Passwords {
   }
 
   return {
-    hash: (caller, password) => inTurn(caller, async () => (await hashing()).hashPassword(password, cost)),
+    async hash(caller, password) {
+      const { isCommonPassword } = await import('./common-password.ts')
+      if (await isCommonPassword(password)) return null
+      return inTurn(caller, async () => (await hashing()).hashPassword(password, cost))
+    },
     verify: (caller, password, stored) =>
       inTurn(caller, async () => {
         const { nobodysPassword, verifyPassword } = await hashing()

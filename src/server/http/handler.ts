@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import type { JsonObject } from '../../codec/json-object.ts'
+import type { Fault } from '../../contract/errors.ts'
 import type { Answer, Body, Operation, Params, Query } from '../../contract/operation.ts'
 import type { Attempts } from '../access/attempts.ts'
 import type { Passwords } from '../access/passwords.ts'
@@ -79,8 +80,9 @@ export function resourceOf<Schema extends z.ZodObject>(
   schema: Schema,
   shown: z.ZodObject,
   current?: object,
+  found?: readonly Fault[],
 ): z.output<Schema> {
-  return parseResource(schema, shown, call.rawBody, current as JsonObject | undefined)
+  return parseResource(schema, shown, call.rawBody, current as JsonObject | undefined, found)
 }
 
 /** Throws 412 when the caller knows another version than the stored one, 0 for what is not stored yet. */

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { nearest } from '../../codec/nearest.ts'
+import type { Fault } from '../../contract/errors.ts'
 import { bare } from '../../contract/patch.ts'
 import { invalid, ProblemError, problemsIn } from '../problem/problem-error.ts'
 import { Faults } from './faults.ts'
@@ -18,16 +19,19 @@ const maximumLookups = 20
  * @param schema the writable attributes
  * @param shown the resource as it is shown; what it has beside the writable attributes is read-only
  * @param current the stored resource, for an update: its writable part is what the body is merged into
+ * @param found what was found to be wrong before, to be told with the rest
  */
 export function parseResource<Schema extends z.ZodObject>(
   schema: Schema,
   shown: z.ZodObject,
   body: unknown,
   current: JsonObject = {},
+  found: readonly Fault[] = [],
 ): z.output<Schema> {
   const faults = structureFaults(body, { ...shown.shape, ...schema.shape })
   if (!isJsonObject(body))
     throw invalid([{ pointer: '#', code: 'invalid_type', detail: 'must be an object' }])
+  for (const fault of found) faults.add(fault)
   addUnknownNulls(faults, schema, shown.shape, body)
   const writable = Object.fromEntries(
     Object.entries(current).filter(([key]) => Object.hasOwn(schema.shape, key)),

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import sql from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
-import { CurrentUser, OwnInput, Password, type users } from '../../contract/users.ts'
+import { CurrentPassword, CurrentUser, OwnInput, Password, type users } from '../../contract/users.ts'
 import { callerOf } from '../access/passwords.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion, resourceOf } from '../http/handler.ts'
 import { tooMany } from '../http/request-context.ts'
 import { invalid } from '../problem/problem-error.ts'
+import { commonPasswordFaults, type NewPasswordHash } from './new-password.ts'
 import { endAccess } from './user-access.ts'
 import { findUser, toUser } from './user-row.ts'
 
@@ -18,7 +19,7 @@ export function getOwn({ database, principal }: Call): CurrentUser {
 
 /** A new password as it is stored, and the one that was proven to be the current one. */
 interface NewPassword {
-  readonly hash: string
+  readonly hash: NewPasswordHash
   readonly replaces: string
 }
 
@@ -29,10 +30,9 @@ interface NewPassword {
 export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
   const { database, principal, rawBody, signIns, passwords } = call
   if (!isJsonObject(rawBody)) return undefined
-  const [wanted, given] = [rawBody['password'], rawBody['currentPassword']].map((text) =>
-    Password.safeParse(text),
-  )
-  if (!wanted?.success || !given?.success) return undefined
+  const wanted = Password.safeParse(rawBody['password'])
+  const given = CurrentPassword.safeParse(rawBody['currentPassword'])
+  if (!wanted.success || !given.success) return undefined
   const stored = database.one<{ password_hash: string | null }>(
     sql`select password_hash from users where id = ${principal.userId}`,
   )?.password_hash
@@ -50,10 +50,11 @@ export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
 export function updateOwn(call: Call<typeof users.updateProfile>): CurrentUser {
   const { database, now } = call
   const current = getOwn(call)
-  const input = resourceOf(call, OwnInput, CurrentUser, current)
-  requireVersion(call, current.version)
   // What `prepareOwn` made of this very call.
-  const hash = stillReplaces(call, call.prepared as NewPassword | undefined)
+  const prepared = call.prepared as NewPassword | undefined
+  const input = resourceOf(call, OwnInput, CurrentUser, current, commonPasswordFaults(prepared?.hash))
+  requireVersion(call, current.version)
+  const hash = stillReplaces(call, prepared)
   if (input.password !== null && hash === null) {
     const detail = 'must be the current password; if you have none, an admin can set one'
     throw invalid([{ pointer: '#/currentPassword', code: 'wrong_password', detail }])
@@ -74,7 +75,7 @@ export function updateOwn(call: Call<typeof users.updateProfile>): CurrentUser {
 /** The hash of a new password, as long as the one that was proven is the current one; else null. */
 function stillReplaces({ database, principal }: Call, prepared: NewPassword | undefined): string | null {
   if (!prepared) return null
-  const { hash, replaces } = prepared
+  const { hash = null, replaces } = prepared
   const same = database.one(
     sql`select 1 from users where id = ${principal.userId} and password_hash = ${replaces}`,
   )

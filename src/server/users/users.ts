@@ -1,13 +1,13 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
-import { Password, User, UserInput, users } from '../../contract/users.ts'
-import { callerOf } from '../access/passwords.ts'
+import { User, UserInput, users } from '../../contract/users.ts'
 import { page } from '../database/keyset.ts'
 import { requireUnique } from '../database/unique.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { invalid } from '../problem/problem-error.ts'
+import { commonPasswordFaults, type NewPasswordHash, newPasswordHash } from './new-password.ts'
 import { getOwn, prepareOwn, updateOwn } from './own-profile.ts'
 import { endAccess, endKeys } from './user-access.ts'
 import { eraseUser } from './user-erasure.ts'
@@ -46,13 +46,14 @@ export const userRoutes = routesOf(users, {
 
   get: (call) => toUser(findUser(call.database, call.params.userId, onlyUserOf(call))),
 
-  create: { prepare: (call) => hashOf(call, call.rawBody), handle: createUser },
+  create: { prepare: (call) => newPasswordHash(call, call.rawBody), handle: createUser },
 
   batch: {
-    prepare: (call) => Promise.all(readBatch(call.rawBody, 'fail').items.map((item) => hashOf(call, item))),
+    prepare: (call) =>
+      Promise.all(readBatch(call.rawBody, 'fail').items.map((item) => newPasswordHash(call, item))),
     handle(call) {
       const { items, onExists } = readBatch(call.rawBody, 'fail')
-      const hashes = call.prepared as readonly (string | undefined)[]
+      const hashes = call.prepared as readonly NewPasswordHash[]
       return runBatch(call, items, (item, index) => {
         const one = { ...item, prepared: hashes[index] }
         return upsert(
@@ -66,7 +67,7 @@ export const userRoutes = routesOf(users, {
   },
 
   update: {
-    prepare: (call) => hashOf(call, call.rawBody),
+    prepare: (call) => newPasswordHash(call, call.rawBody),
     handle: (call) => updateUser(call, call.params.userId),
   },
 
@@ -90,7 +91,7 @@ export const userRoutes = routesOf(users, {
 })
 
 function createUser(call: Call): User {
-  const input = resourceOf(call, UserInput, User)
+  const input = resourceOf(call, UserInput, User, {}, commonPasswordFaults(preparedHash(call)))
   if (input.status === 'deleted') {
     throw invalid([{ pointer: '#/status', code: 'invalid_choice', detail: 'must be active or suspended' }])
   }
@@ -101,14 +102,14 @@ function createUser(call: Call): User {
     insert into users (id, external_id, email, email_key, username, role, status, profile, password_hash, managed_by,
                        version, created_at, updated_at)
     values (${id}, ${input.externalId}, ${input.email}, ${input.email.toLowerCase()}, ${input.username}, ${input.role},
-            ${input.status}, ${JSON.stringify(input.profile)}, ${passwordHash(call)}, ${input.managedBy}, 1,
+            ${input.status}, ${JSON.stringify(input.profile)}, ${preparedHash(call) ?? null}, ${input.managedBy}, 1,
             ${call.now}, ${call.now})`)
   return toUser(findUser(call.database, id))
 }
 
 function updateUser(call: Call, reference: string): User {
   const current = toUser(findUser(call.database, reference))
-  const input = resourceOf(call, UserInput, User, current)
+  const input = resourceOf(call, UserInput, User, current, commonPasswordFaults(preparedHash(call)))
   requireVersion(call, current.version)
   requireMayChange(call, current, input)
   requireUnique(call.database, 'users', input, current.id)
@@ -118,7 +119,7 @@ function updateUser(call: Call, reference: string): User {
     update users set
       external_id = ${input.externalId}, email = ${input.email}, email_key = ${input.email.toLowerCase()},
       username = ${input.username}, role = ${input.role}, status = ${input.status},
-      profile = ${JSON.stringify(input.profile)}, password_hash = coalesce(${passwordHash(call)}, password_hash),
+      profile = ${JSON.stringify(input.profile)}, password_hash = coalesce(${preparedHash(call) ?? null}, password_hash),
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
     where id = ${current.id} and version = ${current.version}`)
   if (password !== null || input.status !== 'active') endAccess(call.database, current.id, call.now)
@@ -144,15 +145,9 @@ function isIdentifier(value: unknown): value is string {
   return typeof value === 'string' && value.length <= 512
 }
 
-function passwordHash({ prepared }: Call): string | null {
-  return typeof prepared === 'string' ? prepared : null
-}
-
-async function hashOf({ principal, passwords }: Call, body: unknown): Promise<string | undefined> {
-  // What is no password, or not the caller's to set, is refused later on: hashing it would be work for nothing.
-  if (!principal.scopes.includes('admin')) return undefined
-  const password = Password.safeParse(isJsonObject(body) ? body['password'] : undefined)
-  return password.success ? passwords.hash(callerOf(principal), password.data) : undefined
+/** What `prepare` made of the password in this call's body. */
+function preparedHash({ prepared }: Call): NewPasswordHash {
+  return prepared as NewPasswordHash
 }
 
 function contains(part: string): Sql {

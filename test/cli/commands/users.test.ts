@@ -293,6 +293,8 @@ describe('set-password', () => {
     ['two lines', set, { stdin: `${password}\nmore` }, 'it has more than one line'],
     ['too few characters', set, { stdin: 'short' }, 'The password must have 12 to 256 characters'],
     ['too many', set, { stdin: 'a'.repeat(257) }, 'The password must have 12 to 256 characters'],
+    ['one character', set, { stdin: 'a'.repeat(12) }, 'The password must not be one character repeated'],
+    ['a common one', set, { stdin: 'qwertyuiop12' }, 'password must not be one of the most common passwords'],
     ['a zero byte', set, { stdin: 'correct\0horse battery' }, 'password'],
     [
       'a body from standard input besides',

@@ -46,10 +46,14 @@ export interface Tokens {
   readonly scope: string
 }
 
-/** Gives a user the password of all; stored as every password is, but cheap to check. */
-export function givePassword({ database }: Pick<TestAcademy, 'database'>, userId: string): void {
+/** Gives a user a password, that of all unless told otherwise; stored as every password is, but cheap to check. */
+export function givePassword(
+  { database }: Pick<TestAcademy, 'database'>,
+  userId: string,
+  given = password,
+): void {
   const salt = Buffer.from('salt')
-  const derived = scryptSync(password, salt, 32, { N: 2, r: 1, p: 1 })
+  const derived = scryptSync(given, salt, 32, { N: 2, r: 1, p: 1 })
   const stored = ['scrypt', 2, 1, 1, salt.toString('base64url'), derived.toString('base64url')].join('$')
   database.run(sql`update users set password_hash = ${stored} where id = ${userId}`)
 }
