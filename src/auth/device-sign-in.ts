@@ -71,7 +71,7 @@ async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignI
       { scope: scopes.join(' ') },
       { [customFetch]: fetch, [allowInsecureRequests]: true, signal },
     )
-    if (!server.published && [404, 405, 501].includes(response.status)) throw notOffered(issuer)
+    if (!server.published && isNowhere(response)) throw notOffered(issuer)
     return readAnswer(endpoint, response)
   })
   const startMs = now()
@@ -103,6 +103,12 @@ async function begin({ server, client, scopes, fetch, signal, now }: DeviceSignI
     endMs: startMs + lifetimeSeconds * 1000,
     place: placed.place,
   }
+}
+
+/** True for the answer of a platform that has nothing where this one was guessed: a refusal of the path, or its web page. */
+function isNowhere({ status, headers }: Response): boolean {
+  const isPage = /^text\/html\b/i.test(headers.get('content-type') ?? '')
+  return [404, 405, 501].includes(status) || (isPage && status < 500)
 }
 
 function notOffered(issuer: string): SignInError {

@@ -16,7 +16,7 @@ export interface MigrationContext {
 type Migration = (database: Database, context: MigrationContext) => void
 
 /** In order; the number of those applied is the database's version. Append only. */
-const migrations: readonly Migration[] = [createAcademy, addSignIn, addSuccessors]
+const migrations: readonly Migration[] = [createAcademy, addSignIn, addSuccessors, addKeysByUser]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
 const firstUserEmail = 'admin@academy.local'
@@ -92,4 +92,9 @@ function addSignIn(database: Database, { now }: MigrationContext): void {
 /** What a refresh token was exchanged for, so that an answer that was lost can be asked for once more. */
 function addSuccessors(database: Database): void {
   database.run(sql`alter table refresh_tokens add column successor text`)
+}
+
+/** The keys of one user, who may be deleted. */
+function addKeysByUser(database: Database): void {
+  database.run(sql`create index api_keys_by_user on api_keys (user_id)`)
 }

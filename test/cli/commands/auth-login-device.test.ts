@@ -220,8 +220,13 @@ describe('auth login --device', () => {
     desk,
   }) => {
     const { device_authorization_endpoint: _, ...others } = metadata
-    for (const answer of [{ body: others }, { status: 404 }]) {
+    for (const [answer, guessed] of [
+      [{ body: others }, { status: 404 }],
+      [{ status: 404 }, { status: 404 }],
+      [{ status: 404 }, page],
+    ] as const) {
       desk.school.scripts.set(wellKnown, answer)
+      desk.school.scripts.set('/oauth/device_authorization', guessed)
       const ran = await login(desk)
       expectFailed(
         desk,

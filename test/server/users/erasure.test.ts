@@ -110,6 +110,7 @@ test('traces that an earlier version left are gone once the academy was opened',
     delete from before;
     drop table before;
     alter table refresh_tokens drop column successor;
+    drop index api_keys_by_user;
     pragma user_version = 2`)
   old.close()
   expect(traces(directory.path)).toEqual(['augusta.byron'])
