@@ -29,7 +29,7 @@ async function assertSuccess(
 ): Promise<void> {
   const status = statusOfFailure(body)
   if (status === null) return
-  const error = await refuse(target, { ...reply, status: status.said, body: JSON.stringify(body) })
+  const error = await refuse(target, { ...reply, status: status.said, body: textOf(body) })
   if (status.certain || !(error instanceof ApiError)) throw error
   // No status is known but that of a success, which it is not.
   throw new ApiError(target, { ...error, detail: error.detail, status: reply.status, code: 'failed' })
@@ -74,6 +74,10 @@ async function readRemark(target: Target, reply: HttpResponse, refuse: Refuse): 
 export async function assertNoFailure(target: Target, reply: HttpResponse, refuse: Refuse): Promise<void> {
   if (!/\bjson$/.test(mediaTypeOf(reply))) return
   await readRemark(target, reply, refuse)
+}
+
+function textOf(body: unknown): string {
+  return JSON.stringify(body, (_, member: unknown) => (typeof member === 'bigint' ? String(member) : member))
 }
 
 function valueIn(text: string): unknown {

@@ -15,29 +15,32 @@ export interface FailureStatus {
   readonly certain: boolean
 }
 
+/** Members that tell an error; Moodle has the exception and its code. */
+const telling = ['error', 'errors', 'exception', 'fault', 'errorcode', 'errcode', 'errormessage', 'errormsg']
+const worked = ['success', 'ok', 'succeeded']
+
 /**
- * The failure that a body tells of, though its status is one of success: by `success: false`, `error` or `errors`;
- * null where it tells of none. A thing may have such fields of its own: one with an id is a thing, and a `status` counts
- * only where nothing else is there.
+ * The failure that a body tells of, though its status is one of success: by `success: false`, `error`, `errors` and
+ * their relatives; null where it tells of none. A thing may have errors of its own: one with an id is a thing, and a
+ * `status` counts only where nothing else is there.
  */
 export function statusOfFailure(body: unknown): FailureStatus | null {
   if (!isJsonObject(body)) return null
   const said = new Map(Object.entries(body).map(([name, value]) => [bareName(name), value]))
-  if (said.has('id') || said.has('uuid')) return null
   const status = statusIn(body, said)
+  const isThing = [said.get('id'), said.get('uuid')].some((id) => id !== undefined && id !== null)
   const bare = [...said].every(([name, value]) => value === null || isRemark(name) || explanations.has(name))
   const failing =
-    said.get('success') === false ||
-    said.get('ok') === false ||
-    isSaid(said.get('error')) ||
-    isSaid(said.get('errors')) ||
+    worked.some((name) => /^(false|no|0)$/i.test(String(said.get(name)))) ||
+    (!isThing && telling.some((name) => isSaid(said.get(name)))) ||
     (bare && (status !== null || failed.test(String(said.get('status') ?? ''))))
   return failing ? { said: status ?? 422, certain: status !== null } : null
 }
 
-/** True for what tells an error: neither nothing, nor false, nor a count. */
+/** True for what tells an error: neither nothing, nor a word for nothing, nor a count. */
 function isSaid(value: unknown): boolean {
-  if (typeof value === 'string' || Array.isArray(value)) return value.length > 0
+  if (typeof value === 'string') return !/^(|0|false|no|none|null|ok)$/i.test(value)
+  if (Array.isArray(value)) return value.length > 0
   return value === true || (isJsonObject(value) && Object.keys(value).length > 0)
 }
 

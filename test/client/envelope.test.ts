@@ -36,7 +36,10 @@ test('envelopes without end are left alone', () => {
 
 test.each([
   [{ success: false }, 422],
-  [{ ok: false, id: null }, null],
+  [{ ok: false, id: 7 }, 422],
+  [{ success: 'false' }, 422],
+  [{ id: null, error: 'Not allowed' }, 422],
+  [{ exception: 'moodle_exception', errorcode: 'invalidtoken', message: 'Invalid token' }, 422],
   [{ error: 'Not allowed' }, 422],
   [{ error: { code: 404, message: 'Not found' } }, 404],
   [{ errors: [{ title: 'No' }] }, 422],
@@ -55,6 +58,7 @@ test.each([
   { id: 5, error: 'timed out' },
   { title: 'Not found', code: 404, credits: 3 },
   { imported: 3, errors: 0 },
+  { id: null, title: 'x', error: 'none', errorcode: '0' },
 ])('%j is no failure', (body) => {
   expect(statusOfFailure(body)).toBeNull()
 })
