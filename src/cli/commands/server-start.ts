@@ -35,8 +35,10 @@ type Options = ReturnType<typeof serveOptions> & { readonly database: string }
 
 async function start(context: Context, given: Given): Promise<void> {
   const { io, settings, directories, output } = context
-  const options: Options = { database: servedDatabase(context), ...serveOptions(given) }
+  const options: Options = { database: servedDatabase(context), ...serveOptions(given, settings) }
   const { database, host, port } = options
+  const { tlsFiles } = await import('../local-server/tls-files.ts')
+  const tls = tlsFiles(context, given)
   const detached = given.flags['detach'] === true
   if (detached && (await tellRunning(context, database))) return
   if (settings.dryRun.value) return output.note(`Would serve ${database} on ${host}, port ${port}`)
@@ -57,6 +59,7 @@ async function start(context: Context, given: Given): Promise<void> {
   const server = await serve({
     ...options,
     path: database,
+    tls,
     // What is kept off the screen would be lost: a password can be set at any time, by `users set-password`.
     firstPassword: keyFile === null,
     adminKey: keyFile?.missing === true,

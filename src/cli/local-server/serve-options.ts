@@ -1,3 +1,6 @@
+import { isLoopback } from '../../client/base-url.ts'
+import { isNetwork } from '../../codec/network-text.ts'
+import type { Settings } from '../../config/settings.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Given } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
@@ -28,6 +31,25 @@ export const serveFlags: readonly Flag[] = [
     summary: 'URL where others reach the server (default its own address)',
   },
   {
+    name: 'tls-cert',
+    kind: 'text',
+    placeholder: 'path',
+    summary: 'Certificate with its chain (PEM), to serve https; requires --tls-key',
+  },
+  {
+    name: 'tls-key',
+    kind: 'text',
+    placeholder: 'path',
+    summary: 'Private key of the certificate (PEM, without a passphrase)',
+  },
+  {
+    name: 'trusted-proxy',
+    kind: 'words',
+    placeholder: 'address,…',
+    summary:
+      'Proxies, such as 10.0.0.0/8, whose Forwarded and X-Forwarded-For name the client (default none)',
+  },
+  {
     name: 'cors-origin',
     kind: 'words',
     placeholder: 'origin,…',
@@ -54,8 +76,11 @@ export const serveFlags: readonly Flag[] = [
   { name: 'detach', kind: 'switch', summary: 'Run in the background, and return once the server is ready' },
 ]
 
-/** What the flags of `server start` ask of the server. Throws a UsageError on a value that cannot be taken. */
-export function serveOptions({ flags }: Given) {
+/**
+ * What the flags of `server start` ask of the server. Throws a UsageError on a value that cannot be taken, and where
+ * others could read on its way what is sent to the server.
+ */
+export function serveOptions({ flags }: Given, { insecureHttp }: Pick<Settings, 'insecureHttp'>) {
   checkChoices(serveFlags, flags)
   const port = Number(flags['port'] ?? 4700)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
@@ -79,16 +104,40 @@ export function serveOptions({ flags }: Given) {
       `--cors-origin must be an origin such as https://app.example.org, not ${JSON.stringify(odd)}`,
     )
   }
+  const trustedProxies = words(flags['trusted-proxy'])
+  const none = trustedProxies.find((proxy) => !isNetwork(proxy))
+  if (none !== undefined) {
+    throw new UsageError(
+      `--trusted-proxy must be an IP address or a network such as 10.0.0.0/8, not ${JSON.stringify(none)}`,
+    )
+  }
+  const host = String(flags['host'] ?? '127.0.0.1')
+  const isTls = flags['tls-cert'] !== undefined || publicUrl?.startsWith('https:') === true
+  if (!isTls && !isLoopbackHost(host) && !insecureHttp.value) throw unencrypted(host)
   return {
-    host: String(flags['host'] ?? '127.0.0.1'),
+    host,
     port,
     allowHosts: words(flags['allow-host']),
     publicUrl,
     corsOrigins,
     perMinute,
+    trustedProxies,
   }
 }
 
 function words(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : []
+}
+
+function isLoopbackHost(host: string): boolean {
+  const url = `http://${host.includes(':') ? `[${host}]` : host}`
+  return URL.canParse(url) && isLoopback(url)
+}
+
+function unencrypted(host: string): UsageError {
+  return new UsageError(`Refusing to serve on ${host} over unencrypted http`, {
+    code: 'insecure_http',
+    why: ['Others on the network could read passwords and API keys'],
+    hint: 'Use --tls-cert and --tls-key, or --public-url https://… behind a proxy, or --insecure-http to allow it',
+  })
 }

@@ -26,6 +26,7 @@ export async function serving(
 
 /** True when a server is what answers there: after a restart of the machine, the process id may be anybody's. */
 export async function isServing({ io }: Pick<Context, 'io'>, { address }: RunningServer): Promise<boolean> {
+  if (address.startsWith('https:')) return answersTls(address)
   const { createUndiciTransport } = await import('../../client/undici.ts')
   const network = createUndiciTransport({ env: {}, connectTimeoutMs: 2000 })
   try {
@@ -37,6 +38,23 @@ export async function isServing({ io }: Pick<Context, 'io'>, { address }: Runnin
   } finally {
     await network.close()
   }
+}
+
+/** Nothing secret is asked, and the certificate names the host by which others reach it, not this address. */
+async function answersTls(address: string): Promise<boolean> {
+  const { get } = await import('node:https')
+  return new Promise((resolve) => {
+    const request = get(
+      `${address}/health`,
+      { rejectUnauthorized: false, timeout: 2000, agent: false },
+      (reply) => {
+        reply.resume()
+        resolve('x-request-id' in reply.headers)
+      },
+    )
+    request.once('timeout', () => request.destroy())
+    request.once('error', () => resolve(false))
+  })
 }
 
 /** Ends a server and waits until it has gone. Throws a CommandError when it does not go. */

@@ -19,7 +19,9 @@ export function drainOf(server: Server): (limitMs: number) => Promise<void> {
     if (stopping && before + change === 0) socket.destroySoon()
   }
 
-  server.on('connection', (socket: Socket) => {
+  // What requests come on over TLS is not the connection itself: one that has not agreed on TLS is not followed, and
+  // ends with the time it has for that.
+  server.on('addContext' in server ? 'secureConnection' : 'connection', (socket: Socket) => {
     waiting.set(socket, 0)
     socket.once('close', () => waiting.delete(socket))
   })

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
+import type { ClientAddress } from './client-address.ts'
 
 /** Told of a response that could not be given to its end: its head may have gone out as a success. */
 export type OnBroken = (request: HttpRequest, response: HttpResponse | undefined, cause: unknown) => void
@@ -12,9 +13,10 @@ const lingerMs = 1_000
 export function nodeListener(
   handle: Transport,
   onBroken: OnBroken,
+  addressOf: ClientAddress = (peer) => peer,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> {
   return async (incoming, outgoing) => {
-    const request = requestOf(incoming)
+    const request = requestOf(incoming, addressOf)
     let response: HttpResponse | undefined
     try {
       response = await handle(request)
@@ -27,14 +29,14 @@ export function nodeListener(
   }
 }
 
-function requestOf(incoming: IncomingMessage): HttpRequest {
+function requestOf(incoming: IncomingMessage, addressOf: ClientAddress): HttpRequest {
   const { method = 'GET', headers, url = '/', socket } = incoming
   const request = {
     method,
-    url: `http://${headers.host ?? 'localhost'}${url}`,
+    url: `${'encrypted' in socket ? 'https' : 'http'}://${headers.host ?? 'localhost'}${url}`,
     // Only set-cookie would be several lines, and nobody reads that of a request.
     headers: headers as Record<string, string>,
-    address: socket.remoteAddress ?? 'unknown',
+    address: addressOf(socket.remoteAddress ?? 'unknown', headers),
   }
   if (method === 'GET' || method === 'HEAD') return request
   // Whoever stops reading still has to be answered, which takes the connection.

@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Transport } from '../../contract/http.ts'
@@ -11,10 +11,12 @@ import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
 import { allRoutes } from '../routes.ts'
+import { clientAddressOf } from './client-address.ts'
 import { withCors } from './cors.ts'
 import { drainOf } from './drain.ts'
 import { nodeListener } from './node-adapter.ts'
 import { allowedHosts, checkRawRequest, sendRaw, sendRefusal } from './raw-request.ts'
+import { createSocketServer, slowClientTimeouts, strictTransportOf, type TlsFiles } from './socket-server.ts'
 
 /** How to serve an academy on a socket. */
 export interface ServeOptions {
@@ -30,6 +32,10 @@ export interface ServeOptions {
   readonly corsOrigins: readonly string[]
   /** Requests a minute for each credential; 0 for no limit. */
   readonly perMinute: number
+  /** Proxies, by address or network, that are believed when they tell where a request comes from. */
+  readonly trustedProxies?: readonly string[]
+  /** What to serve https with; plain http without. */
+  readonly tls?: TlsFiles | undefined
   /** True to give the first admin a password where there is none, which takes a tenth of a second. */
   readonly firstPassword?: boolean
   /** True to make an admin key for an academy that is not new, too. */
@@ -60,14 +66,6 @@ export interface RunningServer {
 const drainMs = 30_000
 const stalledMs = 120_000
 
-// Node's own are 60 s, 300 s and a check every 30 s: enough for a few hundred idle sockets to hold a server.
-const slowClientTimeouts = {
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  keepAliveTimeout: 5_000,
-  connectionsCheckingInterval: 1_000,
-}
-
 /** Serves an academy over HTTP; throws DatabaseError, and the listen error of a port that is taken. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { path, perMinute, writeLog, now = () => new Date(), timeouts = slowClientTimeouts } = options
@@ -78,8 +76,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const allowed = allowedHosts(options)
   let listener: ReturnType<typeof nodeListener> | undefined
   let stopped: Promise<void> | undefined
-  // Node would answer a missing Host by itself, without problem details.
-  const server = createServer({ ...timeouts, requireHostHeader: false }, (incoming, outgoing) => {
+  const strictTransport = strictTransportOf(options)
+  const server = createSocketServer(options.tls, timeouts, (incoming, outgoing) => {
+    const secure = strictTransport(incoming.headers.host)
+    for (const name in secure) outgoing.setHeader(name, secure[name] ?? '')
     const refusal = checkRawRequest(incoming, allowed)
     if (stopped) outgoing.setHeader('connection', 'close')
     if (refusal) sendRefusal(incoming, outgoing, refusal, newId('req'), now(), log)
@@ -89,7 +89,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   server.maxConnections = 500
   server.timeout = stalledMs
   const refuseRaw = (error: NodeJS.ErrnoException, socket: Duplex) =>
-    sendRaw(error, socket, newId('req'), now(), log)
+    // What is no TLS cannot be answered in TLS.
+    options.tls && error.code?.startsWith('ERR_SSL')
+      ? socket.destroy()
+      : sendRaw(error, socket, newId('req'), now(), log)
   server.on('clientError', refuseRaw)
   // Node would close the one without a word, and answer the other without problem details: an expectation may be
   // ignored (RFC 9110 §10.1.1).
@@ -113,17 +116,20 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     endpoints,
   )
   const { handle, ended } = followed(app)
-  listener = nodeListener(withCors(handle, options.corsOrigins, newId), ({ method, url }, response, cause) =>
-    log({
-      time: now().toISOString(),
-      requestId: response?.headers['x-request-id'] ?? '',
-      method,
-      path: new URL(url).pathname,
-      status: 500,
-      durationMs: 0,
-      code: 'stream_broken',
-      cause,
-    }),
+  listener = nodeListener(
+    withCors(handle, options.corsOrigins, newId),
+    ({ method, url }, response, cause) =>
+      log({
+        time: now().toISOString(),
+        requestId: response?.headers['x-request-id'] ?? '',
+        method,
+        path: new URL(url).pathname,
+        status: 500,
+        durationMs: 0,
+        code: 'stream_broken',
+        cause,
+      }),
+    clientAddressOf(options.trustedProxies ?? []),
   )
   const stop = () => {
     stopped ??= drain(drainMs)
@@ -134,7 +140,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   try {
     const firstPassword = options.firstPassword ? await makeFirstPassword(database) : undefined
     const firstKey = created || options.adminKey ? await makeAdminKey(database, now, newId) : undefined
-    const address = urlOf(server, options.host)
+    const address = urlOf(server, options)
     return { url: options.publicUrl ?? address, address, firstKey, firstPassword, stop }
   } catch (error) {
     await stop()
@@ -188,8 +194,8 @@ function listen(server: Server, { host, port }: ServeOptions): Promise<void> {
   })
 }
 
-function urlOf(server: Server, host: string): string {
+function urlOf(server: Server, { host, tls }: ServeOptions): string {
   // A server that listens on host and port has an address object, not the path of a pipe.
   const { port } = server.address() as AddressInfo
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+  return `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }

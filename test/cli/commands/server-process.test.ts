@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { test as base, describe, expect, onTestFinished } from 'vitest'
 import { fillEnrollments } from '../../bench/seed.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
+import { selfSigned } from '../../helpers/certificate.ts'
 import { bin, type Ended, run } from '../../helpers/process.ts'
 
 /** A fresh home; servers that still run in it are ended with the test. */
@@ -41,7 +42,7 @@ describe('--detach', () => {
     expect(more).toEqual([''])
     const reply = await fetch(`${url}/v1/courses`, { headers: { authorization: `Bearer ${key}` } })
     expect(reply.status).toBe(200)
-    const log = /^note: Logging to (\S+); stop with: learnctl server stop --database '(.+)'\n$/.exec(
+    const log = /^note: Logging to (\S+); stop with: learnctl server stop --database '?([^'\n]+)'?\n$/.exec(
       started.stderr,
     )
     expect(log?.[2]).toBe(join(home, 'new.db'))
@@ -86,8 +87,28 @@ describe('--detach', () => {
     for (const url of urls) await expect(fetch(url)).rejects.toThrow()
   })
 
+  test('serves https to a client that trusts the certificate', async ({ home }) => {
+    const { cert, key } = selfSigned()
+    writeFileSync(join(home, 'cert.pem'), cert)
+    writeFileSync(join(home, 'key.pem'), key)
+    const flags = ['--tls-cert', 'cert.pem', '--tls-key', 'key.pem', '--key-file', 'api.key']
+    const { stdout } = await learnctl(home, ...start, ...flags)
+    const url = stdout.trim().replace('127.0.0.1', 'localhost')
+    expect(url).toMatch(/^https:/)
+    const env = { HOME: home, LEARNCTL_API_KEY: readFileSync(join(home, 'api.key'), 'utf8').trim() }
+    const list = (more: Record<string, string>) =>
+      run(process.execPath, [bin, 'courses', 'list', '--url', url, '--retries', '0'], {
+        cwd: home,
+        env: { ...env, ...more },
+      })
+    expect(await list({ NODE_EXTRA_CA_CERTS: join(home, 'cert.pem') })).toMatchObject({ code: 0 })
+    expect(await list({})).toMatchObject({ code: 7 })
+    expect((await learnctl(home, 'server', 'status')).stdout).toContain('https://127.0.0.1')
+    expect(await learnctl(home, 'server', 'stop', '--database', 'new.db')).toMatchObject({ code: 0 })
+  })
+
   test('tells at once why it cannot start', async ({ home }) => {
-    const taken = await learnctl(home, ...start, '--host', '192.0.2.1')
+    const taken = await learnctl(home, ...start, '--host', '192.0.2.1', '--insecure-http')
     expect(taken).toMatchObject({ code: 1, stdout: '' })
     expect(taken.stderr).toMatch(/^error: Cannot listen on 192\.0\.2\.1, port 0: E\w+\n$/)
     const unwritable = await learnctl(home, ...start, '--key-file', 'none/key.txt')

@@ -1,9 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
+import { selfSigned } from '../../helpers/certificate.ts'
 import { type Ran, type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 
@@ -243,6 +245,14 @@ describe('start', () => {
       '--cors-origin https://a.example/x',
       '--cors-origin must be an origin such as https://app.example.org, not "https://a.example/x"',
     ],
+    [
+      '--trusted-proxy 10.0.0.0/8,proxy.example',
+      '--trusted-proxy must be an IP address or a network such as 10.0.0.0/8, not "proxy.example"',
+    ],
+    ['--tls-cert cert.pem', '--tls-cert requires --tls-key'],
+    ['--tls-key key.pem', '--tls-key requires --tls-cert'],
+    ['--tls-cert cert.pem --tls-key key.pem', 'Cannot read --tls-cert cert.pem: not found'],
+    ['--tls-cert . --tls-key key.pem', 'Cannot read --tls-cert .: it is a directory'],
   ])('refuses %s in one line, and makes nothing', async ([flags = '', message = ''], { cli }) => {
     expect(await cli.run(`server start --database new.db ${flags}`)).toEqual({
       code: 2,
@@ -250,6 +260,66 @@ describe('start', () => {
       stderr: `error: ${message}\n`,
     })
     expect(readdirSync(cli.cwd)).toEqual([])
+  })
+
+  test('refuses a certificate or a key that cannot be used, in one line that says why', async ({ cli }) => {
+    const [good, other, old, early] = [
+      selfSigned(),
+      selfSigned(),
+      selfSigned('2019-01-01', '2020-01-01'),
+      selfSigned('2110-01-01'),
+    ]
+    const write = (name: string, text: string) => writeFileSync(join(cli.cwd, name), text)
+    for (const [name, { cert }] of Object.entries({ good, old, early })) write(`${name}.pem`, cert)
+    for (const [name, { key }] of Object.entries({ good, other, old, early })) write(`${name}.key`, key)
+    const locked = generateKeyPairSync('ec', {
+      namedCurve: 'prime256v1',
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem', cipher: 'aes-128-cbc', passphrase: 'open sesame' },
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+    })
+    write('locked.key', locked.privateKey)
+    write('noise.pem', 'no certificate')
+    const refusals = [
+      ['noise.pem', 'good.key', '--tls-cert noise.pem is not a certificate in PEM format'],
+      ['good.pem', 'noise.pem', '--tls-key noise.pem is not a private key in PEM format'],
+      ['good.pem', 'locked.key', '--tls-key locked.key is protected by a passphrase, which is not supported'],
+      ['good.pem', 'other.key', '--tls-key other.key does not belong to the certificate good.pem'],
+      ['old.pem', 'old.key', '--tls-cert old.pem expired on 2020-01-01'],
+      ['early.pem', 'early.key', '--tls-cert early.pem is not valid before 2110-01-01'],
+    ] as const
+    for (const [cert, key, message] of refusals) {
+      expect(
+        await cli.run(`server start --database new.db --port 0 --tls-cert ${cert} --tls-key ${key}`),
+      ).toEqual({ code: 2, stdout: '', stderr: `error: ${message}\n` })
+    }
+    expect(existsSync(join(cli.cwd, 'new.db'))).toBe(false)
+  })
+
+  test('serves plain http to others only where that is asked for', async ({ cli }) => {
+    expect(await cli.run('server start --database new.db --port 0 --host 0.0.0.0')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `error: Refusing to serve on 0.0.0.0 over unencrypted http
+  Others on the network could read passwords and API keys
+  hint: Use --tls-cert and --tls-key, or --public-url https://… behind a proxy, or --insecure-http to allow it
+`,
+    })
+    for (const host of [
+      '0.0.0.0 --public-url http://learn.example.org',
+      '::',
+      '192.0.2.1',
+      'learn.example.org',
+    ]) {
+      const { code } = await cli.run(`server start --database new.db --port 0 --host ${host}`)
+      expect(code, host).toBe(2)
+    }
+    for (const flags of [
+      '--host 0.0.0.0 --insecure-http',
+      '--host 0.0.0.0 --public-url https://learn.example.org',
+      '--host localhost',
+    ]) {
+      await (await serve(cli, `--database new.db ${flags}`)).stop()
+    }
   })
 
   test('on a port that is in use says how to go on, and is not listed', async ({ cli }) => {
@@ -267,7 +337,9 @@ describe('start', () => {
   })
 
   test('on an address that is not of this machine says so', async ({ cli }) => {
-    const { code, stdout, stderr } = await cli.run('server start --database new.db --port 0 --host 192.0.2.1')
+    const { code, stdout, stderr } = await cli.run(
+      'server start --database new.db --port 0 --host 192.0.2.1 --insecure-http',
+    )
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^error: Cannot listen on 192\.0\.2\.1, port 0: E\w+\n$/)
   })
