@@ -7,6 +7,7 @@ import { otherVariables } from '../src/cli/help/help-topics.ts'
 import { nouns } from '../src/cli/program/nouns.ts'
 import { exitCodes } from '../src/cli/terminal/exit-codes.ts'
 import { type Setting, settings } from '../src/config/setting.ts'
+import { documentExamplesFile, documentExamplesText } from './contract/document-examples.ts'
 import { host } from './helpers/host.ts'
 import { root } from './helpers/process.ts'
 
@@ -164,5 +165,7 @@ function spaced(name: string): string {
 }
 
 if (import.meta.main) {
+  // First: the manual shows these examples.
+  writeFileSync(join(root, documentExamplesFile), await documentExamplesText())
   for (const file of manual) writeFileSync(join(root, file), await withReference(file))
 }

@@ -1,5 +1,6 @@
-import type { Person, TestAcademy } from '../helpers/academy.ts'
+import { readExampleData } from '../../src/cli/quickstart/example-data.ts'
 import { giveGrant } from '../helpers/grant.ts'
+import { minute, type Person, type TestAcademy } from '../helpers/test-academy.ts'
 
 /** One request that succeeds, as it is written in a manual: `{names}` stand for what `furnish` made. */
 export interface Example {
@@ -7,67 +8,89 @@ export interface Example {
   readonly body?: unknown
 }
 
+const assignment = {
+  type: 'assignment',
+  title: 'TMA 1753',
+  passingScore: 40,
+  weight: 20,
+  questions: [{ type: 'essay', prompt: 'Discuss the second block of the module', points: 100 }],
+}
+
 /** An example for each operation, by the operation's id. */
 export const examples: Readonly<Record<string, Example>> = {
-  'courses.list': { request: 'GET /v1/courses?status=published&sort=title&include_total=true' },
+  'courses.list': { request: 'GET /v1/courses?status=published,archived&sort=title&include_total=true' },
   'courses.get': { request: 'GET /v1/courses/{courseId}' },
   'courses.create': {
     request: 'POST /v1/courses',
     body: {
-      title: 'Rhetoric',
-      description: 'How to speak in public',
-      difficulty: 'advanced',
-      learningObjectives: ['Hold a speech'],
-      modules: [{ title: 'Invention' }, { title: 'Delivery' }],
-      assessmentCriteria: { moveOn: 'Passed', weights: [{ name: 'Speech', weight: 100 }] },
-      adaptiveDifficulty: { enabled: true, minLevel: 'beginner', maxLevel: 'expert' },
-      tags: ['speech'],
+      externalId: 'AAA-2014J',
+      title: 'Module AAA, presentation 2014J',
+      description: 'Open University module AAA, started on 2014-10-01, 269 days long.',
+      difficulty: 'intermediate',
+      learningObjectives: ['Write an assignment that a tutor marks'],
+      modules: [{ title: 'Block 1' }, { title: 'Block 2' }],
+      assessmentCriteria: {
+        passingScore: 40,
+        moveOn: 'CompletedAndPassed',
+        weights: [{ name: 'Tutor marked assessments', weight: 100 }],
+      },
+      tags: ['open-university'],
       language: 'en',
-      durationMinutes: 600,
     },
   },
-  'courses.update': { request: 'PUT /v1/courses/{courseId}', body: { difficulty: 'expert' } },
+  'courses.update': {
+    request: 'PUT /v1/courses/{courseId}',
+    body: { durationMinutes: 9600, assessmentCriteria: { passingScore: 45 } },
+  },
   'courses.delete': { request: 'DELETE /v1/courses/{courseId}?force=true' },
   'courses.versions': { request: 'GET /v1/courses/{courseId}/versions' },
   'courses.version': { request: 'GET /v1/courses/{courseId}/versions/{version}' },
   'courses.diff': { request: 'GET /v1/courses/{courseId}/versions/{version}/diff' },
   'courses.restore': { request: 'POST /v1/courses/{courseId}/versions/{version}/restore' },
 
-  'lessons.list': { request: 'GET /v1/lessons?course_id={courseId}' },
+  'lessons.list': { request: 'GET /v1/lessons?course_id={courseId}&status=published' },
   'lessons.get': { request: 'GET /v1/lessons/{lessonId}' },
   'lessons.create': {
     request: 'POST /v1/lessons',
     body: {
       courseId: '{courseId}',
-      title: 'Fallacies',
+      externalId: 'AAA-2013J-1753',
+      title: 'Second assignment',
       contentBlocks: [
-        { type: 'markdown', body: '# Ad hominem' },
-        { type: 'video', url: 'https://media.example/fallacies.mp4', durationSeconds: 300 },
+        { type: 'markdown', title: 'What to do', body: 'Write **1,500 words** on the second block.' },
+        { type: 'video', url: 'https://media.example.org/block-2.mp4', durationSeconds: 300 },
       ],
-      assessments: [
-        {
-          type: 'quiz',
-          title: 'Name it',
-          questions: [{ type: 'true_false', prompt: 'Is it sound?', answer: false }],
-        },
-      ],
+      assessments: [assignment],
     },
   },
-  'lessons.update': { request: 'PUT /v1/lessons/{lessonId}', body: { status: 'draft' } },
+  'lessons.update': { request: 'PUT /v1/lessons/{lessonId}', body: { status: 'draft', description: null } },
   'lessons.delete': { request: 'DELETE /v1/lessons/{lessonId}' },
 
-  'users.list': { request: 'GET /v1/users?role=learner&q=ada' },
+  'users.list': { request: 'GET /v1/users?role=learner&q=oulad' },
   'users.get': { request: 'GET /v1/users/{userId}' },
   'users.create': {
     request: 'POST /v1/users',
     body: {
-      email: 'grace@school.example',
-      role: 'teacher',
-      profile: { firstName: 'Grace', learningPreferences: { pace: 'fast', languages: ['en', 'de-AT'] } },
+      externalId: '65002',
+      email: 'oulad-65002@example.org',
+      role: 'student',
+      profile: { timezone: 'Europe/London', learningPreferences: { pace: 'self_paced', languages: ['en'] } },
     },
   },
-  'users.batch': { request: 'POST /v1/users/batch', body: { items: [{ email: 'alan@school.example' }, {}] } },
-  'users.update': { request: 'PUT /v1/users/{userId}', body: { profile: { displayName: 'Ada L.' } } },
+  'users.batch': {
+    request: 'POST /v1/users/batch',
+    body: {
+      items: [
+        { externalId: '31604', email: 'oulad-31604@example.org' },
+        { externalId: '11391', email: 'oulad-11391@example.org' },
+      ],
+      onExists: 'fail',
+    },
+  },
+  'users.update': {
+    request: 'PUT /v1/users/{userId}',
+    body: { profile: { displayName: 'Learner 11391', learningPreferences: { captions: true } } },
+  },
   'users.delete': { request: 'DELETE /v1/users/{userId}?erase=true' },
   'users.profile': { request: 'GET /v1/user/profile' },
   'users.updateProfile': {
@@ -83,7 +106,10 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'enrollments.batch': {
     request: 'POST /v1/enrollments/batch',
-    body: { items: [{ courseId: '{courseId}', userId: '{learnerId}' }], onExists: 'skip' },
+    body: {
+      items: [{ courseId: '{courseId}', userId: '{learnerId}', enrolledAt: '2013-04-25T00:00:00Z' }],
+      onExists: 'skip',
+    },
   },
   'enrollments.update': { request: 'PUT /v1/enrollments/{enrollmentId}', body: { status: 'inactive' } },
   'enrollments.delete': { request: 'DELETE /v1/enrollments/{enrollmentId}' },
@@ -91,16 +117,27 @@ export const examples: Readonly<Record<string, Example>> = {
   'progress.list': { request: 'GET /v1/learners/{learnerId}/progress?course_id={courseId}' },
   'progress.set': {
     request: 'PUT /v1/learners/{learnerId}/progress',
-    body: { courseId: '{courseId}', completionPercentage: 75, lastAccessed: '2026-03-01T13:00:00+01:00' },
+    body: { courseId: '{courseId}', completionPercentage: 75, lastAccessed: '2014-01-10T13:00:00+01:00' },
   },
   'progress.history': { request: 'GET /v1/learners/{learnerId}/progress/history?course_id={courseId}' },
   'progress.batch': {
     request: 'POST /v1/progress/batch',
-    body: { items: [{ learnerId: '{learnerId}', courseId: '{courseId}', completionPercentage: 100 }] },
+    body: {
+      items: [
+        {
+          learnerId: 'ext:28400',
+          courseId: '{courseId}',
+          completionPercentage: 100,
+          lastAccessed: '2014-01-30T00:00:00Z',
+        },
+        { learnerId: '{learnerId}', courseId: 'ext:BBB-2013J', completionPercentage: 20 },
+      ],
+    },
   },
 
   'analytics.learners': {
-    request: 'GET /v1/analytics/learners?start_date=2026-01-01&end_date=2026-12-31&include_total=true',
+    request:
+      'GET /v1/analytics/learners?start_date=2013-10-01&end_date=2014-06-30&course_id={courseId}&include_total=true',
   },
 
   'keys.list': { request: 'GET /v1/keys?user_id={userId}' },
@@ -110,10 +147,10 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'keys.revoke': { request: 'DELETE /v1/keys/{keyId}' },
 
-  'apps.list': { request: 'GET /v1/apps?include_total=true' },
+  'apps.list': { request: 'GET /v1/apps' },
   'apps.create': {
     request: 'POST /v1/apps',
-    body: { name: 'Report reader', redirectUris: ['https://reports.school.example/oauth/callback'] },
+    body: { name: 'Report reader', redirectUris: ['https://reports.example.org/oauth/callback'] },
   },
   'apps.delete': { request: 'DELETE /v1/apps/{clientId}' },
 
@@ -127,20 +164,38 @@ export const examples: Readonly<Record<string, Example>> = {
 /** The things that the examples are about, by the name of the path parameter. */
 export type Things = Readonly<Record<string, string>>
 
-/** Makes one of each thing in the academy. */
+const data = await readExampleData()
+const externalId = 'AAA-2013J'
+
+/** Makes one of each thing in the academy: a course of the example data, and two of its learners. */
 export async function furnish(academy: TestAcademy, admin: Person): Promise<Things> {
-  const course = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
+  const { clock } = academy
+  const attributes = data.courses.find((course) => course.externalId === externalId)
+  const course = await admin.post('/v1/courses', attributes)
   const courseId = course.body.id
-  await admin.put(`/v1/courses/${courseId}`, { title: 'Formal logic', tags: ['reason'] })
-  const lesson = await admin.post('/v1/lessons', { courseId, title: 'Syllogisms' })
-  const user = await admin.post('/v1/users', { email: 'ada@school.example', profile: { firstName: 'Ada' } })
-  const learnerId = user.body.id
-  const record = { courseId, completionPercentage: 40 }
-  await admin.put(`/v1/learners/${learnerId}/progress`, record)
-  academy.grade({ learnerId, courseId, scoreGiven: 81.5 })
+  clock.advance(minute)
+  await admin.put(`/v1/courses/${courseId}`, { status: 'published', language: 'en' })
+  const lesson = await admin.post('/v1/lessons', {
+    courseId,
+    externalId: `${externalId}-1752`,
+    title: 'First assignment',
+    description: 'The first of three tutor marked assessments.',
+    assessments: [{ type: 'assignment', title: 'TMA 1752', passingScore: 40, weight: 10 }],
+  })
+  const ids: string[] = []
+  for (const learner of ['28400', '11391']) {
+    clock.advance(minute)
+    ids.push(await enrol(academy, admin, courseId, learner))
+  }
+  const [, learnerId = ''] = ids
   const enrollment = await admin.get(`/v1/enrollments?user_id=${learnerId}`)
-  const key = await admin.post('/v1/keys', { name: 'spare', userId: learnerId })
-  const app = await admin.post('/v1/apps', { name: 'Timetable', redirectUris: ['https://time.example/cb'] })
+  clock.advance(minute)
+  const key = await admin.post('/v1/keys', { name: 'gradebook sync', userId: learnerId })
+  clock.advance(minute)
+  const app = await admin.post('/v1/apps', {
+    name: 'Timetable',
+    redirectUris: ['https://time.example.org/cb'],
+  })
   const { clientId } = app.body
   return {
     courseId,
@@ -153,6 +208,34 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     clientId,
     grantId: giveGrant(academy, { userId: learnerId, clientId }).id,
   }
+}
+
+/** A learner of the example data, with their first two records of progress and grades; the id. */
+async function enrol(
+  academy: TestAcademy,
+  admin: Person,
+  courseId: string,
+  learner: string,
+): Promise<string> {
+  const reference = `ext:${learner}`
+  const { body: user } = await admin.post(
+    '/v1/users',
+    data.users.find((row) => row.externalId === learner),
+  )
+  await admin.post(
+    '/v1/enrollments',
+    data.enrollments.find(({ userId }) => userId === reference),
+  )
+  for (const { learnerId, ...step } of data.progress
+    .filter((row) => row.learnerId === reference)
+    .slice(0, 2)) {
+    academy.clock.advance(minute)
+    await admin.put(`/v1/learners/${user.id}/progress`, step)
+  }
+  for (const grade of data.grades.filter((row) => row.learnerId === reference).slice(0, 2)) {
+    academy.grade({ ...grade, learnerId: user.id, courseId })
+  }
+  return user.id
 }
 
 /** A text with the things put in for their names. */

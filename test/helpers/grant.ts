@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { ownClientId } from '../../src/contract/oauth.ts'
 import { digest, newCredential } from '../../src/server/access/secret.ts'
 import { idMaker } from '../../src/server/database/id.ts'
-import { day, hour, type TestAcademy } from './academy.ts'
+import { day, hour, type TestAcademy } from './test-academy.ts'
 
 /** Whom a grant is of, and to which application. */
 export interface GrantGiven {

@@ -150,7 +150,7 @@ function badTransition(
   to: string,
   allowed: readonly string[],
   why = '',
-  subject = `A ${from} course`,
+  subject = `${from === 'archived' ? 'An' : 'A'} ${from} course`,
 ): ProblemError {
   return new ProblemError(
     'invalid_transition',

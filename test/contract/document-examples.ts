@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto'
+import { type ErrorCode, type Problem, statusOf } from '../../src/contract/errors.ts'
+import { operations } from '../../src/contract/index.ts'
+import type { OperationExample } from '../../src/contract/openapi-examples.ts'
+import type { Method, Operation } from '../../src/contract/operation.ts'
+import { ProblemError, problemOf } from '../../src/server/problem/problem-error.ts'
+import {
+  type Answer,
+  day,
+  minute,
+  openTestAcademy,
+  type Person,
+  type TestAcademy,
+} from '../helpers/test-academy.ts'
+import { examples, filled, furnish, type Things } from './examples.ts'
+
+/** What src/contract/openapi-examples.json holds. */
+export interface DocumentExamples {
+  readonly operations: Readonly<Record<string, OperationExample>>
+  readonly problems: Readonly<Record<string, unknown>>
+}
+
+/** Where the document has its examples, from the root. */
+export const documentExamplesFile = 'src/contract/openapi-examples.json'
+
+/** How a manual names what the examples are about. */
+const named = {
+  courseId: 'ext:AAA-2013J',
+  lessonId: 'ext:AAA-2013J-1752',
+  userId: 'ext:11391',
+  learnerId: 'ext:11391',
+}
+
+// What is read is read before it is changed, and deleted last; what hangs on something comes before it.
+const sequence: readonly Method[] = ['GET', 'POST', 'PUT', 'DELETE']
+
+/** The text of that file: every operation called, and every code provoked, in an academy with some example data. */
+export async function documentExamplesText(): Promise<string> {
+  const academy = await openTestAcademy()
+  try {
+    const admin = await academy.person('admin')
+    const things = { ...(await furnish(academy, admin)), ...named }
+    const all: Record<string, OperationExample> = {}
+    for (const method of sequence) {
+      for (const operation of operations.filter((one) => one.method === method).reverse()) {
+        academy.clock.advance(minute)
+        all[operation.id] = await exampleOf(admin, operation, things)
+      }
+    }
+    const made = {
+      operations: Object.fromEntries(operations.map(({ id }) => [id, all[id]])),
+      problems: await problemsOf(academy, admin),
+    }
+    return `${withStableIds(made)}\n`
+  } finally {
+    academy.close()
+  }
+}
+
+async function exampleOf(admin: Person, operation: Operation, things: Things): Promise<OperationExample> {
+  const { id, method, path, response, media = [] } = operation
+  const { request, body } = examples[id] ?? { request: `${method} ${path}` }
+  const target = filled(request.slice(method.length + 1), things)
+  const sent = body === undefined ? undefined : JSON.parse(filled(JSON.stringify(body), things))
+  const answer = await send(admin, method, target, sent)
+  if (answer.status !== operation.status) throw new Error(`${request}: ${answer.text}`)
+  const streamed: Record<string, string> = {}
+  for (const type of media)
+    streamed[type] = (await admin.get(target.replace('&include_total=true', ''), { accept: type })).text
+  return {
+    parameters: parametersIn(path, target),
+    ...(sent === undefined ? {} : { body: sent }),
+    // The document cannot have itself as an example.
+    ...(response === null || id === 'service.openapi' ? {} : { response: answer.body }),
+    ...(media.length > 0 ? { media: streamed } : {}),
+  }
+}
+
+function parametersIn(template: string, target: string): Record<string, string> {
+  const [path = '', query] = target.split('?')
+  const names = template.split('/')
+  const inPath = path.split('/').flatMap((value, index) => {
+    const [, name] = /^\{(\w+)\}$/.exec(names[index] ?? '') ?? []
+    return name === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries([...inPath, ...new URLSearchParams(query)])
+}
+
+function send(person: Pick<Person, 'send'>, method: string, path: string, body?: unknown): Promise<Answer> {
+  const type = { 'content-type': 'application/json' }
+  return body === undefined
+    ? person.send(method, path)
+    : person.send(method, path, JSON.stringify(body), type)
+}
+
+/** A refusal with each code, in the order of the table. */
+async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<string, Problem>> {
+  const found = new Map<string, Problem>()
+  const keep = ({ body, text }: Answer) => {
+    if (body?.code === undefined) throw new Error(`This was to be refused: ${text}`)
+    // Some refusals are tried only to get to the next one: the first of each code is kept.
+    if (!found.has(body.code)) found.set(body.code, body)
+  }
+  const course = '/v1/courses/ext:AAA-2012J'
+  const learner = '/v1/learners/ext:65002/progress'
+  const progress = {
+    courseId: 'ext:AAA-2012J',
+    completionPercentage: 20,
+    lastAccessed: '2014-01-01T00:00:00Z',
+  }
+  const title = 'Module AAA, presentation 2012J'
+  await admin.post('/v1/courses', { externalId: 'AAA-2012J', title, status: 'published' })
+
+  keep(await admin.send('POST', '/v1/courses', '{"title":', { 'content-type': 'application/json' }))
+  keep(await admin.get('/v1/courses?limit=1000'))
+  keep(await admin.get('/v1/courses?dificulty=advanced'))
+  keep(await admin.get('/v1/courses?cursor=2'))
+  keep(await academy.bearer(undefined).get('/v1/courses'))
+  keep(await academy.bearer('Bearer revoked').get('/v1/courses'))
+  keep(await (await academy.person('admin', ['read'])).post('/v1/courses', { title }))
+  keep(await (await academy.person('learner')).post('/v1/courses', { title }))
+  keep(await admin.get('/v1/courses/ext:AAA-2011J'))
+  keep(await admin.delete('/v1/courses'))
+  keep(await admin.post('/v1/courses', { externalId: 'AAA-2012J', title }))
+  keep(await admin.post('/v1/courses', { title: '', difficulty: 'hard', level: 3 }))
+  keep(await admin.put(course, { version: 7 }))
+  keep(await admin.put(course, { tags: ['new'] }, { 'if-match': '"7"' }))
+  keep(await admin.send('POST', '/v1/courses', 'title=X', { 'content-type': 'text/plain' }))
+  keep(
+    await admin.send('POST', '/v1/courses', 'x'.repeat(2 ** 20 + 1), { 'content-type': 'application/json' }),
+  )
+  keep(await admin.get(`/v1/courses?q=${'x'.repeat(8192)}`))
+  const lesson = { courseId: 'ext:AAA-2012J', title: 'First assignment' }
+  await admin.post('/v1/lessons', lesson)
+  keep(await admin.delete(course))
+  await admin.put(learner, progress)
+  keep(await admin.delete(course))
+  keep(await admin.put(learner, { ...progress, lastAccessed: '2013-12-01T00:00:00Z' }))
+  const enrolled = await admin.get('/v1/enrollments?user_id=ext:65002&course_id=ext:AAA-2012J')
+  const enrollment = `/v1/enrollments/${enrolled.body.data[0].id}`
+  await admin.put(enrollment, { status: 'inactive' })
+  keep(await admin.put(learner, progress))
+  await admin.put('/v1/users/ext:65002', { status: 'suspended' })
+  keep(await admin.put(learner, progress))
+  await admin.post('/v1/courses', {
+    externalId: 'untracked',
+    title: 'Untracked',
+    progressTracking: { enabled: false },
+  })
+  await admin.put('/v1/courses/ext:untracked', { status: 'published' })
+  keep(await admin.put('/v1/learners/ext:28400/progress', { ...progress, courseId: 'ext:untracked' }))
+  await admin.put(course, { status: 'archived' })
+  keep(await admin.put(course, { status: 'draft' }))
+  keep(await admin.post('/v1/lessons', lesson))
+  keep(await lastAdmin(academy, admin))
+  const key = { 'idempotency-key': '"once"' }
+  await admin.post('/v1/courses', { title: 'Once' }, key)
+  keep(await admin.post('/v1/courses', { title: 'Twice' }, key))
+  const { body } = await admin.post('/v1/keys', {
+    name: 'short',
+    expiresAt: new Date(academy.clock.now().getTime() + day),
+  })
+  academy.clock.advance(2 * day)
+  keep(await academy.bearer(`Bearer ${body.key}`).get('/v1/courses'))
+
+  return Object.fromEntries(
+    (Object.keys(statusOf) as ErrorCode[]).map((code) => [code, found.get(code) ?? untried(code)]),
+  )
+}
+
+/** Refuses to delete the only admin of an academy of its own. */
+async function lastAdmin(academy: TestAcademy, admin: Person): Promise<Answer> {
+  const { data } = (await admin.get('/v1/users?role=admin&status=active')).body
+  for (const { id } of data) if (id !== admin.id) await admin.delete(`/v1/users/${id}`)
+  academy.clock.advance(minute)
+  return admin.delete(`/v1/users/${admin.id}`)
+}
+
+/** What needs a socket, another program or a fault of the server, in the words that are used there. */
+const details: Readonly<Partial<Record<ErrorCode, string>>> = {
+  duplicate_header: 'Header Authorization must be sent only once.',
+  token_expired: 'The access token expired at 2026-03-01T11:00:00.000Z.',
+  request_timeout: 'The request took too long to arrive.',
+  misdirected_request:
+    'Host "school.example.org" is not allowed; start the server with --allow-host to add it.',
+  rate_limited: 'Too many requests; try again in 12 s.',
+  internal: 'Internal error; see the server log for this request id.',
+  unavailable: 'The server is shutting down.',
+}
+
+function untried(code: ErrorCode): Problem {
+  const error = new ProblemError(code, details[code] ?? 'The request was refused.')
+  return problemOf(error, '/v1/courses', `req_${code}`)
+}
+
+/** Ids and credentials are made by chance: here each is made from how many of its kind came before. */
+function withStableIds(made: unknown): string {
+  const known = new Map<string, string>()
+  const stable = (id: string, prefix = 'req', time = '0mm7yg0g0') => {
+    const hash = createHash('sha256').update(`${prefix}${known.size}`).digest('hex')
+    const other = known.get(id) ?? `${prefix}_${time}${hash.slice(0, 20)}`
+    known.set(id, other)
+    return other
+  }
+  const text = (name: string, value: unknown): unknown => {
+    if (typeof value !== 'string') return value
+    if (name === 'last4') return 'hown'
+    if (name === 'clientSecret') return 'shown_only_once'
+    return value
+      .replaceAll(/\b([a-z]{3})_(0[0-9a-z]{8})[0-9a-f]{20}\b|\breq_[a-z_]+\b/g, stable)
+      .replaceAll(/\b(lp[a-z])_[A-Za-z0-9]{36}\b/g, '$1_shown')
+  }
+  return JSON.stringify(made, text, 2)
+}

@@ -1,0 +1,201 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { RoleName, Scope } from '../../src/contract/operation.ts'
+import { openAcademyFile } from '../../src/server/academy.ts'
+import { localPrincipal } from '../../src/server/access/identify.ts'
+import { grantable } from '../../src/server/access/principal.ts'
+import { createKey } from '../../src/server/credentials/keys.ts'
+import type { Database } from '../../src/server/database/database.ts'
+import { allEndpoints } from '../../src/server/endpoints.ts'
+import { createApp } from '../../src/server/http/app.ts'
+import type { LogEntry } from '../../src/server/http/log.ts'
+import { type Grade, recordGrade } from '../../src/server/progress/gradebook.ts'
+import { allRoutes } from '../../src/server/routes.ts'
+import { fetchOf } from './web.ts'
+
+/** A clock that stands still until it is told to go on. */
+export interface Clock {
+  readonly now: () => Date
+  advance(ms: number): void
+}
+
+export const second = 1000
+export const minute = 60 * second
+export const hour = 60 * minute
+export const day = 24 * hour
+
+/** The time at which every test begins. */
+export const start = '2026-03-01T12:00:00.000Z'
+
+/** An answer, read to its end. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** The body as `Response.json()` gives it, untyped: tests look for what a type would rule out. */
+  readonly body: Awaited<ReturnType<Response['json']>>
+}
+
+type Headings = Readonly<Record<string, string>>
+
+/** Somebody who sends requests with a credential; `id` and `email` are the user's. */
+export interface Person {
+  readonly id: string
+  readonly email: string
+  readonly key: string
+  get(path: string, headers?: Headings): Promise<Answer>
+  post(path: string, body?: unknown, headers?: Headings): Promise<Answer>
+  put(path: string, body?: unknown, headers?: Headings): Promise<Answer>
+  delete(path: string, headers?: Headings): Promise<Answer>
+  /** A request whose body is these characters or bytes. */
+  send(method: string, path: string, body?: string | Uint8Array, headers?: Headings): Promise<Answer>
+}
+
+/** Somebody who sends requests, whoever that is. */
+export type Anybody = Omit<Person, 'id' | 'email' | 'key'>
+
+/** An academy in a fresh directory, answering as it does behind a socket: by credential alone. */
+export interface TestAcademy {
+  readonly path: string
+  readonly database: Database
+  readonly clock: Clock
+  readonly logged: readonly LogEntry[]
+  /** With an N that is no power of two, no password can be hashed. */
+  readonly passwordCost: { N: number }
+  readonly fetch: (request: Request) => Promise<Response>
+  /** The same, from this address. */
+  readonly fetchFrom: (address: string) => (request: Request) => Promise<Response>
+  /** A new user in this role, with a key of these scopes: all that the role may have, unless told otherwise. */
+  person(role: RoleName, scopes?: readonly Scope[]): Promise<Person>
+  /** Whoever sends this Authorization header, or none. */
+  bearer(authorization: string | undefined): Anybody
+  /** Keeps a score as if a platform had sent it. */
+  grade(grade: Partial<Grade> & Pick<Grade, 'learnerId' | 'courseId' | 'scoreGiven'>): void
+  close(): void
+}
+
+/** A clock at the time at which every test begins. */
+export function stoppedClock(): Clock {
+  let time = Date.parse(start)
+  return {
+    now: () => new Date(time),
+    advance: (ms) => {
+      time += ms
+    },
+  }
+}
+
+/** A fresh directory for a test's files. */
+export function freshDirectory(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), 'learnctl-test-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+/** Opens an academy for a test. */
+export async function openTestAcademy({
+  perMinute = 0,
+  lockWaitMs,
+}: {
+  perMinute?: number
+  lockWaitMs?: number | undefined
+} = {}): Promise<TestAcademy> {
+  const directory = freshDirectory()
+  const path = join(directory.path, 'academy.db')
+  const clock = stoppedClock()
+  const { now } = clock
+  const { database, newId } = openAcademyFile(path, now, lockWaitMs)
+  const logged: LogEntry[] = []
+  // As cheap as scrypt can be: what is tested is who gets in.
+  const passwordCost = { N: 2, r: 1, p: 1 }
+  const routes = await allRoutes()
+  const app = createApp(
+    {
+      database,
+      now,
+      newId,
+      perMinute,
+      passwordCost,
+      log: (entry) => logged.push(entry),
+    },
+    () => routes,
+    await allEndpoints(),
+  )
+  const fetch = fetchOf(app)
+  let people = 0
+
+  function keyOf(userId: string, scopes: readonly Scope[]): string {
+    const details = { name: 'test', userId, scopes, expiresAt: null }
+    return createKey(database, details, { now: now().toISOString(), newId }).key ?? ''
+  }
+
+  function bearer(authorization: string | undefined): Anybody {
+    const send: Person['send'] = async (method, path, body, headers = {}) => {
+      const credential: Headings = authorization === undefined ? {} : { authorization }
+      const response = await fetch(
+        new Request(`http://localhost${path}`, {
+          method,
+          headers: { ...credential, ...headers },
+          ...(body === undefined ? {} : { body: typeof body === 'string' ? body : Buffer.from(body) }),
+        }),
+      )
+      const text = await response.text()
+      const json = response.headers.get('content-type')?.match(/^application\/(problem\+)?json/)
+      return {
+        status: response.status,
+        headers: response.headers,
+        text,
+        body: json && text !== '' ? JSON.parse(text) : null,
+      }
+    }
+    const json =
+      (method: string) =>
+      (path: string, body?: unknown, headers: Headings = {}) =>
+        body === undefined
+          ? send(method, path, undefined, headers)
+          : send(method, path, JSON.stringify(body), { 'content-type': 'application/json', ...headers })
+    return {
+      send,
+      get: (path, headers) => send('GET', path, undefined, headers),
+      post: json('POST'),
+      put: json('PUT'),
+      delete: (path, headers) => send('DELETE', path, undefined, headers),
+    }
+  }
+
+  const owner = localPrincipal(database)
+
+  async function person(role: RoleName, scopes: readonly Scope[] = grantable[role]): Promise<Person> {
+    people += 1
+    const made = await bearer(`Bearer ${ownerKey}`).post('/v1/users', {
+      email: `${role}-${people}@school.example`,
+      role,
+    })
+    const key = keyOf(made.body.id, scopes)
+    return { id: made.body.id, email: made.body.email, key, ...bearer(`Bearer ${key}`) }
+  }
+
+  const ownerKey = keyOf(owner.userId, owner.scopes)
+  return {
+    path,
+    database,
+    clock,
+    logged,
+    passwordCost,
+    fetch,
+    fetchFrom: (address) => fetchOf(app, address),
+    person,
+    bearer,
+    grade(grade) {
+      const standard = { source: 'test', itemId: '$course', label: '', scoreMaximum: 100, weight: 0 }
+      const time = now().toISOString()
+      database.transaction(() =>
+        recordGrade({ database, now: time }, { ...standard, gradedAt: time, ...grade }),
+      )
+    },
+    close() {
+      database.close()
+      directory.remove()
+    },
+  }
+}
