@@ -1,3 +1,4 @@
+import { jsonText } from '../codec/json-text.ts'
 import { colourModes } from '../config/setting.ts'
 import type { Target } from '../config/target.ts'
 import type { Context } from './command/context.ts'
@@ -58,7 +59,7 @@ async function reportJson(run: FailedRun, failure: Failure): Promise<void> {
     retryable,
     details: details.length > 0 ? details : why.map((line) => ({ message: line })),
   }
-  await say(run.io, `${maskKnown(JSON.stringify({ error }), secretsOf(run))}\n`)
+  await say(run.io, `${maskKnown(jsonText({ error }), secretsOf(run))}\n`)
 }
 
 function targetOf({ context }: FailedRun): Target | null {

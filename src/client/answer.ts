@@ -1,3 +1,4 @@
+import { jsonText, parseJson } from '../codec/json-text.ts'
 import type { HttpResponse } from '../contract/http.ts'
 import type { Operation } from '../contract/operation.ts'
 import { answer, mediaTypeOf, readBytes, readJson } from './decode.ts'
@@ -29,7 +30,7 @@ async function assertSuccess(
 ): Promise<void> {
   const status = statusOfFailure(body)
   if (status === null) return
-  const error = await refuse(target, { ...reply, status: status.said, body: textOf(body) })
+  const error = await refuse(target, { ...reply, status: status.said, body: jsonText(body) })
   if (status.certain || !(error instanceof ApiError)) throw error
   // No status is known but that of a success, which it is not.
   throw new ApiError(target, { ...error, detail: error.detail, status: reply.status, code: 'failed' })
@@ -76,13 +77,9 @@ export async function assertNoFailure(target: Target, reply: HttpResponse, refus
   await readRemark(target, reply, refuse)
 }
 
-function textOf(body: unknown): string {
-  return JSON.stringify(body, (_, member: unknown) => (typeof member === 'bigint' ? String(member) : member))
-}
-
 function valueIn(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return null
   }

@@ -13,7 +13,7 @@ import {
 /** Options of every call. */
 export interface CallOptions {
   /** Fails with 412 unless this is the current version of the resource (RFC 9110 §13.1.1). */
-  readonly ifMatch?: string | number | undefined
+  readonly ifMatch?: string | number | bigint | undefined
   /**
    * What the server does where it cannot take a value or a parameter as it is (`Prefer: handling`, RFC 7240 §4.4):
    * `lenient` lets it adjust values where the operation says what that means; `strict` lets it say that it refuses

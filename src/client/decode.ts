@@ -1,3 +1,4 @@
+import { JsonLimitError, parseJson } from '../codec/json-text.ts'
 import type { HttpBody, HttpResponse } from '../contract/http.ts'
 import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
 
@@ -69,8 +70,11 @@ export async function readJson(
   const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
   if (text.trim() === '') return null
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (cause) {
+    if (cause instanceof JsonLimitError) {
+      throw new ProtocolError(target, 'not_json', `${answer(target)} cannot be read: ${cause.message}`, cause)
+    }
     const raw = { status: reply.status, headers: reply.headers, body: text.slice(0, 64 * 1024) }
     if (isPage(reply, text)) throw pageInstead(target, raw)
     const message = `${answer(target)} is not valid JSON, or was cut short after ${bytes.byteLength} bytes`

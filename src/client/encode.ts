@@ -1,3 +1,4 @@
+import { rawInteger } from '../codec/json-text.ts'
 import { RequestError } from './errors.ts'
 
 /** Path parameters by name. */
@@ -43,7 +44,7 @@ export function encodeQuery(query: QueryParameters = {}): string {
 
 function textOf(name: string, value: unknown): string {
   if (typeof value === 'string' && value.isWellFormed()) return value
-  if (typeof value === 'boolean' || Number.isFinite(value)) return String(value)
+  if (typeof value === 'boolean' || typeof value === 'bigint' || Number.isFinite(value)) return String(value)
   throw new RequestError('invalid_query', `${name} must be well-formed text, a finite number or a boolean`)
 }
 
@@ -51,7 +52,7 @@ function textOf(name: string, value: unknown): string {
 export function encodeBody(value: unknown): string {
   try {
     return JSON.stringify(value, (name, item: unknown) => {
-      if (typeof item !== 'number' || Number.isFinite(item)) return item
+      if (typeof item !== 'number' || Number.isFinite(item)) return rawInteger(item)
       throw new TypeError(`${name} must be a finite number, not ${item}`)
     })
   } catch (cause) {
@@ -72,7 +73,7 @@ export function encodeIdempotencyKey(key: string): string {
 }
 
 /** The version as an entity tag (RFC 9110 §8.8.3): `7` becomes `"7"`, what is quoted already and `*` stay. */
-export function encodeEntityTag(version: string | number): string {
+export function encodeEntityTag(version: string | number | bigint): string {
   const text = String(version)
   if (/^(\*|"[\x21\x23-\x7e]*")$/.test(text)) return text
   if (/^[\x21\x23-\x7e]+$/.test(text)) return `"${text}"`

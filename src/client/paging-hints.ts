@@ -136,7 +136,7 @@ type Find = <Value>(
 ) => { name: string; value: Value } | null
 
 function cursorIn(find: Find): Parameter | null {
-  const named = find(cursors, tokenOf)
+  const named = find(cursors, (value) => tokenOf(positive(value)))
   if (named) return { name: parameterOf(named.name), value: named.value }
   // GraphQL says where this page ends, also on the last one.
   const end = find(mores, flagOf)?.value === true ? find(['endcursor', 'after'], tokenOf) : null
@@ -156,6 +156,11 @@ function parameterOf(field: string): string {
 /** A text that cannot be taken for an address or a number. */
 function tokenOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** A cursor that is a number; 0 and -1 are the end. */
+function positive(value: unknown): unknown {
+  return (typeof value === 'number' || typeof value === 'bigint') && value > 0 ? String(value) : value
 }
 
 function addressOf(value: unknown): string | null {

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../codec/json-object.ts'
+import { parseJson } from '../codec/json-text.ts'
 import { statusOf } from '../contract/errors.ts'
 import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
 import { isPage, mediaTypeOf, readStart } from './decode.ts'
@@ -125,7 +126,7 @@ function codeOf(reply: HttpResponse, problem: Readonly<Record<string, unknown>> 
 
 function jsonIn(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     return null // Pages and plain text are answers, too; the status says enough.
   }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../codec/json-object.ts'
+import { parseJson } from '../codec/json-text.ts'
 import type { HttpResponse } from '../contract/http.ts'
 import type { OutgoingRequest } from './call-input.ts'
 import type { ApiError } from './errors.ts'
@@ -36,7 +37,7 @@ export async function settleRepeated<T>(
     headers: { accept },
     ...(signal && { signal }),
   })
-  const sent: unknown = JSON.parse(request.body ?? 'null')
+  const sent = parseJson(request.body ?? 'null')
   if (now.etag === null || !says(now.body, sent)) throw error
   return settling.repeat({ ...request, headers: { ...request.headers, 'if-match': now.etag } })
 }

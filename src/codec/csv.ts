@@ -4,7 +4,7 @@ const guarded = /^'*[=+\-@\t\r\n＝＋－＠]/
 const quoted = /[",\r\n]/
 
 /** A cell of text, a number, a truth value, or nothing. */
-export type CsvValue = string | number | boolean | null
+export type CsvValue = string | number | bigint | boolean | null
 
 /**
  * One record of RFC 4180, CRLF included; null is an empty cell. Unless `raw`, a text that a spreadsheet would take

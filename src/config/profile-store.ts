@@ -1,6 +1,7 @@
 import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isJsonObject } from '../codec/json-object.ts'
+import { parseJson } from '../codec/json-text.ts'
 import { shellWord } from '../codec/shell-word.ts'
 import { ConfigError } from './errors.ts'
 import { type LockClock, takeLock, withLock } from './lock.ts'
@@ -139,7 +140,7 @@ function parse(text: string, path: string): Profiles {
     })
   let stored: unknown
   try {
-    stored = JSON.parse(text)
+    stored = parseJson(text)
   } catch {
     // The parser's own words would quote what stands there, which may be a credential.
     throw corrupt(text.trim() === '' ? 'it is empty' : 'it is not JSON')

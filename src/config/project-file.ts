@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { isJsonObject } from '../codec/json-object.ts'
+import { parseJson } from '../codec/json-text.ts'
 import { ConfigError, SettingError } from './errors.ts'
 import { readRegularFile, UnreadableFileError } from './read-file.ts'
 import { type Setting, settings } from './setting.ts'
@@ -46,7 +47,7 @@ export function readProjectFile(cwd: string): ProjectFile | null {
 function parse(text: string, path: string): object {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseJson(text)
   } catch (error) {
     throw new ConfigError('config_invalid', `${path} is not JSON`, { cause: error })
   }

@@ -25,7 +25,7 @@ export function parseFlag(flag: Flag, text: string, previous: unknown): unknown 
   const before = Array.isArray(previous) ? previous : []
   switch (flag.kind) {
     case 'number':
-      return parseNumber(text, `--${flag.name}`)
+      return parseExactNumber(text, `--${flag.name}`)
     case 'texts':
       return [...before, text]
     case 'words':
@@ -39,6 +39,13 @@ export function parseFlag(flag: Flag, text: string, previous: unknown): unknown 
     default:
       return text
   }
+}
+
+/** A finite decimal number, an integer that a number cannot hold exactly as a bigint. Throws as parseNumber does. */
+export function parseExactNumber(text: string, name: string): number | bigint {
+  const number = parseNumber(text, name)
+  const exact = !Number.isInteger(number) || Number.isSafeInteger(number) || !/^[+-]?\d+$/.test(text)
+  return exact ? number : BigInt(text.replace('+', ''))
 }
 
 /** A finite decimal number. Throws a UsageError that calls it `name`. */

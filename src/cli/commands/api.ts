@@ -89,7 +89,9 @@ async function requestOf(
       hint: 'Send parameters with --query name=value',
     })
   }
-  return { method, path, query, headers, ...(body !== undefined && { body: JSON.stringify(body) }) }
+  if (body === undefined) return { method, path, query, headers }
+  const { encodeBody } = await import('../../client/encode.ts')
+  return { method, path, query, headers, body: encodeBody(body) }
 }
 
 function targetOf(

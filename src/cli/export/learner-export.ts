@@ -1,5 +1,6 @@
 import type { OutgoingRequest } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
+import { parseJson } from '../../codec/json-text.ts'
 import type { Context } from '../command/context.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
 import { counted } from '../terminal/counted.ts'
@@ -199,7 +200,7 @@ async function rowSource(
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (cause) {
     throw new CommandError('invalid_row', 'failure', 'The platform sent a row that is not JSON', { cause })
   }

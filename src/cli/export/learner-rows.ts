@@ -1,4 +1,5 @@
 import type { Caller } from '../../client/caller.ts'
+import { jsonText, parseJson } from '../../codec/json-text.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import { CommandError } from '../terminal/errors.ts'
@@ -62,7 +63,7 @@ async function* linesOf(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>):
 
 function isJson(text: string): boolean {
   try {
-    return JSON.parse(text) !== undefined
+    return parseJson(text) !== undefined
   } catch {
     return false
   }
@@ -75,5 +76,5 @@ async function* pagedTexts(
   signal: AbortSignal,
 ): AsyncGenerator<string[]> {
   for await (const { data } of caller.pages(operation, { query, signal }))
-    yield data.map((row) => JSON.stringify(row))
+    yield data.map((row) => jsonText(row))
 }

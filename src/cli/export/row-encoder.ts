@@ -1,3 +1,4 @@
+import { jsonText } from '../../codec/json-text.ts'
 import type { Format } from '../../config/setting.ts'
 import { LearnerRow } from '../../contract/analytics.ts'
 import type { Context } from '../command/context.ts'
@@ -72,7 +73,7 @@ function jsonRows(): ListEncoder {
       if (values.length === 0) return ''
       const lead = empty ? '[\n' : ',\n'
       empty = false
-      return lead + values.map((value) => JSON.stringify(value)).join(',\n')
+      return lead + values.map((value) => jsonText(value)).join(',\n')
     },
     end: () => (empty ? '[]\n' : '\n]\n'),
   }

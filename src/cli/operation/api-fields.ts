@@ -1,10 +1,12 @@
 import { isJsonObject } from '../../codec/json-object.ts'
-import { parseNumber } from '../command/flag-value.ts'
+import { parseExactNumber } from '../command/flag-value.ts'
 import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { readFileText } from '../terminal/text-input.ts'
 import { readDocument, readJsonOrDocument } from './document.ts'
+
+const deepestField = 100
 
 /** The body of `learnctl api`: `--body`, and over it each `--field name=value`; undefined where neither is given. */
 export async function apiFields(io: Io, body: unknown, fields: readonly string[]): Promise<unknown> {
@@ -20,6 +22,9 @@ export async function apiFields(io: Io, body: unknown, fields: readonly string[]
     const name = field.slice(0, at)
     const value = await typed(io, field.slice(at + 1), `--field ${name}`)
     const path = name.replace(/\[\]$/, '')
+    if (path.split('.').length > deepestField) {
+      throw new UsageError(`--field must not be nested more than ${deepestField} levels deep`)
+    }
     const before = valueAt(target, path)
     setAt(target, path.split('.'), path === name ? value : [...(Array.isArray(before) ? before : []), value])
   }
@@ -30,7 +35,7 @@ async function typed(io: Io, text: string, flag: string): Promise<unknown> {
   if (text === 'true') return true
   if (text === 'false') return false
   if (text === 'null') return null
-  if (/^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return parseNumber(text, flag)
+  if (/^-?(0|[1-9]\d*)(\.\d+)?(e[+-]?\d+)?$/i.test(text)) return parseExactNumber(text, flag)
   if (/^".*"$/s.test(text)) return readJsonOrDocument(io, text, flag)
   if (!text.startsWith('@')) return text
   if (/\.(json|ya?ml)$/i.test(text)) return readDocument(io, text, flag)

@@ -1,3 +1,4 @@
+import { JsonLimitError, parseJson } from '../../codec/json-text.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { readFileText, readInput } from '../terminal/text-input.ts'
@@ -23,8 +24,9 @@ export async function readDocument(io: Io, source: string, flag: string): Promis
 export async function readJsonOrDocument(io: Io, text: string, flag: string): Promise<unknown> {
   if (text === '-' || text.startsWith('@')) return readDocument(io, text, flag)
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (error) {
+    if (error instanceof JsonLimitError) throw unreadable(flag, error)
     throw new UsageError(`${flag} must be JSON: ${reasonOf(error)}`, {
       cause: error,
       hint: `From a file: ${flag} @file.json`,
@@ -36,18 +38,17 @@ async function parseDocument(text: string, name: string): Promise<unknown> {
   if (text.trim() === '') throw new UsageError(`${name} is empty`)
   if (/\.json$/i.test(name) || /^\s*[{[]/.test(text)) {
     try {
-      return JSON.parse(text)
+      return parseJson(text)
     } catch (error) {
+      if (error instanceof JsonLimitError) throw unreadable(name, error)
       throw new UsageError(`${name}:${await placeOf(text)}: not JSON: ${reasonOf(error)}`, { cause: error })
     }
   }
-  const { LineCounter, parseDocument: parseYaml } = await import('yaml')
-  const lineCounter = new LineCounter()
-  const document = parseYaml(text, { lineCounter, prettyErrors: false })
-  const [fault] = document.errors
-  if (!fault) return document.toJS()
-  const { line, col } = lineCounter.linePos(fault.pos[0])
-  throw new UsageError(`${name}:${line}:${col}: not YAML: ${fault.message}`, { cause: fault })
+  return (await import('./yaml-document.ts')).parseYaml(text, name)
+}
+
+function unreadable(name: string, cause: JsonLimitError): UsageError {
+  return new UsageError(`Cannot read ${name}: ${cause.message}`, { cause })
 }
 
 async function placeOf(text: string): Promise<string> {

@@ -1,4 +1,5 @@
 import type { OutgoingRequest } from '../../client/call-input.ts'
+import { jsonText, parseJson } from '../../codec/json-text.ts'
 import type { Context } from '../command/context.ts'
 import { masked, maskHeaders, maskSecrets } from '../output/mask.ts'
 import { visible } from '../terminal/visible.ts'
@@ -22,7 +23,7 @@ export async function showRequest(context: Context, request: OutgoingRequest): P
     return
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${visible(value)}`)
-  const text = typeof body === 'string' || body === undefined ? body : JSON.stringify(body, null, 2)
+  const text = typeof body === 'string' || body === undefined ? body : jsonText(body, 2)
   await output.text(
     `${method} ${visible(url)}\n${lines.join('\n')}\n${text === undefined ? '' : `\n${text}\n`}`,
   )
@@ -30,7 +31,7 @@ export async function showRequest(context: Context, request: OutgoingRequest): P
 
 function bodyOf(text: string): unknown {
   try {
-    return maskSecrets(JSON.parse(text))
+    return maskSecrets(parseJson(text))
   } catch {
     return visible(text) // `learnctl api` may send what is not JSON; the server will say so.
   }

@@ -127,7 +127,7 @@ async function inputOf(context: Context, given: Given, call: BoundCall): Promise
     query: queryOf(call.query, given.flags),
     ...(body && { body: { ...body, ...Object.fromEntries(presumed) } }),
     ...(presumed.length > 0 && { handling: 'lenient' as const }),
-    ...(typeof version === 'number' && { ifMatch: version }),
+    ...((typeof version === 'number' || typeof version === 'bigint') && { ifMatch: version }),
     signal: context.io.signal,
   }
 }

@@ -9,7 +9,9 @@ export function thingName(thing: unknown, reference = ''): string {
   const first = (...fields: readonly string[]) =>
     fields
       .map((field) => memberOf(thing, field))
-      .find((value) => typeof value === 'number' || (typeof value === 'string' && value !== ''))
+      .find(
+        (value) => ['number', 'bigint'].includes(typeof value) || (typeof value === 'string' && value !== ''),
+      )
   const names = [memberOf(thing, 'profile.firstName'), memberOf(thing, 'profile.lastName')]
   const whole = names.filter((name) => typeof name === 'string').join(' ')
   const label = first('title', 'name', 'clientName', 'profile.displayName') ?? whole
@@ -20,5 +22,5 @@ export function thingName(thing: unknown, reference = ''): string {
 /** `, version 3` for a thing that has versions, else nothing. */
 export function inVersion(thing: unknown): string {
   const version = valueAt(thing, 'version')
-  return typeof version === 'number' ? `, version ${version}` : ''
+  return ['number', 'bigint'].includes(typeof version) ? `, version ${version}` : ''
 }

@@ -1,5 +1,6 @@
 import { memberOf } from '../../client/member.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
+import { jsonText } from '../../codec/json-text.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** What stands at a dotted path, `assessmentCriteria.passingScore`; undefined where there is nothing. */
@@ -57,7 +58,7 @@ export function pathsIn(value: unknown): string[] {
 export function cellText(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (Array.isArray(value) && value.every((item) => typeof item !== 'object')) return value.join(', ')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return typeof value === 'object' ? jsonText(value) : String(value)
 }
 
 /** One column of a result: where its values stand, and what its head says. */

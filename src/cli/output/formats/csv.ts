@@ -1,4 +1,5 @@
 import { type CsvValue, csvRecord } from '../../../codec/csv.ts'
+import { jsonText } from '../../../codec/json-text.ts'
 import { type Column, cellAt } from '../columns.ts'
 import type { Format } from './format.ts'
 
@@ -37,5 +38,6 @@ export function csv(columns: readonly Column[], raw = false): Format {
 function cellOf(value: unknown): CsvValue {
   if (value === null || value === undefined) return null
   if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'string') return value
-  return JSON.stringify(value)
+  // It would be text to the guard, which numbers are none.
+  return typeof value === 'bigint' ? value : jsonText(value)
 }

@@ -1,3 +1,4 @@
+import { jsonText } from '../../../codec/json-text.ts'
 import type { Format } from './format.ts'
 
 /** One JSON document, indented: a value, or an array that grows page by page. */
@@ -28,7 +29,7 @@ export const jsonLines: Format = {
 
 /** JSON leaves DEL and the C1 controls as they are, and some terminals obey them; escaped they are the same value. */
 function text(value: unknown, indent?: number): string {
-  return (JSON.stringify(value, null, indent) ?? 'null').replace(
+  return jsonText(value, indent).replace(
     /[\u007f-\u009f]/g,
     (control) => `\\u00${control.charCodeAt(0).toString(16)}`,
   )

@@ -1,0 +1,54 @@
+import { isJsonObject } from '../../codec/json-object.ts'
+import { UsageError } from '../terminal/errors.ts'
+
+/** The reader takes some seconds and 400 MB for this much; JSON of the same size takes a hundredth of both. */
+const maximumLength = 1024 * 1024
+
+/**
+ * The value of a YAML 1.2 document, integers beyond a number as bigints; loads the yaml library. Throws a UsageError
+ * that names the line, and on what is too long, nests too deeply or expands by its aliases.
+ */
+export async function parseYaml(text: string, name: string): Promise<unknown> {
+  if (text.length > maximumLength) {
+    throw new UsageError(`${name} is larger than 1 MiB, too large for YAML`, { hint: 'Convert it to JSON' })
+  }
+  const { LineCounter, parseDocument } = await import('yaml')
+  const lineCounter = new LineCounter()
+  const intAsBigInt = /\d{16}/.test(text)
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, intAsBigInt })
+  const [fault] = document.errors
+  if (fault && isOverflow(fault)) throw tooDeep(name, fault)
+  if (fault) {
+    const { line, col } = lineCounter.linePos(fault.pos[0])
+    throw new UsageError(`${name}:${line}:${col}: not YAML: ${fault.message}`, { cause: fault })
+  }
+  try {
+    const value: unknown = document.toJS()
+    return intAsBigInt ? plainIntegers(value) : value
+  } catch (error) {
+    if (error instanceof RangeError) throw tooDeep(name, error)
+    if (!(error instanceof ReferenceError)) throw error
+    const reason = /^Excessive alias/.test(error.message) ? 'its aliases expand too far' : error.message
+    throw new UsageError(`Cannot read ${name}: ${reason}`, { cause: error })
+  }
+}
+
+/** The reader finds out by itself that it has called itself too often, and calls that an error of the text. */
+function isOverflow({ message }: Error): boolean {
+  return /call stack/.test(message)
+}
+
+function tooDeep(name: string, cause: Error): UsageError {
+  return new UsageError(`Cannot read ${name}: it is nested too deeply`, { cause })
+}
+
+/** The same value with the integers as numbers that these hold exactly. */
+function plainIntegers(value: unknown): unknown {
+  if (typeof value === 'bigint') {
+    const number = Number(value)
+    return Number.isSafeInteger(number) ? number : value
+  }
+  if (Array.isArray(value)) return value.map(plainIntegers)
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plainIntegers(member)]))
+}

@@ -1,0 +1,84 @@
+/** Values in values, further than anything that people or programs mean; what reads them calls itself as often. */
+const deepest = 200
+
+/** JSON that is too much to be read, though it may be well-formed; the message is the reason alone. */
+export class JsonLimitError extends Error {
+  override readonly name = 'JsonLimitError'
+}
+
+// Each needs as many digits as the smallest integer that a double cannot hold, or the exponent of an infinite one.
+const inexact = /(?:^|[[:,\s])-?(?:\d{16}|[\d.]+[eE]\+?\d{3})/
+
+/**
+ * The value of a JSON text. Integers that a number cannot hold exactly are a bigint: rounded, an id would be that of
+ * another thing. Throws SyntaxError, and JsonLimitError on text that nests too deeply or has a number beyond 1.8e308.
+ */
+export function parseJson(text: string): unknown {
+  if (isTooDeep(text)) throw new JsonLimitError(`it is nested more than ${deepest} levels deep`)
+  // The source of a value (ECMAScript 2026) takes five times as long, which few texts need.
+  return inexact.test(text) ? withSources.parse(text, exact) : JSON.parse(text)
+}
+
+/** A value as JSON text, bigints as the integers that they are. Throws TypeError on a cycle. */
+export function jsonText(value: unknown, indent?: number): string {
+  try {
+    return JSON.stringify(value, null, indent) ?? 'null'
+  } catch (error) {
+    // It refuses a bigint by itself, as it does a cycle.
+    if (!(error instanceof TypeError)) throw error
+    return JSON.stringify(value, (_, member: unknown) => rawInteger(member), indent)
+  }
+}
+
+/** What JSON.stringify is to write for a value: a bigint as an integer, anything else as it is. */
+export function rawInteger(value: unknown): unknown {
+  return typeof value === 'bigint' ? withSources.rawJSON(String(value)) : value
+}
+
+/** What the compiler's library does not know yet of JSON (ECMAScript 2026). */
+interface SourceAccess {
+  parse(
+    text: string,
+    reviver: (key: string, value: unknown, context: { source?: string }) => unknown,
+  ): unknown
+  rawJSON(text: string): unknown
+}
+const withSources = JSON as unknown as SourceAccess
+
+function exact(_: string, value: unknown, { source = '' }: { source?: string }): unknown {
+  if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
+  if (/^-?\d+$/.test(source)) return BigInt(source)
+  if (Number.isFinite(value)) return value
+  throw new JsonLimitError(`${source.slice(0, 40)} is beyond the range of numbers`)
+}
+
+const quote = 0x22
+const backslash = 0x5c
+
+function isTooDeep(text: string): boolean {
+  let depth = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === quote) {
+      at = endOfString(text, at)
+      if (at < 0) return false
+    } else if (code === 0x7b || code === 0x5b) {
+      depth += 1
+      if (depth > deepest) return true
+    } else if (code === 0x7d || code === 0x5d) depth -= 1
+  }
+  return false
+}
+
+/** Where a string ends that begins at `start`; -1 where it does not. */
+function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1
+  while (text.charCodeAt(before) === backslash) before -= 1
+  return (at - before) % 2 === 0
+}

@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { expectClearError } from '../helpers/clear-error.ts'
+import { json, test } from '../helpers/odd-platform.ts'
+
+const deepJson = `{"title":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+const deepObjects = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`
+
+/** Nine references to nine references, and so on: a billion texts in a few lines. */
+const aliases = ['a: &a [x, x, x, x, x, x, x, x, x]']
+  .concat([...'bcdefghi'].map((name, n) => `${name}: &${name} [${Array(9).fill(`*${'abcdefgh'[n]}`)}]`))
+  .join('\n')
+
+describe('a document that would take its reader all memory is refused', () => {
+  test.for<[name: string, text: string, reason: string]>([
+    ['deep.json', deepJson, 'Cannot read deep.json: it is nested more than 200 levels deep\n'],
+    ['deep.json', deepObjects, 'Cannot read deep.json: it is nested more than 200 levels deep\n'],
+    ['open.json', '['.repeat(1_000_000), 'Cannot read open.json: it is nested more than 200 levels deep\n'],
+    ['huge.json', '{"title": 1e999}', 'Cannot read huge.json: 1e999 is beyond the range of numbers\n'],
+    ['deep.yaml', `title: ${'- '.repeat(3000)}x`.replace(': -', ':\n  -'), 'it is nested too deeply\n'],
+    ['flow.yaml', `title: ${'['.repeat(5000)}`, 'Cannot read flow.yaml: it is nested too deeply\n'],
+    ['aliases.yaml', aliases, 'Cannot read aliases.yaml: its aliases expand too far\n'],
+    ['cycle.yaml', 'title: &a [*a]', ''],
+    ['unknown.yaml', 'title: *nobody', ''],
+    [
+      'large.yaml',
+      `title: ${'x'.repeat(1024 * 1024)}`,
+      'large.yaml is larger than 1 MiB, too large for YAML\n',
+    ],
+  ])('%s', async ([name, text, reason], { local }) => {
+    writeFileSync(join(local.cwd, name), text)
+    for (const line of [`courses create --body @${name}`, `api POST /v1/courses --body @${name}`]) {
+      expectClearError(await local.run(line), 2, reason)
+    }
+    expect((await local.run('courses list -o json')).stdout).toBe('[]\n')
+  })
+
+  test('from standard input and from a flag', async ({ local }) => {
+    const reason = 'it is nested more than 200 levels deep\n'
+    const create = 'courses create --body -'
+    expectClearError(await local.run(create, { stdin: deepJson }), 2, `Cannot read Standard input: ${reason}`)
+    const modules = await local.run(['courses', 'create', '--title', 'x', '--modules', deepJson])
+    expectClearError(modules, 2, `Cannot read --modules: ${reason}`)
+    const field = `${'a.'.repeat(50_000)}a=1`
+    expectClearError(
+      await local.run(['api', 'POST', '/v1/courses', '--field', field]),
+      2,
+      '--field must not be nested more than 100 levels deep\n',
+    )
+  })
+})
+
+describe('an answer that would', () => {
+  test.for([
+    ['courses list'],
+    ['courses get 1'],
+    ['courses update 1 --title x'],
+    ['api GET /v1/x'],
+    ['analytics export --format json --columns a'],
+  ])('is no answer to %s', async ([line = ''], { platform }) => {
+    platform.answer(json(200, deepObjects))
+    expectClearError(await platform.run(line), 1, 'it is nested more than 200 levels deep\n')
+  })
+
+  test('tells no more than its status where it is an error', async ({ platform }) => {
+    platform.answer(json(404, deepObjects.slice(0, 60_000)))
+    expectClearError(await platform.run('courses update 1 --title x'), 3, /returned 404 \(PUT /)
+  })
+})
