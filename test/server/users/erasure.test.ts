@@ -51,12 +51,12 @@ test('nothing of an erased person is in the files of an academy that is served, 
     return response.status === 204 ? null : response.json()
   }
   const crowd = (half: number) =>
-    Array.from({ length: 150 }, (_, index) => ({
+    Array.from({ length: 60 }, (_, index) => ({
       email: `${(index * 7919 + half * 104_729) % 1009}-${half}@school.example`,
       profile: { bio: 'x'.repeat((index * 31) % 400) },
     }))
   await send('POST', '/v1/users/batch', { items: crowd(1) })
-  await send('POST', '/v1/users', { ...person, password: 'correct horse battery' }, '"made"')
+  await send('POST', '/v1/users', person, '"made"')
   await send('POST', '/v1/users/batch', { items: [...crowd(2), person] }, '"again, S-4711"')
   const name = `/v1/users/email:${person.email}`
   await send('PUT', name, { email: 'ada.lovelace@school.example' })
