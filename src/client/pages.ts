@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { isJsonObject } from '../codec/json-object.ts'
 import type { HttpHeaders } from '../contract/http.ts'
 import type { OutgoingRequest } from './call-input.ts'
 import { ApiError, hostOf, lineOf, ProtocolError } from './errors.ts'
@@ -66,22 +67,20 @@ export async function* readPages(
     page = await readNext(request, page, next, () => incompleteError(request, count, hints.total))
   }
 
-  /** The next page; a platform that ignores the number in its address sends the same one again. */
+  /** The next page; a platform that ignores what is asked for sends the same one again. */
   async function readNext(
     request: OutgoingRequest,
     before: RawPage,
     { counted }: NextPage,
     incomplete: () => ProtocolError,
   ): Promise<RawPage> {
-    if (!counted) return read(request)
-    try {
-      const page = await read(request)
-      const again = page.list.items.length > 0 && isDeepStrictEqual(page.list.items, before.list.items)
-      if (again) throw incomplete()
-      return page
-    } catch (error) {
-      throw error instanceof ApiError && refusals.includes(error.status) ? incomplete() : error
-    }
+    const page = await read(request).catch((error: unknown) => {
+      const unknown = counted && error instanceof ApiError && refusals.includes(error.status)
+      throw unknown ? incomplete() : error
+    })
+    const [item] = page.list.items
+    if (!isJsonObject(item) || !isDeepStrictEqual(page.list.items, before.list.items)) return page
+    throw counted ? incomplete() : repeatedError(request)
   }
 }
 
@@ -90,8 +89,10 @@ function assertNew(request: OutgoingRequest, { url }: NextPage, seen: ReadonlySe
     const message = `${hostOf(request)} returned a next page on another host (${url}), which is not followed`
     throw new ProtocolError(request, 'foreign_link', message)
   }
-  if (seen.has(url)) {
-    const message = `${hostOf(request)} returned the same next page twice (${lineOf(request)})`
-    throw new ProtocolError(request, 'cursor_repeated', message)
-  }
+  if (seen.has(url)) throw repeatedError(request)
+}
+
+function repeatedError(request: OutgoingRequest): ProtocolError {
+  const message = `${hostOf(request)} returned the same page twice (${lineOf(request)})`
+  return new ProtocolError(request, 'cursor_repeated', message)
 }

@@ -8,7 +8,7 @@ import { test } from '../helpers/foreign-platforms/run.ts'
 const platforms = {
   express: () => expressPlatform(),
   rails: () => railsPlatform(),
-  gateway: () => gatewayPlatform({ gzip: false }),
+  gateway: () => gatewayPlatform(),
 }
 
 test.for(Object.entries(platforms))('%s lists its courses', async ([, make], { run }) => {

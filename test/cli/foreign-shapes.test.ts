@@ -6,7 +6,7 @@ import { railsPlatform } from '../helpers/foreign-platforms/rails.ts'
 import { test } from '../helpers/foreign-platforms/run.ts'
 
 const express = () => expressPlatform()
-const gateway = () => gatewayPlatform({ gzip: false })
+const gateway = () => gatewayPlatform()
 const ids = (platform: ReturnType<typeof express>) => platform.store.course.map(({ id }) => String(id))
 
 describe('a list in pages', () => {

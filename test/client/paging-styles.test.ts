@@ -169,6 +169,11 @@ test('empty pages are followed, but not without end', async () => {
   })
 })
 
+test('the same page under ever new cursors is not read for ever', async () => {
+  const pages = [1, 2, 3].map((at) => ({ courses: items(0, 2), nextCursor: `c${at}` }))
+  expect(await script(...pages)).toMatchObject({ counts: [2], error: { code: 'cursor_repeated' } })
+})
+
 test('an address on another host is not followed', async () => {
   const { error } = await script({
     courses: items(0, 1),
