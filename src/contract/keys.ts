@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { Instant, ofUser, optional, Reference, Time, text } from './field.ts'
+import { Instant, ofUser, Reference, Time, text } from './field.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
@@ -9,7 +9,7 @@ export const KeyInput = z.strictObject({
   name: text(1, 255),
   userId: Reference.optional(),
   scopes: z.array(z.enum(scopes)).min(1).max(3).default(['read']),
-  expiresAt: optional(Instant),
+  expiresAt: Instant.nullable().optional(),
 })
 export type KeyInput = z.output<typeof KeyInput>
 

@@ -32,6 +32,8 @@ export interface Flag {
   readonly summary: string
   /** What a time is good for; `past` unless told otherwise. */
   readonly time?: TimeUse
+  /** True for a time that there may be none of: `never` is null. */
+  readonly never?: true
   /** A switch that `--no-…` switches off: what it stands for may be on by default. */
   readonly negatable?: true
   /** The values that the contract knows. Checked here only for the local academy: other platforms may have others. */

@@ -45,8 +45,9 @@ interface Moment {
   readonly utc: boolean
 }
 
-function resolveTime(flag: Flag, text: string, { now, zone, utc }: Moment): string {
+function resolveTime(flag: Flag, text: string, { now, zone, utc }: Moment): string | null {
   const { time = 'past' } = flag
+  if (flag.never && text === 'never') return null
   const [, count, unit] = /^(\d{1,5})([hdwmy])$/.exec(text) ?? []
   if (count !== undefined) {
     const signed = Number(count) * (time === 'future' ? 1 : -1)
@@ -57,7 +58,8 @@ function resolveTime(flag: Flag, text: string, { now, zone, utc }: Moment): stri
     throw new UsageError(`--${flag.name} must be a duration, such as 30d, 2w, 3m or 24h, not ${quoted(text)}`)
   }
   if (isInstant(text)) return text
-  if (!isDay(text)) throw new UsageError(`--${flag.name} must be ${expectedOf(text)}, not ${quoted(text)}`)
+  if (!isDay(text))
+    throw new UsageError(`--${flag.name} must be ${expectedOf(flag, text)}, not ${quoted(text)}`)
   if (utc && (time === 'start' || time === 'end')) return text
   const day = Date.parse(text)
   const nextDay = new Date(day)
@@ -65,11 +67,12 @@ function resolveTime(flag: Flag, text: string, { now, zone, utc }: Moment): stri
   return instantText(zone.instantOf(time === 'end' ? nextDay.getTime() : day), flag, text)
 }
 
-function expectedOf(text: string): string {
+function expectedOf({ never }: Flag, text: string): string {
   const shaped = /^\d{4}-\d\d-\d\d/.test(text)
   if (shaped && !isDay(text.slice(0, 10))) return 'on a day that exists'
   if (shaped && /T\d\d:\d\d/.test(text)) return 'a time with seconds and zone, such as 2026-01-31T09:30:00Z'
-  return 'a day (2026-01-31), a time with zone (2026-01-31T09:30:00Z) or a duration (30d)'
+  const forms = 'a day (2026-01-31), a time with zone (2026-01-31T09:30:00Z)'
+  return never ? `${forms}, a duration (30d) or never` : `${forms} or a duration (30d)`
 }
 
 function instantText(ms: number, flag: Flag, text: string): string {
@@ -78,10 +81,15 @@ function instantText(ms: number, flag: Flag, text: string): string {
 }
 
 /** Throws a UsageError where a period would end before it begins. */
-function assertOrdered(given: readonly Flag[], values: FlagValues, resolved: Record<string, string>): void {
+function assertOrdered(
+  given: readonly Flag[],
+  values: FlagValues,
+  resolved: Record<string, string | null>,
+): void {
   const start = given.find(({ time }) => time === 'start')
   const end = given.find(({ time }) => time === 'end')
-  if (!start || !end || spanOf(resolved[start.name], resolved[end.name]).ordered) return
+  if (!start || !end || spanOf(resolved[start.name] ?? undefined, resolved[end.name] ?? undefined).ordered)
+    return
   throw new UsageError(
     `--${start.name} ${String(values[start.name])} is after --${end.name} ${String(values[end.name])}`,
   )

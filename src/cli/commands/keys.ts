@@ -1,4 +1,4 @@
-import type { KeyInput, keys } from '../../contract/keys.ts'
+import type { KeyInput, keys, NewKey } from '../../contract/keys.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
@@ -24,8 +24,9 @@ const fields = {
     kind: 'time',
     time: 'future',
     alias: 'expires',
-    summary: 'Expiry: a time, a day (at its start) or a duration such as 90d',
-    default: 'never',
+    never: true,
+    summary: 'Expiry: a time, a day (at its start), a duration such as 90d, or never',
+    default: 'one year',
   },
 } satisfies FieldFlags<KeyInput>
 
@@ -49,9 +50,15 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).create,
     fields,
     columns: ['name', 'scopes', 'expiresAt', 'id', 'key'],
+    notes: (answer, { flags }) => {
+      // What another platform answers may have another shape.
+      const { expiresAt } = answer as Partial<NewKey>
+      if (flags['expires-at'] !== undefined || typeof expiresAt !== 'string') return null
+      return `The key expires on ${expiresAt.slice(0, 10)}; use --expires-at to choose another day, or never`
+    },
     ifLost: 'revoke the key and create another',
     examples: [
-      'keys create --name ci --scopes read,write --expires-at 2027-01-01T00:00:00Z',
+      'keys create --name ci --scopes read,write --expires-at 90d',
       'keys create --name export -o json',
     ],
   }),

@@ -61,5 +61,7 @@ export interface OperationSpec<O extends Operation> {
   readonly destroys?: Destruction
   /** The line that says what was done, instead of the record: `Created course Marine Biology (BIO-101)`. */
   readonly done?: (answer: unknown, given: Given) => string
+  /** What there is to know besides the lines of a table, once it is done. */
+  readonly notes?: (answer: object, given: Given) => string | null
   readonly examples?: readonly string[]
 }

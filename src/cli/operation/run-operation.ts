@@ -103,6 +103,10 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   } else if (!answered && !told && !settings.quiet.value) {
     await output.note('The response has no record')
   }
+  // The record says it itself.
+  const silent = replayed || settings.output.value !== 'table' || !isJsonObject(data)
+  const note = silent ? null : spec.notes?.(data, given)
+  if (note) await output.note(note)
   const exit = spec.exits?.(data)
   if (exit) throw new ExitWith(exit)
 }

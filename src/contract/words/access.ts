@@ -5,7 +5,7 @@ export const keyInputWords = {
   name: 'What the key is for, such as nightly export',
   userId: 'Owner: id, ext:<externalId> or email:<address>; the key acts as this user (default you)',
   scopes: 'What the key can do, within the role of its owner',
-  expiresAt: 'When the key expires (default never)',
+  expiresAt: 'When the key expires, null for never (default one year after it is created)',
 } satisfies Words
 
 export const keyWords = {

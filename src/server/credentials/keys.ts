@@ -49,10 +49,11 @@ export const keyRoutes = routesOf(keys, {
       input.scopes,
       grantable[owner.role].filter((scope) => principal.scopes.includes(scope)),
     )
-    if (input.expiresAt !== null && input.expiresAt <= now) {
+    const expiresAt = input.expiresAt === undefined ? aYearAfter(now) : input.expiresAt
+    if (expiresAt !== null && expiresAt <= now) {
       throw invalid([{ pointer: '#/expiresAt', code: 'in_past', detail: 'must be in the future' }])
     }
-    return createKey(database, { ...input, userId: owner.id }, call)
+    return createKey(database, { ...input, userId: owner.id, expiresAt }, call)
   },
 
   revoke({ database, params, now }) {
@@ -72,6 +73,13 @@ export function findKey(database: Database, keyId: string, ownerId?: string): Ke
   const row = database.one<KeyRow>(sql`select ${columns} from api_keys k where k.id = ${keyId}`)
   if (!row || (ownerId !== undefined && row.user_id !== ownerId)) throw notFound('API key', keyId)
   return toKey(row)
+}
+
+/** When a key expires that is made at a time, ISO 8601 in UTC, unless told otherwise: the same day of the next year. */
+export function aYearAfter(now: string): string {
+  const date = new Date(now)
+  date.setUTCFullYear(date.getUTCFullYear() + 1)
+  return date.toISOString()
 }
 
 /** Makes a key and tells it: the only time that its text is there. */

@@ -1,7 +1,9 @@
 import { isDay } from '../../codec/time-text.ts'
 import { scopeInWords } from '../../contract/security-schemes.ts'
+import { aYearAfter } from '../credentials/keys.ts'
 import { invalid } from '../problem/problem-error.ts'
 import { Faults, Field, type FilledIn, Form, OnceField } from './form.tsx'
+import type { SignedInRequest } from './signed-in-request.ts'
 
 const labels = { name: 'Name', scopes: 'Scopes', expiresAt: 'Expiry date' }
 
@@ -37,11 +39,18 @@ export function KeyForm({ signedIn, form, fault }: FilledIn) {
       <Field
         name="expiresAt"
         label={labels.expiresAt}
-        hint="Valid through this day (UTC). Leave empty for a key that does not expire."
+        hint="Valid through this day (UTC)"
         fault={fault}
         type="date"
-        value={dayIn(form)}
+        value={dayIn(form) ?? usualDay(signedIn.request.now)}
       />
+      <label class="choice">
+        <input type="checkbox" name="never" value="true" checked={form.get('never') === 'true'} />
+        <span>
+          <strong>Never expires</strong>
+          <small>Whoever finds the key can use it until you revoke it</small>
+        </span>
+      </label>
       <div class="actions">
         <button type="submit">Create key</button>
       </div>
@@ -50,18 +59,26 @@ export function KeyForm({ signedIn, form, fault }: FilledIn) {
 }
 
 /** What the form asks for, as the API takes it; throws 422 for what is no day. */
-export function keyInputOf(form: URLSearchParams) {
-  const day = dayIn(form)
-  if (day !== '' && !isDay(day)) {
+export function keyInputOf({ request }: SignedInRequest, form: URLSearchParams) {
+  const name = form.get('name') ?? ''
+  const scopes = form.getAll('scopes')
+  if (form.get('never') === 'true') return { name, scopes, expiresAt: null }
+  const day = dayIn(form) || usualDay(request.now)
+  if (!isDay(day)) {
     throw invalid([
       { pointer: '#/expiresAt', code: 'invalid_time', detail: 'must be a day such as 2027-01-31' },
     ])
   }
   // A key that ends on a day is good until that day is over.
-  const expiresAt = day === '' ? null : `${day}T23:59:59.999Z`
-  return { name: form.get('name') ?? '', scopes: form.getAll('scopes'), expiresAt }
+  return { name, scopes, expiresAt: `${day}T23:59:59.999Z` }
 }
 
-function dayIn(form: URLSearchParams): string {
-  return form.get('expiresAt')?.trim() ?? ''
+/** The last day of a key, unless another is asked for. */
+function usualDay(now: Date): string {
+  return aYearAfter(now.toISOString()).slice(0, 10)
+}
+
+/** What stands in the field; undefined before anybody has filled in the form. */
+function dayIn(form: URLSearchParams): string | undefined {
+  return form.get('expiresAt')?.trim()
 }

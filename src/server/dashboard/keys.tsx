@@ -21,7 +21,7 @@ export const keysPage: DashboardPage = {
 
   act: (signedIn, form) =>
     doneOnce(signedIn, form, addressOf(signedIn, section, 'key_made_before'), () =>
-      newKeyPage(signedIn, askOwn(signedIn, keyRoutes, keys.create, { body: keyInputOf(form) })),
+      newKeyPage(signedIn, askOwn(signedIn, keyRoutes, keys.create, { body: keyInputOf(signedIn, form) })),
     ),
 
   again: keyList,

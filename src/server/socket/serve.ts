@@ -5,7 +5,7 @@ import type { Transport } from '../../contract/http.ts'
 import { type AcademyFile, openAcademyFile } from '../academy.ts'
 import { type FirstPassword, makeFirstPassword } from '../access/first-admin.ts'
 import { localPrincipal } from '../access/identify.ts'
-import { createKey } from '../credentials/keys.ts'
+import { aYearAfter, createKey } from '../credentials/keys.ts'
 import { type IdPrefix, idMaker } from '../database/id.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
@@ -180,8 +180,9 @@ function makeAdminKey(
   newId: (prefix: IdPrefix) => string,
 ): Promise<string | undefined> {
   const { userId, scopes } = localPrincipal(database)
-  const key = { name: 'first key', userId, scopes, expiresAt: null }
-  return database.write(() => createKey(database, key, { now: now().toISOString(), newId }).key ?? undefined)
+  const time = now().toISOString()
+  const key = { name: 'first key', userId, scopes, expiresAt: aYearAfter(time) }
+  return database.write(() => createKey(database, key, { now: time, newId }).key ?? undefined)
 }
 
 function listen(server: Server, { host, port }: ServeOptions): Promise<void> {

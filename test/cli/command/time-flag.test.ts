@@ -25,6 +25,7 @@ describe('a time', () => {
     [`${progress} 2026-02-28`, 'lastAccessed', '2026-02-28T00:00:00.000Z'],
     [`${enrol} 2w`, 'enrolledAt', '2026-02-15T12:00:00.000Z'],
     [`${key} --expires 90d`, 'expiresAt', '2026-05-30T12:00:00.000Z'],
+    [`${key} --expires-at never`, 'expiresAt', 'null'],
     [`${key} --expires-at 1y`, 'expiresAt', '2027-03-01T12:00:00.000Z'],
     [`${key} --expires 2027-01-01 --timezone America/New_York`, 'expiresAt', '2027-01-01T05:00:00.000Z'],
     ['analytics export --start-date 2026-01-31', 'start_date', '2026-01-31'],

@@ -19,7 +19,8 @@ test('the list shows on a narrow terminal the ids that revoke takes', async ({ l
 describe('create', () => {
   test('prints a key once, that works and may only read', async ({ remote, admin }) => {
     const created = await resultOf(remote, 'keys create --name ci', withKey(admin.key))
-    expect(created).toMatchObject({ name: 'ci', userId: admin.id, scopes: ['read'], expiresAt: null })
+    expect(created).toMatchObject({ name: 'ci', userId: admin.id, scopes: ['read'] })
+    expect(created.expiresAt).toBe('2027-03-01T12:00:00.000Z')
     expect(created.key).toMatch(/^lpk_[0-9A-Za-z]{36}$/)
     expect(await resultOf(remote, 'users me', withKey(created.key))).toMatchObject({ scopes: ['read'] })
     expect(await remote.run('courses create --title Sea', withKey(created.key))).toMatchObject({ code: 5 })
@@ -40,6 +41,20 @@ describe('create', () => {
     ).toMatchObject({ userId: id, scopes: ['read', 'write'], expiresAt: '2027-01-01T00:00:00.000Z' })
   })
 
+  test('says when a key expires for which no time was given', async ({ local }) => {
+    const note = 'note: The key expires on 2027-03-01; use --expires-at to choose another day, or never\n'
+    for (const flags of ['', '--columns key']) {
+      expect((await local.run(`keys create --name ci ${flags}`)).stderr).toBe(note)
+    }
+    for (const flags of ['--expires-at never', '--expires 1y', '-o json']) {
+      expect((await local.run(`keys create --name ci ${flags}`)).stderr).toBe('')
+    }
+    expect((await rowsOf(local, 'keys list --columns expiresAt')).flat().toSorted()).toEqual([
+      '',
+      ...Array(4).fill('2027-03-01T12:00:00.000Z'),
+    ])
+  })
+
   test('asks what it is for on a terminal, and shows the whole key there', async ({ local }) => {
     const { code, stdout, stderr } = await local.run('keys create --color never', {
       tty: 80,
@@ -52,7 +67,9 @@ describe('create', () => {
   })
 
   test('in a pipe has the key in the last column', async ({ local }) => {
-    expect((await rowsOf(local, 'keys create --name ci'))[0]?.at(-1)).toMatch(/^lpk_[0-9A-Za-z]{36}$/)
+    expect((await rowsOf(local, 'keys create --name ci --expires-at never'))[0]?.at(-1)).toMatch(
+      /^lpk_[0-9A-Za-z]{36}$/,
+    )
   })
 })
 
@@ -71,13 +88,13 @@ test('a key is not made where nobody would see it', async ({ local }) => {
     )
   }
   expect(await rowsOf(local, 'keys list')).toEqual([])
-  expect(await rowsOf(local, 'keys create --name ci --columns key')).toEqual([
+  expect(await rowsOf(local, 'keys create --name ci --columns key --expires-at never')).toEqual([
     [expect.stringMatching(/^lpk_\w{36}$/)],
   ])
   writeFileSync(join(local.cwd, 'learnctl.json'), '{"columns": ["id", "title"]}')
   expectClearError(await local.run('keys create --name ci'), 2, 'learnctl.json would lose the key')
   writeFileSync(join(local.cwd, 'learnctl.json'), '{"columns": ["title", "email"]}')
-  expect((await rowsOf(local, 'keys create --name ci'))[0]?.at(-1)).toMatch(/^lpk_/)
+  expect((await rowsOf(local, 'keys create --name ci --expires-at never'))[0]?.at(-1)).toMatch(/^lpk_/)
 })
 
 test('a key whose answer was lost on the way is told of, to be made anew', async ({ academy, admin }) => {
@@ -135,7 +152,7 @@ test('keys are listed of one user, and told apart on a narrow terminal', async (
   await local.run('keys create --name mine')
   expect(await rowsOf(local, 'keys list --user email:ada@school.example --columns name')).toEqual([['hers']])
   const { stdout } = await local.run('keys list --color never', { tty: 80 })
-  expect(stdout).toMatch(/^name +last4 +scopes +id$/m)
+  expect(stdout).toMatch(/^name +last4 +scopes +expiresAt +id$/m)
 })
 
 test('only an admin has keys to give', async ({ remote, instructor }) => {

@@ -20,7 +20,7 @@ test('the check characters are the CRC-32 of the thirty in base 62', () => {
   expect(isCredential('apiKey', 'lpa_qkJaB6MffYVzZXWqmcoF49yrUxP3wf0LsakP')).toBe(false)
 })
 
-test('a new key is shown once, reads only unless told otherwise, and acts as its owner', async ({
+test('a new key is shown once, reads only and lasts a year unless told otherwise, and acts as its owner', async ({
   academy,
   admin,
 }) => {
@@ -36,7 +36,7 @@ test('a new key is shown once, reads only unless told otherwise, and acts as its
     prefix: 'lpk_',
     last4: key.slice(-4),
     scopes: ['read'],
-    expiresAt: null,
+    expiresAt: start.replace('2026', '2027'),
     createdAt: start,
     lastUsedAt: null,
     revokedAt: null,
@@ -46,6 +46,11 @@ test('a new key is shown once, reads only unless told otherwise, and acts as its
   expect(listed.text).not.toContain(key)
   const profile = await academy.bearer(`Bearer ${key}`).get('/v1/user/profile')
   expect(profile.body).toMatchObject({ id: admin.id, scopes: ['read'], authMethod: 'api_key' })
+})
+
+test('null makes a key that does not expire', async ({ admin }) => {
+  const { body } = await admin.post('/v1/keys', { name: 'export', expiresAt: null })
+  expect(body).toMatchObject({ expiresAt: null })
 })
 
 test('a key may be made for somebody else, with what their role may have', async ({

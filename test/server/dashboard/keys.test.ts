@@ -107,8 +107,16 @@ test('every fault of a form is told at its field, and what was filled in stays',
   const done = await browser.submit(again, { expiresAt: '' }, button)
   expect(done).toMatchObject({
     status: 200,
-    text: expect.stringContaining('Name <b> Scopes read Expires Never'),
+    text: expect.stringContaining('Name <b> Scopes read Expires End of 2027-03-01 (UTC)'),
   })
+})
+
+test('a key lasts a year unless another day is chosen, or never is ticked', async ({ analyst, signIn }) => {
+  const browser = await signIn(analyst)
+  const page = await browser.open('/dashboard/keys')
+  expect(page.html).toContain('type="date" value="2027-03-01"')
+  expect((await create(browser)).text).toContain('Expires End of 2027-03-01 (UTC)')
+  expect((await create(browser, { never: ['true'] })).text).toContain('Expires Never')
 })
 
 test('a key is good until its last day is over', async ({ academy, analyst, clock, signIn }) => {
