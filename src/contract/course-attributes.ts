@@ -9,7 +9,7 @@ export const courseStatuses = ['draft', 'published', 'archived'] as const
 export const CourseStatus = z.enum(courseStatuses)
 
 const Module = z.strictObject({
-  id: z.string().optional(),
+  id: z.string().max(100).optional(),
   title: text(1, 255),
   description: z.string().max(10_000).default(''),
   order: z.int().min(1).max(100_000).optional(),

@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { Reference, Time } from './field.ts'
+import { scopes } from './keys.ts'
 import { everyone, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
@@ -9,7 +10,7 @@ export const Grant = z.object({
   userId: z.string(),
   clientId: z.string(),
   clientName: z.string(),
-  scopes: z.array(z.string()),
+  scopes: z.array(z.enum(scopes)),
   createdAt: Time,
   lastUsedAt: Time.nullable(),
   expiresAt: Time,

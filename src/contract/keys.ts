@@ -19,7 +19,7 @@ export const Key = z.object({
   name: z.string(),
   prefix: z.string(),
   last4: z.string(),
-  scopes: z.array(z.string()),
+  scopes: z.array(z.enum(scopes)),
   expiresAt: Time.nullable(),
   createdAt: Time,
   lastUsedAt: Time.nullable(),

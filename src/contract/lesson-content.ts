@@ -21,13 +21,13 @@ const blockFields = {
   body: optional(z.string().max(500_000)),
   url: optional(WebAddress),
   language: optional(z.string().max(50)),
-  durationSeconds: optional(z.int().min(0)),
+  durationSeconds: optional(z.int().min(0).max(10_000_000)),
   altText: optional(z.string().max(1000)),
 }
 
 /** A piece of content in a request: an id keeps the block that has it. */
 export const ContentBlockInput = z
-  .strictObject({ id: z.string().optional(), ...blockFields })
+  .strictObject({ id: z.string().max(100).optional(), ...blockFields })
   .superRefine((block, context) => {
     const needed = written.includes(block.type) ? 'body' : 'url'
     if (block[needed] !== null) return
@@ -51,12 +51,16 @@ const questionFields = {
 
 const Answer = z
   .union(
-    [z.string(), z.number(), z.boolean(), z.array(z.string()).max(100), z.null()],
+    [z.string().max(10_000), z.number(), z.boolean(), z.array(z.string().max(10_000)).max(100), z.null()],
     'must be a string, a number, a boolean, null or an array of strings',
   )
   .default(null)
 
-const QuestionInput = z.strictObject({ id: z.string().optional(), ...questionFields, answer: Answer })
+const QuestionInput = z.strictObject({
+  id: z.string().max(100).optional(),
+  ...questionFields,
+  answer: Answer,
+})
 
 /** A question; learners get it without its answer. */
 const Question = z.object({ id: z.string(), ...questionFields, answer: Answer.removeDefault().optional() })
@@ -67,7 +71,7 @@ const assessmentFields = {
   scoreMaximum: z.number().positive().default(100),
   passingScore: optional(z.number().min(0)),
   weight: optional(Percent),
-  attemptsAllowed: optional(z.int().min(1)),
+  attemptsAllowed: optional(z.int().min(1).max(1_000_000)),
   dueAt: optional(Instant),
 }
 
@@ -76,7 +80,7 @@ export const ContentBlock = z.object({ id: z.string(), ...blockFields })
 
 /** An assessment in a request: an id keeps the assessment that has it. */
 export const AssessmentInput = z.strictObject({
-  id: z.string().optional(),
+  id: z.string().max(100).optional(),
   ...assessmentFields,
   questions: z.array(QuestionInput).max(500).default([]),
 })

@@ -24,7 +24,8 @@ export const headers = {
     example: '"default";q=600;w=60',
   },
   ETag: {
-    description: 'Version of the record, in quotes: send it as If-Match or If-None-Match',
+    description:
+      'Entity tag of the response. For a record it is the version, in quotes: send it as If-Match or If-None-Match',
     schema: text(128),
     example: '"3"',
   },
@@ -81,11 +82,11 @@ export const everyHeader = [
 /** What a success of an operation has. */
 export function successHeaders(
   { status, list, media, method, filters, lenient }: Operation,
-  isVersioned: boolean,
+  isTagged: boolean,
 ): HeaderName[] {
   return [
     ...everyHeader,
-    ...(isVersioned ? (['ETag'] as const) : []),
+    ...(isTagged ? (['ETag'] as const) : []),
     ...(status === 201 ? (['Location'] as const) : []),
     ...(list ? (['Link'] as const) : []),
     ...(method === 'POST' ? (['Idempotent-Replayed'] as const) : []),

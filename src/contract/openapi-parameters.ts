@@ -1,6 +1,6 @@
 import { operations } from './index.ts'
 import type { OperationExample } from './openapi-examples.ts'
-import type { Schema } from './openapi-tidy.ts'
+import type { Schema } from './openapi-limits.ts'
 import type { Operation } from './operation.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -23,12 +23,10 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   grantId: { description: 'Id of the grant', schema: id },
 }
 
-/** True where a change can be made conditional on the version: what can be updated has one. */
+/** True where a change can be made conditional on the version: what can be updated, or restored, has one. */
 export function takesIfMatch({ path, method }: Operation): boolean {
-  return (
-    ['PUT', 'DELETE'].includes(method) &&
-    operations.some((operation) => operation.path === path && operation.method === 'PUT')
-  )
+  const hasVersions = operations.some((operation) => operation.path === path && operation.method === 'PUT')
+  return method === 'POST' ? path.endsWith('/restore') : method !== 'GET' && hasVersions
 }
 
 /** The parameters of an operation as OpenAPI's Parameter Objects (OpenAPI 3.1.0 §4.8.12). */
@@ -36,7 +34,7 @@ export function parametersOf(
   operation: Operation,
   query: Schema,
   example: OperationExample | undefined,
-  { isVersioned }: { isVersioned: boolean },
+  { isTagged }: { isTagged: boolean },
 ): Json[] {
   const { path, method, lenient, filters } = operation
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
@@ -77,8 +75,8 @@ export function parametersOf(
           ),
         ]
       : []),
-    ...(method === 'GET' && isVersioned
-      ? [header('If-None-Match', 'Answer 304 without a body if this is still the ETag')]
+    ...(method === 'GET' && isTagged
+      ? [header('If-None-Match', 'Return 304 without a body if this is still the ETag')]
       : []),
     ...(lenient === undefined ? [] : [header('Prefer', lenient)]),
     ...(filters === undefined ? [] : [header('Prefer', strict)]),

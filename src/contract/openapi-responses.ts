@@ -27,14 +27,21 @@ const moreHeaders: Readonly<Partial<Record<ErrorStatus, readonly HeaderName[]>>>
   503: ['Retry-After'],
 }
 
-/** An example of each error, under `components/examples`. */
+/** Statuses that the components do not have: 405 is of no operation, and 409 means something else in each. */
+const apart: readonly ErrorStatus[] = [405, 409]
+
+/** An example of each error of an operation, under `components/examples`. */
 export const problemExampleComponents: Json = Object.fromEntries(
-  codes.map((code) => [code, { summary: whenOf[code], value: problemExamples[code] }]),
+  codes
+    .filter((code) => statusOf[code] !== 405)
+    .map((code) => [code, { summary: whenOf[code], value: problemExamples[code] }]),
 )
 
 /** The response with each status, under `components/responses`. */
 export const problemResponses: Json = Object.fromEntries(
-  statuses.map((status) => [nameOf(status), problemResponse(status, codesOf(status))]),
+  statuses
+    .filter((status) => !apart.includes(status))
+    .map((status) => [nameOf(status), problemResponse(status, codesOf(status))]),
 )
 
 function problemResponse(status: ErrorStatus, possible: readonly ErrorCode[]): Json {
@@ -131,6 +138,25 @@ export const problemSchema: Json = {
       minimum: 1,
       maximum: 2_147_483_647,
       description: problemWords.moreErrors,
+    },
+    id: { type: 'string', maxLength: 64, description: problemWords.id },
+    existingStatus: { type: 'string', maxLength: 64, description: problemWords.existingStatus },
+    current: { $ref: '#/components/schemas/Progress', description: problemWords.current },
+    version: {
+      type: 'integer',
+      format: 'int32',
+      minimum: 1,
+      maximum: 2_147_483_647,
+      description: problemWords.version,
+    },
+    scope: { type: 'string', enum: ['read', 'write', 'admin'], description: problemWords.scope },
+    from: { type: 'string', maxLength: 64, description: problemWords.from },
+    to: { type: 'string', maxLength: 64, description: problemWords.to },
+    allowed: {
+      type: 'array',
+      maxItems: 10,
+      items: { type: 'string', maxLength: 64 },
+      description: problemWords.allowed,
     },
   },
 }

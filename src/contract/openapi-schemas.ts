@@ -10,7 +10,8 @@ import * as grants from './grants.ts'
 import { operations } from './index.ts'
 import * as keys from './keys.ts'
 import * as lessons from './lessons.ts'
-import { partsOf, type Schema, sentOf, shownOf } from './openapi-tidy.ts'
+import type { Schema } from './openapi-limits.ts'
+import { partsOf, queryOf, sentOf, shownOf } from './openapi-tidy.ts'
 import * as progress from './progress.ts'
 import { service } from './service.ts'
 import * as users from './users.ts'
@@ -91,6 +92,7 @@ const choices: Named = {
 /** Which request says how long, high or many the fields of a response are. */
 const bounded: Readonly<Record<string, string>> = {
   Course: 'CourseInput',
+  CourseSnapshot: 'CourseInput',
   Lesson: 'LessonInput',
   User: 'UserInput',
   CurrentUser: 'UserInput',
@@ -124,7 +126,10 @@ export function documentSchemas(): DocumentSchemas {
   const input = jsonOf('input', { ...choices, ...sent, ...queries })
   const output = jsonOf('output', { ...choices, ...shown })
   const requests = each(sent, (name) => sentOf(input[name] ?? {}, words[name] ?? {}))
-  const limits = (name: string) => new Map(partsOf(requests[bounded[name] ?? ''] ?? {}))
+  const limits = (name: string) => {
+    const parts = partsOf(requests[bounded[name] ?? ''] ?? {})
+    return new Map([...parts, ...parts.map(([path, part]) => [`attributes.${path}`, part] as const)])
+  }
   const responses = each({ ...choices, ...shown }, (name) =>
     shownOf(output[name] ?? {}, words[name] ?? {}, limits(name)),
   )
@@ -136,7 +141,7 @@ export function documentSchemas(): DocumentSchemas {
   }
   return {
     components: { ...responses, ...requests },
-    queries: each(queries, (id) => input[id] ?? {}),
+    queries: each(queries, (id) => queryOf(input[id] ?? {})),
     nameOf,
     referenceTo: (body) => ({ $ref: referenceTo(nameOf(body)) }),
   }

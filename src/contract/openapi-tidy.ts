@@ -1,15 +1,5 @@
+import { limited, type Schema } from './openapi-limits.ts'
 import type { Words } from './words/record.ts'
-
-/** A JSON schema (draft 2020-12), as far as this program looks into it. */
-export interface Schema {
-  readonly [keyword: string]: unknown
-  readonly type?: string | readonly string[]
-  readonly description?: string
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly items?: Schema
-  readonly anyOf?: readonly Schema[]
-  readonly enum?: readonly unknown[]
-}
 
 /** The bounds of a value: what an attribute keeps to when it is sent, it keeps to when it is shown. */
 const bounds = [
@@ -35,30 +25,45 @@ export function partsOf(schema: Schema, path = ''): [string, Schema][] {
 }
 
 /**
- * A schema of a request with its words. Its defaults are told in words alone: a keyword `default` makes generated
- * clients ask for the field.
+ * A schema of a request with its words and limits. Its defaults are told in words alone: a keyword `default` makes
+ * generated clients ask for the field.
  */
 export function sentOf(schema: Schema, words: Words, path = ''): Schema {
   const { default: standard, ...plain } = flat(schema)
   const text = words[path]
   const told = text !== undefined && !text.includes('(default') && isWorthTelling(standard)
   return {
-    ...inner(plain, path, (part, at) => sentOf(part, words, at)),
     ...described(told ? `${text} (default ${standard})` : text),
+    ...limited(
+      inner(plain, path, (part, at) => sentOf(part, words, at)),
+      lastOf(path),
+    ),
   }
 }
 
 /** A schema of a response with its words, within the bounds of what was sent; more fields may come. */
 export function shownOf(schema: Schema, words: Words, sent: Parts, path = ''): Schema {
-  const { additionalProperties, default: standard, ...plain } = flat(schema)
+  const { additionalProperties, propertyNames, default: standard, ...plain } = flat(schema)
   const limits = sent.get(path) ?? {}
   const kept = plain.type === undefined ? [] : bounds.filter((name) => name in limits)
   return {
-    ...(additionalProperties ? { additionalProperties } : {}),
-    ...Object.fromEntries(kept.map((name) => [name, limits[name]])),
-    ...inner(plain, path, (part, at) => shownOf(part, words, sent, at)),
     ...described(words[path]),
+    ...limited(
+      {
+        ...inner(plain, path, (part, at) => shownOf(part, words, sent, at)),
+        ...(additionalProperties ? { additionalProperties } : {}),
+        ...Object.fromEntries(kept.map((name) => [name, limits[name]])),
+      },
+      lastOf(path),
+    ),
   }
+}
+
+/** The parameters of a query, each within limits. */
+export function queryOf(schema: Schema): Schema {
+  return inner(schema, '', (part, path) =>
+    limited(part.items ? { ...part, items: limited(part.items, path) } : part, path),
+  )
 }
 
 function inner(schema: Schema, path: string, each: (part: Schema, path: string) => Schema): Schema {
@@ -77,6 +82,10 @@ function inner(schema: Schema, path: string, each: (part: Schema, path: string) 
 /** A list and its items have one path in words: `modules.title`. */
 function below(path: string, name: string): string {
   return path === '' ? name : `${path.replace(/\[\]$/, '')}.${name}`
+}
+
+function lastOf(path: string): string {
+  return path.replaceAll('[]', '').split('.').at(-1) ?? ''
 }
 
 function described(description: string | undefined): Schema {

@@ -43,7 +43,13 @@ export function openapiOf(): Record<string, unknown> {
       contact: { name: 'The administrators of this academy' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/', description: 'The server that this document comes from' }],
+    servers: [
+      {
+        url: '/',
+        description: 'The server that this document comes from: a local academy, or one in production',
+        'x-internal': false,
+      },
+    ],
     'x-idempotency': true,
     security: [{ bearer: [] }, { oauth2: [] }],
     tags: Object.entries(tagWords).map(([name, description]) => ({
@@ -69,7 +75,7 @@ function tagOf({ id }: Operation): string {
 function describe(operation: Operation, schemas: DocumentSchemas): Json {
   const { id, summary, published, scope, body } = operation
   const example = operationExamples[id]
-  const isVersioned = hasVersion(operation, schemas)
+  const isTagged = hasTag(operation, schemas)
   return {
     operationId: id,
     summary,
@@ -83,17 +89,18 @@ function describe(operation: Operation, schemas: DocumentSchemas): Json {
           'x-scope': scope,
           'x-roles': operation.roles,
         }),
-    parameters: parametersOf(operation, schemas.queries[id] ?? {}, example, { isVersioned }),
+    parameters: parametersOf(operation, schemas.queries[id] ?? {}, example, { isTagged }),
     ...(body ? { requestBody: requestBody(operation, schemas.referenceTo(body), example?.body) } : {}),
     responses: {
-      ...success(operation, schemas, isVersioned),
+      ...success(operation, schemas, isTagged),
       ...refusalsOf(operation, { hasIfMatch: takesIfMatch(operation) }),
     },
   }
 }
 
-/** True where a success carries an ETag: what it answers has a version. */
-function hasVersion({ response }: Operation, { components, nameOf }: DocumentSchemas): boolean {
+/** True where a success carries an ETag: what is read has one, and what has a version. */
+function hasTag({ method, response }: Operation, { components, nameOf }: DocumentSchemas): boolean {
+  if (method === 'GET') return true
   return response !== null && components[nameOf(response)]?.properties?.['version']?.type === 'integer'
 }
 
@@ -109,7 +116,7 @@ function requestBody({ merge, summary }: Operation, schema: Json, value: unknown
 
 const successWords = { 200: 'OK', 201: 'Created', 204: 'Done; the response has no body' } as const
 
-function success(operation: Operation, schemas: DocumentSchemas, isVersioned: boolean): Json {
+function success(operation: Operation, schemas: DocumentSchemas, isTagged: boolean): Json {
   const { id, method, response, summary, status, media = [] } = operation
   const example = operationExamples[id]
   const json = response && {
@@ -125,10 +132,10 @@ function success(operation: Operation, schemas: DocumentSchemas, isVersioned: bo
   return {
     [status]: {
       description: successWords[status],
-      headers: headersOf(successHeaders(operation, isVersioned)),
+      headers: headersOf(successHeaders(operation, isTagged)),
       ...(json && { content: { ...json, ...Object.fromEntries(streamed) } }),
     },
-    ...(method === 'GET' && isVersioned
+    ...(method === 'GET' && isTagged
       ? {
           304: {
             description: 'Not modified: If-None-Match is still the ETag',

@@ -18,7 +18,7 @@ export const securitySchemes = {
   oauth2: {
     type: 'oauth2',
     // OpenAPI 3.1 has no name for the device flow.
-    description: `Authorization code flow with PKCE, or the device flow; server metadata is at ${oauthPaths.metadata} (RFC 8414)`,
+    description: `Authorization code flow with PKCE, or the device flow; server metadata is at ${oauthPaths.metadata} (RFC 8414). Tokens are opaque, never JWTs (RFC8725)`,
     flows: {
       authorizationCode: {
         authorizationUrl: oauthPaths.authorize,

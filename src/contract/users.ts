@@ -11,6 +11,7 @@ import {
   Time,
   UpdatedSince,
 } from './field.ts'
+import { scopes } from './keys.ts'
 import { admins, everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
@@ -93,7 +94,7 @@ export type User = z.output<typeof User>
 
 /** The signed-in user, with the scopes of the credential in use. */
 export const CurrentUser = User.extend({
-  scopes: z.array(z.string()),
+  scopes: z.array(z.enum(scopes)),
   authMethod: z.enum(['api_key', 'oauth', 'local']),
 })
 export type CurrentUser = z.output<typeof CurrentUser>

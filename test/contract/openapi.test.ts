@@ -2,7 +2,8 @@ import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect } from 'vitest'
 import { operations } from '../../src/contract/index.ts'
 import { openapiOf } from '../../src/contract/openapi.ts'
-import { partsOf, type Schema } from '../../src/contract/openapi-tidy.ts'
+import type { Schema } from '../../src/contract/openapi-limits.ts'
+import { partsOf } from '../../src/contract/openapi-tidy.ts'
 import { words } from '../../src/contract/words/index.ts'
 import { operationWords } from '../../src/contract/words/operations.ts'
 import { test } from '../helpers/academy.ts'
@@ -187,7 +188,13 @@ test('a parameter says its type: lists with commas, switches, numbers with sane 
   const byName = (name: string) => parameters.find((parameter) => parameter.name === name)
   expect(byName('include_total')?.schema).toEqual({ type: 'boolean', default: false })
   expect(byName('summary')?.schema).toEqual({ type: 'boolean', default: true })
-  expect(byName('limit')?.schema).toEqual({ type: 'integer', minimum: 1, maximum: 100, default: 20 })
+  expect(byName('limit')?.schema).toEqual({
+    type: 'integer',
+    format: 'int32',
+    minimum: 1,
+    maximum: 100,
+    default: 20,
+  })
   expect(byName('status')).toMatchObject({
     style: 'form',
     explode: false,
@@ -202,6 +209,7 @@ test('If-Match is told where there are versions, and where it is obeyed', () => 
   )
   expect(conditional.map(({ operation }) => operation.operationId).sort()).toEqual([
     'courses.delete',
+    'courses.restore',
     'courses.update',
     'enrollments.delete',
     'enrollments.update',

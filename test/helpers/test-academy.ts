@@ -12,6 +12,7 @@ import { createApp } from '../../src/server/http/app.ts'
 import type { LogEntry } from '../../src/server/http/log.ts'
 import { type Grade, recordGrade } from '../../src/server/progress/gradebook.ts'
 import { allRoutes } from '../../src/server/routes.ts'
+import { requireDeclared } from './declared.ts'
 import { fetchOf } from './web.ts'
 
 /** A clock that stands still until it is told to go on. */
@@ -141,12 +142,9 @@ export async function openTestAcademy({
       )
       const text = await response.text()
       const json = response.headers.get('content-type')?.match(/^application\/(problem\+)?json/)
-      return {
-        status: response.status,
-        headers: response.headers,
-        text,
-        body: json && text !== '' ? JSON.parse(text) : null,
-      }
+      const answered = json && text !== '' ? JSON.parse(text) : null
+      requireDeclared(method, path, response.status, answered?.code)
+      return { status: response.status, headers: response.headers, text, body: answered }
     }
     const json =
       (method: string) =>

@@ -106,7 +106,8 @@ have the id.
 **Lists.** A page is \`{data, nextCursor}\`. Send \`nextCursor\` as \`cursor\` to get the next one; on the last page it is
 null. A parameter that takes several values takes them with commas between.
 
-**Updates.** \`PUT\` merges (RFC 7396): absent fields are left unchanged, null resets a field to its default. \`If-Match\` with
+**Updates.** \`PUT\` merges (RFC 7396): absent fields are left unchanged, null resets a field to its default. \`PATCH\` does the
+same. \`If-Match\` with
 the \`ETag\` of the record makes sure that nobody has changed it meanwhile (412), \`If-None-Match\` saves an unchanged
 response (304).
 

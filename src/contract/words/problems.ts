@@ -41,7 +41,7 @@ export const whenOf: Readonly<Record<ErrorCode, string>> = {
 
 /** What an operation can be refused with beside what its parameters and its body bring with them. */
 export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
-  'courses.create': ['duplicate'],
+  'courses.create': ['duplicate', 'invalid_transition'],
   'courses.update': ['duplicate', 'invalid_transition', 'course_archived', 'has_progress'],
   'courses.delete': ['has_progress', 'has_lessons'],
   'courses.restore': ['course_archived'],

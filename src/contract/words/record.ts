@@ -49,7 +49,7 @@ export const batchResultWords = {
 
 /** What the members of an error are. */
 export const problemWords = {
-  '': 'An error, as problem details (RFC 9457). Some codes have members of their own beside these',
+  '': 'An error, as problem details (RFC 9457). Some codes have members of their own',
   type: 'Always about:blank: the status says what kind of problem it is',
   title: 'Name of the HTTP status',
   status: 'HTTP status',
@@ -57,6 +57,14 @@ export const problemWords = {
   instance: 'Path of the request',
   code: 'Error code, for programs',
   requestId: 'Id of the request, as in X-Request-Id and in the server log',
+  id: 'With duplicate and enrollment_inactive: id of the record in the way, where the caller may see it',
+  existingStatus: 'With duplicate: status of that record',
+  current: 'With stale_progress: the progress that is stored',
+  version: 'With precondition_failed: the current version',
+  scope: 'With insufficient_scope: the scope that is required',
+  from: 'With invalid_transition: the current status',
+  to: 'With invalid_transition: the status that was asked for',
+  allowed: 'With invalid_transition: the statuses that are possible',
   errors: 'The problems found in the request, at most 100',
   moreErrors: 'Number of problems besides those in errors; absent where there are none',
   'errors.pointer': 'JSON Pointer to the field of the body (RFC 6901), such as #/title',

@@ -76,7 +76,7 @@ function toGrant(row: GrantRow): Grant {
     userId: row.user_id,
     clientId: row.client_id,
     clientName: row.client_name,
-    scopes: JSON.parse(row.scopes) as string[],
+    scopes: JSON.parse(row.scopes) as Grant['scopes'],
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
     expiresAt: row.expires_at,

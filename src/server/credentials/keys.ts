@@ -123,7 +123,7 @@ function toKey(row: KeyRow): Key {
     name: row.name,
     prefix: credentialPrefixes.apiKey,
     last4: row.last4,
-    scopes: JSON.parse(row.scopes) as string[],
+    scopes: JSON.parse(row.scopes) as Key['scopes'],
     expiresAt: row.expires_at,
     createdAt: row.created_at,
     lastUsedAt: row.last_used_at,
