@@ -1,4 +1,5 @@
 import { JsonLimitError, parseJson } from '../codec/json-text.ts'
+import { NotUtf8Error, utf8Text } from '../codec/unicode-text.ts'
 import type { HttpBody, HttpResponse } from '../contract/http.ts'
 import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
 
@@ -54,6 +55,26 @@ export function mediaTypeOf(reply: HttpResponse): string {
 }
 
 /**
+ * The text of a body: JSON is UTF-8 (RFC 8259 §8.1), else what its charset says. Throws NotUtf8Error where it is
+ * neither: a letter that is replaced would be written back one day.
+ */
+export function bodyText(reply: HttpResponse, bytes: Uint8Array): string {
+  try {
+    return utf8Text(bytes)
+  } catch (error) {
+    const [, charset = 'utf-8'] = /;\s*charset="?([\w-]+)/i.exec(reply.headers['content-type'] ?? '') ?? []
+    if (!/^utf-?8$/i.test(charset)) {
+      try {
+        return new TextDecoder(charset, { fatal: true }).decode(bytes)
+      } catch {
+        // No charset that is known, or not that either.
+      }
+    }
+    throw error
+  }
+}
+
+/**
  * The JSON value of a success, whatever its fields are called and whatever values they hold; null when
  * there is no body. Throws ProtocolError on a web page, on what is not JSON or was cut off, and on too long a body.
  */
@@ -67,12 +88,12 @@ export async function readJson(
     const limit = `${Math.floor(limitBytes / 1024 / 1024)} MiB`
     throw new ProtocolError(target, 'too_large', `${answer(target)} is larger than ${limit}`)
   }
-  const text = bytes.toString('utf8').replace(/^\uFEFF/, '')
-  if (text.trim() === '') return null
+  let text = ''
   try {
-    return parseJson(text)
+    text = bodyText(reply, bytes)
+    return text.trim() === '' ? null : parseJson(text)
   } catch (cause) {
-    if (cause instanceof JsonLimitError) {
+    if (cause instanceof JsonLimitError || cause instanceof NotUtf8Error) {
       throw new ProtocolError(target, 'not_json', `${answer(target)} cannot be read: ${cause.message}`, cause)
     }
     const raw = { status: reply.status, headers: reply.headers, body: text.slice(0, 64 * 1024) }

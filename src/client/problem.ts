@@ -2,7 +2,7 @@ import { isJsonObject } from '../codec/json-object.ts'
 import { parseJson } from '../codec/json-text.ts'
 import { statusOf } from '../contract/errors.ts'
 import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
-import { isPage, mediaTypeOf, readStart } from './decode.ts'
+import { bodyText, isPage, mediaTypeOf, readStart } from './decode.ts'
 import { ApiError, hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
 import { retryAfterOf } from './retry-after.ts'
 import { type ToldError, toldError } from './told-errors.ts'
@@ -81,11 +81,20 @@ async function answerOf(reply: HttpResponse): Promise<RawAnswer> {
   const { status, headers } = reply
   try {
     const { bytes } = await readStart(reply, maximumProblemBytes)
-    return { status, headers, body: bytes.toString('utf8') }
+    return { status, headers, body: shownText(reply, bytes) }
   } catch (error) {
     // What came in a coding that cannot be read says less than its status does.
     if (error instanceof ProtocolError) return { status, headers, body: '' }
     throw error
+  }
+}
+
+/** An error is better told with a letter replaced than not at all. */
+function shownText(reply: HttpResponse, bytes: Buffer): string {
+  try {
+    return bodyText(reply, bytes)
+  } catch {
+    return bytes.toString('utf8')
   }
 }
 

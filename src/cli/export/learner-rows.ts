@@ -47,10 +47,17 @@ async function* wholeLines(
 }
 
 async function* linesOf(body: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncGenerator<string[]> {
-  const decoder = new TextDecoder()
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const decode = (piece: Uint8Array) => {
+    try {
+      return decoder.decode(piece, { stream: true })
+    } catch (cause) {
+      throw new CommandError('not_utf8', 'failure', 'The platform sent a row that is not UTF-8', { cause })
+    }
+  }
   let rest = ''
   for await (const piece of body) {
-    const lines = (rest + decoder.decode(piece, { stream: true })).split('\n')
+    const lines = (rest + decode(piece)).split('\n')
     rest = lines.pop() ?? ''
     yield lines
   }
