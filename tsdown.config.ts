@@ -38,7 +38,8 @@ const common = {
 export default defineConfig([
   {
     ...common,
-    entry: { main: 'src/cli/main.ts' },
+    // A thread of the server begins at its own file, beside the chunk that starts it.
+    entry: { main: 'src/cli/main.ts', 'cli/chunks/reader-thread': 'src/server/long-reads/reader-thread.ts' },
     dts: false,
     copy: ['src/examples', 'src/common-passwords'].map((from) => ({ from, to: 'dist' })),
     outputOptions: {

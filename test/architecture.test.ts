@@ -28,7 +28,8 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
   pages: ['http', 'access', 'database', 'problem'],
   oauth: ['pages', 'credentials', 'http', 'access', 'database', 'problem'],
   dashboard: [...['pages', 'courses', 'users', 'analytics', 'credentials', 'http', 'access', 'problem']],
-  socket: ['credentials', 'http', 'access', 'database', 'problem'],
+  'long-reads': ['http', 'access', 'database', 'problem'],
+  socket: ['long-reads', 'credentials', 'http', 'access', 'database', 'problem'],
 }
 
 /** Which room of the command line may import which others. */
@@ -53,9 +54,9 @@ const cliRooms: Readonly<Record<string, readonly string[]>> = {
 /** What stands beside the rooms of each, above all of them, and may be imported from the rooms named. */
 const besideRooms: Readonly<Record<string, readonly string[]>> = {
   'server/academy.ts': ['socket'],
-  'server/endpoints.ts': ['socket'],
+  'server/endpoints.ts': ['socket', 'long-reads'],
   'server/local.ts': [],
-  'server/routes.ts': ['socket'],
+  'server/routes.ts': ['socket', 'long-reads'],
   'server/service.ts': [],
   'cli/error-report.ts': [],
   'cli/failures.ts': ['commands'],

@@ -27,20 +27,22 @@ const formatOf: ReadonlyMap<string, Format> = new Map([
 
 /** Learner data: one query, three formats (JSON, CSV, NDJSON). */
 export const analyticsRoutes = routesOf(analytics, {
-  learners(call) {
-    const { query, database } = call
-    const period = periodOf(query.start_date, query.end_date)
-    const conditions = conditionsOf(database, query, period)
-    const format = query.format ?? formatFor(call.accept)
-    if (format !== 'json') return streamed(call, format, conditions, period)
-    const first = query.cursor === undefined
-    return {
-      ...rowsPage(database, query, conditions),
-      ...(first ? { period } : {}),
-      ...(first && query.summary ? { summary: rowsSummary(database, conditions) } : {}),
-    }
-  },
+  learners: { isLong: true, handle: learners },
 })
+
+function learners(call: Call<typeof analytics.learners>) {
+  const { query, database } = call
+  const period = periodOf(query.start_date, query.end_date)
+  const conditions = conditionsOf(database, query, period)
+  const format = query.format ?? formatFor(call.accept)
+  if (format !== 'json') return streamed(call, format, conditions, period)
+  const first = query.cursor === undefined
+  return {
+    ...rowsPage(database, query, conditions),
+    ...(first ? { period } : {}),
+    ...(first && query.summary ? { summary: rowsSummary(database, conditions) } : {}),
+  }
+}
 
 function conditionsOf(database: Database, query: LearnersQuery, { start, end }: Period): Condition[] {
   const dated = start !== null || end !== null

@@ -11,6 +11,7 @@ import { ask } from './signed-in-request.ts'
 /** The learners of a course as a CSV file, those that its page shows with the same filter and in the same order. */
 export const courseFile: DashboardPage = {
   path: '/dashboard/courses/:courseId/learners.csv',
+  isLong: () => true,
   show(signedIn) {
     requireRight(signedIn.principal, analytics.learners)
     const { id, title } = ask(signedIn, courseRoutes, courses.get, { params: signedIn.params })

@@ -14,6 +14,7 @@ import { ask, type SignedInRequest } from './signed-in-request.ts'
 /** A course: for those who work for the academy its learners, for a learner their own progress. */
 export const coursePage: DashboardPage = {
   path: '/dashboard/courses/:courseId',
+  isLong: (signedIn) => isRole(signedIn, ...analytics.learners.roles),
   show(signedIn) {
     const course = ask(signedIn, courseRoutes, courses.get, { params: signedIn.params })
     const Content = isRole(signedIn, ...analytics.learners.roles) ? CourseLearners : OwnProgress

@@ -14,6 +14,8 @@ export interface DashboardPage {
   readonly path: `/dashboard${string}`
   /** Reads only: it sees one snapshot. */
   readonly show: (signedIn: SignedInRequest) => Reply
+  /** True where what it shows may go through the whole academy; never unless told otherwise. */
+  readonly isLong?: (signedIn: SignedInRequest) => boolean
   /** Takes a form of the page, its CSRF token checked; absent where the page has none of its own. */
   readonly act?: (signedIn: SignedInRequest, form: URLSearchParams) => Reply | Promise<Reply>
   /** The page once more, with the form as it was filled in and what was wrong with it (409, 422, 429). */
@@ -25,7 +27,7 @@ const signedOut = 'You are signed out. Sign in to continue; your change was not 
 
 /** GET and POST of a page. Whoever is not signed in is asked to, and comes back to it. */
 export function endpointsOf(page: DashboardPage): Endpoint[] {
-  const { path, show } = page
+  const { path, show, isLong } = page
   return [
     pageEndpoint({
       method: 'GET',
@@ -33,7 +35,12 @@ export function endpointsOf(page: DashboardPage): Endpoint[] {
       handle(visit, visitor) {
         if (!visitor.user) return signInPage(visitor, { why: noteIn(visit.query) ?? why })
         const signedIn = signedInRequestOf(visit, visitor, visitor.user)
-        return held(signedIn, () => visit.academy.database.snapshot(() => show(signedIn)))
+        const { database, longReads } = visit.academy
+        return held(signedIn, () =>
+          longReads && isLong?.(signedIn)
+            ? longReads.answer(visit.request, signedIn.user.id)
+            : database.snapshot(() => show(signedIn)),
+        )
       },
     }),
     pageEndpoint({

@@ -19,8 +19,12 @@ import { counted, percent } from './value-text.tsx'
 /** What there is at a glance: an academy for those who work for it, their own courses for learners. */
 export const overview: DashboardPage = {
   path: '/dashboard',
-  show: (signedIn) =>
-    isRole(signedIn, ...analytics.learners.roles) ? wholeAcademy(signedIn) : ownCourses(signedIn),
+  isLong: seesEverybody,
+  show: (signedIn) => (seesEverybody(signedIn) ? wholeAcademy(signedIn) : ownCourses(signedIn)),
+}
+
+function seesEverybody(signedIn: SignedInRequest): boolean {
+  return isRole(signedIn, ...analytics.learners.roles)
 }
 
 const nobody: Parts & { averageCompletionPercentage: null } = {

@@ -1,10 +1,11 @@
-import { chmodSync, existsSync } from 'node:fs'
+import { chmodSync, existsSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import sql, { type Sql } from 'sql-template-tag'
 import { type Cell, type Database, DatabaseError, type Row } from './database.ts'
 import { groupCommit } from './group-commit.ts'
 
 const cachedStatements = 500
+const logLimitBytes = 16 * 1024 * 1024
 
 /** How long a write waits for the lock of another program, unless told otherwise. */
 export const lockWaitMs = 10_000
@@ -18,6 +19,27 @@ export function openSqlite(path: string, waitMs = lockWaitMs): Database {
     return connect(path, false, waitMs)
   } catch (error) {
     throw databaseErrorOf(path, error)
+  }
+}
+
+/** Opens a file that an academy is in, for reading alone. */
+export function openReader(path: string): Database {
+  return connect(path, true, lockWaitMs)
+}
+
+/**
+ * Brings what is in a large write-ahead log into the file, and gives back its room: a reader that reads for long keeps
+ * it from being used again. Where somebody still reads, this is left to the next one.
+ */
+export function shortenLog(path: string): void {
+  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
+  if (!log || log.size <= logLimitBytes) return
+  const connection = new DatabaseSync(path, { timeout: 0 })
+  try {
+    // The first one holds up nobody, and leaves little to the second, for which writes have to wait.
+    connection.exec('pragma wal_checkpoint(passive); pragma wal_checkpoint(truncate)')
+  } finally {
+    connection.close()
   }
 }
 
@@ -41,6 +63,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): Database {
   })
   // What is deleted is overwritten with zeros (SQLite, PRAGMA secure_delete): an erased person leaves no trace in the file.
   if (!readOnly) connection.exec('pragma synchronous = normal; pragma secure_delete = on')
+  if (!readOnly) connection.exec(`pragma journal_size_limit = ${logLimitBytes}`)
   // SQLite's own lower() folds ASCII only.
   connection.function('lower', { deterministic: true }, (text) =>
     typeof text === 'string' ? text.toLowerCase() : text,
@@ -88,13 +111,22 @@ function connect(path: string, readOnly: boolean, waitMs: number): Database {
       return rows.map((cells) => rowOf(names, cells) as Shape)
     },
     run: (query) => Number(prepare(query.sql).statement.run(...values(query)).changes),
-    stream: (query) =>
-      prepare(query.sql).statement.iterate(...values(query)) as unknown as IterableIterator<Cell[]>,
+    stream(query) {
+      const iterate = () =>
+        prepare(query.sql).statement.iterate(...values(query)) as unknown as IterableIterator<Cell[]>
+      try {
+        return iterate()
+      } catch {
+        // A statement that failed half-way tells that fault once more when it is begun anew.
+        prepared.delete(query.sql)
+        return iterate()
+      }
+    },
     transaction,
     savepoint,
     write: groupCommit({ transaction, savepoint, inTransaction: () => connection.isTransaction }, waitMs),
     snapshot: (work) => within('begin', 'commit', 'rollback', work),
-    reader: () => connect(path, true, waitMs),
+    reader: () => openReader(path),
     emptyLog: () => connection.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0,
     waitNoMore: () => connection.exec('pragma busy_timeout = 0'),
     close: () => connection.close(),

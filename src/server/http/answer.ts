@@ -14,6 +14,7 @@ import {
   attempt,
   type Bucket,
   count,
+  type LongReads,
   problemReply,
   type RateLimits,
   type RequestContext,
@@ -25,7 +26,7 @@ import { parseQuery } from './validation.ts'
 export async function answer(
   app: AppOptions,
   limits: RateLimits,
-  { operation, handle, prepare }: Route,
+  { operation, handle, prepare, isLong = false }: Route,
   context: RequestContext,
   params: Readonly<Record<string, string>>,
 ): Promise<Answered> {
@@ -47,6 +48,12 @@ export async function answer(
     }
   }
 
+  function readAside(longReads: LongReads): Promise<Reply> {
+    const { principal } = admitted()
+    touch(app, context, caller)
+    return longReads.answer(context, principal.credential, principal)
+  }
+
   async function write(): Promise<Reply> {
     const call = admitted()
     touch(app, context, caller)
@@ -64,7 +71,9 @@ export async function answer(
     return reply
   }
 
-  const outcome = await attempt(context, operation.method === 'GET' ? read : write)
+  const { longReads } = app
+  const work = operation.method !== 'GET' ? write : isLong && longReads ? () => readAside(longReads) : read
+  const outcome = await attempt(context, work)
   const handling = handlingOf(operation, raw.headers['prefer'])
   const reply = handling === null ? outcome.reply : applied(outcome.reply, handling)
   return { ...outcome, reply, principal: caller?.principal, bucket: bucketOf(caller?.principal, context) }

@@ -1,6 +1,7 @@
 import type { HttpRequest, Transport } from '../../contract/http.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Operation } from '../../contract/operation.ts'
+import type { Principal } from '../access/principal.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { answer } from './answer.ts'
 import { answerEndpoint, type Endpoint, issuerOf } from './endpoint.ts'
@@ -43,20 +44,7 @@ export function createApp(
   endpoints: readonly Endpoint[] = [],
 ): Transport {
   const limits = rateLimitsOf(app)
-  const routers = new WeakMap<readonly Route[], Router<Place>>()
-  const beside = endpoints.map((endpoint): Place => ({ ...placeOf(endpoint), endpoint }))
-
-  function find(routes: readonly Route[], { raw, path }: RequestContext): Found<Place> | undefined {
-    let router = routers.get(routes)
-    if (!router) {
-      const own = routes.flatMap((route): Place[] =>
-        methodsFor(route.operation).map((method) => ({ ...placeOf(route.operation), method, route })),
-      )
-      router = createRouter([...own, ...beside])
-      routers.set(routes, router)
-    }
-    return router(raw.method, path)
-  }
+  const answerTo = answererOf(app, routesOf, endpoints, limits)
 
   return async (request) => {
     const startedMs = performance.now()
@@ -88,12 +76,37 @@ export function createApp(
           ? { 'content-length': String(Buffer.byteLength(reply.body)) }
           : {}),
       },
-      // A stream that nobody reads would hold its snapshot for good.
-      body: request.method === 'HEAD' ? null : reply.body,
+      body: request.method === 'HEAD' ? unread(reply.body) : reply.body,
     }
   }
+}
 
-  async function answerTo(context: RequestContext): Promise<Answered> {
+/** What answers a request whose time and id are known, as one who is told beforehand where a principal is given. */
+export type Answerer = (context: RequestContext, principal?: Principal) => Promise<Answered>
+
+/** What answers the requests to these routes and endpoints. */
+export function answererOf(
+  app: AppOptions,
+  routesOf: RoutesOf,
+  endpoints: readonly Endpoint[],
+  limits = rateLimitsOf(app),
+): Answerer {
+  const routers = new WeakMap<readonly Route[], Router<Place>>()
+  const beside = endpoints.map((endpoint): Place => ({ ...placeOf(endpoint), endpoint }))
+
+  function find(routes: readonly Route[], { raw, path }: RequestContext): Found<Place> | undefined {
+    let router = routers.get(routes)
+    if (!router) {
+      const own = routes.flatMap((route): Place[] =>
+        methodsFor(route.operation).map((method) => ({ ...placeOf(route.operation), method, route })),
+      )
+      router = createRouter([...own, ...beside])
+      routers.set(routes, router)
+    }
+    return router(raw.method, path)
+  }
+
+  return async (context, principal) => {
     const routes = routesOf(context.path)
     const found = find(routes instanceof Promise ? await routes : routes, context)
     const fault = faultBefore(app, context, found)
@@ -103,7 +116,7 @@ export function createApp(
     }
     const { place, params } = found
     return place.route
-      ? answer(app, limits, place.route, context, params)
+      ? answer(principal ? { ...app, principal } : app, limits, place.route, context, params)
       : answerEndpoint(app, limits, place.endpoint, context, params)
   }
 }
@@ -125,6 +138,12 @@ function methodsFor({ method, merge }: Operation): string[] {
 function options(allow = everyMethod): Reply {
   const patch = allow.includes('PATCH') ? { 'accept-patch': patchTypes.join(', ') } : {}
   return { status: 204, headers: { allow, ...patch }, body: null }
+}
+
+/** No body: a stream that nobody reads would hold its snapshot for good. */
+function unread(body: Reply['body']): null {
+  if (body !== null && typeof body !== 'string') void body[Symbol.asyncIterator]().return?.()
+  return null
 }
 
 /** Operations write their parameters as `{name}`, endpoints as `:name`. */

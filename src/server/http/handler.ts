@@ -47,24 +47,35 @@ export interface PreparedHandler<O extends Operation> {
   readonly handle: Handler<O>
 }
 
+/** A handler whose reading may go through the whole academy: it only reads. */
+export interface LongHandler<O extends Operation> {
+  readonly isLong: true
+  readonly handle: Handler<O>
+}
+
 /** An operation with what answers it. */
 export interface Route {
   readonly operation: Operation
   readonly handle: (call: Call) => unknown
-  readonly prepare: ((call: Call) => Promise<unknown>) | undefined
+  readonly prepare?: (call: Call) => Promise<unknown>
+  readonly isLong?: boolean
 }
 
 /** The routes of one resource: a handler for every operation of its contract, or it does not compile. */
 export function routesOf<Group extends Readonly<Record<string, Operation>>>(
   group: Group,
-  handlers: { readonly [Verb in keyof Group]: Handler<Group[Verb]> | PreparedHandler<Group[Verb]> },
+  handlers: {
+    readonly [Verb in keyof Group]:
+      | Handler<Group[Verb]>
+      | PreparedHandler<Group[Verb]>
+      | LongHandler<Group[Verb]>
+  },
 ): Route[] {
   return Object.entries(group).map(([verb, operation]) => {
     const handler: unknown = handlers[verb]
     // Each handler takes the call of its own operation, with which alone the app calls it.
-    if (typeof handler === 'function')
-      return { operation, handle: handler as Route['handle'], prepare: undefined }
-    return { operation, ...(handler as Pick<Route, 'handle' | 'prepare'>) }
+    if (typeof handler === 'function') return { operation, handle: handler as Route['handle'] }
+    return { operation, ...(handler as Omit<Route, 'operation'>) }
   })
 }
 

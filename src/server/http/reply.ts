@@ -11,11 +11,13 @@ export interface Reply {
   readonly status: number
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | AsyncIterable<string> | null
+  readonly body: string | AsyncIterable<string | Uint8Array> | null
   /** The error code of a refusal, for the log. */
   readonly code?: string
   /** Whom the reply signs in, for the log. */
-  readonly principal?: Principal
+  readonly principal?: Principal | undefined
+  /** What was behind an internal fault, for the log. */
+  readonly cause?: unknown
 }
 
 /** A success that is streamed: text in pieces, with the headers that describe it. */

@@ -35,6 +35,19 @@ export interface AppOptions {
   readonly log: (entry: LogEntry) => void
   /** True while nothing new is to be begun. */
   readonly isClosing?: () => boolean
+  /** Where long reads are made; in the turn of the request itself where it is absent. */
+  readonly longReads?: LongReads
+}
+
+/** Reads that go through a whole academy, made where nobody else has to wait for them. */
+export interface LongReads {
+  /**
+   * The reply to a request. Throws ProblemError where too many are under way, and anything where it fails.
+   *
+   * @param owner whose it is, of whom only so many are made at once
+   * @param principal who asks; a page finds that out by itself
+   */
+  answer(request: RequestContext, owner: string, principal?: Principal): Promise<Reply>
 }
 
 /**
@@ -118,7 +131,8 @@ export async function attempt(
   refuse: Refuse = problemReply,
 ): Promise<Answered> {
   try {
-    return { reply: await work() }
+    const reply = await work()
+    return { reply, cause: reply.cause }
   } catch (error) {
     return refused(context, error, refuse)
   }

@@ -16,7 +16,7 @@ export function nodeListener(
   addressOf: ClientAddress = (peer) => peer,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> {
   return async (incoming, outgoing) => {
-    const request = requestOf(incoming, addressOf)
+    const request = requestOf(incoming, outgoing, addressOf)
     let response: HttpResponse | undefined
     try {
       response = await handle(request)
@@ -29,18 +29,36 @@ export function nodeListener(
   }
 }
 
-function requestOf(incoming: IncomingMessage, addressOf: ClientAddress): HttpRequest {
+function requestOf(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  addressOf: ClientAddress,
+): HttpRequest {
   const { method = 'GET', headers, url = '/', socket } = incoming
-  const request = {
+  const bodiless = method === 'GET' || method === 'HEAD'
+  let signal: AbortSignal | undefined
+  return {
     method,
     url: `${'encrypted' in socket ? 'https' : 'http'}://${headers.host ?? 'localhost'}${url}`,
     // Only set-cookie would be several lines, and nobody reads that of a request.
     headers: headers as Record<string, string>,
     address: addressOf(socket.remoteAddress ?? 'unknown', headers),
+    // Made when it is asked for, which for most requests is never.
+    get signal() {
+      signal ??= goneSignal(outgoing)
+      return signal
+    },
+    // Whoever stops reading still has to be answered, which takes the connection.
+    ...(!bodiless && { body: incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> }),
   }
-  if (method === 'GET' || method === 'HEAD') return request
-  // Whoever stops reading still has to be answered, which takes the connection.
-  return { ...request, body: incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> }
+}
+
+/** Aborted once the connection is closed before the answer has gone out. */
+function goneSignal(outgoing: ServerResponse): AbortSignal {
+  if (outgoing.destroyed) return AbortSignal.abort()
+  const gone = new AbortController()
+  outgoing.once('close', () => gone.abort())
+  return gone.signal
 }
 
 /** Sends a response; a body that is at hand goes with its length. */

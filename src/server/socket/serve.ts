@@ -10,6 +10,7 @@ import { type IdPrefix, idMaker } from '../database/id.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
+import { type LongReadLimits, longReadLimits, openLongReads } from '../long-reads/long-reads.ts'
 import { allRoutes } from '../routes.ts'
 import { clientAddressOf } from './client-address.ts'
 import { withCors } from './cors.ts'
@@ -47,6 +48,8 @@ export interface ServeOptions {
   readonly now?: () => Date
   /** How long a slow client is waited for. */
   readonly timeouts?: typeof slowClientTimeouts
+  /** What exports and reports may take of the server. */
+  readonly longReads?: Partial<LongReadLimits>
 }
 
 /** An academy that is being served. */
@@ -102,6 +105,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   // before the database is open, because nothing waits until the listener is there.
   await listen(server, options)
   const { database, created } = openOrClose(server, path, now)
+  const longReads = openLongReads(
+    { path, publicUrl: options.publicUrl },
+    { ...longReadLimits, ...options.longReads },
+  )
   const app = createApp(
     {
       database,
@@ -111,6 +118,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       publicUrl: options.publicUrl,
       log,
       isClosing: () => stopped !== undefined,
+      longReads,
     },
     () => routes,
     endpoints,
@@ -133,6 +141,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   )
   const stop = () => {
     stopped ??= drain(drainMs)
+      .then(longReads.close)
       .then(ended)
       .then(() => database.close())
     return stopped

@@ -1,0 +1,78 @@
+import type { LongReads } from '../http/request-context.ts'
+import type { ThreadData } from './message.ts'
+import type { BodyLimits } from './relayed-body.ts'
+import { startThread, type Thread } from './thread.ts'
+import { type TurnLimits, turnsOf } from './turns.ts'
+
+/** How much may go on at once, and for how long. */
+export interface LongReadLimits extends Omit<TurnLimits, 'answering'>, BodyLimits {
+  readonly threads: number
+  /** How long a thread without work stays. */
+  readonly restMs: number
+}
+
+/** What an academy of a million enrolments needs on two cores, and what its database can bear. */
+export const longReadLimits: LongReadLimits = {
+  threads: 2,
+  perOwner: 4,
+  inAll: 16,
+  waitingPerOwner: 8,
+  waitingInAll: 64,
+  waitMs: 10_000,
+  // A pager that is read leisurely is a reader, too; who holds a snapshot makes the write-ahead log grow.
+  idleMs: 60_000,
+  totalMs: 15 * 60_000,
+  restMs: 30_000,
+}
+
+/** Long reads in threads of their own, which are started when they are needed; close them with the server. */
+export function openLongReads(
+  data: ThreadData,
+  limits: LongReadLimits,
+): LongReads & { close: () => Promise<void> } {
+  const turns = turnsOf({ ...limits, answering: limits.threads })
+  const threads = new Set<Thread>()
+  let rest: NodeJS.Timeout | undefined
+
+  /** One that has nothing to do, else a new one, else the one with the least to do. */
+  function freeThread(): Thread {
+    const [least] = [...threads]
+      .filter((thread) => !thread.isAnswering())
+      .sort((one, other) => one.load() - other.load())
+    if (least && (least.load() === 0 || threads.size >= limits.threads)) return least
+    const thread = startThread(data, limits, () => threads.delete(thread))
+    threads.add(thread)
+    return thread
+  }
+
+  async function close(): Promise<void> {
+    clearTimeout(rest)
+    await Promise.all([...threads].map((thread) => thread.close()))
+  }
+
+  function restLater(): void {
+    clearTimeout(rest)
+    rest = setTimeout(() => {
+      for (const thread of threads) {
+        if (thread.load() > 0) continue
+        threads.delete(thread)
+        void thread.close()
+      }
+      if (threads.size > 0) restLater()
+    }, limits.restMs).unref()
+  }
+
+  return {
+    async answer(request, owner, principal) {
+      const turn = await turns.take(owner, request.raw.signal)
+      try {
+        restLater()
+        return await freeThread().answer(request, principal, turn)
+      } catch (error) {
+        turn.ended()
+        throw error
+      }
+    },
+    close,
+  }
+}

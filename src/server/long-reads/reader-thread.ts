@@ -1,0 +1,86 @@
+import { constants, setPriority } from 'node:os'
+import { parentPort, workerData } from 'node:worker_threads'
+import { idMaker } from '../database/id.ts'
+import { openReader, shortenLog } from '../database/sqlite.ts'
+import { allEndpoints } from '../endpoints.ts'
+import { type Answerer, answererOf } from '../http/app.ts'
+import { resourceIn, routesFor } from '../routes.ts'
+import { type FromThread, piecesAhead, type ThreadData, type ToThread } from './message.ts'
+
+// A thread of the server: it answers requests as the server itself does, on a connection of its own that only reads.
+
+/** A body that is on its way. */
+interface Pouring {
+  /** Pieces that may be sent before one more is taken. */
+  room: number
+  left: boolean
+  goOn: () => void
+}
+
+const { path, publicUrl } = workerData as ThreadData
+const pouring = new Map<number, Pouring>()
+const now = () => new Date()
+const app = { database: openReader(path), now, newId: idMaker(now), perMinute: 0, publicUrl, log: () => {} }
+const operations = answererOf(app, (target) => routesFor(resourceIn(target)), [])
+let pages: Promise<Answerer> | undefined
+
+// The thread that answers everybody else comes first. Elsewhere than on Linux this would be the whole process.
+if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL)
+
+function send(message: FromThread): void {
+  parentPort?.postMessage(message)
+}
+
+async function loadPages(): Promise<Answerer> {
+  return answererOf(app, () => [], await allEndpoints())
+}
+
+async function answer({ id, request, principal }: Extract<ToThread, { kind: 'request' }>): Promise<void> {
+  pages ??= principal ? undefined : loadPages()
+  const answerer = principal ? operations : await pages
+  if (!answerer) return
+  const { reply, cause, principal: asked } = await answerer(request, principal)
+  const { body, ...head } = reply
+  const told = { ...head, principal: asked, cause }
+  if (body === null || typeof body === 'string') {
+    send({ kind: 'reply', id, reply: { ...told, body }, streamed: false })
+    return
+  }
+  const flow: Pouring = { room: piecesAhead, left: false, goOn: () => {} }
+  pouring.set(id, flow)
+  send({ kind: 'reply', id, reply: { ...told, body: null }, streamed: true })
+  try {
+    await pour(id, flow, body)
+    send({ kind: 'end', id })
+  } finally {
+    pouring.delete(id)
+    if (pouring.size === 0) shortenLog(path)
+  }
+}
+
+async function pour(id: number, flow: Pouring, body: AsyncIterable<string | Uint8Array>): Promise<void> {
+  for await (const piece of body) {
+    if (flow.left) return
+    if (flow.room === 0) {
+      await new Promise<void>((resolve) => {
+        flow.goOn = resolve
+      })
+    }
+    if (flow.left) return
+    flow.room -= 1
+    send({ kind: 'piece', id, piece })
+  }
+}
+
+parentPort?.on('message', (message: ToThread) => {
+  const { id } = message
+  if (message.kind === 'request') {
+    answer(message).catch((cause: unknown) => send({ kind: 'broken', id, cause }))
+    return
+  }
+  const flow = pouring.get(id)
+  if (!flow) return
+  if (message.kind === 'taken') flow.room += 1
+  else flow.left = true
+  flow.goOn()
+})

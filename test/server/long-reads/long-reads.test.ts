@@ -1,0 +1,103 @@
+import { join } from 'node:path'
+import sql from 'sql-template-tag'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { openAcademyFile } from '../../../src/server/academy.ts'
+import { longReadLimits, openLongReads } from '../../../src/server/long-reads/long-reads.ts'
+import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
+import { fill, open, type Served, startServer, test } from '../socket/served.ts'
+
+const csv = '/v1/analytics/learners?format=csv'
+const learners = 3000
+
+/** One slot for each credential, so that whoever holds it keeps the next one out. */
+const limits = { perOwner: 1, waitingPerOwner: 0, idleMs: 200 }
+
+let served: Served
+let remove: () => void
+
+beforeAll(async () => {
+  const directory = freshDirectory()
+  remove = directory.remove
+  const path = join(directory.path, 'academy.db')
+  openAcademyFile(path, stoppedClock().now).database.close()
+  fill(path, learners)
+  served = await startServer(path, { longReads: limits, adminKey: true })
+})
+
+afterAll(async () => {
+  await served.stop()
+  remove()
+})
+
+/** Asks for all rows and reads none of them. */
+async function unread(port: number, key: string) {
+  const asked = await open(port)
+  asked.socket.pause()
+  asked.socket.write(`GET ${csv} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`)
+  return asked
+}
+
+test('a client that does not read is cut, and what it held is free for the next', async () => {
+  const { socket, closed } = await unread(served.port, served.key)
+  await new Promise((resolve) => socket.once('readable', resolve))
+  const refused = await served.fetch(csv)
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('retry-after')).toBe('5')
+  expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
+  // What is no export and no report goes on beside it.
+  expect((await served.fetch('/v1/users?limit=1')).status).toBe(200)
+  await expect
+    .poll(async () => {
+      const { status, body } = await served.fetch(csv)
+      await body?.cancel()
+      return status
+    })
+    .toBe(200)
+  socket.destroy()
+  await closed
+})
+
+test('HEAD of an export holds nothing', async () => {
+  for (let time = 0; time < 3; time += 1) {
+    const headers = { authorization: `Bearer ${served.key}` }
+    const { status, body } = await served.fetch(csv, { method: 'HEAD', headers })
+    expect({ status, body }).toEqual({ status: 200, body: null })
+  }
+})
+
+test('a fault in a report is answered and logged as anywhere, and a query is judged before', async () => {
+  const { database } = openAcademyFile(served.path, stoppedClock().now)
+  expect((await served.fetch('/v1/analytics/learners?course_id=none')).status).toBe(404)
+  expect((await served.fetch('/v1/analytics/learners?colour=red')).status).toBe(400)
+  database.run(sql`alter table course_grades rename to elsewhere`)
+  const answer = await served.fetch('/v1/analytics/learners')
+  expect(answer.status).toBe(500)
+  expect(await answer.json()).toMatchObject({ code: 'internal' })
+  expect(JSON.parse(served.log.at(-1) ?? '')).toMatchObject({
+    level: 'error',
+    status: 500,
+    code: 'internal',
+    credential: expect.stringMatching(/^key_/),
+    error: expect.stringContaining('no such table: course_grades'),
+  })
+  database.run(sql`alter table elsewhere rename to course_grades`)
+  database.close()
+  const whole = await served.fetch('/v1/analytics/learners?limit=1')
+  expect(await whole.json()).toMatchObject({ summary: { enrollments: learners } })
+})
+
+test('a thread that ends fails what it was asked, and the next one is asked anew', async ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  const longReads = openLongReads({ path, publicUrl: undefined }, longReadLimits)
+  const { now } = stoppedClock()
+  const answer = () => {
+    const raw = { method: 'GET', url: 'http://localhost/v1/analytics/learners', headers: {} }
+    const context = { raw, requestId: 'req_1', path: '/v1/analytics/learners', search: '' }
+    const asker = { userId: 'usr_1', role: 'analyst', scopes: ['read'], credential: 'key_1' } as const
+    return longReads.answer({ ...context, address: '', now: now() }, 'key_1', { ...asker, method: 'api_key' })
+  }
+  await expect(answer()).rejects.toThrow('unable to open database file')
+  openAcademyFile(path, now).database.close()
+  expect(await answer()).toMatchObject({ status: 200 })
+  await longReads.close()
+})

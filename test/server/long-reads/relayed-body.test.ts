@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { type BodyLimits, relayedBody } from '../../../src/server/long-reads/relayed-body.ts'
+
+const patient = { idleMs: 60_000, totalMs: 60_000 }
+
+async function all(body: AsyncIterable<unknown>): Promise<unknown[]> {
+  const pieces: unknown[] = []
+  for await (const piece of body) pieces.push(piece)
+  return pieces
+}
+
+/** A body, what its source was told, and a promise that it was left. */
+function bodyOf(limits: BodyLimits) {
+  const told: string[] = []
+  const { promise: left, resolve } = Promise.withResolvers<void>()
+  const source = {
+    taken: () => told.push('taken'),
+    left() {
+      told.push('left')
+      resolve()
+    },
+  }
+  return { body: relayedBody(source, limits), told, left }
+}
+
+test('what is pushed is read in its order, before it is asked for and after', async () => {
+  const { body, told } = bodyOf(patient)
+  body.push('a')
+  const reading = all(body)
+  body.push('')
+  await new Promise((resolve) => setImmediate(resolve))
+  body.push('b')
+  body.end()
+  expect(await reading).toEqual(['a', '', 'b'])
+  expect(told).toEqual(['taken', 'taken', 'taken'])
+})
+
+test('its source is told once that nobody reads on', async () => {
+  const { body, told } = bodyOf(patient)
+  body.push('a')
+  for await (const _ of body) break
+  body.leave()
+  expect(told).toEqual(['taken', 'left'])
+})
+
+test('what breaks is thrown after what had come', async () => {
+  const { body, told } = bodyOf(patient)
+  body.push('a')
+  body.fail(new Error('broken'))
+  const iterator = body[Symbol.asyncIterator]()
+  expect(await iterator.next()).toEqual({ done: false, value: 'a' })
+  await expect(iterator.next()).rejects.toThrow('broken')
+  expect(told).toEqual([])
+})
+
+test.for([
+  [{ idleMs: 2, totalMs: 60_000 }, 'The client took nothing of the response for 0.002 s.'],
+  [{ idleMs: 60_000, totalMs: 2 }, 'The client took longer than 0.002 s for the response.'],
+] as const)(
+  'a reader that is too slow is left (%o), and does not take a part for the whole',
+  async ([limits, why]) => {
+    const { body, told, left } = bodyOf(limits)
+    body.push('a')
+    await left
+    await expect(all(body)).rejects.toThrow(why)
+    expect(told).toEqual(['left'])
+  },
+)
+
+test('a reader that waits is not slow', async () => {
+  const { body, told } = bodyOf({ idleMs: 1, totalMs: 60_000 })
+  const reading = all(body)
+  await new Promise((resolve) => setTimeout(resolve, 5))
+  body.push('a')
+  body.end()
+  expect(await reading).toEqual(['a'])
+  expect(told).toEqual(['taken'])
+})

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { type TurnLimits, turnsOf } from '../../../src/server/long-reads/turns.ts'
+
+const limits: TurnLimits = {
+  perOwner: 2,
+  inAll: 3,
+  answering: 2,
+  waitingPerOwner: 2,
+  waitingInAll: 3,
+  waitMs: 60_000,
+}
+
+/** Takes a turn for each of these owners, in this order; `begun` has those who have got theirs. */
+function crowd(owners: readonly string[], given: Partial<TurnLimits> = {}) {
+  const turns = turnsOf({ ...limits, ...given })
+  const begun: string[] = []
+  const taken = owners.map(async (owner) => {
+    const turn = await turns.take(owner, undefined)
+    begun.push(owner)
+    return turn
+  })
+  return { turns, begun, taken }
+}
+
+/** Lets everything go on that can. */
+const goOn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('an owner has so many at once, and the next begins when one of them has ended', async () => {
+  const { begun, taken } = crowd(['a', 'a', 'a'], { answering: 9 })
+  const [first] = taken
+  await goOn()
+  expect(begun).toEqual(['a', 'a'])
+  ;(await first)?.ended()
+  await goOn()
+  expect(begun).toEqual(['a', 'a', 'a'])
+})
+
+test('as many replies are made at once as there are threads, however many bodies are read', async () => {
+  const { begun, taken } = crowd(['a', 'b', 'c'])
+  await goOn()
+  expect(begun).toEqual(['a', 'b'])
+  const turn = await taken[0]
+  turn?.answered()
+  turn?.answered()
+  await goOn()
+  expect(begun).toEqual(['a', 'b', 'c'])
+})
+
+test('of those that wait it is the turn of the owner with the fewest', async () => {
+  const { begun, taken } = crowd(['a', 'a', 'b'], { answering: 1 })
+  await goOn()
+  ;(await taken[0])?.answered()
+  await goOn()
+  expect(begun).toEqual(['a', 'b'])
+})
+
+test('who has too many waiting is told when to try again, and nobody else is', async () => {
+  const { turns, taken } = crowd(['a', 'a', 'a', 'a'], { inAll: 9, answering: 9 })
+  await expect(turns.take('a', undefined)).rejects.toMatchObject({
+    code: 'rate_limited',
+    message: 'Too many exports and reports at once; try again in 5 s.',
+    headers: { 'retry-after': '5' },
+  })
+  await expect(turns.take('b', undefined)).resolves.toBeDefined()
+  for (const turn of taken) (await turn).ended()
+  await expect(turns.take('a', undefined)).resolves.toBeDefined()
+})
+
+test('where all together have too many, that is the answer', async () => {
+  const { turns } = crowd(['a', 'b', 'c', 'd', 'e', 'f'], { answering: 9 })
+  await expect(turns.take('g', undefined)).rejects.toMatchObject({
+    code: 'unavailable',
+    headers: { 'retry-after': '5' },
+  })
+})
+
+test('who has waited for too long is refused, and takes up no place any more', async () => {
+  const { turns, taken } = crowd(['a', 'a', 'a'], { waitMs: 1 })
+  await expect(taken[2]).rejects.toMatchObject({ code: 'rate_limited' })
+  ;(await taken[0])?.ended()
+  await expect(turns.take('a', undefined)).resolves.toBeDefined()
+})
+
+test('who leaves does not wait on', async () => {
+  const { turns } = crowd(['a', 'a'])
+  const gone = new AbortController()
+  const waiting = turns.take('a', gone.signal)
+  gone.abort(new Error('gone'))
+  await expect(waiting).rejects.toThrow('gone')
+  await expect(turns.take('a', AbortSignal.abort(new Error('gone before')))).rejects.toThrow('gone before')
+})
