@@ -29,6 +29,7 @@ const uncoded: Readonly<Record<number, string>> = {
   421: 'misdirected_request',
   422: 'validation_failed',
   429: 'rate_limited',
+  431: 'headers_too_large',
   500: 'internal',
   502: 'bad_gateway',
   503: 'unavailable',

@@ -36,6 +36,7 @@ export const statusOf = {
   read_only: 422,
   idempotency_mismatch: 422,
   rate_limited: 429,
+  headers_too_large: 431,
   internal: 500,
   unavailable: 503,
 } as const
@@ -59,6 +60,7 @@ export const phraseOf: Readonly<Record<ErrorStatus, string>> = {
   421: 'Misdirected Request',
   422: 'Unprocessable Content',
   429: 'Too Many Requests',
+  431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 }

@@ -80,6 +80,7 @@ export function refusalsOf(operation: Operation, { hasIfMatch }: { hasIfMatch: b
     421: true,
     422: body !== undefined || method === 'POST',
     429: true,
+    431: true,
     500: true,
     503: true,
   }

@@ -180,6 +180,7 @@ async function lastAdmin(academy: TestAcademy, admin: Person): Promise<Answer> {
 const details: Readonly<Partial<Record<ErrorCode, string>>> = {
   duplicate_header: 'Header Authorization must be sent only once.',
   token_expired: 'The access token expired at 2026-03-01T11:00:00.000Z.',
+  headers_too_large: 'The request has more than 1,000 headers, or they are larger than 16 KiB.',
   request_timeout: 'The request took too long to arrive.',
   misdirected_request:
     'Host "school.example.org" is not allowed; start the server with --allow-host to add it.',

@@ -17,6 +17,7 @@ const golden = `
 421 misdirected_request
 422 validation_failed read_only idempotency_mismatch
 429 rate_limited
+431 headers_too_large
 500 internal
 503 unavailable`
 

@@ -109,7 +109,7 @@ null. A parameter that takes several values takes them with commas between.
 **Updates.** \`PUT\` merges (RFC 7396): absent fields are left unchanged, null resets a field to its default. \`PATCH\` does the
 same. \`If-Match\` with
 the \`ETag\` of the record makes sure that nobody has changed it meanwhile (412), \`If-None-Match\` saves an unchanged
-response (304).
+response (304). Responses are compressed (gzip, br) where \`Accept-Encoding\` asks for it; request bodies are not.
 
 **Repeating.** A \`POST\` with an \`Idempotency-Key\` can be repeated for 24 hours: the first response comes again, with
 \`Idempotent-Replayed: true\`.

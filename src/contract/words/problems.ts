@@ -26,17 +26,19 @@ export const whenOf: Readonly<Record<ErrorCode, string>> = {
   enrollment_inactive: 'the enrolment of the learner is inactive',
   user_inactive: 'the user is suspended or deleted',
   last_admin: 'the academy would be without an active admin',
-  precondition_failed: 'If-Match is not the current version',
+  precondition_failed: 'If-Match is not the current version, or If-None-Match is',
   content_too_large: 'the body is larger than 1 MiB',
   uri_too_long: 'the path and query are longer than 8 KiB',
-  unsupported_media_type: 'the Content-Type is missing or is not JSON',
+  unsupported_media_type: 'the body is compressed, not UTF-8, or its Content-Type is not JSON',
   misdirected_request: 'the Host header names another server',
   validation_failed: 'the body does not match its schema; errors lists every problem',
   read_only: 'the body changes a field that is read-only',
   idempotency_mismatch: 'the Idempotency-Key was used with a different body',
   rate_limited: 'too many requests: wait as long as Retry-After says',
+  headers_too_large: 'there are more than 1,000 headers, or they are larger than 16 KiB',
   internal: 'the server failed; its log has the request id',
-  unavailable: 'the server is shutting down, or its database cannot be used right now',
+  unavailable:
+    'the server is shutting down, its database cannot be used right now, or the address has too many connections',
 }
 
 /** What an operation can be refused with beside what its parameters and its body bring with them. */

@@ -3,8 +3,7 @@ import { parseAccept } from 'hono/utils/accept'
 /**
  * What a client likes best of what is offered, by its Accept or Accept-Encoding (RFC 9110 §12.5); undefined where it
  * wants none of it. Names are compared without case. The most specific range that fits decides what an offer is worth;
- * of two that are worth the same, the one named more exactly wins, then the one that the client or else the server
- * names first.
+ * of two that are worth the same, the one named more exactly wins, then the one that is offered first.
  */
 export function preferred<Offer extends string>(header: string, offers: readonly Offer[]): Offer | undefined {
   const ranges = parseAccept(header)
@@ -18,8 +17,8 @@ export function preferred<Offer extends string>(header: string, offers: readonly
     const vagueness = names.findIndex((name) => places.has(name))
     const place = places.get(names[vagueness] ?? '') ?? 0
     const q = vagueness < 0 ? 0 : (ranges[place]?.q ?? 0)
-    return q > 0 ? [{ offer, q, vagueness, place }] : []
+    return q > 0 ? [{ offer, q, vagueness }] : []
   })
-  const [best] = worth.sort((a, b) => b.q - a.q || a.vagueness - b.vagueness || a.place - b.place)
+  const [best] = worth.sort((a, b) => b.q - a.q || a.vagueness - b.vagueness)
   return best?.offer
 }

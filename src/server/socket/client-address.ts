@@ -12,22 +12,30 @@ export type ClientAddress = (peer: string, headers: IncomingHttpHeaders) => stri
  */
 export function clientAddressOf(proxies: readonly string[]): ClientAddress {
   if (proxies.length === 0) return (peer) => peer
-  const trusted = new BlockList()
-  for (const proxy of proxies) {
-    const [address = '', prefix] = proxy.split('/')
-    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
-    trusted.addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family)
-  }
-  const isTrusted = (address: string) => trusted.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6')
+  const isTrusted = trustedAmong(proxies)
 
   return (peer, { forwarded, 'x-forwarded-for': xForwardedFor }) => {
-    if (isIP(peer) === 0 || !isTrusted(peer)) return peer
+    if (!isTrusted(peer)) return peer
     const lists = [
       ...(forwarded === undefined ? [] : [forwardedFor(forwarded)]),
       ...(xForwardedFor === undefined ? [] : [[xForwardedFor].flat().join(',').split(',').map(addressIn)]),
     ]
     const [client = peer, other = client] = lists.map((list) => clientIn(list, peer, isTrusted))
     return client === other ? client : peer
+  }
+}
+
+/** Tells whether an address is one of these proxies, each an address or a network. */
+export function trustedAmong(proxies: readonly string[]): (address: string) => boolean {
+  const trusted = new BlockList()
+  for (const proxy of proxies) {
+    const [address = '', prefix] = proxy.split('/')
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
+    trusted.addSubnet(address, Number(prefix ?? (family === 'ipv4' ? 32 : 128)), family)
+  }
+  return (address) => {
+    const version = isIP(address)
+    return version !== 0 && trusted.check(address, version === 4 ? 'ipv4' : 'ipv6')
   }
 }
 

@@ -1,8 +1,7 @@
-import type { HttpHeaders, Transport } from '../../contract/http.ts'
-import type { IdPrefix } from '../database/id.ts'
-import { everyHeader } from '../http/request-context.ts'
+import type { HttpHeaders, HttpRequest, Transport } from '../../contract/http.ts'
 
 const exposeHeaders = [
+  'Accept-Patch',
   'Allow',
   'Content-Disposition',
   'ETag',
@@ -16,41 +15,39 @@ const exposeHeaders = [
   'WWW-Authenticate',
   'X-Request-Id',
 ].join(',')
-const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'].join(',')
+const allowMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'].join(',')
 
 /**
- * Lets pages of these origins read what a transport answers (Fetch standard, §3.2): preflight requests are answered
- * here, whoever sends them. Without origins nothing is added.
+ * Lets pages of these origins read what a transport answers (Fetch standard, §3.2). Without origins nothing is added.
+ * A preflight request is answered with 204 whatever is at its path: the request itself is told what is not.
  */
-export function withCors(
-  handle: Transport,
-  origins: readonly string[],
-  newId: (prefix: IdPrefix) => string,
-): Transport {
+export function withCors(handle: Transport, origins: readonly string[]): Transport {
   if (origins.length === 0) return handle
   return async (request) => {
-    const origin = request.headers['origin']
+    const { origin, 'access-control-request-headers': askedHeaders } = request.headers
     const allowed: HttpHeaders =
       origin !== undefined && origins.includes(origin) ? { 'access-control-allow-origin': origin } : {}
-    if (request.method === 'OPTIONS') {
-      const asked = request.headers['access-control-request-headers']
-      const headers = {
-        ...everyHeader,
-        'x-request-id': newId('req'),
-        ...allowed,
-        'access-control-allow-methods': allowMethods,
-        ...(asked !== undefined && { 'access-control-allow-headers': asked }),
-        vary: 'Origin, Access-Control-Request-Headers',
-      }
-      return { status: 204, headers, body: null }
+    const { headers, ...response } = await handle(request)
+    if (!isPreflight(request)) {
+      const exposed = { 'access-control-expose-headers': exposeHeaders, vary: varying(headers, 'Origin') }
+      return { ...response, headers: { ...headers, ...allowed, ...exposed } }
     }
-    const response = await handle(request)
-    const headers = {
-      ...response.headers,
+    const { 'content-type': _, ...plain } = headers
+    const preflight = {
+      ...plain,
       ...allowed,
-      'access-control-expose-headers': exposeHeaders,
-      vary: 'Origin',
+      'access-control-allow-methods': allowMethods,
+      ...(askedHeaders !== undefined && { 'access-control-allow-headers': askedHeaders }),
+      vary: varying(headers, 'Origin, Access-Control-Request-Headers'),
     }
-    return { ...response, headers }
+    return { status: 204, headers: preflight, body: null }
   }
+}
+
+function isPreflight({ method, headers }: HttpRequest): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
+}
+
+function varying({ vary }: HttpHeaders, by: string): string {
+  return vary === undefined ? by : `${vary}, ${by}`
 }

@@ -22,7 +22,8 @@ export function nodeListener(
       response = await handle(request)
       await send(response, incoming, outgoing)
     } catch (cause) {
-      onBroken(request, response, cause)
+      // Where the client has gone, nothing is broken but off.
+      if (!outgoing.destroyed) onBroken(request, response, cause)
       // A clean end would make the part that went out look whole.
       outgoing.destroy()
     }

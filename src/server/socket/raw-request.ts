@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { LogEntry } from '../http/log.ts'
-import { everyHeader } from '../http/request-context.ts'
+import { everyHeader, maximumUrlBytes } from '../http/request-context.ts'
 import { ProblemError, problemOf } from '../problem/problem-error.ts'
 import { send } from './node-adapter.ts'
 
-const single: readonly string[] = ['host', 'authorization']
+const single: readonly string[] = ['host', 'authorization', 'content-type']
 /** How long a client that was told off may take to read it and go. */
 const farewellMs = 1_000
 /** A name of 253 characters (RFC 1035 §2.3.4) and a port. */
 const longestHost = 260
+const maximumHeadBytes = 16 * 1024
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
 /** The host names, without ports, that a request to this server may carry. */
@@ -41,6 +42,12 @@ export function checkRawRequest(
   if (repeated) return new ProblemError('duplicate_header', `Header ${repeated} must be sent only once.`)
   if (incoming.headers.host === undefined) {
     return new ProblemError('invalid_parameter', 'The Host header is required.')
+  }
+  const { 'transfer-encoding': transfer } = incoming.headers
+  if (transfer !== undefined && transfer.toLowerCase() !== 'chunked') {
+    // Node takes the chunks apart and leaves what is in them as it is (RFC 9112 §6.1).
+    const detail = `Transfer-Encoding ${transfer} is not supported; use chunked.`
+    return new ProblemError('invalid_parameter', detail)
   }
   const hosts = [incoming.headers.host]
   const target = incoming.url ?? '/'
@@ -97,19 +104,36 @@ export function sendRefusal(
   log(entryOf(refusal, requestId, incoming.method ?? '', path, now))
 }
 
-/** Answers what Node's parser gave up on: no HTTP, too large a head, or too slow a client. */
+/** What is wrong with what Node's parser gave up on: no HTTP, too large a head, or too slow a client. */
+export function refusalOfRaw(error: ParserError): ProblemError {
+  const { code, message, rawPacket } = error
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new ProblemError('request_timeout', 'The request took too long to arrive.')
+  }
+  if (code !== 'HPE_HEADER_OVERFLOW') {
+    return new ProblemError('invalid_parameter', `The request is not valid HTTP/1.1: ${message}.`)
+  }
+  const head = rawPacket?.toString('latin1', 0, maximumHeadBytes) ?? ''
+  if (/^[A-Z]+ [^ \r\n]*$/.test(head)) {
+    return new ProblemError('uri_too_long', `The path and query are longer than ${maximumUrlBytes} bytes.`)
+  }
+  const detail = 'The request has more than 1,000 headers, or they are larger than 16 KiB.'
+  return new ProblemError('headers_too_large', detail)
+}
+
+/** An error of Node's parser, with the bytes that it was looking at. */
+export interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer
+}
+
+/** Answers on a socket without a request, and logs it; the socket is gone soon after. */
 export function sendRaw(
-  error: NodeJS.ErrnoException,
+  refusal: ProblemError,
   socket: Duplex,
   requestId: string,
   now: Date,
   log: (entry: LogEntry) => void,
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy()
-    return
-  }
-  const refusal = rawRefusal(error)
   const body = JSON.stringify(problemOf(refusal, '/', requestId))
   const headers = { ...headersOf(refusal, requestId), 'content-length': String(Buffer.byteLength(body)) }
   const lines = Object.entries({ ...headers, connection: 'close' }).map(
@@ -120,16 +144,6 @@ export function sendRaw(
   )
   setTimeout(() => socket.destroy(), farewellMs).unref()
   log(entryOf(refusal, requestId, '', '', now))
-}
-
-function rawRefusal({ code, message }: NodeJS.ErrnoException): ProblemError {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new ProblemError('request_timeout', 'The request took too long to arrive.')
-  }
-  if (code === 'HPE_HEADER_OVERFLOW') {
-    return new ProblemError('uri_too_long', 'The request line and headers are larger than 16 KiB.')
-  }
-  return new ProblemError('invalid_parameter', `The request is not valid HTTP/1.1: ${message}.`)
 }
 
 function headersOf({ headers }: ProblemError, requestId: string): Record<string, string> {

@@ -11,12 +11,22 @@ import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
 import { type LongReadLimits, longReadLimits, openLongReads } from '../long-reads/long-reads.ts'
+import { ProblemError } from '../problem/problem-error.ts'
 import { allRoutes } from '../routes.ts'
-import { clientAddressOf } from './client-address.ts'
+import { clientAddressOf, trustedAmong } from './client-address.ts'
+import { type ConnectionCap, capConnections, usualCap } from './connection-cap.ts'
+import { withContentCoding } from './content-coding.ts'
 import { withCors } from './cors.ts'
 import { drainOf } from './drain.ts'
 import { nodeListener } from './node-adapter.ts'
-import { allowedHosts, checkRawRequest, sendRaw, sendRefusal } from './raw-request.ts'
+import {
+  allowedHosts,
+  checkRawRequest,
+  type ParserError,
+  refusalOfRaw,
+  sendRaw,
+  sendRefusal,
+} from './raw-request.ts'
 import { createSocketServer, slowClientTimeouts, strictTransportOf, type TlsFiles } from './socket-server.ts'
 
 /** How to serve an academy on a socket. */
@@ -46,6 +56,8 @@ export interface ServeOptions {
   /** An entry of the log as text, LF included; one line of JSON by default. */
   readonly formatLog?: (entry: LogEntry) => string
   readonly now?: () => Date
+  /** How many connections there may be at a time. */
+  readonly connections?: ConnectionCap
   /** How long a slow client is waited for. */
   readonly timeouts?: typeof slowClientTimeouts
   /** What exports and reports may take of the server. */
@@ -67,6 +79,15 @@ export interface RunningServer {
 }
 
 const drainMs = 30_000
+const noTunnel = new ProblemError(
+  'invalid_parameter',
+  'The request is not valid HTTP/1.1: CONNECT is not supported.',
+)
+const tooManyConnections = new ProblemError(
+  'unavailable',
+  'Too many connections from this address; close some and try again.',
+  { headers: { 'retry-after': '5' } },
+)
 const stalledMs = 120_000
 
 /** Serves an academy over HTTP; throws DatabaseError, and the listen error of a port that is taken. */
@@ -89,17 +110,25 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     else void listener?.(incoming, outgoing)
   })
   const drain = drainOf(server)
-  server.maxConnections = 500
   server.timeout = stalledMs
-  const refuseRaw = (error: NodeJS.ErrnoException, socket: Duplex) =>
+  const refuseRaw = (refusal: ProblemError, socket: Duplex) =>
+    sendRaw(refusal, socket, newId('req'), now(), log)
+  const isTrusted = trustedAmong(options.trustedProxies ?? [])
+  capConnections(server, options.connections ?? usualCap, isTrusted, (socket) => {
+    // In the middle of a handshake there is no word that it would understand.
+    if (!options.tls) refuseRaw(tooManyConnections, socket)
+    // Waiting for this one to read it would keep it among the open ones.
+    socket.destroySoon()
+  })
+  server.on('clientError', (error: ParserError, socket) => {
     // What is no TLS cannot be answered in TLS.
-    options.tls && error.code?.startsWith('ERR_SSL')
-      ? socket.destroy()
-      : sendRaw(error, socket, newId('req'), now(), log)
-  server.on('clientError', refuseRaw)
+    const mute = error.code === 'ECONNRESET' || (options.tls && error.code?.startsWith('ERR_SSL'))
+    if (mute || !socket.writable) socket.destroy()
+    else refuseRaw(refusalOfRaw(error), socket)
+  })
   // Node would close the one without a word, and answer the other without problem details: an expectation may be
   // ignored (RFC 9110 §10.1.1).
-  server.on('connect', (_, socket) => refuseRaw(new Error('CONNECT is not supported'), socket))
+  server.on('connect', (_, socket) => refuseRaw(noTunnel, socket))
   server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing))
   // The port first: an academy that is made for nothing would have lost its first key. No request can come in
   // before the database is open, because nothing waits until the listener is there.
@@ -125,7 +154,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   )
   const { handle, ended } = followed(app)
   listener = nodeListener(
-    withCors(handle, options.corsOrigins, newId),
+    withCors(withContentCoding(handle), options.corsOrigins),
     ({ method, url }, response, cause) =>
       log({
         time: now().toISOString(),

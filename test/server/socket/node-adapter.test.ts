@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
 import type { HttpResponse, Transport } from '../../../src/contract/http.ts'
 import { nodeListener } from '../../../src/server/socket/node-adapter.ts'
@@ -100,7 +101,6 @@ test('an answer that is at hand says how long it is, and one that has no body do
   const path = made.headers.get('location')
   for (const [request, status] of [
     [`GET ${path} HTTP/1.1\r\n${authorized}If-None-Match: ${made.headers.get('etag')}\r\n`, 304],
-    [`HEAD ${path} HTTP/1.1\r\n${authorized}`, 200],
     [`HEAD / HTTP/1.1\r\n${host}`, 303],
     ['HEAD /health HTTP/1.1\r\nHost: evil.test\r\n', 421],
     [`DELETE ${path} HTTP/1.1\r\n${authorized}`, 204],
@@ -180,6 +180,33 @@ test('a transport that fails, whichever way, breaks one connection and nothing e
     expect(received().endsWith('0\r\n\r\n')).toBe(false)
     expect(broken).toEqual([[status, fault]])
   }
+})
+
+test('what fails once its reader has gone was broken off by the reader, not here', async () => {
+  let failed = 0
+  const { port, broken } = await listening(async () => ({
+    status: 200,
+    headers: {},
+    body: (async function* () {
+      try {
+        for (;;) yield 'a'.repeat(65_536)
+      } finally {
+        failed += 1
+        // biome-ignore lint/correctness/noUnsafeFinally: what a source does that is closed while it is read
+        throw fault
+      }
+    })(),
+  }))
+  for (const leave of ['destroy', 'resetAndDestroy'] as const) {
+    const { socket, closed } = await open(port)
+    socket.write(`GET / HTTP/1.1\r\n${host}\r\n`)
+    await once(socket, 'data')
+    socket[leave]()
+    await closed
+  }
+  await expect.poll(() => failed).toBe(2)
+  await setImmediate()
+  expect(broken).toEqual([])
 })
 
 test('a header that cannot be sent breaks the connection, too', async () => {

@@ -9,14 +9,20 @@ const close = 'Connection: close\r\n'
 const get = (target: string, lines: string, version = '1.1') =>
   `GET ${target} HTTP/${version}\r\n${lines}\r\n`
 
-test.for(['localhost', 'LOCALHOST:1234', '127.0.0.1:65535', '127.0.0.1', '[::1]', '127.1'])(
-  'Host %s is this server’s',
-  async (host, { served }) => {
-    expect(await sendRaw(served.port, get('/health', `Host: ${host}\r\n${close}`))).toMatchObject({
-      status: 200,
-    })
-  },
-)
+test.for([
+  'localhost',
+  'localhost:',
+  '[::1]:',
+  'LOCALHOST:1234',
+  '127.0.0.1:65535',
+  '127.0.0.1',
+  '[::1]',
+  '127.1',
+])('Host %s is this server’s', async (host, { served }) => {
+  expect(await sendRaw(served.port, get('/health', `Host: ${host}\r\n${close}`))).toMatchObject({
+    status: 200,
+  })
+})
 
 test.for([
   'evil.test',
@@ -27,6 +33,8 @@ test.for([
   'localhost/evil',
   'academy.local',
   '10.0.0.1',
+  'localhost::',
+  ':80',
   'localhost:65536',
   'localhost:99999999999',
   '',
@@ -118,6 +126,34 @@ test('a URL over 8 KiB is 414, over 16 KiB too', async ({ served }) => {
     const answer = await sendRaw(served.port, get(target, `Host: localhost\r\n${close}`))
     expect(answer).toMatchObject({ status: 414, code: 'uri_too_long' })
   }
+})
+
+test.for([
+  ['one header of 20 KB', `Cookie: ${'a'.repeat(20_000)}\r\n`],
+  ['many headers', Array.from({ length: 2_000 }, (_, index) => `X-${index}: y\r\n`).join('')],
+  ['1,100 tiny headers', 'a: b\r\n'.repeat(1_100)],
+])('%s is 431', async ([, lines = ''], { served }) => {
+  const answer = await sendRaw(served.port, get('/health', `Host: localhost\r\n${lines}`))
+  expect(answer).toMatchObject({ status: 431, code: 'headers_too_large' })
+  expect(answer.head).toContain('connection: close')
+  expect(served.log.map((line) => JSON.parse(line))).toMatchObject([{ status: 431, level: 'warn' }])
+})
+
+test('a header after 900 others counts', async ({ served }) => {
+  const lines = `${'a: b\r\n'.repeat(900)}Authorization: Bearer ${served.key}\r\n`
+  const answer = await sendRaw(served.port, get('/v1/courses', `Host: localhost\r\n${lines}${close}`))
+  expect(answer).toMatchObject({ status: 200 })
+})
+
+test('two types of one body are 400, and what is compressed inside its chunks', async ({ served }) => {
+  const authorized = `Host: localhost\r\nAuthorization: Bearer ${served.key}\r\n`
+  const type = 'Content-Type: application/json\r\n'
+  const send = (lines: string, text: string) =>
+    sendRaw(served.port, `POST /v1/courses HTTP/1.1\r\n${authorized}${type}${lines}${close}\r\n`, text)
+  const twice = await send('Content-Type: text/plain\r\nContent-Length: 17\r\n', '{"title":"Logic"}')
+  expect(twice).toMatchObject({ status: 400, code: 'duplicate_header' })
+  const coded = await send('Transfer-Encoding: gzip, chunked\r\n', '11\r\n{"title":"Logic"}\r\n0\r\n\r\n')
+  expect(coded).toMatchObject({ status: 400, code: 'invalid_parameter' })
 })
 
 test.for(['TRACE', 'PATCH', 'PROPFIND'])('%s is 405', async (method, { served }) => {

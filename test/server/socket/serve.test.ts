@@ -147,7 +147,7 @@ shared('pages of an origin that was named may read, those of no other', async ({
   expect(own.headers.get('access-control-allow-origin')).toBe(origin)
   expect(own.headers.get('access-control-expose-headers')).toContain('X-Request-Id')
   expect(own.headers.get('access-control-allow-credentials')).toBeNull()
-  expect(own.headers.get('vary')).toBe('Origin')
+  expect(own.headers.get('vary')).toBe('Accept-Encoding, Origin')
   const preflight = await served.fetch('/v1/courses', {
     method: 'OPTIONS',
     headers: {
@@ -157,10 +157,21 @@ shared('pages of an origin that was named may read, those of no other', async ({
     },
   })
   expect(preflight.status).toBe(204)
-  expect(preflight.headers.get('access-control-allow-methods')).toBe('GET,HEAD,POST,PUT,DELETE')
+  expect(preflight.headers.get('access-control-allow-methods')).toBe('GET,HEAD,POST,PUT,PATCH,DELETE')
   expect(preflight.headers.get('access-control-allow-headers')).toContain('idempotency-key')
   expect(preflight.headers.get('x-request-id')).toMatch(/^req_/)
   expect(preflight.headers.get('x-content-type-options')).toBe('nosniff')
+  expect(served.log.map((line) => JSON.parse(line)).at(-1)).toMatchObject({
+    method: 'OPTIONS',
+    path: '/v1/courses',
+    status: 204,
+    requestId: preflight.headers.get('x-request-id'),
+  })
+  const lost = await served.fetch('/v1/nowhere', {
+    method: 'OPTIONS',
+    headers: { origin, 'access-control-request-method': 'GET' },
+  })
+  expect(lost.status).toBe(204)
   const other = await served.fetch('/health', { headers: { origin: `${origin}.evil.test` } })
   expect(other.headers.get('access-control-allow-origin')).toBeNull()
 })
