@@ -6,15 +6,20 @@ import { ConnectionError, hostOf, lineOf, ProtocolError, type Target } from './e
 type Zlib = typeof import('node:zlib')
 type Decoder = Transform & { readonly bytesWritten: number }
 
+/** What comes out at once: four times as much as usual takes less than half the time. */
+const chunkSize = 64 * 1024
+
 /** The content codings that are understood (RFC 9110 §8.4.1, RFC 8878), and what undoes each. */
 const decoders: Readonly<Record<string, (zlib: Zlib, first: Uint8Array) => Decoder>> = {
-  gzip: (zlib) => zlib.createGunzip(),
-  'x-gzip': (zlib) => zlib.createGunzip(),
+  gzip: (zlib) => zlib.createGunzip({ chunkSize }),
+  'x-gzip': (zlib) => zlib.createGunzip({ chunkSize }),
   // It means the zlib format, which many servers leave out (RFC 9110 §8.4.1.2).
-  deflate: (zlib, [first = 0]) => ((first & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw()),
-  br: (zlib) => zlib.createBrotliDecompress(),
+  deflate: (zlib, [first = 0]) =>
+    (first & 0x0f) === 8 ? zlib.createInflate({ chunkSize }) : zlib.createInflateRaw({ chunkSize }),
+  br: (zlib) => zlib.createBrotliDecompress({ chunkSize }),
   // Nobody may ask for a larger window than 8 MB (RFC 9659 §3).
-  zstd: (zlib) => zlib.createZstdDecompress({ params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } }),
+  zstd: (zlib) =>
+    zlib.createZstdDecompress({ chunkSize, params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } }),
 }
 
 /** What `Accept-Encoding` says where transfer costs more than compression does. */
@@ -24,7 +29,7 @@ export const acceptedCodings = 'gzip, deflate, br, zstd'
 const maximumCodings = 2
 /** No text that anybody means shrinks this far; what claims to is refused once it is longer than `freeBytes`. */
 const maximumRatio = 200
-const freeBytes = 64 * 1024 * 1024
+const freeBytes = 8 * 1024 * 1024
 
 /**
  * The reply with its body as it was before `Content-Encoding`, a stream; the header stays. Reading that body throws
