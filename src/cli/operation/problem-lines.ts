@@ -27,7 +27,7 @@ export function problemsIn(
   const wrong = status === 400 || status === 422
   if (wrong && fault && flagOf(fault) !== null && isPhrase(fault)) return { message: lines.join(), why: [] }
   // Without words of its own, the whole is what is wrong with the one field.
-  if (fault && message === fault.detail) return { message: withoutStop(lines.join()), why: [] }
+  if (wrong && fault && message === fault.detail) return { message: withoutStop(lines.join()), why: [] }
   return {
     message: withoutStop(message),
     why: fault && !message.includes(fault.detail) && !isUnknown(fault) ? lines : [],

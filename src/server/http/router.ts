@@ -38,7 +38,10 @@ export function createRouter<P extends Place>(places: readonly P[]): Router<P> {
       const place = byMethod.get(wanted)
       if (place) return { place, params: paramsOf(names, parts) }
     }
-    const places = matches.flatMap(([byMethod]) => [...byMethod.values()])
+    const fitting = matches.flatMap(([byMethod]) => [...byMethod.values()])
+    // What answers at any path says nothing of this one, unless nothing else is there.
+    const named = fitting.filter((each) => !each.path.endsWith('*'))
+    const places = named.length > 0 ? named : fitting
     const [place] = places
     return place && { place, allow: methodsOf(places.map((each) => each.method)) }
   }

@@ -187,7 +187,7 @@ describe('auth login', () => {
   })
 
   const unknownClient = { status: 401, body: { error: 'invalid_client' } }
-  const asApplication = { env: { LEARNCTL_CLIENT_SECRET: 'secret' } }
+  const asApplication = { env: { LEARNCTL_CLIENT_SECRET: 'top-hat' } }
 
   test('sends the secret in the form where the header is refused and no metadata says where', async ({
     desk,
@@ -204,7 +204,7 @@ describe('auth login', () => {
       grant_type: 'authorization_code',
       code: 'code-1',
       client_id: 'app_1',
-      client_secret: 'secret',
+      client_secret: 'top-hat',
     })
     // The place is kept: a refresh asks once.
     desk.clock.advance(60_000)
@@ -212,7 +212,7 @@ describe('auth login', () => {
     const [, , third, ...others] = desk.school.forms('/token')
     expect(Object.fromEntries(third ?? [])).toMatchObject({
       grant_type: 'refresh_token',
-      client_secret: 'secret',
+      client_secret: 'top-hat',
     })
     expect(others).toEqual([])
   })
@@ -224,7 +224,7 @@ describe('auth login', () => {
     ])
     expect((await desk.login('--device --client-id app_1', async () => {}, asApplication)).code).toBe(0)
     for (const path of ['/device_authorization', '/token']) {
-      expect(desk.school.forms(path).at(-1)?.get('client_secret')).toBe('secret')
+      expect(desk.school.forms(path).at(-1)?.get('client_secret')).toBe('top-hat')
     }
     expect(desk.school.forms('/token')).toHaveLength(1)
   })

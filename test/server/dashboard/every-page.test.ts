@@ -216,6 +216,7 @@ test('other methods are refused with those that there are', async ({ academy, ad
     const allow = [
       ...(pathsOf('GET').includes(path) ? ['HEAD', 'GET'] : []),
       ...(pathsOf('POST').includes(path) ? ['POST'] : []),
+      'OPTIONS',
     ].join(', ')
     expect({ path, status: answer.status, allow: answer.headers.get('allow') }).toEqual({
       path,
