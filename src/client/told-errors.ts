@@ -22,7 +22,18 @@ const texts = [
   ...['errorMessage', 'error_message', 'Message', 'faultstring', 'defaultMessage', 'errors'],
 ]
 const lists = [
-  ...['errors', 'detail', 'details', 'message', 'messages', 'error', 'issues', 'violations', 'fieldErrors'],
+  ...[
+    'errors',
+    'detail',
+    'details',
+    'message',
+    'messages',
+    'error',
+    'issues',
+    'violations',
+    'fieldViolations',
+    'fieldErrors',
+  ],
   ...['invalid-params', 'invalidParams', 'invalid_params'],
 ]
 const inner = ['error', 'fault', 'errors']
@@ -74,7 +85,8 @@ function faultsIn(list: readonly unknown[], depth: number): Fault[] {
     const constraints = isJsonObject(item['constraints']) ? Object.values(item['constraints']) : []
     const [constraint] = constraints.flatMap((each) => textOf(each) ?? [])
     const detail = constraint ?? textIn(item, 1) ?? codeIn(item, 0)
-    if (detail === null) return []
+    // Google's details are lists in a list.
+    if (detail === null) return faultsOf(item, depth - 1)
     return [{ ...placeOf(item), code: codeIn(item, 0) ?? 'invalid', detail: clipped(detail) }]
   })
 }

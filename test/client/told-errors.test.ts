@@ -54,6 +54,16 @@ const forms: readonly [whose: string, body: unknown, told: Told][] = [
     ['Invalid value', ['- invalid_value: Invalid value'], 'INVALID_ARGUMENT'],
   ],
   [
+    "Google's details",
+    {
+      error: {
+        message: 'Bad',
+        details: [{ '@type': 't/x', fieldViolations: [{ field: 'title', description: 'No' }] }],
+      },
+    },
+    ['Bad', ['#/title invalid: No']],
+  ],
+  [
     'fields with messages',
     { errors: [{ field: 'external_id', message: 'has been taken' }] },
     ['has been taken', ['#/external_id invalid: has been taken']],
