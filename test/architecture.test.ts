@@ -40,7 +40,7 @@ const cliRooms: Readonly<Record<string, readonly string[]>> = {
   command: ['output', 'session', 'terminal'],
   operation: ['command', 'output', 'terminal'],
   help: ['command', 'terminal'],
-  export: ['command', 'output', 'terminal'],
+  export: ['operation', 'command', 'output', 'terminal'],
   quickstart: ['session', 'terminal'],
   'local-server': ['command', 'terminal'],
   'sign-in': ['operation', 'command', 'session', 'output', 'terminal'],

@@ -60,6 +60,8 @@ export interface Result<Data> {
   readonly replayed: boolean
   /** The `Location` header: where what was made is (RFC 9110 §10.2.2). */
   readonly location: string | null
+  /** True if the platform refuses whatever it does not obey, as `handling: 'strict'` asked (RFC 7240 §3). */
+  readonly strict: boolean
   /** True if the platform does not offer the operation, and the data is the item of its list. */
   readonly fromList: boolean
   /** The `Date` header, from the server's clock (RFC 9110 §6.6.1). */

@@ -148,6 +148,7 @@ export function createCaller(options: CallerOptions): Caller {
       etag: reply.headers['etag'] ?? null,
       replayed: reply.headers['idempotent-replayed'] === 'true',
       location: reply.headers['location'] ?? null,
+      strict: isStrict(reply.headers),
       fromList: false,
       date: reply.headers['date'] ?? null,
     })
@@ -155,7 +156,7 @@ export function createCaller(options: CallerOptions): Caller {
       return await sender.send(request, consume, translating(request, operation, input))
     } catch (error) {
       if (!(error instanceof NotOfferedError) || error.listed === undefined) throw error
-      const none = { requestId: null, etag: null, replayed: false, location: null, date: null }
+      const none = { requestId: null, etag: null, replayed: false, location: null, strict: false, date: null }
       // As above: what a list shows is the server's word.
       return { ...none, data: error.listed as Answer<O>, status: 200, fromList: true }
     }

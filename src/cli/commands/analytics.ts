@@ -82,7 +82,7 @@ export const commands: readonly Command[] = [
     name: 'export',
     summary: 'Export learner data, one row per learner and course',
     description:
-      "The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. CSV is RFC 4180 in UTF-8 with a header, exactly as the server sends it unless --columns\nis used. Text that a spreadsheet would run as a formula is prefixed with '.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.",
+      "The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. CSV is RFC 4180 in UTF-8 with a header, exactly as the server sends it unless --columns\nis used. Text that a spreadsheet would run as a formula is prefixed with ', whichever server sends it.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.",
     refuses: {
       quiet: 'Print ids with: learnctl users list --role learner --all -q',
       limit:
@@ -154,18 +154,24 @@ async function runExport(context: Context, given: Given): Promise<void> {
     file,
     force: flags['force'] === true,
   }
-  const [caller, operation, { exportLearners, exportRequest }] = await Promise.all([
-    session.caller(),
-    contract(),
-    import('../export/learner-export.ts'),
-  ])
+  const [caller, operation, { exportLearners, exportRequest }, { learnerFilter }, { withPlainDates }] =
+    await Promise.all([
+      session.caller(),
+      contract(),
+      import('../export/learner-export.ts'),
+      import('../export/learner-filter.ts'),
+      import('../export/plain-dates.ts'),
+    ])
   if (wanted.columns && session.target().kind === 'local') {
     ;(await import('../export/row-encoder.ts')).meantColumns(wanted.columns, [])
   }
-  const whole = { ...wanted, operation }
+  const filter = learnerFilter(context, caller, operation, wanted.query, flagIn(given))
+  const whole = { ...wanted, operation, filter, remote: session.target().kind === 'remote' }
   if (settings.dryRun.value) return showRequest(context, exportRequest(caller, whole))
   await assertSeveralTaken(context, caller, operation, wanted.query, several)
-  await exportLearners(context, caller, whole)
+  await withPlainDates(context, wanted.query, (query, widened) =>
+    exportLearners(context, caller, { ...whole, query, widened }),
+  )
 }
 
 /** The columns of a project's file are for lists that are looked at, and leave an export as it is. */
@@ -179,19 +185,30 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   const query = { ...filterOf(context, given), limit: 1 }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
   await assertSeveralTaken(context, caller, operation, query, several)
-  const { data } = await caller.call(operation, { query, signal: io.signal })
-  const { summary, period } = data
+  const [{ assertFiltered, learnerFilter }, { withPlainDates }, { platformName }] = await Promise.all([
+    import('../export/learner-filter.ts'),
+    import('../export/plain-dates.ts'),
+    import('../operation/platform-filter.ts'),
+  ])
+  const flagOf = flagIn(given)
+  const filter = learnerFilter(context, caller, operation, query, flagOf)
+  const handling = filter ? ('strict' as const) : undefined
+  const result = await withPlainDates(context, query, (query) =>
+    caller.call(operation, { query, handling, signal: io.signal }),
+  )
+  const { summary, period } = result.data
   if (!summary) {
     throw new CommandError(
       'not_offered',
       'failure',
-      `${hostIn(context)} does not provide a learner summary`,
+      `${platformName(session)} does not provide a learner summary`,
       {
         why: [`The response to ${operation.method} ${operation.path} contains no summary`],
         hint: 'Export the rows instead: learnctl analytics export',
       },
     )
   }
+  if (filter) await assertFiltered(context, result, filter, flagOf)
   const format = settings.output.value
   const [{ drawSummary, figuresOf }, { painterFor }] = await Promise.all([
     import('../output/summary-view.ts'),
@@ -211,9 +228,12 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   await output.document({ period, summary })
 }
 
-function hostIn({ session }: Context): string {
-  const target = session.target()
-  return target.kind === 'remote' ? new URL(target.url).host : target.database
+/** The flag that a parameter was given by: `--last` is another word for a start. */
+function flagIn({ flags }: Given): (parameter: string) => string {
+  return (parameter) => {
+    const name = filterFlags.find(({ place }) => place === parameter)?.flag.name ?? parameter
+    return `--${flags[name] === undefined ? lastFlag.name : name}`
+  }
 }
 
 /** Which rows are wanted; `--last` is another word for a start. */

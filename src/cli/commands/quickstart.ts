@@ -207,6 +207,8 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
     file: exportFile,
     gzip: false,
     force: false,
+    filter: null,
+    remote: false,
   })
   return path
 }

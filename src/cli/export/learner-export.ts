@@ -1,56 +1,28 @@
 import type { OutgoingRequest } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
-import { parseJson } from '../../codec/json-text.ts'
 import type { Context } from '../command/context.ts'
-import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
 import { counted } from '../terminal/counted.ts'
-import { CommandError } from '../terminal/errors.ts'
 import { exactText } from '../terminal/exact-text.ts'
 import { write } from '../terminal/io.ts'
 import { createProgressLine, type ProgressLine } from '../terminal/progress-line.ts'
 import { openTarget } from '../terminal/target-file.ts'
-import { csvCounter } from './csv-counter.ts'
-import { type Learners, type LearnersQuery, rowTexts } from './learner-rows.ts'
-import type { RowForm } from './row-encoder.ts'
+import { firstRequest, sourceOf, type Wanted } from './export-source.ts'
 
 /** What to export, in which form, and where to. */
-export interface LearnerExport extends RowForm {
-  readonly operation: Learners
-  readonly query: LearnersQuery
+export interface LearnerExport extends Wanted {
+  /** Parameters that ask for more than is wanted: what they bring beside that is no fault of the platform. */
+  readonly widened?: readonly string[]
   /** A file; standard output where there is none. */
   readonly file: string | undefined
   readonly gzip: boolean
   readonly force: boolean
 }
 
-/** The bytes of an export, and how much of it went by so far. */
-interface Source {
-  readonly bytes: AsyncIterable<Uint8Array>
-  rows(): number
-  /** Cells with the formula guard. */
-  guarded(): number
-  /** What is to be said about columns that are not shown. */
-  hidden(): string | null
-}
-
-const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
-
 /** The request that an export begins with, without its credential. */
 export function exportRequest(caller: Caller, wanted: LearnerExport): OutgoingRequest {
-  const query = exportQuery(wanted)
-  const request = caller.request(wanted.operation, { query })
-  return { ...request, headers: { ...request.headers, accept: media[query.format] } }
-}
-
-/** The query by which the rows are asked for: CSV as the platform writes it, all else from rows of JSON. */
-function exportQuery({ query, format, columns, raw, bom }: Omit<LearnerExport, 'operation'>) {
-  if (format !== 'csv' || columns !== null) return { ...query, format: 'ndjson' } as const
-  return {
-    ...query,
-    format: 'csv',
-    ...(raw && { raw: 'true' as const }),
-    ...(bom && { bom: 'true' as const }),
-  } as const
+  const { input, accept } = firstRequest(wanted)
+  const request = caller.request(wanted.operation, input)
+  return { ...request, headers: { ...request.headers, accept } }
 }
 
 /**
@@ -88,8 +60,8 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
         `Possible formulas escaped in ${counted(guarded, 'cell')}; use --raw to turn this off`,
       )
     }
-    const hidden = source.hidden()
-    if (hidden !== null) await output.note(hidden)
+    for (const text of source.notes()) await output.note(text)
+    await wanted.filter?.note(wanted.widened)
   } catch (error) {
     line?.stop()
     await target?.discard()
@@ -111,97 +83,5 @@ async function expectedRows(
   } catch {
     signal.throwIfAborted()
     return null // The export itself will say what is wrong.
-  }
-}
-
-async function sourceOf(context: Context, caller: Caller, wanted: LearnerExport): Promise<Source> {
-  const { operation, query, format, columns } = wanted
-  const { signal } = context.io
-  if (format === 'csv' && columns === null) return csvSource(caller, wanted, signal)
-  const batches = await rowTexts(caller, operation, query, signal)
-  // Rows that are wanted as they come need not be understood.
-  if (columns === null && (format === 'json' || format === 'jsonl')) return textSource(batches, format)
-  return rowSource(context, batches, wanted)
-}
-
-/** The server's own bytes, counted as they go by. */
-async function csvSource(caller: Caller, wanted: LearnerExport, signal: AbortSignal): Promise<Source> {
-  const { operation, raw } = wanted
-  const input = { query: exportQuery(wanted), signal }
-  const { body, headers } = await caller.open(operation, input, { accept: media.csv })
-  const { assertWhole } = await import('../../client/incomplete.ts')
-  const counter = csvCounter()
-  const rows = () => Math.max(0, counter.records() - 1)
-  async function* bytes() {
-    for await (const piece of body ?? []) {
-      counter.count(piece)
-      yield piece
-    }
-    counter.end()
-    assertWhole(caller.request(operation, input), headers, rows())
-  }
-  return {
-    bytes: bytes(),
-    rows,
-    guarded: raw ? () => 0 : counter.guarded,
-    hidden: () => null,
-  }
-}
-
-/** Rows of JSON as they come, a line each or as one array. */
-function textSource(batches: AsyncIterable<readonly string[]>, format: 'json' | 'jsonl'): Source {
-  let rows = 0
-  async function* bytes() {
-    for await (const texts of batches) {
-      if (texts.length === 0) continue
-      const lead = format === 'jsonl' ? '' : rows === 0 ? '[\n' : ',\n'
-      rows += texts.length
-      yield Buffer.from(
-        lead + (format === 'jsonl' ? texts.map((text) => `${text}\n`).join('') : texts.join(',\n')),
-      )
-    }
-    if (format === 'json') yield Buffer.from(rows === 0 ? '[]\n' : '\n]\n')
-  }
-  return { bytes: bytes(), rows: () => rows, guarded: () => 0, hidden: () => null }
-}
-
-/** Rows of JSON, understood and written anew: in other formats, and with chosen columns. */
-async function rowSource(
-  context: Context,
-  batches: AsyncIterable<readonly string[]>,
-  wanted: LearnerExport,
-): Promise<Source> {
-  const { rowEncoder } = await import('./row-encoder.ts')
-  const counter = csvCounter()
-  let rows = 0
-  let encoder: ListEncoder | null = null
-  async function* texts() {
-    for await (const batch of batches) {
-      if (batch.length === 0) continue
-      const values = batch.map(parsed)
-      encoder ??= await rowEncoder(context, wanted, values)
-      rows += values.length
-      yield encoder.rows(values)
-    }
-    encoder ??= await rowEncoder(context, wanted, [])
-    yield encoder.end()
-  }
-  async function* bytes() {
-    for await (const text of texts()) {
-      const piece = Buffer.from(text)
-      if (wanted.format === 'csv') counter.count(piece)
-      yield piece
-    }
-    counter.end()
-  }
-  const guarded = wanted.format === 'csv' && !wanted.raw ? counter.guarded : () => 0
-  return { bytes: bytes(), rows: () => rows, guarded, hidden: () => encoder && hiddenNote(encoder) }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text)
-  } catch (cause) {
-    throw new CommandError('invalid_row', 'failure', 'The platform sent a row that is not JSON', { cause })
   }
 }

@@ -1,7 +1,10 @@
+import { isStrict } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
+import type { FilterCheck } from '../../client/filter-check.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
+import type { PlatformFilter } from '../operation/platform-filter.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 /** The operation that exports learners. */
@@ -9,27 +12,40 @@ export type Learners = typeof analytics.learners
 /** Which learners. */
 export type LearnersQuery = Omit<QueryInput<Learners>, 'format'>
 
+/** Which rows are asked for. */
+interface Asked {
+  readonly operation: Learners
+  readonly query: LearnersQuery
+  /** Keeps to the filters of the query; null where there is nothing to keep to. */
+  readonly filter: PlatformFilter | null
+}
+
 /** All rows, each as JSON text, in batches: from a stream where the platform has one, else page by page. */
 export async function rowTexts(
   caller: Caller,
-  operation: Learners,
-  query: LearnersQuery,
+  { operation, query, filter }: Asked,
   signal: AbortSignal,
 ): Promise<AsyncIterable<readonly string[]>> {
+  const handling = filter ? ('strict' as const) : undefined
   const type = 'application/x-ndjson'
   const { ApiError, ProtocolError } = await import('../../client/errors.ts')
   try {
-    const input = { query: { ...query, format: 'ndjson' }, signal } as const
+    const input = { query: { ...query, format: 'ndjson' }, handling, signal } as const
     const { body, headers } = await caller.open(operation, input, { accept: type })
     const { assertWhole } = await import('../../client/incomplete.ts')
-    return wholeLines(body ?? [], (rows) => assertWhole(caller.request(operation, input), headers, rows))
+    const lines = wholeLines(body ?? [], (rows) =>
+      assertWhole(caller.request(operation, input), headers, rows),
+    )
+    const check = isStrict(headers) ? null : ((await filter?.check()) ?? null)
+    return check ? admittedLines(lines, check) : lines
   } catch (error) {
     // The published interface names csv alone: a platform that does not know ndjson gives its rows in JSON.
     const unknown =
       (error instanceof ApiError && !error.coded && [400, 406, 415, 422].includes(error.status)) ||
       (error instanceof ProtocolError && error.code === 'unexpected_type')
     if (!unknown) throw error
-    return pagedTexts(caller, operation, query, signal)
+    const pages = caller.pages(operation, { query, handling, signal })
+    return pagedTexts(filter ? filter.pages(pages) : pages)
   }
 }
 
@@ -76,12 +92,24 @@ function isJson(text: string): boolean {
   }
 }
 
-async function* pagedTexts(
-  caller: Caller,
-  operation: Learners,
-  query: LearnersQuery,
-  signal: AbortSignal,
+async function* admittedLines(
+  batches: AsyncIterable<readonly string[]>,
+  { admits }: FilterCheck,
 ): AsyncGenerator<string[]> {
-  for await (const { data } of caller.pages(operation, { query, signal }))
-    yield data.map((row) => jsonText(row))
+  for await (const lines of batches) yield lines.filter((line) => admits(parsedRow(line)))
+}
+
+async function* pagedTexts(
+  pages: AsyncIterable<{ readonly data: readonly unknown[] }>,
+): AsyncGenerator<string[]> {
+  for await (const { data } of pages) yield data.map((row) => jsonText(row))
+}
+
+/** A row of JSON. Throws a CommandError on what is none. */
+export function parsedRow(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (cause) {
+    throw new CommandError('invalid_row', 'failure', 'The platform sent a row that is not JSON', { cause })
+  }
 }

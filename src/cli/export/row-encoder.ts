@@ -1,3 +1,4 @@
+import { placeOf } from '../../client/member.ts'
 import { jsonText } from '../../codec/json-text.ts'
 import type { Format } from '../../config/setting.ts'
 import { LearnerRow } from '../../contract/analytics.ts'
@@ -6,6 +7,7 @@ import { type Column, labelled, pathMeant, pathsIn } from '../output/columns.ts'
 import { type ListEncoder, narrowed } from '../output/formats/format.ts'
 import { jsonLines } from '../output/formats/json.ts'
 import { painterFor } from '../terminal/colour.ts'
+import { UsageError } from '../terminal/errors.ts'
 
 /** The columns of every row; a platform elsewhere may have more. */
 const rowColumns: readonly string[] = Object.keys(LearnerRow.shape)
@@ -36,14 +38,40 @@ export function meantColumns(names: readonly string[], sample: readonly unknown[
   return names.map((label) => ({ label, path: pathMeant(label, known) }))
 }
 
+/** The same columns where the rows of a platform have them, which may be under another name. */
+function placed(columns: readonly Column[], sample: readonly unknown[]): Column[] {
+  return columns.map((column) => ({ ...column, path: pathFound(column, sample) ?? column.path }))
+}
+
+function pathFound({ path }: Column, sample: readonly unknown[]): string | null {
+  for (const row of sample) {
+    const place = placeOf(row, path, 'row')
+    if (place) return place.join('.')
+  }
+  return null
+}
+
+/** Throws a UsageError where rows came and none of them has a column: it would be empty, as if nobody had a value. */
+function assertFound(columns: readonly Column[], sample: readonly unknown[]): void {
+  const missing =
+    sample.length === 0 ? undefined : columns.find((column) => pathFound(column, sample) === null)
+  if (!missing) return
+  throw new UsageError(`The platform sends no column ${JSON.stringify(missing.label)}`, {
+    code: 'missing_column',
+    why: [`Columns: ${[...new Set(sample.flatMap(pathsIn))].join(', ')}`],
+  })
+}
+
 /** Encodes parsed rows as one document. Throws a UsageError when a chosen column is none of the sample's. */
 export async function rowEncoder(
   { io, settings }: Pick<Context, 'io' | 'settings'>,
   { format, columns: names, raw, bom }: RowForm,
   sample: readonly unknown[],
 ): Promise<ListEncoder> {
-  const chosen = names && meantColumns(names, sample)
-  const usual = (paths: readonly string[]) => chosen ?? labelled(paths, paths)
+  const meant = names && meantColumns(names, sample)
+  if (meant) assertFound(meant, sample)
+  const chosen = meant && placed(meant, sample)
+  const usual = (paths: readonly string[]) => chosen ?? placed(labelled(paths, paths), sample)
   switch (format) {
     case 'csv': {
       const { csv } = await import('../output/formats/csv.ts')

@@ -22,8 +22,8 @@ export interface PlatformFilter {
   check(): Promise<FilterCheck | null>
   /** The same pages, with the items that were asked for. */
   pages<P extends Pick<Page<Operation>, 'data' | 'strict'>>(pages: AsyncIterable<P>): AsyncGenerator<P>
-  /** Says which filters the platform ignored, and which could not be checked. */
-  note(): Promise<void>
+  /** Says which filters the platform ignored, but for those `widened` before, and which could not be checked. */
+  note(widened?: readonly string[]): Promise<void>
 }
 
 /** The filter of one run. */
@@ -61,12 +61,14 @@ export function platformFilter(
         yield judged ? { ...page, data: page.data.filter(judged.admits) } : page
       }
     },
-    note: async () => {
+    note: async (widened = []) => {
       const judged = await opened
       if (!judged) return
-      const target = session.target()
-      const host = target.kind === 'remote' ? new URL(target.url).host : target.database
-      const ignored = judged.ignored().map(flagOf)
+      const host = platformName(session)
+      const ignored = judged
+        .ignored()
+        .filter((parameter) => !widened.includes(parameter))
+        .map(flagOf)
       if (ignored.length > 0) {
         await output.note(`${host} ignored ${ignored.join(', ')}; the rows were filtered by this command`)
       }
@@ -75,4 +77,10 @@ export function platformFilter(
       }
     },
   }
+}
+
+/** What a platform is called: its host, or the file of an academy on this machine. */
+export function platformName(session: Pick<Context['session'], 'target'>): string {
+  const target = session.target()
+  return target.kind === 'remote' ? new URL(target.url).host : target.database
 }

@@ -1,0 +1,93 @@
+import { separatorOf } from './csv-records.ts'
+
+/** How far a cell is looked into to tell a negative number from a formula, and for a header. */
+const lookaheadBytes = 64
+/** How much of the next bytes shows whether a cell begins that needs the guard. */
+const startBytes = 4
+const lineFeed = 0x0a
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
+const number = /^[+-]?(?:\d[\d.,]*|[.,]\d+)(?:e[+-]?\d+)?%?$/i
+/** `＝`, `＋`, `－` and `＠` in UTF-8, byte by byte. */
+const fullWidth = '\\xef\\xbc[\\x9d\\x8b\\x8d\\xa0]'
+
+/**
+ * Puts a `'` in front of every cell that a spreadsheet would run as a formula (OWASP CSV Injection) and that has none,
+ * whoever wrote the CSV; all else stays byte for byte. A number with a sign is no formula.
+ */
+export async function* guardedCsv(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  // Each piece begins with the byte before it, which tells whether a cell begins there; the first with a line's end.
+  let rest = Buffer.from([lineFeed])
+  let scan: Scan | null = null
+  let fault: { readonly error: unknown } | null = null
+  try {
+    for await (const piece of source) {
+      rest = Buffer.concat([rest, piece])
+      const end = rest.length - lookaheadBytes
+      if (end <= startBytes) continue
+      scan ??= scanner(rest)
+      yield guarded(rest, end, scan)
+      rest = Buffer.from(rest.subarray(end - 1))
+    }
+  } catch (error) {
+    // What came before a fault goes on before it.
+    fault = { error }
+  }
+  if (rest.length > 1) yield guarded(rest, rest.length, scan ?? scanner(rest))
+  if (fault) throw fault.error
+}
+
+/** The bytes from the second one to `end`, with the guard where it is missing. */
+function guarded(data: Buffer, end: number, scan: Scan): Uint8Array {
+  const starts = scan(data, end)
+  if (starts.length === 0) return data.subarray(1, end)
+  const places = [1, ...starts]
+  const parts = places.map((place, index) => data.toString('latin1', place, places[index + 1] ?? end))
+  return Buffer.from(parts.join("'"), 'latin1')
+}
+
+/** Where texts of cells begin that need the guard, after a first byte that was there before, up to `end`. */
+type Scan = (data: Buffer, end: number) => number[]
+
+function scanner(head: Buffer): Scan {
+  const [header = ''] = head.toString('latin1', 1).split('\n', 1)
+  const separator = separatorOf(header)
+  const between = separator === '|' ? '\\|' : separator
+  const formula = `[=+\\-@${separator === '\t' ? '' : '\\t'}]|${fullWidth}`
+  const begin = new RegExp(`[${between}\\n](?=${formula}|"(?:${formula}|[\\r\\n])|\\r(?!\\n))`, 'g')
+  const endOfPlain = new RegExp(`[${between}\\r\\n]`)
+  let inQuotes = false
+  // The first cell of a file begins after its byte order mark.
+  let first = head.subarray(1, 4).equals(byteOrderMark) ? 3 : 0
+
+  function isNumber(data: Buffer, start: number, quoted: boolean): boolean {
+    const text = data.toString('latin1', start, start + lookaheadBytes)
+    const [cell = ''] = text.split(quoted ? '"' : endOfPlain, 1)
+    return number.test(cell)
+  }
+
+  return (data, end) => {
+    const text = data.toString('latin1', 0, end + startBytes)
+    let counted = 1
+    /** Whether the text before a place ends inside of quotes; a doubled quote ends and begins them. */
+    function quotedBefore(place: number): boolean {
+      for (;;) {
+        const at = text.indexOf('"', counted)
+        if (at < 0 || at >= place) return inQuotes
+        inQuotes = !inQuotes
+        counted = at + 1
+      }
+    }
+    const starts: number[] = []
+    const cells = first === 0 ? text : `\n${' '.repeat(first - 1)}\n${text.slice(first + 1)}`
+    first = 0
+    for (const { index } of cells.matchAll(begin)) {
+      if (index > end - 2) break
+      if (quotedBefore(index + 1)) continue
+      const quoted = text[index + 1] === '"'
+      const start = index + (quoted ? 2 : 1)
+      if (!isNumber(data, start, quoted)) starts.push(start)
+    }
+    quotedBefore(end)
+    return starts
+  }
+}

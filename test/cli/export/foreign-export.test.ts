@@ -1,0 +1,237 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { expressPlatform } from '../../helpers/foreign-platforms/express.ts'
+import { gatewayPlatform } from '../../helpers/foreign-platforms/gateway.ts'
+import {
+  csv,
+  type ForeignPlatform,
+  json,
+  type PlatformOptions,
+} from '../../helpers/foreign-platforms/platform.ts'
+import { railsPlatform } from '../../helpers/foreign-platforms/rails.ts'
+import { test } from '../../helpers/foreign-platforms/run.ts'
+
+const styles = [
+  ['Express', expressPlatform],
+  ['Rails', railsPlatform],
+  ['a gateway', (options: PlatformOptions = {}) => gatewayPlatform({ ...options, gzip: false })],
+] as const
+const analytics = '/v1/analytics/learners'
+const hostOf = ({ url }: ForeignPlatform) => new URL(url).host
+const queriesOf = ({ requests }: ForeignPlatform) =>
+  requests.filter(({ path }) => path === analytics).map(({ query }) => Object.fromEntries(query))
+
+/** Answers analytics with this CSV, whatever is asked for. */
+function sending(text: string): ForeignPlatform {
+  const platform = expressPlatform()
+  platform.intercept(({ path }) =>
+    path === analytics ? { status: 200, headers: { 'content-type': 'text/csv' }, body: text } : undefined,
+  )
+  return platform
+}
+
+describe.for(styles)('%s that ignores filters', ([, platformOf]) => {
+  const formats = ['', '-o json', '-o jsonl', '-o yaml', '--columns email'] as const
+
+  test.for(formats)('exports the rows that were asked for: %s', async (format, { run }) => {
+    const platform = platformOf()
+    const line = `analytics export --learner email:learner2@school.example ${format}`
+    const { code, stdout, stderr } = await run(platform, line)
+    expect(code).toBe(0)
+    expect(stdout).toContain('learner2@school.example')
+    expect(stdout).not.toContain('learner1@school.example')
+    expect(stderr).toBe(
+      `Exported 1 row\nnote: ${hostOf(platform)} ignored --learner; the rows were filtered by this command\n`,
+    )
+  })
+
+  test('says what it cannot check', async ({ run }) => {
+    const platform = platformOf()
+    const { code, stderr } = await run(platform, 'analytics export --status completed')
+    expect(code).toBe(0)
+    expect(stderr).toBe(
+      `Exported 3 rows\nnote: Cannot check --status: ${hostOf(platform)} sent rows without progressStatus\n`,
+    )
+  })
+
+  test('is said nothing of where it obeys', async ({ run }) => {
+    const platform = platformOf({ filters: true })
+    const course = String(platform.store.course[1]?.['id'])
+    const ran = await run(platform, `analytics export --course ${course}`)
+    expect(ran).toMatchObject({ code: 0, stderr: 'Exported 1 row\n' })
+  })
+})
+
+test('dates are checked to the second, whatever a platform makes of them', async ({ run }) => {
+  const platform = expressPlatform()
+  platform.intercept(({ path }) =>
+    path === analytics
+      ? csv(
+          ['email', 'last_accessed'],
+          [
+            { email: 'a', last_accessed: '2026-02-20T09:59:59Z' },
+            { email: 'b', last_accessed: '2026-02-20 10:00:00 UTC' },
+          ],
+        )
+      : undefined,
+  )
+  const { stdout, stderr } = await run(platform, 'analytics export --start-date 2026-02-20T10:00:00Z')
+  expect(stdout).toBe('email,last_accessed\nb,2026-02-20 10:00:00 UTC\n')
+  expect(stderr).toContain('express.example ignored --start-date;')
+})
+
+describe('the records of a CSV from elsewhere that stay', () => {
+  test('are there byte for byte, quotes, line breaks and separators', async ({ run }) => {
+    const kept = '"two\r\nlines; ""quoted""";7;Zoë\r\n'
+    const text = `\ufefftitle;course_id;name\r\nother;8;"x;7"\r\n${kept}5" screen;8;y\r\n`
+    const { code, stdout, stderr } = await run(sending(text), 'analytics export --course 7')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `\ufefftitle;course_id;name\r\n${kept}` })
+    expect(stderr).toContain('Exported 1 row\n')
+  })
+
+  test('are refused where one has no end', async ({ run }) => {
+    const text = `course_id,name\n7,"${'x'.repeat(1024 * 1024 + 1)}`
+    expect(await run(sending(text), 'analytics export --course 7')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('error: The platform sent a CSV record without an end\n'),
+    })
+  })
+})
+
+describe('CSV from elsewhere', () => {
+  const formula = 'email,name\na@b.example,"=HYPERLINK(""https://evil.example"")"\n-5,+1\n'
+
+  test('has the guard against formulas', async ({ run }) => {
+    const { stdout, stderr } = await run(sending(formula), 'analytics export')
+    expect(stdout).toBe(formula.replace('=H', "'=H"))
+    expect(stderr).toBe(
+      'Exported 2 rows\nnote: Possible formulas escaped in 1 cell; use --raw to turn this off\n',
+    )
+  })
+
+  test('is as it came with --raw, and what the platform escaped all the same is said', async ({ run }) => {
+    const raw = await run(sending(formula), 'analytics export --raw')
+    expect(raw).toEqual({ code: 0, stdout: formula, stderr: 'Exported 2 rows\n' })
+    const { stderr } = await run(sending("a,b\n1,'=1+1\n"), 'analytics export --raw')
+    expect(stderr).toContain(
+      'note: The platform may have ignored --raw: possible formulas are escaped in 1 cell\n',
+    )
+  })
+
+  test('has one byte order mark with --bom, whether the platform sets it or not', async ({ run }) => {
+    for (const mark of ['', '\ufeff']) {
+      const { stdout } = await run(sending(`${mark}a\n1\n`), 'analytics export --bom')
+      expect(stdout).toBe('\ufeffa\n1\n')
+    }
+    expect((await run(sending(''), 'analytics export --bom')).stdout).toBe('\ufeff')
+  })
+})
+
+describe('a column', () => {
+  test('is found under the name that the platform has for it', async ({ run }) => {
+    const { stdout } = await run(railsPlatform(), 'analytics export --columns learnerId,completionPercentage')
+    expect(stdout).toBe('learnerId,completionPercentage\r\n2,40\r\n3,100\r\n2,12.5\r\n')
+  })
+
+  test('that the platform does not send is an error, and leaves no file', async ({ run, cli }) => {
+    const file = join(cli.cwd, 'out.csv')
+    const ran = await run(railsPlatform(), `analytics export --columns email,gradePercent --file ${file}`)
+    expect(ran).toMatchObject({ code: 2, stdout: '' })
+    expect(ran.stderr).toMatch(
+      /^error: The platform sends no column "gradePercent"\n {2}Columns: learner_id, .*\n/,
+    )
+    expect(existsSync(file)).toBe(false)
+  })
+})
+
+describe('a platform that takes plain dates, and both of them', () => {
+  const day = /^\d{4}-\d\d-\d\d$/
+  function strictAboutDates(): ForeignPlatform {
+    const platform = railsPlatform()
+    platform.intercept(({ path, query }) =>
+      path === analytics && !['start_date', 'end_date'].every((name) => day.test(query.get(name) ?? ''))
+        ? json(422, { errors: { start_date: ['must be a date (YYYY-MM-DD)'] } })
+        : undefined,
+    )
+    return platform
+  }
+
+  test('gets them after its first answer, and the rows beside the period are left out', async ({ run }) => {
+    const platform = strictAboutDates()
+    const { code, stdout, stderr } = await run(
+      platform,
+      'analytics export --start-date 2026-02-21T12:00:00Z --columns email,lastAccessed',
+    )
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'email,lastAccessed\r\nlearner1@school.example,2026-02-22T10:00:00Z\r\n',
+    })
+    expect(stderr).toBe(
+      'note: rails.example requires two plain dates; asking for 2026-02-21 to 2026-03-02\nExported 1 row\n',
+    )
+    expect(queriesOf(platform).at(-1)).toMatchObject({ start_date: '2026-02-21', end_date: '2026-03-02' })
+  })
+
+  test('gets them also where no period was asked for', async ({ run }) => {
+    const { code, stderr } = await run(strictAboutDates(), 'analytics export')
+    expect(code).toBe(0)
+    expect(stderr).toContain('asking for 1970-01-01 to 2026-03-02\nExported 3 rows\n')
+  })
+
+  test('is asked no third time', async ({ run }) => {
+    const platform = railsPlatform()
+    platform.intercept(({ path }) =>
+      path === analytics ? json(422, { message: 'end_date is too far away' }) : undefined,
+    )
+    expect(await run(platform, 'analytics export')).toMatchObject({ code: 2 })
+    expect(queriesOf(platform)).toHaveLength(2)
+  })
+
+  test('is not asked again about anything else', async ({ run }) => {
+    const platform = railsPlatform()
+    platform.intercept(({ path }) =>
+      path === analytics ? json(422, { message: 'Please update and validate your plan' }) : undefined,
+    )
+    expect(await run(platform, 'analytics export')).toMatchObject({ code: 2 })
+    expect(queriesOf(platform)).toHaveLength(1)
+  })
+})
+
+test('a summary of a platform that ignores its filters is refused', async ({ run }) => {
+  const platform = railsPlatform()
+  const summary = { learners: 2, enrollments: 3 }
+  platform.intercept(({ path }) =>
+    path === analytics ? json(200, { data: [{ course_id: 1 }], nextCursor: null, summary }) : undefined,
+  )
+  const ran = await run(platform, 'analytics summary --course 2 -o json')
+  expect(ran).toMatchObject({ code: 1, stdout: '' })
+  expect(ran.stderr).toContain('rails.example ignored --course in its summary')
+  const unshown = await run(platform, 'analytics summary --course 1 -o json')
+  expect(unshown.code).toBe(0)
+  expect(unshown.stderr).toContain(
+    'note: Cannot check that rails.example applied the filters to its summary\n',
+  )
+})
+
+test('an academy elsewhere exports its own bytes, with one request and without a note', async ({
+  remote,
+  academy,
+}) => {
+  const admin = await academy.person('admin')
+  const learner = await academy.person('learner')
+  await admin.post('/v1/courses', { title: 'Sea', externalId: 'sea', status: 'published' })
+  const record = { courseId: 'ext:sea', completionPercentage: 40 }
+  await admin.put(`/v1/learners/${learner.id}/progress`, record)
+  const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
+  const before = academy.logged.length
+  const line = `analytics export --course ext:sea --learner email:${learner.email} --last 30d --file out.csv`
+  expect(await remote.run(line, { env })).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'Exported 1 row to out.csv\n',
+  })
+  expect(academy.logged).toHaveLength(before + 1)
+  const { text } = await admin.get(`${analytics}?format=csv`)
+  expect(readFileSync(join(remote.cwd, 'out.csv'), 'utf8')).toBe(text)
+})
