@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { splitReferences } from '../codec/reference-list.ts'
 import { isInstant } from '../codec/time-text.ts'
+import { bare } from './patch.ts'
 
 /** A point in time: any RFC 3339 zone comes in, `YYYY-MM-DDTHH:mm:ss.sssZ` is kept. */
 export const Instant = z
@@ -82,6 +83,12 @@ function isLanguage(tag: string): boolean {
   } catch {
     return false
   }
+}
+
+/** True for a query parameter that takes several values with commas between: `References` and `choices`. */
+export function isList(parameter: unknown): boolean {
+  const schema = parameter instanceof z.ZodType ? bare(parameter) : undefined
+  return (schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : schema)?.meta()?.['type'] === 'array'
 }
 
 export const BooleanParam = z.enum(['true', 'false']).transform((text) => text === 'true')

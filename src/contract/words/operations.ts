@@ -104,7 +104,7 @@ name them. A record that the caller may not see is "not found".
 have the id.
 
 **Lists.** A page is \`{data, nextCursor}\`. Send \`nextCursor\` as \`cursor\` to get the next one; on the last page it is
-null. A parameter that takes several values takes them with commas between.
+null. A parameter that takes several values takes them with commas between, or repeated.
 
 **Updates.** \`PUT\` merges (RFC 7396): absent fields are left unchanged, null resets a field to its default. \`PATCH\` does the
 same. \`If-Match\` with

@@ -3,6 +3,7 @@ import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { nearest } from '../../codec/nearest.ts'
 import type { Fault } from '../../contract/errors.ts'
+import { isList } from '../../contract/field.ts'
 import { bare } from '../../contract/patch.ts'
 import { invalid, ProblemError, problemsIn } from '../problem/problem-error.ts'
 import { Faults } from './faults.ts'
@@ -122,9 +123,11 @@ export function parseQuery<Schema extends z.ZodObject>(
   const faults = new Faults()
   const given: Record<string, string> = {}
   for (const [name, value] of parameters) {
-    if (Object.hasOwn(given, name))
-      faults.add({ parameter: name, code: 'repeated', detail: 'must be given only once' })
-    else if (schema && Object.hasOwn(schema.shape, name)) given[name] = value
+    if (Object.hasOwn(given, name)) {
+      // Clients made from the document may write a list as `status=draft&status=published`.
+      if (isList(schema?.shape[name])) given[name] += `,${value}`
+      else faults.add({ parameter: name, code: 'repeated', detail: 'must be given only once' })
+    } else if (schema && Object.hasOwn(schema.shape, name)) given[name] = value
     else {
       const suggestion = meant(name, Object.keys(schema?.shape ?? {}), faults)
       const detail = `is not a known parameter${suggestion}`

@@ -117,7 +117,9 @@ test('near misses are told inside objects and arrays, in choices and in paramete
   ])
 })
 
-test('a parameter comes once, and those of the prototype are unknown like any other', async ({ admin }) => {
+test('a parameter that is no list comes once, and those of the prototype are unknown like any other', async ({
+  admin,
+}) => {
   expect((await admin.get('/v1/courses?limit=1&limit=2')).body.errors).toEqual([
     { parameter: 'limit', code: 'repeated', detail: 'must be given only once' },
   ])

@@ -1,0 +1,116 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { type AddressInfo, createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { operations } from '../../src/contract/index.ts'
+import { operationExamples } from '../../src/contract/openapi-examples.ts'
+import { test } from '../helpers/cli.ts'
+import { folder, isInstalled, writeDocument } from './installed.ts'
+
+let mock: ChildProcess | undefined
+let url = ''
+
+/** Starts Prism on the document, on a free port of the loopback. */
+async function startMock(): Promise<void> {
+  const port = await freePort()
+  const script = join(folder, 'node_modules/@stoplight/prism-cli/dist/index.js')
+  mock = spawn(
+    process.execPath,
+    [script, 'mock', writeDocument(), '--port', String(port), '--host', '127.0.0.1'],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  url = `http://127.0.0.1:${port}`
+  let printed = ''
+  await new Promise<void>((resolve, reject) => {
+    mock?.stdout?.on('data', (data) => {
+      printed += data
+      if (printed.includes('Prism is listening')) resolve()
+    })
+    mock?.once('exit', () => reject(new Error(`Prism ended:\n${printed}`)))
+  })
+}
+
+function freePort(): Promise<number> {
+  const server = createServer()
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      // A listening TCP server has an address with a port.
+      const { port } = server.address() as AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+const commands = [
+  'courses list --all',
+  'courses list --status draft,published --limit 3 --sort title',
+  'courses get ext:AAA-2013J',
+  'courses create --title Sea',
+  'courses update ext:AAA-2013J --title Sea',
+  'courses publish ext:AAA-2013J',
+  'courses archive ext:AAA-2013J',
+  'courses versions ext:AAA-2013J --all',
+  'courses restore ext:AAA-2013J 1 --yes',
+  'courses delete ext:AAA-2013J --yes',
+  'lessons list --course ext:AAA-2013J --all',
+  'lessons get ext:AAA-2013J-1752',
+  'lessons create --course ext:AAA-2013J --title First',
+  'lessons update ext:AAA-2013J-1752 --title First',
+  'lessons delete ext:AAA-2013J-1752 --yes',
+  'users list --all',
+  'users get ext:11391',
+  'users create --email bob@school.example',
+  'users update ext:11391 --status suspended',
+  'users delete ext:11391 --yes',
+  'users me',
+  'enrollments list --all',
+  'enrollments create --course ext:AAA-2013J --user ext:11391',
+  'progress set ext:11391 --course ext:AAA-2013J --completion 75 --last-accessed 2014-01-10T12:00:00Z',
+  'progress get ext:11391',
+  'progress history ext:11391 --course ext:AAA-2013J --all',
+  'analytics export',
+  'analytics export --format json',
+  'analytics summary',
+  'keys list --all',
+  'keys create --name ci',
+  'apps list --all',
+  'apps create --name x --redirect-uri https://a.example/cb',
+  'auth grants list --all',
+  'auth status',
+  'doctor',
+]
+
+describe.runIf(isInstalled)('Prism, a mock that is made from the document alone,', () => {
+  beforeAll(startMock)
+  afterAll(() => mock?.kill())
+
+  test.for(commands)('answers %s', async (line, { cli }) => {
+    const env = { LEARNCTL_URL: url, LEARNCTL_API_KEY: 'lpk_mock' }
+    const { code, stderr } = await cli.run(line, { env })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('error:') })
+  })
+
+  test('answers courses diff, whose versions differ', async ({ cli }) => {
+    const env = { LEARNCTL_URL: url, LEARNCTL_API_KEY: 'lpk_mock' }
+    expect(await cli.run('courses diff ext:AAA-2013J 1', { env })).toMatchObject({ code: 9, stderr: '' })
+  })
+
+  test.for(operations)('answers api $id', async ({ id, method, path }, { cli }) => {
+    const env = { LEARNCTL_URL: url, LEARNCTL_API_KEY: 'lpk_mock' }
+    const { parameters = {}, body } = operationExamples[id] ?? {}
+    const target = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(parameters[name] ?? ''),
+    )
+    const query = Object.entries(parameters).flatMap(([name, value]) =>
+      path.includes(`{${name}}`) ? [] : ['--query', `${name}=${value}`],
+    )
+    const sent = body === undefined ? [] : ['--body', '-']
+    const stdin = body === undefined ? '' : JSON.stringify(body)
+    const ran = await cli.run(['api', method, target, ...query, ...sent, '--yes'], { env, stdin })
+    // One of the items of these batches is refused in their examples.
+    const code = ['users.batch', 'progress.batch'].includes(id) ? 8 : 0
+    expect(ran).toMatchObject({ code })
+  })
+})
