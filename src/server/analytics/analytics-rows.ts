@@ -33,7 +33,7 @@ export function everyRow(conditions: readonly Condition[]): Sql {
 
 /** Figures over all rows that meet the conditions. */
 export function rowsSummary(database: Database, conditions: readonly Condition[]): Summary {
-  return summaryOf(database, joined, where(conditions))
+  return summaryOf(database, joined, conditions)
 }
 
 /** One page of the rows that meet the conditions. Throws 400 `invalid_cursor`. */

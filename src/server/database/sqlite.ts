@@ -31,9 +31,9 @@ export function openReader(path: string): Database {
  * Brings what is in a large write-ahead log into the file, and gives back its room: a reader that reads for long keeps
  * it from being used again. Where somebody still reads, this is left to the next one.
  */
-export function shortenLog(path: string): void {
+export function shortenLog(path: string, limitBytes = logLimitBytes): void {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
-  if (!log || log.size <= logLimitBytes) return
+  if (!log || log.size <= limitBytes) return
   const connection = new DatabaseSync(path, { timeout: 0 })
   try {
     // The first one holds up nobody, and leaves little to the second, for which writes have to wait.

@@ -1,3 +1,4 @@
+import { ProblemError } from '../problem/problem-error.ts'
 import type { Piece } from './message.ts'
 
 /** How long a body may take. */
@@ -28,7 +29,7 @@ export interface RelayedBody extends AsyncIterable<Piece> {
 
 /**
  * A body whose pieces come from elsewhere, as fast as they are read. A reader who takes nothing for long, or takes too
- * long in all, is left: what is read then throws, and nothing is kept for it.
+ * long in all, is left: what is read then throws 408, and nothing is kept for it.
  */
 export function relayedBody(source: Source, { idleMs, totalMs }: BodyLimits): RelayedBody {
   const pieces: Piece[] = []
@@ -37,10 +38,10 @@ export function relayedBody(source: Source, { idleMs, totalMs }: BodyLimits): Re
 
   const idle = setTimeout(() => {
     if (asked) idle.refresh()
-    else cut(new Error(`The client took nothing of the response for ${idleMs / 1000} s.`))
+    else cut(`The client took nothing of the response for ${idleMs / 1000} s.`)
   }, idleMs).unref()
   const late = setTimeout(
-    () => cut(new Error(`The client took longer than ${totalMs / 1000} s for the response.`)),
+    () => cut(`The client took longer than ${totalMs / 1000} s for the response.`),
     totalMs,
   ).unref()
 
@@ -56,14 +57,15 @@ export function relayedBody(source: Source, { idleMs, totalMs }: BodyLimits): Re
     else reject(how?.cause)
   }
 
-  function cut(cause: Error): void {
-    pieces.length = 0
-    leave(cause)
+  function cut(why: string): void {
+    leave({ cause: new ProblemError('request_timeout', why) })
   }
 
-  function leave(cause: unknown = new Error('The client has gone.')): void {
+  /** A reader who has gone is told nothing: what it has is known to be a part. */
+  function leave(how: typeof over = 'ended'): void {
     if (over) return
-    stop({ cause })
+    pieces.length = 0
+    stop(how)
     source.left()
   }
 
@@ -83,7 +85,6 @@ export function relayedBody(source: Source, { idleMs, totalMs }: BodyLimits): Re
       return asked.promise
     },
     async return() {
-      pieces.length = 0
       leave()
       return { done: true, value: undefined }
     },

@@ -28,7 +28,7 @@ export interface Turn {
 export interface Turns {
   /**
    * Waits for a turn; of those that wait, it is for the owner with the fewest. Throws 429 where the owner has too many,
-   * 503 where all have, and the reason of an aborted signal.
+   * 503 where all have, and 408, for the log alone, where the signal is aborted.
    */
   take(owner: string, signal: AbortSignal | undefined): Promise<Turn>
 }
@@ -114,8 +114,8 @@ export function turnsOf(limits: TurnLimits): Turns {
   return {
     take: (owner, signal) =>
       new Promise((resolve, reject) => {
-        signal?.throwIfAborted()
-        const giveUp = () => refuse(signal?.reason)
+        if (signal?.aborted) throw clientGone()
+        const giveUp = () => refuse(clientGone())
         const late = setTimeout(() => refuse(refusal(owner)), limits.waitMs).unref()
         const one: Waiting = {
           owner,
@@ -142,4 +142,8 @@ export function turnsOf(limits: TurnLimits): Turns {
         if (waiting.includes(one) && isCrowded(owner)) refuse(refusal(owner))
       }),
   }
+}
+
+function clientGone(): ProblemError {
+  return new ProblemError('request_timeout', 'The client closed the connection.')
 }

@@ -161,9 +161,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
         requestId: response?.headers['x-request-id'] ?? '',
         method,
         path: new URL(url).pathname,
-        status: 500,
+        ...(cause instanceof ProblemError
+          ? { status: cause.status, code: cause.code }
+          : { status: 500, code: 'stream_broken' }),
         durationMs: 0,
-        code: 'stream_broken',
         cause,
       }),
     clientAddressOf(options.trustedProxies ?? []),

@@ -201,6 +201,26 @@ test('the summary is over all that is filtered, not over the page', async ({ aca
   expect(expert).toMatchObject({ learners: 2, enrollments: 2, medianCompletionPercentage: 45 })
 })
 
+test('the median is that of all rows, also where the middle lies between two tenths', async ({ admin }) => {
+  const courseId = (await admin.post('/v1/courses', { title: 'Logic' })).body.id
+  const percentages = [3, 12, 14.5, 19.9, 60, 97, 100]
+  const referenceOf = (percentage: number) => `email:p${percentage}@b.example`
+  await admin.post('/v1/users/batch', {
+    items: percentages.map((one) => ({ email: referenceOf(one).slice(6) })),
+  })
+  await admin.post('/v1/progress/batch', {
+    items: percentages.map((one) => ({ courseId, learnerId: referenceOf(one), completionPercentage: one })),
+  })
+  for (let from = 0; from < percentages.length; from += 1) {
+    for (let to = from + 1; to <= percentages.length; to += 1) {
+      const some = percentages.slice(from, to)
+      const [low = 0, high = 0] = [some[Math.floor((some.length - 1) / 2)], some[Math.floor(some.length / 2)]]
+      const { summary } = (await admin.get(`${path}?limit=1&learner_id=${some.map(referenceOf)}`)).body
+      expect(summary.medianCompletionPercentage, `${some}`).toBeCloseTo((low + high) / 2, 4)
+    }
+  }
+})
+
 test('averages of nothing are null', async ({ admin }) => {
   expect((await admin.get(path)).body).toEqual({
     data: [],

@@ -18,6 +18,7 @@ import { test as base, expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy.ts'
 import { DatabaseError } from '../../../src/server/database/database.ts'
 import { schema } from '../../../src/server/database/schema.ts'
+import { openReader, shortenLog } from '../../../src/server/database/sqlite.ts'
 import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
 
 const { now } = stoppedClock()
@@ -263,5 +264,40 @@ test('a reader sees one state of the data for as long as it reads', ({ directory
   expect([...rows]).toEqual([['b'], ['c']])
   expect(() => reader.run(sql`delete from settings`)).toThrow('readonly')
   reader.close()
+  database.close()
+})
+
+test('the log that a long reader let grow is shortened once nobody reads any more', ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  const { database } = openAcademyFile(path, now)
+  const put = (name: string) => database.run(sql`insert into settings (name, value) values (${name}, '')`)
+  const size = () => statSync(`${path}-wal`).size
+  put('a')
+  put('b')
+  const reader = openReader(path)
+  const rows = reader.stream(sql`select name from settings where value = '' order by name`)
+  expect(rows.next().value).toEqual(['a'])
+  put('c')
+  shortenLog(path, 0)
+  expect(size()).toBeGreaterThan(0)
+  expect([...rows]).toEqual([['b']])
+  reader.close()
+  shortenLog(path)
+  expect(size()).toBeGreaterThan(0)
+  shortenLog(path, 0)
+  expect(size()).toBe(0)
+  put('d')
+  expect(database.all(sql`select name from settings where value = ''`)).toHaveLength(4)
+  database.close()
+})
+
+test('a statement that failed half-way can be asked again', ({ directory }) => {
+  const { database } = openAcademyFile(join(directory, 'academy.db'), now)
+  const json = (text: string) => database.run(sql`update users set profile = ${text}`)
+  const ask = () => [...database.stream(sql`select profile ->> 'firstName' from users`)]
+  json('{')
+  expect(ask).toThrow('malformed JSON')
+  json('{"firstName":"Ada"}')
+  expect(ask()).toEqual([['Ada']])
   database.close()
 })

@@ -116,6 +116,7 @@ test('a client that goes away in an export leaves nothing open', async ({ served
   expect((await served.fetch('/v1/courses')).status).toBe(200)
   await served.stop()
   expect(isFree(served.path)).toBe(true)
+  expect(served.log.filter((line) => JSON.parse(line).level === 'error')).toEqual([])
 })
 
 test('stopping waits for what a client that went away had asked for', async ({ served }) => {
