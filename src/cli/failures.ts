@@ -65,19 +65,46 @@ export function failureOf(error: unknown, target: Target | null): Failure {
     }
   }
   if (error instanceof AmbiguousError) {
-    const noun = /\/v1\/([a-z]+)/.exec(new URL(error.url).pathname)?.[1] ?? 'courses'
-    const hint = `Check before you retry: learnctl ${noun} list`
-    return { ...nothing, code: error.code, exit: 'unavailable', message: error.message, hint }
+    return {
+      ...nothing,
+      code: error.code,
+      exit: 'unavailable',
+      message: error.message,
+      hint: checkHint(error),
+    }
   }
   if (error instanceof RequestError) {
     const hint = error.code === 'insecure_http' ? 'Use https, or --insecure-http to allow it' : null
     return { ...nothing, code: error.code, exit: 'usage', message: error.message, hint }
+  }
+  if (error instanceof ProtocolError && isUnclear(error)) {
+    const why = ['It may have succeeded']
+    return {
+      ...nothing,
+      code: error.code,
+      exit: 'failure',
+      message: error.message,
+      why,
+      hint: checkHint(error),
+    }
   }
   if (error instanceof ProtocolError || error instanceof NotOfferedError) {
     return { ...nothing, code: error.code, exit: 'failure', message: error.message }
   }
   const message = error instanceof Error ? error.message : String(error)
   return { ...nothing, code: 'unexpected', exit: 'failure', message: `Internal error: ${message}` }
+}
+
+/** True where a platform took a write and answered what cannot be read. */
+function isUnclear({ method, code, answer }: ProtocolError): boolean {
+  const taken = answer !== null && answer.status < 300
+  return method !== 'GET' && (code === 'too_large' || (taken && (code === 'html' || code === 'not_json')))
+}
+
+/** How to see whether a write was done. */
+function checkHint({ url }: AmbiguousError | ProtocolError): string {
+  const noun = /\/v1\/([a-z]+)/.exec(new URL(url).pathname)?.[1] ?? 'courses'
+  return `Check before you retry: learnctl ${noun === 'learners' ? 'analytics export' : `${noun} list`}`
 }
 
 const exitOfStatus: Readonly<Record<number, ExitName>> = {

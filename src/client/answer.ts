@@ -6,7 +6,7 @@ import { thingIn } from './envelope.ts'
 import { ApiError, ProtocolError, type Target } from './errors.ts'
 import { foundList, listBodyOf } from './list-body.ts'
 import { nounOf } from './nouns.ts'
-import { statusOfFailure } from './ok-failure.ts'
+import { saysNothingDone, statusOfFailure } from './ok-failure.ts'
 import type { RawPage } from './pages.ts'
 
 /** The most that is read of a body that nobody expects: 64 KiB. */
@@ -43,10 +43,11 @@ export async function readAnswer(
   operation: Operation,
   refuse: Refuse,
 ): Promise<unknown> {
-  if (operation.response === null) return readRemark(target, reply, refuse)
+  if (operation.response === null) return readNothing(target, reply, refuse)
   const body = await readSuccess(target, reply, refuse)
   if (operation.list) return listBodyOf(foundList(target, body, operation))
   const thing = thingIn(body, nounOf(operation))
+  assertDone(target, thing)
   // A write may go without an answer; a read without one has read nothing.
   if (thing === null && target.method === 'GET') {
     throw new ProtocolError(target, 'unexpected_shape', `${answer(target)} is empty`)
@@ -65,16 +66,27 @@ export async function readPage(
   return { list: foundList(target, body, operation), headers: reply.headers }
 }
 
-/** Nothing is expected; what comes all the same is read away, so that the connection can serve again. */
-async function readRemark(target: Target, reply: HttpResponse, refuse: Refuse): Promise<undefined> {
-  const text = (await readBytes(reply, maximumRemarkBytes))?.toString('utf8') ?? ''
-  await assertSuccess(target, reply, valueIn(text), refuse)
+/**
+ * Nothing is expected; what comes all the same is judged: a page is no sign that anything was done. Throws ApiError
+ * and ProtocolError like any other answer.
+ */
+async function readNothing(target: Target, reply: HttpResponse, refuse: Refuse): Promise<undefined> {
+  const body = await readJson(target, reply, maximumRemarkBytes)
+  await assertSuccess(target, reply, body, refuse)
+  assertDone(target, body)
+}
+
+/** Throws a ProtocolError where the answer to a write says that nothing was changed. */
+function assertDone(target: Target, body: unknown): void {
+  if (target.method === 'GET' || !saysNothingDone(body)) return
+  throw new ProtocolError(target, 'nothing_done', `${answer(target)} says that nothing was changed`)
 }
 
 /** Throws the ApiError that JSON in place of a stream tells; nothing where it tells none. */
 export async function assertNoFailure(target: Target, reply: HttpResponse, refuse: Refuse): Promise<void> {
   if (!/\bjson$/.test(mediaTypeOf(reply))) return
-  await readRemark(target, reply, refuse)
+  const text = (await readBytes(reply, maximumRemarkBytes))?.toString('utf8') ?? ''
+  await assertSuccess(target, reply, valueIn(text), refuse)
 }
 
 function valueIn(text: string): unknown {

@@ -6,6 +6,9 @@ import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './er
 /** The most that is held of a success that is read as a whole: 64 MiB. */
 const maximumBodyBytes = 64 * 1024 * 1024
 
+/** What a platform answers to a write that it has done, where that is a word and no JSON. */
+const doneWords = /^\s*(ok|okay|done|success|saved|created|updated|deleted|removed)[.!]?\s*$/i
+
 /** A response whose body is a stream of bytes. */
 export interface StreamedResponse extends HttpResponse {
   readonly body: AsyncIterable<Uint8Array> | null
@@ -76,7 +79,7 @@ export function bodyText(reply: HttpResponse, bytes: Uint8Array): string {
 
 /**
  * The JSON value of a success, whatever its fields are called and whatever values they hold; null when
- * there is no body. Throws ProtocolError on a web page, on what is not JSON or was cut off, and on too long a body.
+ * there is no body, and where the body of a write's answer is a word such as `OK`. Throws ProtocolError on a web page, on what is not JSON or was cut off, and on too long a body.
  */
 export async function readJson(
   target: Target,
@@ -96,6 +99,7 @@ export async function readJson(
     if (cause instanceof JsonLimitError || cause instanceof NotUtf8Error) {
       throw new ProtocolError(target, 'not_json', `${answer(target)} cannot be read: ${cause.message}`, cause)
     }
+    if (target.method !== 'GET' && doneWords.test(text)) return null
     const raw = { status: reply.status, headers: reply.headers, body: text.slice(0, 64 * 1024) }
     if (isPage(reply, text)) throw pageInstead(target, raw)
     const message = `${answer(target)} is not valid JSON, or was cut short after ${bytes.byteLength} bytes`

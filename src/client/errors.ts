@@ -145,6 +145,7 @@ export type ProtocolCode =
   | 'cursor_repeated'
   | 'incomplete'
   | 'foreign_link'
+  | 'nothing_done'
 
 /** There was a response, but not a valid one of this API: the URL may be wrong. */
 export class ProtocolError extends Error {

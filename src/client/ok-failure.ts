@@ -37,6 +37,32 @@ export function statusOfFailure(body: unknown): FailureStatus | null {
   return failing ? { said: status ?? 422, certain: status !== null } : null
 }
 
+/** Members that count the things a write found, and those it changed. */
+const matches = ['matchedcount', 'matched', 'found']
+const changes = [
+  ...['deletedcount', 'insertedcount', 'modifiedcount', 'updatedcount', 'affectedrows', 'rowsaffected'],
+  ...['affected', 'rowcount', 'deleted', 'updated', 'inserted', 'modified', 'changed'],
+]
+
+/**
+ * True for the answer to a write that says it had no effect: `false`, `{"deletedCount": 0}`. What was found and needed
+ * no change is none; a thing with an id tells of itself.
+ */
+export function saysNothingDone(body: unknown): boolean {
+  if (body === false || body === 0) return true
+  if (!isJsonObject(body)) return false
+  const said = new Map(Object.entries(body).map(([name, value]) => [bareName(name), value]))
+  if ([...said.keys()].some((name) => /^(id|uuid)$/.test(name))) return false
+  const countsIn = (names: readonly string[]) =>
+    names.flatMap((name) => {
+      const value = said.get(name)
+      return typeof value === 'boolean' || typeof value === 'number' ? [Number(value)] : []
+    })
+  const found = countsIn(matches)
+  const counts = found.length > 0 ? found : countsIn(changes)
+  return counts.length > 0 && counts.every((count) => count === 0)
+}
+
 /** True for what tells an error: neither nothing, nor a word for nothing, nor a count. */
 function isSaid(value: unknown): boolean {
   if (typeof value === 'string') return !/^(|0|false|no|none|null|ok)$/i.test(value)
