@@ -47,7 +47,12 @@ async function start(context: Context, given: Given): Promise<void> {
   const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
   if (detached) {
     const { startDetached } = await import('../local-server/detached-server.ts')
-    return startDetached(context, database)
+    return startDetached(context, database, async (secrets) => {
+      const { takeBackFirstSecrets } = await import('../../server/access/first-admin.ts')
+      const { openAcademyFile } = await import('../../server/academy.ts')
+      const academy = openAcademyFile(database, () => new Date(io.now()))
+      await takeBackFirstSecrets(academy.database, secrets).finally(() => academy.database.close())
+    })
   }
   makeDatabaseDirectory(io, database)
   const { serve } = await import('../../server/socket/serve.ts')
@@ -78,11 +83,16 @@ async function start(context: Context, given: Given): Promise<void> {
       startedAt: new Date(io.now()).toISOString(),
     })
     const { url, firstKey: key, firstPassword } = server
-    if (key !== undefined) await keyFile?.keep(key)
-    await tellStarted(context, database, url, {
-      ...(key !== undefined && !keyFile && { key }),
-      ...firstPassword,
-    })
+    try {
+      if (key !== undefined) await keyFile?.keep(key)
+      await tellStarted(context, database, url, {
+        ...(key !== undefined && !keyFile && { key }),
+        ...firstPassword,
+      })
+    } catch (error) {
+      await server.takeBack()
+      throw error
+    }
     if (io.stderr.isTTY) await output.note(`Dashboard: ${dashboardOf(url)} · Press Ctrl-C to stop`)
     await aborted(io)
     throw io.signal.reason

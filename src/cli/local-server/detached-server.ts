@@ -14,11 +14,12 @@ const maximumLogBytes = 1024 * 1024
 
 /**
  * Starts the same command once more as a process of its own, and returns when that serves. Its log goes to a file
- * under the state directory. Throws a CommandError with the log's last line when it ends instead.
+ * under the state directory. Where its first secrets cannot be told it is stopped, and they are taken back. Throws a CommandError with the log's last line when it ends instead.
  */
 export async function startDetached(
   { io, settings, directories, output }: Context,
   database: string,
+  takeBack: (secrets: FirstSecrets) => Promise<void>,
 ): Promise<void> {
   makeDirectory(directories.state, 'XDG_STATE_HOME')
   const log = join(directories.state, `server-${basename(database)}-${io.now().toString(36)}.log`)
@@ -40,11 +41,18 @@ export async function startDetached(
     throw startFault(reason, log)
   }
   stdout.destroy()
-  child.unref()
   // The line is the one that this very program prints under `-o json`.
   const { url, ...secrets } = JSON.parse(line) as { url: string } & FirstSecrets
   const asJson = /^jsonl?$/.test(settings.output.value)
-  await output.text(asJson ? `${line}\n` : startText(url, secrets))
+  try {
+    await output.text(asJson ? `${line}\n` : startText(url, secrets))
+  } catch (error) {
+    child.kill('SIGTERM')
+    await ended
+    await takeBack(secrets)
+    throw error
+  }
+  child.unref()
   const usual = settings.database.value === null && settings.profile.value === null
   const which = usual ? '' : ` --database ${shellWord(database)}`
   await output.note(`Logging to ${log}; stop with: learnctl server stop${which}`)

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
 import { hashPassword } from './password.ts'
+import { digest } from './secret.ts'
 
 /** Without those that are taken for one another; of 29 of them, twenty have 97 bits. */
 const alphabet = 'abcdefghjkmnpqrstuvwxyz346789'
@@ -30,6 +31,34 @@ export async function makeFirstPassword(database: Database): Promise<FirstPasswo
     ),
   )
   return changed === 1 ? { email: admin.email, password } : undefined
+}
+
+/** True for an academy whose first key was taken back, because nobody was told it. */
+export function isKeyOwed(database: Database): boolean {
+  return database.one(sql`select 1 from settings where name = 'first_key_owed'`) !== undefined
+}
+
+/** Notes that there is a first key now, inside the transaction that makes it. */
+export function keyGiven(database: Database): void {
+  database.run(sql`delete from settings where name = 'first_key_owed'`)
+}
+
+/**
+ * Takes back what was made for the first admin and could not be told: nobody could use the key, and nobody would know
+ * of it. The next start makes both anew.
+ */
+export function takeBackFirstSecrets(
+  database: Database,
+  { key, email }: { key?: string | undefined; email?: string | undefined },
+): Promise<void> {
+  return database.write(() => {
+    if (key !== undefined) {
+      database.run(sql`delete from api_keys where hash = ${digest(key)}`)
+      database.run(sql`insert or ignore into settings (name, value) values ('first_key_owed', '1')`)
+    }
+    if (email === undefined) return
+    database.run(sql`update users set password_hash = null where email_key = ${email.toLowerCase()}`)
+  })
 }
 
 /** Four groups of five, easy to copy by hand: `abcde-fghjk-mnpqr-stuvw`. */

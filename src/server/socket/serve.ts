@@ -3,7 +3,13 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Transport } from '../../contract/http.ts'
 import { type AcademyFile, openAcademyFile } from '../academy.ts'
-import { type FirstPassword, makeFirstPassword } from '../access/first-admin.ts'
+import {
+  type FirstPassword,
+  isKeyOwed,
+  keyGiven,
+  makeFirstPassword,
+  takeBackFirstSecrets,
+} from '../access/first-admin.ts'
 import { localPrincipal } from '../access/identify.ts'
 import { aYearAfter, createKey } from '../credentials/keys.ts'
 import { type IdPrefix, idMaker } from '../database/id.ts'
@@ -74,6 +80,8 @@ export interface RunningServer {
   readonly firstKey: string | undefined
   /** The first admin's password, where one was asked for and made just now; it is nowhere else. */
   readonly firstPassword: FirstPassword | undefined
+  /** Makes the first key and the first password void, which could not be told: the next start makes others. */
+  readonly takeBack: () => Promise<void>
   /** Refuses new requests with 503, finishes the open ones within 30 s, then closes the database. */
   readonly stop: () => Promise<void>
 }
@@ -178,9 +186,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
   try {
     const firstPassword = options.firstPassword ? await makeFirstPassword(database) : undefined
-    const firstKey = created || options.adminKey ? await makeAdminKey(database, now, newId) : undefined
+    const wanted = created || options.adminKey || isKeyOwed(database)
+    const firstKey = wanted ? await makeAdminKey(database, now, newId) : undefined
     const address = urlOf(server, options)
-    return { url: options.publicUrl ?? address, address, firstKey, firstPassword, stop }
+    const takeBack = () => takeBackFirstSecrets(database, { key: firstKey, email: firstPassword?.email })
+    return { url: options.publicUrl ?? address, address, firstKey, firstPassword, takeBack, stop }
   } catch (error) {
     await stop()
     throw error
@@ -221,7 +231,10 @@ function makeAdminKey(
   const { userId, scopes } = localPrincipal(database)
   const time = now().toISOString()
   const key = { name: 'first key', userId, scopes, expiresAt: aYearAfter(time) }
-  return database.write(() => createKey(database, key, { now: time, newId }).key ?? undefined)
+  return database.write(() => {
+    keyGiven(database)
+    return createKey(database, key, { now: time, newId }).key ?? undefined
+  })
 }
 
 function listen(server: Server, { host, port }: ServeOptions): Promise<void> {

@@ -107,6 +107,18 @@ describe('--detach', () => {
     expect(await learnctl(home, 'server', 'stop', '--database', 'new.db')).toMatchObject({ code: 0 })
   })
 
+  test.skipIf(!existsSync('/dev/full'))(
+    'that cannot print the first key stops the server, and makes none',
+    async ({ home }) => {
+      const line = [process.execPath, bin, ...start].join(' ')
+      const full = await run('sh', ['-c', `${line} > /dev/full`], { cwd: home, env: { HOME: home } })
+      expect(full).toMatchObject({ code: 1, stderr: 'error: Cannot write the output: the disk is full\n' })
+      expect(listed(home)).toEqual([])
+      const again = await learnctl(home, ...start)
+      expect(again.stdout).toMatch(/\nAdmin API key .*\nPassword for /)
+    },
+  )
+
   test('tells at once why it cannot start', async ({ home }) => {
     const taken = await learnctl(home, ...start, '--host', '192.0.2.1', '--insecure-http')
     expect(taken).toMatchObject({ code: 1, stdout: '' })
