@@ -12,6 +12,8 @@ import { Faults, Field, Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { GrantTable } from './grant-table.tsx'
 import { nextPage, pageAsked } from './paging.tsx'
+import { ownSessions } from './session-end.tsx'
+import { SessionTable } from './session-table.tsx'
 import { askOwn, callOf, routeOf, type SignedInRequest, writeFor } from './signed-in-request.ts'
 import { Day } from './value-text.tsx'
 
@@ -53,6 +55,7 @@ function account(signedIn: SignedInRequest, fault?: ProblemError): Reply {
   )
   const name = profile.displayName ?? [profile.firstName, profile.lastName].filter(Boolean).join(' ')
   const { data, nextCursor } = askOwn(signedIn, grantRoutes, grants.list, { query: pageAsked(signedIn) })
+  const sessions = ownSessions(signedIn)
   const facts = [
     ['Name', name || '–'],
     ['E-mail address', email],
@@ -86,6 +89,17 @@ function account(signedIn: SignedInRequest, fault?: ProblemError): Reply {
           <GrantTable signedIn={signedIn} grants={data} />
         )}
         {nextPage(signedIn, nextCursor)}
+      </section>
+      <section class="card" aria-labelledby="sessions">
+        <h2 id="sessions">Browser sessions</h2>
+        <SessionTable signedIn={signedIn} sessions={sessions} />
+        {sessions.length > 1 ? (
+          <p class="actions">
+            <a class="button" href={`${signedIn.base}/dashboard/other-sessions/end`}>
+              End all other sessions
+            </a>
+          </p>
+        ) : null}
       </section>
       <section class="card short" aria-labelledby="change">
         <h2 id="change">Change password</h2>

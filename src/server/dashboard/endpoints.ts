@@ -9,6 +9,7 @@ import { grantRevocation } from './grant-revocation.tsx'
 import { keyRevocation, keysPage } from './keys.tsx'
 import { learnerPage } from './learner.tsx'
 import { overview } from './overview.tsx'
+import { otherSessionsEnd, sessionEnd } from './session-end.tsx'
 
 const pages = [
   overview,
@@ -21,6 +22,8 @@ const pages = [
   appDeletion,
   accountPage,
   grantRevocation,
+  sessionEnd,
+  otherSessionsEnd,
 ]
 
 /** Everything at /dashboard. What answers where nothing else does comes last. */

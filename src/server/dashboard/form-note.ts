@@ -8,6 +8,8 @@ export const notes = {
     'This form was already submitted; no second application was registered. If its secret is lost, delete the application and register it again.',
   app_deleted: 'Application deleted. All access that users granted it is revoked.',
   grant_revoked: 'Access revoked. The application can no longer act as you.',
+  session_ended: 'Session ended. That browser has to sign in again.',
+  other_sessions_ended: 'All other sessions ended.',
   password_changed: 'Password changed.',
 } as const
 

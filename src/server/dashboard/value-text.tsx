@@ -22,6 +22,11 @@ export function Day({ time }: { time: string | null }) {
   )
 }
 
+/** A time to the minute, in UTC. */
+export function Minute({ time }: { time: string }) {
+  return <time datetime={time}>{minute.format(new Date(time))} UTC</time>
+}
+
 /** A number with its thousands apart. */
 export function counted(count: number): string {
   return whole.format(count)

@@ -10,6 +10,7 @@ export type IdPrefix =
   | 'app'
   | 'gnt'
   | 'req'
+  | 'ses'
   | 'mod'
   | 'blk'
   | 'asm'

@@ -16,7 +16,13 @@ export interface MigrationContext {
 type Migration = (database: Database, context: MigrationContext) => void
 
 /** In order; the number of those applied is the database's version. Append only. */
-const migrations: readonly Migration[] = [createAcademy, addSignIn, addSuccessors, addKeysByUser]
+const migrations: readonly Migration[] = [
+  createAcademy,
+  addSignIn,
+  addSuccessors,
+  addKeysByUser,
+  addSessionPlaces,
+]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
 const firstUserEmail = 'admin@academy.local'
@@ -97,4 +103,14 @@ function addSuccessors(database: Database): void {
 /** The keys of one user, who may be deleted. */
 function addKeysByUser(database: Database): void {
   database.run(sql`create index api_keys_by_user on api_keys (user_id)`)
+}
+
+/** Where browser sessions were begun, for their owners to tell them apart. */
+function addSessionPlaces(database: Database): void {
+  for (const column of ['id', 'browser', 'place']) {
+    database.run(sql`alter table browser_sessions add column ${raw(column)} text not null default ''`)
+  }
+  database.run(sql`update browser_sessions set id = 'ses_' || lower(hex(randomblob(14)))`)
+  database.run(sql`drop index browser_sessions_by_user`)
+  database.run(sql`create index browser_sessions_by_user on browser_sessions (user_id, created_at)`)
 }

@@ -8,6 +8,8 @@ import type { Database, Row } from '../database/database.ts'
 import type { EndpointRequest } from '../http/endpoint.ts'
 import { readForm } from '../http/request-body.ts'
 import { ProblemError } from '../problem/problem-error.ts'
+import { endOldest } from './session-list.ts'
+import { browserIn, placeOf } from './session-place.ts'
 
 const lastsMs = 12 * 60 * 60 * 1000
 
@@ -94,9 +96,12 @@ export function beginSession(visit: EndpointRequest, userId: string): Readonly<R
   const time = request.now.toISOString()
   const expiresAt = new Date(request.now.getTime() + lastsMs).toISOString()
   academy.database.run(sql`delete from browser_sessions where expires_at <= ${time}`)
+  const browser = browserIn(request.raw.headers['user-agent'])
   academy.database.run(sql`
-    insert into browser_sessions (hash, user_id, created_at, expires_at)
-    values (${digest(token)}, ${userId}, ${time}, ${expiresAt})`)
+    insert into browser_sessions (hash, id, user_id, browser, place, created_at, expires_at)
+    values (${digest(token)}, ${academy.newId('ses')}, ${userId}, ${browser}, ${placeOf(request.address)}, ${time},
+            ${expiresAt})`)
+  endOldest(academy.database, userId)
   return { 'set-cookie': cookieOf(visit, token) }
 }
 

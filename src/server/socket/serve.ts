@@ -3,16 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Transport } from '../../contract/http.ts'
 import { type AcademyFile, openAcademyFile } from '../academy.ts'
-import {
-  type FirstPassword,
-  isKeyOwed,
-  keyGiven,
-  makeFirstPassword,
-  takeBackFirstSecrets,
-} from '../access/first-admin.ts'
-import { localPrincipal } from '../access/identify.ts'
-import { aYearAfter, createKey } from '../credentials/keys.ts'
-import { type IdPrefix, idMaker } from '../database/id.ts'
+import { idMaker } from '../database/id.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
@@ -24,6 +15,7 @@ import { type ConnectionCap, capConnections, usualCap } from './connection-cap.t
 import { withContentCoding } from './content-coding.ts'
 import { withCors } from './cors.ts'
 import { drainOf } from './drain.ts'
+import { type FirstSecrets, makeFirstSecrets } from './first-secrets.ts'
 import { nodeListener } from './node-adapter.ts'
 import {
   allowedHosts,
@@ -71,17 +63,11 @@ export interface ServeOptions {
 }
 
 /** An academy that is being served. */
-export interface RunningServer {
+export interface RunningServer extends FirstSecrets {
   /** By which others reach it. */
   readonly url: string
   /** Where it listens. */
   readonly address: string
-  /** The admin's key, where the academy was made just now or a key was asked for; it is nowhere else. */
-  readonly firstKey: string | undefined
-  /** The first admin's password, where one was asked for and made just now; it is nowhere else. */
-  readonly firstPassword: FirstPassword | undefined
-  /** Makes the first key and the first password void, which could not be told: the next start makes others. */
-  readonly takeBack: () => Promise<void>
   /** Refuses new requests with 503, finishes the open ones within 30 s, then closes the database. */
   readonly stop: () => Promise<void>
 }
@@ -185,12 +171,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     return stopped
   }
   try {
-    const firstPassword = options.firstPassword ? await makeFirstPassword(database) : undefined
-    const wanted = created || options.adminKey || isKeyOwed(database)
-    const firstKey = wanted ? await makeAdminKey(database, now, newId) : undefined
+    const { firstPassword, adminKey = false } = options
+    const wanted = { password: firstPassword === true, key: created || adminKey }
+    const secrets = await makeFirstSecrets({ database, now, newId }, wanted)
     const address = urlOf(server, options)
-    const takeBack = () => takeBackFirstSecrets(database, { key: firstKey, email: firstPassword?.email })
-    return { url: options.publicUrl ?? address, address, firstKey, firstPassword, takeBack, stop }
+    return { url: options.publicUrl ?? address, address, ...secrets, stop }
   } catch (error) {
     await stop()
     throw error
@@ -221,20 +206,6 @@ function openOrClose(server: Server, path: string, now: () => Date): AcademyFile
     server.close()
     throw error
   }
-}
-
-function makeAdminKey(
-  database: Parameters<typeof createKey>[0],
-  now: () => Date,
-  newId: (prefix: IdPrefix) => string,
-): Promise<string | undefined> {
-  const { userId, scopes } = localPrincipal(database)
-  const time = now().toISOString()
-  const key = { name: 'first key', userId, scopes, expiresAt: aYearAfter(time) }
-  return database.write(() => {
-    keyGiven(database)
-    return createKey(database, key, { now: time, newId }).key ?? undefined
-  })
 }
 
 function listen(server: Server, { host, port }: ServeOptions): Promise<void> {

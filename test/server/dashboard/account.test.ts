@@ -1,7 +1,9 @@
+import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { second } from '../../helpers/academy.ts'
-import { password } from '../oauth/flow.ts'
-import { roles, test, thingsOf } from './signed-in.ts'
+import { minute, second, type TestAcademy } from '../../helpers/academy.ts'
+import { type PlainBrowser, plainBrowser } from '../../helpers/browser.ts'
+import { givePassword, issuer, password } from '../oauth/flow.ts'
+import { otherSession, roles, send, test, thingsOf } from './signed-in.ts'
 
 const button = 'Change password'
 const next = 'another long password'
@@ -98,4 +100,85 @@ test('a grant is listed with its application, and revoked after a question', asy
   expect(done.url).toBe('http://localhost/dashboard/account?done=grant_revoked')
   expect(done.text).toContain('No application can act as you.')
   expect((await bearer.get('/v1/user/profile')).status).toBe(401)
+})
+
+/** A browser that says it is another one, at this address. */
+function browserAt(academy: TestAcademy, address: string, userAgent: string) {
+  const send = academy.fetchFrom(address)
+  return plainBrowser((request) => {
+    const headers = new Headers(request.headers)
+    headers.set('user-agent', userAgent)
+    return send(new Request(request, { headers }))
+  }, issuer)
+}
+
+const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+const phone =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1'
+
+test('the browsers that are signed in are listed, and each other one is ended after a question', async ({
+  academy,
+  analyst,
+  clock,
+}) => {
+  givePassword(academy, analyst.id)
+  const open = async (address: string, userAgent: string) => {
+    const browser = browserAt(academy, address, userAgent)
+    await browser.signIn(await browser.open('/dashboard'), analyst.email, password)
+    clock.advance(minute)
+    return browser
+  }
+  const [desk, pocket, old] = [
+    await open('192.0.2.7', firefox),
+    await open('2001:db8:1:2::3', phone),
+    await open('198.51.100.4', ''),
+  ]
+  const isIn = async (browser: PlainBrowser) => (await browser.open('/dashboard')).text.includes('Sign out')
+  const page = await desk.open('/dashboard/account')
+  expect(page.text).toContain(
+    'Unknown browser 198.51.100.* 1 Mar 2026, 12:02 UTC 2 Mar 2026, 00:02 UTC End session of Unknown browser ' +
+      'Safari on iOS 2001:db8:1::/48 1 Mar 2026, 12:01 UTC 2 Mar 2026, 00:01 UTC End session of Safari on iOS ' +
+      'Firefox on Linux 192.0.2.* 1 Mar 2026, 12:00 UTC 2 Mar 2026, 00:00 UTC this browser',
+  )
+  expect(page.html).not.toMatch(/192\.0\.2\.7|2::3|605\.1/)
+  const [ofOld = '', ofPocket = ''] = page.html.match(/\/dashboard\/sessions\/\w+\/end/g) ?? []
+  const asked = await desk.open(ofPocket)
+  expect(asked.text).toContain('Safari on iOS (2001:db8:1::/48) will be signed out.')
+  expect((await desk.submit(asked, {}, 'End session')).text).toContain('Session ended.')
+  expect(await Promise.all([desk, pocket, old].map(isIn))).toEqual([true, false, true])
+  expect((await desk.open(ofPocket)).status).toBe(404)
+  const others = await desk.open('/dashboard/other-sessions/end')
+  expect(others.text).toContain('1 other browser will be signed out.')
+  expect((await desk.submit(others, {}, 'End all other sessions')).text).toContain(
+    'All other sessions ended.',
+  )
+  expect(await Promise.all([desk, old].map(isIn))).toEqual([true, false])
+  expect((await desk.open('/dashboard/account')).html).not.toContain('other-sessions')
+  expect((await desk.open(ofOld)).status).toBe(404)
+})
+
+test('nobody ends the session of somebody else, or finds out that there is one', async ({
+  academy,
+  analyst,
+  learner,
+  signIn,
+}) => {
+  const theirs = otherSession(academy, learner)
+  const browser = await signIn(analyst)
+  expect((await browser.open(`/dashboard/sessions/${theirs}/end`)).status).toBe(404)
+  expect((await send(browser, `/dashboard/sessions/${theirs}/end`, {})).status).toBe(404)
+  await send(browser, '/dashboard/other-sessions/end', {})
+  expect(academy.database.all(sql`select id from browser_sessions where id = ${theirs}`)).toHaveLength(1)
+})
+
+test('of fifty-one sessions of one user the oldest is ended', async ({ analyst, clock, signIn }) => {
+  const first = await signIn(analyst)
+  for (let count = 0; count < 49; count += 1) {
+    clock.advance(second)
+    await signIn(analyst)
+  }
+  expect((await first.open('/dashboard')).text).toContain('Sign out')
+  clock.advance(second)
+  await signIn(analyst)
+  expect((await first.open('/dashboard')).text).not.toContain('Sign out')
 })

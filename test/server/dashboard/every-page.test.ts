@@ -123,6 +123,8 @@ describe('every page', () => {
       '/dashboard/apps/:clientId/delete': '/dashboard/apps" aria-current="true',
       '/dashboard/account': '/dashboard/account" aria-current="page',
       '/dashboard/grants/:grantId/revoke': '/dashboard/account" aria-current="true',
+      '/dashboard/sessions/:sessionId/end': '/dashboard/account" aria-current="true',
+      '/dashboard/other-sessions/end': '/dashboard/account" aria-current="true',
       '/dashboard/*': undefined,
     }
     expect(Object.keys(current)).toEqual(pagePaths)

@@ -1,5 +1,15 @@
 import { expect } from 'vitest'
-import { changeable, complete, filled, pathsOf, roles, send, test, thingsOf } from './signed-in.ts'
+import {
+  changeable,
+  complete,
+  filled,
+  otherSession,
+  pathsOf,
+  roles,
+  send,
+  test,
+  thingsOf,
+} from './signed-in.ts'
 
 type Answers = Readonly<Record<'own' | 'foreign', readonly number[]>>
 
@@ -15,6 +25,8 @@ const pages: Readonly<Record<string, Answers>> = {
   '/dashboard/apps/:clientId/delete': both(200, 403, 403, 403),
   '/dashboard/account': both(200, 200, 200, 200),
   '/dashboard/grants/:grantId/revoke': { own: [200, 200, 200, 200], foreign: [404, 404, 404, 404] },
+  '/dashboard/sessions/:sessionId/end': { own: [200, 200, 200, 200], foreign: [404, 404, 404, 404] },
+  '/dashboard/other-sessions/end': both(200, 200, 200, 200),
   '/dashboard/*': both(404, 404, 404, 404),
 }
 
@@ -30,6 +42,8 @@ const forms: Readonly<Record<string, Answers>> = {
   '/dashboard/apps/:clientId/delete': both(200, 403, 403, 403),
   '/dashboard/account': both(200, 200, 200, 200),
   '/dashboard/grants/:grantId/revoke': { own: [200, 200, 200, 200], foreign: [404, 404, 404, 404] },
+  '/dashboard/sessions/:sessionId/end': { own: [200, 200, 200, 200], foreign: [404, 404, 404, 404] },
+  '/dashboard/other-sessions/end': both(200, 200, 200, 200),
   '/dashboard/sign-out': both(200, 200, 200, 200),
 }
 
@@ -69,6 +83,7 @@ test.for(cases)(
       const owner = whose === 'own' ? person : await academy.person('instructor')
       const things = await thingsOf(academy, owner, admin)
       const browser = await signIn(person)
+      if (whose === 'foreign') otherSession(academy, person)
       const before = changeable(academy)
       const { status } = await send(browser, filled(path, things), complete[path] ?? {})
       expect({ path, status }).toEqual({ path, status: answers[whose][index] })

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { RoleName } from '../../../src/contract/operation.ts'
 import { dashboardEndpoints } from '../../../src/server/dashboard/endpoints.ts'
-import { test as base, type Person, type TestAcademy } from '../../helpers/academy.ts'
+import { test as base, hour, type Person, type TestAcademy } from '../../helpers/academy.ts'
 import { type PlainBrowser, plainBrowser, type Shown } from '../../helpers/browser.ts'
 import { flowIn, givePassword, issuer, password, register } from '../oauth/flow.ts'
 
@@ -33,9 +33,20 @@ export interface Things {
   readonly keyId: string
   readonly clientId: string
   readonly grantId: string
+  readonly sessionId: string
 }
 
-/** A published course, and for its owner a key, and a grant of an application. */
+/** A session of another browser of somebody. */
+export function otherSession({ database, clock }: TestAcademy, { id }: Person): string {
+  const [now, later] = [clock.now(), new Date(clock.now().getTime() + hour)].map((time) => time.toISOString())
+  const sessionId = `ses_${id}`
+  database.run(sql`
+    insert into browser_sessions (hash, id, user_id, browser, place, created_at, expires_at)
+    values (${sessionId}, ${sessionId}, ${id}, 'Firefox on Linux', '198.51.100.*', ${now}, ${later})`)
+  return sessionId
+}
+
+/** A published course, and for its owner a key, a grant of an application, and another browser. */
 export async function thingsOf(academy: TestAcademy, owner: Person, admin: Person): Promise<Things> {
   const course = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
   const key = await admin.post('/v1/keys', { name: 'of mine', userId: owner.id })
@@ -52,6 +63,7 @@ export async function thingsOf(academy: TestAcademy, owner: Person, admin: Perso
     keyId: key.body.id,
     clientId,
     grantId: grant?.id ?? '',
+    sessionId: otherSession(academy, owner),
   }
 }
 

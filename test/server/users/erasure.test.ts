@@ -111,6 +111,11 @@ test('traces that an earlier version left are gone once the academy was opened',
     drop table before;
     alter table refresh_tokens drop column successor;
     drop index api_keys_by_user;
+    drop index browser_sessions_by_user;
+    create index browser_sessions_by_user on browser_sessions (user_id);
+    alter table browser_sessions drop column id;
+    alter table browser_sessions drop column browser;
+    alter table browser_sessions drop column place;
     pragma user_version = 2`)
   old.close()
   expect(traces(directory.path)).toEqual(['augusta.byron'])

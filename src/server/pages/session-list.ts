@@ -1,0 +1,53 @@
+import sql from 'sql-template-tag'
+import { digest } from '../access/secret.ts'
+import type { Database, Row } from '../database/database.ts'
+import { notFound } from '../problem/problem-error.ts'
+
+/** A browser that somebody is signed in with; times are ISO 8601 in UTC. */
+export interface BrowserSession extends Row {
+  readonly id: string
+  /** `Firefox on Linux` */
+  readonly browser: string
+  /** `192.0.2.*` */
+  readonly place: string
+  readonly createdAt: string
+  readonly expiresAt: string
+  /** 1 for the browser that asks. */
+  readonly isThis: 0 | 1
+}
+
+/** Whose sessions, and the cookie of the browser that asks. */
+interface Asking {
+  readonly database: Database
+  readonly userId: string
+  readonly token: string
+}
+
+const mostPerUser = 50
+
+/** The sessions of a user that have not ended, newest first. */
+export function sessionsOf({ database, userId, token }: Asking, now: Date): BrowserSession[] {
+  return database.all<BrowserSession>(sql`
+    select id, browser, place, created_at as createdAt, expires_at as expiresAt, hash = ${digest(token)} as isThis
+    from browser_sessions where user_id = ${userId} and expires_at > ${now.toISOString()}
+    order by created_at desc limit ${mostPerUser}`)
+}
+
+/** Ends one session of a user; throws 404. */
+export function endOneSession({ database, userId }: Asking, id: string): void {
+  const ended = database.run(sql`delete from browser_sessions where user_id = ${userId} and id = ${id}`)
+  if (ended === 0) throw notFound('session', id)
+}
+
+/** Ends all sessions of a user but that of the browser that asks. */
+export function endOtherSessions({ database, userId, token }: Asking): void {
+  database.run(sql`delete from browser_sessions where user_id = ${userId} and hash <> ${digest(token)}`)
+}
+
+/** Ends the oldest sessions of a user who has begun more than anybody looks through. */
+export function endOldest(database: Database, userId: string): void {
+  database.run(sql`
+    delete from browser_sessions where hash in (
+      select hash from browser_sessions where user_id = ${userId}
+      order by created_at desc limit -1 offset ${mostPerUser})`)
+}

@@ -1,0 +1,44 @@
+import {
+  type FirstPassword,
+  isKeyOwed,
+  keyGiven,
+  makeFirstPassword,
+  takeBackFirstSecrets,
+} from '../access/first-admin.ts'
+import { localPrincipal } from '../access/identify.ts'
+import { aYearAfter, createKey } from '../credentials/keys.ts'
+import type { AppOptions } from '../http/request-context.ts'
+
+/** What the start of a server makes for the first admin, to be told once. */
+export interface FirstSecrets {
+  /** The admin's key, where the academy was made just now or a key was asked for; it is nowhere else. */
+  readonly firstKey: string | undefined
+  /** The first admin's password, where one was asked for and made just now; it is nowhere else. */
+  readonly firstPassword: FirstPassword | undefined
+  /** Makes both void, which could not be told: the next start makes others. */
+  readonly takeBack: () => Promise<void>
+}
+
+type Academy = Pick<AppOptions, 'database' | 'now' | 'newId'>
+
+/** Makes what is wanted, where there is none; a key also where the last one was taken back. */
+export async function makeFirstSecrets(
+  academy: Academy,
+  wanted: { readonly password: boolean; readonly key: boolean },
+): Promise<FirstSecrets> {
+  const { database } = academy
+  const firstPassword = wanted.password ? await makeFirstPassword(database) : undefined
+  const firstKey = wanted.key || isKeyOwed(database) ? await makeAdminKey(academy) : undefined
+  const takeBack = () => takeBackFirstSecrets(database, { key: firstKey, email: firstPassword?.email })
+  return { firstKey, firstPassword, takeBack }
+}
+
+function makeAdminKey({ database, now, newId }: Academy): Promise<string | undefined> {
+  const { userId, scopes } = localPrincipal(database)
+  const time = now().toISOString()
+  const key = { name: 'first key', userId, scopes, expiresAt: aYearAfter(time) }
+  return database.write(() => {
+    keyGiven(database)
+    return createKey(database, key, { now: time, newId }).key ?? undefined
+  })
+}
