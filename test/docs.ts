@@ -7,7 +7,7 @@ import { otherVariables } from '../src/cli/help/help-topics.ts'
 import { nouns } from '../src/cli/program/nouns.ts'
 import { exitCodes } from '../src/cli/terminal/exit-codes.ts'
 import { type Setting, settings } from '../src/config/setting.ts'
-import { documentExamplesFile, documentExamplesText } from './contract/document-examples.ts'
+import { apiText } from './api-reference.ts'
 import { host } from './helpers/host.ts'
 import { root } from './helpers/process.ts'
 
@@ -36,6 +36,7 @@ const parts: Readonly<Record<string, Part>> = {
     file: 'docs/configuration.md',
     make: async () => table(['Variable', 'Meaning'], Object.entries(otherVariables).map(variableRow)),
   },
+  api: { file: 'docs/api.md', make: async () => apiText() },
   'exit-codes': {
     file: 'README.md',
     make: async () =>
@@ -165,7 +166,5 @@ function spaced(name: string): string {
 }
 
 if (import.meta.main) {
-  // First: the manual shows these examples.
-  writeFileSync(join(root, documentExamplesFile), await documentExamplesText())
   for (const file of manual) writeFileSync(join(root, file), await withReference(file))
 }

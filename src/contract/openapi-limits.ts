@@ -73,6 +73,7 @@ export function limited(schema: Schema, name: string): Schema {
     return most === undefined ? schema : { ...schema, maxItems: most }
   }
   if (!types.includes('string') || schema['maxLength'] !== undefined) return schema
-  const most = schema['format'] === 'date-time' ? 64 : /^id$|Id$/.test(name) ? 64 : characters[name]
+  const most =
+    schema['format'] === 'date-time' ? 64 : (characters[name] ?? (/^id$|Id$/.test(name) ? 64 : undefined))
   return most === undefined ? schema : { ...schema, maxLength: most }
 }

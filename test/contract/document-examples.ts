@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type ErrorCode, type Problem, statusOf } from '../../src/contract/errors.ts'
 import { operations } from '../../src/contract/index.ts'
 import type { OperationExample } from '../../src/contract/openapi-examples.ts'
 import type { Method, Operation } from '../../src/contract/operation.ts'
 import { ProblemError, problemOf } from '../../src/server/problem/problem-error.ts'
+import { root } from '../helpers/process.ts'
 import {
   type Answer,
   day,
@@ -213,3 +216,6 @@ function withStableIds(made: unknown): string {
   }
   return JSON.stringify(made, text, 2)
 }
+
+// Before the manual is made: it shows these examples, as the document does.
+if (import.meta.main) writeFileSync(join(root, documentExamplesFile), await documentExamplesText())
