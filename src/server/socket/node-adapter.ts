@@ -73,11 +73,11 @@ export function send(
     return pour(body, outgoing)
   }
   const bodiless = incoming.method === 'HEAD' || status === 204 || status === 304
-  outgoing.writeHead(
-    status,
-    bodiless ? headers : { ...headers, 'content-length': Buffer.byteLength(body ?? '') },
-  )
-  if (incoming.complete || incoming.destroyed) outgoing.end(body ?? '')
+  const length = Buffer.byteLength(body ?? '')
+  outgoing.writeHead(status, bodiless ? headers : { ...headers, 'content-length': length })
+  // ASCII is the same in both, and as latin1 it goes out as it is: for a list that is a sixth of the work.
+  const encoding = length === body?.length ? 'latin1' : 'utf8'
+  if (incoming.complete || incoming.destroyed) outgoing.end(body ?? '', encoding)
   else return sendAmidBody(body ?? '', incoming, outgoing)
 }
 

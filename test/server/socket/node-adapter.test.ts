@@ -209,6 +209,17 @@ test('what fails once its reader has gone was broken off by the reader, not here
   expect(broken).toEqual([])
 })
 
+test.for(['ascii', 'caf\u00e9', '\u20ac 5', '', Buffer.from([0xff, 0x00])])(
+  'the body %j arrives as it is, with its length in bytes',
+  async (body) => {
+    const { port } = await listening(async () => ({ status: 200, headers: {}, body }))
+    const response = await fetch(`http://127.0.0.1:${port}/`)
+    const bytes = Buffer.from(await response.arrayBuffer())
+    expect(bytes).toEqual(Buffer.from(body))
+    expect(response.headers.get('content-length')).toBe(String(bytes.length))
+  },
+)
+
 test('a header that cannot be sent breaks the connection, too', async () => {
   const { port, broken } = await listening(async () => ({
     status: 200,
