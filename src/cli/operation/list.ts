@@ -4,6 +4,7 @@ import { type Settings, sources } from '../../config/settings.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { defaultPageSize, maximumPageSize } from '../../contract/page-size.ts'
 import type { Context } from '../command/context.ts'
+import { columnsAsked } from '../output/asked.ts'
 import type { Shape } from '../output/output.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { showRequest } from './dry-run.ts'
@@ -21,19 +22,26 @@ export async function printList(
   const { settings, output, session } = context
   const limit = limitOf(settings)
   const query = { ...input.query, ...pageSize(limit) }
-  const filtering = session.target().kind === 'remote' && filters(operation, query)
+  const remote = session.target().kind === 'remote'
+  const filtering = remote && filters(operation, query)
   const paged: AnyInput = { ...input, query, ...(filtering && { handling: 'strict' }) }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, paged))
   const filter = filtering
     ? (await import('./platform-filter.ts')).platformFilter(context, caller, { operation, query, flagOf })
     : null
+  const missing =
+    remote && columnsAsked(settings) && !settings.quiet.value
+      ? (await import('./missing-columns.ts')).missingColumns(operation, settings.columns.value, shape.paths)
+      : null
   let cut: number | null = null
   await printReceived(caller.pages(operation, paged), async (received) => {
     const pages = upTo(limit, filter ? filter.pages(received) : received, (shown) => {
       cut = shown
     })
-    await output.list(pages, shape)
+    await output.list(missing ? missing.watch(pages) : pages, shape)
     await filter?.note()
+    const absent = missing?.names() ?? []
+    if (absent.length > 0) await output.note(`The platform sends no ${absent.join(', ')}`)
   })
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
 }

@@ -80,7 +80,8 @@ async function requireVersion(
 
 /** A version as a number is one, whether in the body or as a strong or weak ETag; a hash is none. */
 function versionOf({ data, etag }: { readonly data: unknown; readonly etag: string | null }): string | null {
-  const version = String(memberOf(data, 'version') ?? '')
-  if (/^\d+$/.test(version)) return version
+  // As a text it may be `3.00`.
+  const [, version] = /^(\d+)(?:\.0+)?$/.exec(String(memberOf(data, 'version') ?? '')) ?? []
+  if (version !== undefined) return version
   return /^(?:W\/)?"(\d+)"$/.exec(etag ?? '')?.[1] ?? null
 }

@@ -69,6 +69,9 @@ export async function shownThings(
   return { host, at, idBehind }
 }
 
+/** How platforms say that they have no such thing, or no such operation. */
+const refusals = [400, 404, 405, 422, 501]
+
 const nothingShown: Promise<Shown> = Promise.resolve({ kind: 'hidden', why: 'No operation shows it' })
 
 async function look(caller: Caller, shows: Operation, input: AnyInput): Promise<Shown> {
@@ -79,9 +82,13 @@ async function look(caller: Caller, shows: Operation, input: AnyInput): Promise<
     if (error instanceof ApiError && isOurs(error)) return { kind: 'ours' }
     if (error instanceof NotOfferedError || error instanceof ProtocolError)
       return { kind: 'hidden', why: error.message }
-    if (!(error instanceof ApiError) || ![400, 404, 405, 422, 501].includes(error.status)) throw error
+    // Some platforms refuse with the status of a success.
+    if (!(error instanceof ApiError && (error.status < 400 || refusals.includes(error.status)))) throw error
     const path = new URL(error.url).pathname
-    return { kind: 'hidden', why: `${error.method} ${path} returned ${error.status}` }
+    return {
+      kind: 'hidden',
+      why: `${error.method} ${path} returned ${error.status < 400 ? 'an error' : error.status}`,
+    }
   }
 }
 

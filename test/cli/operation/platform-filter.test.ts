@@ -48,6 +48,13 @@ test('a list goes on over pages until enough of its rows are in the filter', asy
   expect(stdout.split('\n').filter(Boolean)).toEqual([20, 21, 22, 23, 24].map((n) => `Course ${n}`))
 })
 
+test('a chosen column that a platform does not send is said to be missing', async ({ run }) => {
+  const { code, stderr } = await run(railsPlatform(), 'courses list --columns id,title,externalId,tags')
+  expect({ code, stderr }).toEqual({ code: 0, stderr: 'note: The platform sends no externalId, tags\n' })
+  const none = railsPlatform({ courses: 0 })
+  expect((await run(none, 'courses list --columns externalId')).stderr).toBe('')
+})
+
 describe('a reference in a filter', () => {
   const rows = [
     { id: 1, course_id: 7, title: 'Tides' },

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import { expressPlatform } from '../../helpers/foreign-platforms/express.ts'
+import { gatewayPlatform } from '../../helpers/foreign-platforms/gateway.ts'
 import { type ForeignPlatform, json } from '../../helpers/foreign-platforms/platform.ts'
 import { railsPlatform } from '../../helpers/foreign-platforms/rails.ts'
 import { test } from '../../helpers/foreign-platforms/run.ts'
@@ -40,7 +41,7 @@ describe('a reference that the platform does not resolve', () => {
     ],
     ['enrollments create --course 1 --user ext:S-1', 'ext:S-1', 'Use the id of the user'],
   ])('is refused before anything is written: %s', async ([line = '', reference = '', hint = ''], { run }) => {
-    for (const platform of [expressPlatform(), railsPlatform()]) {
+    for (const platform of [expressPlatform(), railsPlatform(), gatewayPlatform()]) {
       const { code, stdout, stderr } = await run(platform, line)
       const host = new URL(platform.url).host
       expect({ code, stdout, written: written(platform) }).toEqual({ code: 2, stdout: '', written: [] })
@@ -92,6 +93,7 @@ describe('--if-version', () => {
   test('is held back by another version, whatever the platform makes of If-Match', async ({ run }) => {
     for (const shown of [
       { id: 2, version: 4 },
+      { id: 2, version: '4.00' },
       { id: 2, etag: '"4"' },
     ]) {
       const platform = showing(railsPlatform(), { '/v1/courses/2': shown })
