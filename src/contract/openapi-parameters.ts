@@ -72,28 +72,29 @@ export function parametersOf(
           header(
             'If-Match',
             'Fail with 412 unless this is the current version, such as "3" (with the quotes)',
+            '"1"',
           ),
         ]
       : []),
     ...(method === 'GET' && isTagged
-      ? [header('If-None-Match', 'Return 304 without a body if this is still the ETag')]
+      ? [header('If-None-Match', 'Return 304 without a body if this is still the ETag', '"0"')]
       : []),
-    ...(lenient === undefined ? [] : [header('Prefer', lenient)]),
-    ...(filters === undefined ? [] : [header('Prefer', strict)]),
+    ...(lenient === undefined ? [] : [header('Prefer', lenient, 'handling=lenient')]),
+    ...(filters === undefined ? [] : [header('Prefer', strict, 'handling=strict')]),
   ]
 }
 
 const strict =
   'With handling=strict, the response confirms by Preference-Applied that every parameter was obeyed, as it always is'
 
-function header(name: string, description: string, example?: string): Json {
+function header(name: string, description: string, example: string): Json {
   return {
     name,
     in: 'header',
     required: false,
     description,
     schema: { type: 'string', maxLength: 512 },
-    ...(example !== undefined && { example }),
+    example,
   }
 }
 

@@ -203,6 +203,14 @@ test('a parameter says its type: lists with commas, switches, numbers with sane 
   expect(JSON.stringify(document)).not.toContain(String(Number.MAX_SAFE_INTEGER))
 })
 
+test('each parameter of the path, and each header, has an example: tools that try an operation send it', () => {
+  for (const { name, operation } of described) {
+    for (const parameter of operation.parameters.filter(({ in: place }) => place !== 'query')) {
+      expect(parameter, name).toHaveProperty('example')
+    }
+  }
+})
+
 test('If-Match is told where there are versions, and where it is obeyed', () => {
   const conditional = described.filter(({ operation }) =>
     operation.parameters.some(({ name }) => name === 'If-Match'),
