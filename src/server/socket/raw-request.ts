@@ -150,7 +150,8 @@ function headersOf({ headers }: ProblemError, requestId: string): Record<string,
   return { ...everyHeader, ...headers, 'content-type': 'application/problem+json', 'x-request-id': requestId }
 }
 
-function entryOf(
+/** What the log says of a request that never reached the app. */
+export function entryOf(
   refusal: ProblemError,
   requestId: string,
   method: string,

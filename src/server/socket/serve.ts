@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Transport } from '../../contract/http.ts'
@@ -16,10 +16,12 @@ import { withContentCoding } from './content-coding.ts'
 import { withCors } from './cors.ts'
 import { drainOf } from './drain.ts'
 import { type FirstSecrets, makeFirstSecrets } from './first-secrets.ts'
+import { inTurn } from './in-turn.ts'
 import { nodeListener } from './node-adapter.ts'
 import {
   allowedHosts,
   checkRawRequest,
+  entryOf,
   type ParserError,
   refusalOfRaw,
   sendRaw,
@@ -82,6 +84,7 @@ const tooManyConnections = new ProblemError(
   'Too many connections from this address; close some and try again.',
   { headers: { 'retry-after': '5' } },
 )
+const tooManyAhead = new ProblemError('unavailable', 'Too many requests were sent before their answers.')
 const stalledMs = 120_000
 
 /** Serves an academy over HTTP; throws DatabaseError, and the listen error of a port that is taken. */
@@ -95,14 +98,16 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   let listener: ReturnType<typeof nodeListener> | undefined
   let stopped: Promise<void> | undefined
   const strictTransport = strictTransportOf(options)
-  const server = createSocketServer(options.tls, timeouts, (incoming, outgoing) => {
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const secure = strictTransport(incoming.headers.host)
     for (const name in secure) outgoing.setHeader(name, secure[name] ?? '')
     const refusal = checkRawRequest(incoming, allowed)
     if (stopped) outgoing.setHeader('connection', 'close')
     if (refusal) sendRefusal(incoming, outgoing, refusal, newId('req'), now(), log)
     else void listener?.(incoming, outgoing)
-  })
+  }
+  const overrun = () => log(entryOf(tooManyAhead, newId('req'), '', '', now()))
+  const server = createSocketServer(options.tls, timeouts, inTurn(answer, overrun))
   const drain = drainOf(server)
   server.timeout = stalledMs
   const refuseRaw = (refusal: ProblemError, socket: Duplex) =>

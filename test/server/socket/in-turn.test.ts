@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
+import { expect, onTestFinished } from 'vitest'
+import { inTurn, mostAhead } from '../../../src/server/socket/in-turn.ts'
+import { open, test } from './served.ts'
+
+const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`
+const last = request('/last', 'Connection: close\r\n')
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => request(`/${index}`)).join('')
+
+/** A server that answers nothing by itself: what it was asked, and the answers to give. */
+async function listening() {
+  const asked: string[] = []
+  const answers: ServerResponse[] = []
+  let overruns = 0
+  const server = createServer(
+    inTurn(
+      ({ url = '' }, outgoing) => {
+        asked.push(url)
+        answers.push(outgoing)
+      },
+      () => {
+        overruns += 1
+      },
+    ),
+  )
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => void server.close())
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  return { port, asked, answers, overruns: () => overruns }
+}
+
+test('of requests that are sent ahead the next one begins when the one before it is answered', async () => {
+  const { port, asked, answers } = await listening()
+  const { socket, closed, received } = await open(port)
+  socket.write(request('/1') + request('/2') + last)
+  await expect.poll(() => asked).toEqual(['/1'])
+  for (const next of ['/2', '/last']) {
+    await setImmediate()
+    expect(asked).not.toContain(next)
+    answers.at(-1)?.end(next)
+    await expect.poll(() => asked).toContain(next)
+  }
+  answers.at(-1)?.end('done')
+  await closed
+  expect(received()).toMatch(/\/2.*\/last.*done/s)
+})
+
+test('between two of them it is the turn of another connection', async () => {
+  const { port, asked, answers } = await listening()
+  const [many, one] = [await open(port), await open(port)]
+  many.socket.write(numbered(mostAhead) + last)
+  await expect.poll(() => asked).toEqual(['/0'])
+  one.socket.write(request('/one'))
+  await expect.poll(() => asked).toEqual(['/0', '/one'])
+  for (let index = 0; index < mostAhead + 2; index += 1) {
+    await expect.poll(() => answers.length, { interval: 1 }).toBeGreaterThan(index)
+    answers[index]?.end()
+  }
+  await many.closed
+  expect(many.received().match(/HTTP\/1\.1 200/g)).toHaveLength(mostAhead + 1)
+  one.socket.destroy()
+})
+
+test('a connection with too many of them is closed', async () => {
+  const { port, asked, overruns } = await listening()
+  const { socket, closed, received } = await open(port)
+  socket.write(numbered(mostAhead * 5))
+  await closed
+  expect([asked, received(), overruns()]).toEqual([['/0'], '', 1])
+})
+
+test('whoever sends too many ahead is in the log', async ({ served }) => {
+  const { socket, closed } = await open(served.port)
+  socket.write(request('/health').repeat(mostAhead * 2))
+  await closed
+  const entries = () => served.log.map((line) => JSON.parse(line))
+  await expect.poll(entries).toContainEqual(expect.objectContaining({ status: 503, code: 'unavailable' }))
+})
