@@ -26,13 +26,22 @@ const unseen =
 /** C0, DEL and C1 controls, line separators, and halves of a pair of surrogates. */
 const obeyed = '\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\ud800-\\udfff'
 
-const hidden = new RegExp(`(${spelling})|[${obeyed}${unseen}]`, 'gu')
 const needsCare = new RegExp(`[${obeyed}${unseen}]`, 'u')
+/** Made for the first text that needs it: the scripts in it take a millisecond, which every start would pay. */
+let hidden: RegExp | null = null
+
+function replaceHidden(
+  text: string,
+  shown: (character: string, kept: string | undefined, at: number) => string,
+): string {
+  if (!needsCare.test(text)) return text
+  hidden ??= new RegExp(`(${spelling})|[${obeyed}${unseen}]`, 'gu')
+  return text.replace(hidden, shown)
+}
 
 /** The text with every character shown that a terminal would obey or hide: `\n`, `\x1b`, `\u202e`. */
 export function visible(text: string): string {
-  if (!needsCare.test(text)) return text
-  return text.replace(hidden, (character, kept?: string) => {
+  return replaceHidden(text, (character, kept) => {
     const code = character.charCodeAt(0)
     return kept ?? named[character] ?? (code < 0x100 ? `\\x${hex(code, 2)}` : unicodeEscape(character))
   })
@@ -43,8 +52,7 @@ export function visible(text: string): string {
  * JSON's (RFC 8259 §7).
  */
 export function visibleDocument(text: string): string {
-  if (!needsCare.test(text)) return text
-  return text.replace(hidden, (character, kept: string | undefined, at: number) => {
+  return replaceHidden(text, (character, kept, at) => {
     const ownLineEnd = character === '\n' || (character === '\r' && text[at + 1] === '\n')
     return kept ?? (ownLineEnd || character === '\t' ? character : unicodeEscape(character))
   })
