@@ -1,5 +1,5 @@
 import { isJsonObject } from '../codec/json-object.ts'
-import { parseJson } from '../codec/json-text.ts'
+import { jsonIn } from '../codec/json-text.ts'
 import { SignInError } from './errors.ts'
 
 /** What an endpoint of OAuth says instead of what it was asked for (RFC 6749 §5.2). */
@@ -74,12 +74,8 @@ function isPage(headers: Headers, text: string): boolean {
 
 /** The JSON object that a text is; null where it is anything else. */
 export function objectIn(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value = parseJson(text.replace(/^\uFEFF/, ''))
-    return isJsonObject(value) ? value : null
-  } catch {
-    return null
-  }
+  const value = jsonIn(text.replace(/^\uFEFF/, ''))
+  return isJsonObject(value) ? value : null
 }
 
 /** A refusal as text: `invalid_grant: The code has expired.` */

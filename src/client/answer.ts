@@ -1,4 +1,4 @@
-import { jsonText, parseJson } from '../codec/json-text.ts'
+import { jsonIn, jsonText } from '../codec/json-text.ts'
 import type { HttpResponse } from '../contract/http.ts'
 import type { Operation } from '../contract/operation.ts'
 import { answer, mediaTypeOf, readBytes, readJson } from './decode.ts'
@@ -86,13 +86,5 @@ function assertDone(target: Target, body: unknown): void {
 export async function assertNoFailure(target: Target, reply: HttpResponse, refuse: Refuse): Promise<void> {
   if (!/\bjson$/.test(mediaTypeOf(reply))) return
   const text = (await readBytes(reply, maximumRemarkBytes))?.toString('utf8') ?? ''
-  await assertSuccess(target, reply, valueIn(text), refuse)
-}
-
-function valueIn(text: string): unknown {
-  try {
-    return parseJson(text)
-  } catch {
-    return null
-  }
+  await assertSuccess(target, reply, jsonIn(text), refuse)
 }

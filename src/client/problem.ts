@@ -1,5 +1,5 @@
 import { isJsonObject } from '../codec/json-object.ts'
-import { parseJson } from '../codec/json-text.ts'
+import { jsonIn } from '../codec/json-text.ts'
 import { statusOf } from '../contract/errors.ts'
 import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
 import { bodyText, isPage, mediaTypeOf, readStart } from './decode.ts'
@@ -51,6 +51,7 @@ export async function errorOf(
 ): Promise<ApiError | ProtocolError> {
   const answer = await answerOf(reply)
   if (reply.status < 400) return redirected(target, reply, answer)
+  // Pages and plain text are answers, too; the status says enough.
   const value = jsonIn(answer.body)
   const problem = isJsonObject(value) ? value : null
   const told = toldError(value)
@@ -132,14 +133,6 @@ function codeOf(reply: HttpResponse, problem: Readonly<Record<string, unknown>> 
   const code = textOf(problem?.['code'])
   if (code === null) return null
   return ourCodes.has(code) || mediaTypeOf(reply) === 'application/problem+json' ? code : null
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return parseJson(text)
-  } catch {
-    return null // Pages and plain text are answers, too; the status says enough.
-  }
 }
 
 function plainTextOf(reply: HttpResponse, text: string): string | null {

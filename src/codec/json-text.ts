@@ -19,6 +19,15 @@ export function parseJson(text: string): unknown {
   return inexact.test(text) ? withSources.parse(text, exact) : JSON.parse(text)
 }
 
+/** The same; null for what is no JSON, or more than can be read. */
+export function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch {
+    return null
+  }
+}
+
 /** A value as JSON text, bigints as the integers that they are. Throws TypeError on a cycle. */
 export function jsonText(value: unknown, indent?: number): string {
   try {
