@@ -1,3 +1,4 @@
+import { isMeant, parseReference } from '../codec/reference.ts'
 import { splitReferences } from '../codec/reference-list.ts'
 import { isDay, spanOf } from '../codec/time-text.ts'
 import type { Filter } from '../contract/filter.ts'
@@ -29,9 +30,8 @@ export function openReferences({ filters = {} }: Operation, query: object): Open
   return filtersIn(filters, query).flatMap(([, filter, text]) => {
     if (filter.by !== 'reference') return []
     return referencesIn(filter, text).flatMap((reference) => {
-      const [, kind] = /^(ext|email):/.exec(reference) ?? []
-      const known = kind === undefined || (kind === 'ext' ? filter.ext : filter.email) !== undefined
-      return known ? [] : [{ to: filter.to, reference }]
+      const { by } = parseReference(reference)
+      return by === 'id' || filter[by] !== undefined ? [] : [{ to: filter.to, reference }]
     })
   })
 }
@@ -138,12 +138,12 @@ function referenceJudge(
   text: string,
   { noun, ids }: Judging,
 ): Judge {
-  const judges = referencesIn(filter, text).map((reference): Judge => {
-    const [, kind, rest = ''] = /^(ext|email):(.*)$/s.exec(reference) ?? []
-    if (kind === 'ext' && filter.ext) return onField(filter.ext, noun, (value) => String(value) === rest)
-    if (kind === 'email' && filter.email)
-      return onField(filter.email, noun, (value) => lower(value) === lower(rest))
-    const id = kind === undefined ? reference : ids.get(reference)
+  const judges = referencesIn(filter, text).map((text): Judge => {
+    const reference = parseReference(text)
+    const { by } = reference
+    const field = by === 'id' ? undefined : filter[by]
+    if (field !== undefined) return onField(field, noun, (value) => isMeant(reference, value))
+    const id = by === 'id' ? text : ids.get(text)
     return id === undefined ? () => null : onField(filter.field, noun, (value) => String(value) === id)
   })
   return (item) => {

@@ -59,7 +59,7 @@ export function listBodyOf({ items, around }: FoundList): ListBody {
  *
  * @param names what the list may be called, such as `courses`
  */
-export function listIn(body: unknown, names: readonly string[], noun?: string): FoundList | null {
+function listIn(body: unknown, names: readonly string[], noun?: string): FoundList | null {
   if (Array.isArray(body)) return { items: body, around: [] }
   const known = [...new Set(['data', ...names, ...generalNames].map(bareName))]
   return isJsonObject(body) ? inObject(body, known, names.map(bareName), noun, deepest) : null

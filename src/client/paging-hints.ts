@@ -30,29 +30,12 @@ export interface PagingHints {
 }
 
 const pagingObjects: ReadonlySet<string> = new Set([
-  ...[
-    'meta',
-    'metadata',
-    'pagination',
-    'paginator',
-    'paging',
-    'pageinfo',
-    'page',
-    'pages',
-    'links',
-    'cursors',
-  ],
-  ...['responsemetadata', 'cursor'],
+  ...['meta', 'metadata', 'responsemetadata', 'pagination', 'paginator', 'paging', 'pageinfo'],
+  ...['page', 'pages', 'links', 'cursor', 'cursors'],
 ])
 const addresses = [
-  'next',
-  'nextlink',
-  'nextpageurl',
-  'nexturl',
-  'nexthref',
-  'nextpagelink',
-  'nextpage',
-  'nexturi',
+  ...['next', 'nextlink', 'nextpageurl', 'nexturl', 'nexthref', 'nextpagelink', 'nextpage', 'nexturi'],
+  ...['nextrecordsurl'],
 ]
 const cursors = ['nextcursor', 'nextpagecursor', 'nextpagetoken', 'nexttoken', 'continuationtoken']
 const pageCounts = ['totalpages', 'lastpage', 'pagecount', 'numpages', 'pages', 'last']
@@ -89,7 +72,7 @@ export function hintsIn(around: readonly JsonObject[], headers: HttpHeaders): Pa
 
   return {
     cursor: cursorIn(find),
-    address: nextLinkOf(headers['link'] ?? null) ?? valueIn([...addresses, 'nextrecordsurl'], addressOf),
+    address: nextLinkOf(headers['link'] ?? null) ?? valueIn(addresses, addressOf),
     page: page && { name: /^page.+$/i.test(page.name) ? page.name : 'page', value: String(page.value) },
     nextPage: valueIn(['nextpage', 'next'], countOf),
     pages: valueIn(pageCounts, countOf),

@@ -22,19 +22,8 @@ const texts = [
   ...['errorMessage', 'error_message', 'Message', 'faultstring', 'defaultMessage', 'errors'],
 ]
 const lists = [
-  ...[
-    'errors',
-    'detail',
-    'details',
-    'message',
-    'messages',
-    'error',
-    'issues',
-    'violations',
-    'fieldViolations',
-    'fieldErrors',
-  ],
-  ...['invalid-params', 'invalidParams', 'invalid_params'],
+  ...['errors', 'detail', 'details', 'message', 'messages', 'error', 'issues', 'violations'],
+  ...['fieldViolations', 'fieldErrors', 'invalid-params', 'invalidParams', 'invalid_params'],
 ]
 const inner = ['error', 'fault', 'errors']
 const places = ['pointer', 'field', 'param', 'path', 'propertyPath', 'property', 'attribute', 'name', 'key']

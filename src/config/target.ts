@@ -48,6 +48,11 @@ export interface RemoteTarget extends Chosen {
 /** An academy, here or elsewhere. */
 export type Target = LocalTarget | RemoteTarget
 
+/** What a target is called: the host of a platform elsewhere, or the database of an academy here. */
+export function platformName(target: Target): string {
+  return target.kind === 'remote' ? new URL(target.url).host : target.database
+}
+
 /** What a target is chosen from. */
 export interface TargetSources {
   readonly settings: Settings

@@ -188,7 +188,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   const [{ assertFiltered, learnerFilter }, { withPlainDates }, { platformName }] = await Promise.all([
     import('../export/learner-filter.ts'),
     import('../export/plain-dates.ts'),
-    import('../operation/platform-filter.ts'),
+    import('../../config/target.ts'),
   ])
   const flagOf = flagIn(given)
   const filter = learnerFilter(context, caller, operation, query, flagOf)
@@ -201,7 +201,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
     throw new CommandError(
       'not_offered',
       'failure',
-      `${platformName(session)} does not provide a learner summary`,
+      `${platformName(session.target())} does not provide a learner summary`,
       {
         why: [`The response to ${operation.method} ${operation.path} contains no summary`],
         hint: 'Export the rows instead: learnctl analytics export',

@@ -1,8 +1,9 @@
 import type { Result } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
+import { platformName } from '../../config/target.ts'
 import type { LearnerPage } from '../../contract/analytics.ts'
 import type { Context } from '../command/context.ts'
-import { type PlatformFilter, platformFilter, platformName } from '../operation/platform-filter.ts'
+import { type PlatformFilter, platformFilter } from '../operation/platform-filter.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Learners, LearnersQuery } from './learner-rows.ts'
 
@@ -30,7 +31,7 @@ export async function assertFiltered(
   flagOf: (parameter: string) => string,
 ): Promise<void> {
   if (strict) return
-  const host = platformName(session)
+  const host = platformName(session.target())
   const check = await filter.check()
   for (const row of data.data) check?.admits(row)
   const ignored = (check?.ignored() ?? []).map(flagOf)

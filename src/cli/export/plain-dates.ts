@@ -1,4 +1,5 @@
 import { isDay } from '../../codec/time-text.ts'
+import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import type { LearnersQuery } from './learner-rows.ts'
 
@@ -28,7 +29,7 @@ export async function withPlainDates<Result>(
     const text = `${error.message} ${JSON.stringify(error.problem)}`
     if (![400, 422].includes(error.status) || widened.length === 0 || !isAboutDates(text)) throw error
     await output.note(
-      `${new URL(target.url).host} requires two plain dates; asking for ${dates.start_date} to ${dates.end_date}`,
+      `${platformName(target)} requires two plain dates; asking for ${dates.start_date} to ${dates.end_date}`,
     )
     return ask({ ...query, ...dates }, widened)
   }

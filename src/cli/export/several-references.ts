@@ -1,5 +1,6 @@
 import type { Caller } from '../../client/caller.ts'
 import { splitReferences } from '../../codec/reference-list.ts'
+import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { valueAt } from '../output/columns.ts'
@@ -29,7 +30,7 @@ export async function assertSeveralTaken(
   throw new CommandError(
     'not_offered',
     'failure',
-    `${new URL(target.url).host} does not support several --${flag} values`,
+    `${platformName(target)} does not support several --${flag} values`,
     {
       why: [`Its OpenAPI document does not declare ${refused} as a list`],
       hint: `Run the command once for each ${flag}`,

@@ -2,6 +2,7 @@ import type { AnyInput, Result } from '../../client/call-input.ts'
 import { idOf } from '../../client/member.ts'
 import { nounOf } from '../../client/nouns.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
+import { parseReference } from '../../codec/reference.ts'
 import type { Operation } from '../../contract/operation.ts'
 
 /**
@@ -14,10 +15,8 @@ export function answeredId(
   { data, location }: Pick<Result<unknown>, 'data' | 'location'>,
 ): string | null {
   const [named] = Object.values(params ?? {})
-  const id = /^(ext|email):/.test(named ?? '') ? null : named
-  return (
-    idOf(data, nounOf(operation), operation.identifier) ?? idInLocation(operation, location) ?? id ?? null
-  )
+  const id = named !== undefined && parseReference(named).by === 'id' ? named : null
+  return idOf(data, nounOf(operation), operation.identifier) ?? idInLocation(operation, location) ?? id
 }
 
 /**

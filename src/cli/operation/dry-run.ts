@@ -1,7 +1,8 @@
 import type { OutgoingRequest } from '../../client/call-input.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import type { Context } from '../command/context.ts'
-import { masked, maskHeaders, maskSecrets } from '../output/mask.ts'
+import { maskHeaders, maskSecrets } from '../output/mask.ts'
+import { masked } from '../terminal/mask-known.ts'
 import { visible } from '../terminal/visible.ts'
 
 /**

@@ -1,6 +1,7 @@
 import type { Page } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { createFilterCheck, type FilterCheck, openReferences } from '../../client/filter-check.ts'
+import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { shownThings } from './shown-things.ts'
@@ -64,7 +65,7 @@ export function platformFilter(
     note: async (widened = []) => {
       const judged = await opened
       if (!judged) return
-      const host = platformName(session)
+      const host = platformName(session.target())
       const ignored = judged
         .ignored()
         .filter((parameter) => !widened.includes(parameter))
@@ -77,10 +78,4 @@ export function platformFilter(
       }
     },
   }
-}
-
-/** What a platform is called: its host, or the file of an academy on this machine. */
-export function platformName(session: Pick<Context['session'], 'target'>): string {
-  const target = session.target()
-  return target.kind === 'remote' ? new URL(target.url).host : target.database
 }

@@ -2,6 +2,7 @@ import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { memberOf } from '../../client/member.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
+import { parseReference } from '../../codec/reference.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -51,7 +52,7 @@ function placesIn({ params = {}, body }: AnyInput): Place[] {
   return Object.keys(referred).flatMap((name) =>
     (['params', 'body'] as const).flatMap((part) => {
       const value = part === 'params' ? params[name] : fields[name]
-      return typeof value === 'string' && /^(ext|email):/.test(value)
+      return typeof value === 'string' && parseReference(value).by !== 'id'
         ? [{ part, name, reference: value }]
         : []
     }),

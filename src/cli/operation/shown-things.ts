@@ -2,6 +2,8 @@ import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
 import { idOf, memberOf } from '../../client/member.ts'
+import { isMeant, parseReference } from '../../codec/reference.ts'
+import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -37,8 +39,7 @@ export async function shownThings(
   { session, io: { signal } }: Pick<Context, 'session' | 'io'>,
   caller: Caller,
 ): Promise<ShownThings> {
-  const target = session.target()
-  const host = target.kind === 'remote' ? new URL(target.url).host : target.database
+  const host = platformName(session.target())
   const { operations } = await import('../../contract/index.ts')
   const seen = new Map<string, Promise<Shown>>()
 
@@ -98,9 +99,8 @@ function isOurs({ coded, problem }: ApiError): boolean {
 }
 
 function standsFor(thing: unknown, noun: string, id: string, reference: string): boolean {
-  const [kind = '', ...rest] = reference.split(':')
-  const value = memberOf(thing, kind === 'ext' ? 'externalId' : 'email', noun)
-  const same = kind === 'ext' ? String : (text: unknown) => String(text).toLowerCase()
+  const meant = parseReference(reference)
+  const value = memberOf(thing, meant.by === 'email' ? 'email' : 'externalId', noun)
   // Somewhere an id may look like a reference of ours.
-  return id === reference || same(value) === same(rest.join(':'))
+  return id === reference || isMeant(meant, value)
 }

@@ -1,8 +1,6 @@
 import { isJsonObject } from '../../codec/json-object.ts'
 import { masked, maskKnown } from '../terminal/mask-known.ts'
 
-export { masked }
-
 // By name, not by schema: `learnctl api` sends bodies that no schema describes.
 const secretField = /^(key|api_?key|(current|new)?_?password|.*(secret|token)s?)$/i
 
