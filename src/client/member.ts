@@ -6,7 +6,7 @@ import { wordsOf } from './nouns.ts'
  * in those (`created_at` for `createdAt`) needs no entry.
  */
 const otherNames: Readonly<Record<string, readonly string[]>> = {
-  id: ['uuid', 'guid'],
+  id: ['uuid', 'guid', 'insertedid'],
   createdat: ['created', 'createdon', 'insertedat', 'datecreated'],
   updatedat: ['updated', 'updatedon', 'modifiedat', 'lastmodified'],
   learnerid: ['userid', 'studentid'],

@@ -4,7 +4,7 @@ import { expressPlatform } from '../helpers/foreign-platforms/express.ts'
 import { type ForeignPlatform, json } from '../helpers/foreign-platforms/platform.ts'
 import { test } from '../helpers/foreign-platforms/run.ts'
 
-/** A platform that answers every write in this way, and does nothing. */
+/** A platform that answers every write in this way, whatever it is sent. */
 function answering(answer: HttpResponse): ForeignPlatform {
   const platform = expressPlatform()
   platform.intercept(({ method }) => (method === 'GET' ? undefined : answer))
@@ -53,4 +53,72 @@ test.for([
 test('a write that found everything as it should be has succeeded', async ({ run }) => {
   const platform = answering(json(200, { acknowledged: true, matchedCount: 1, modifiedCount: 0 }))
   expect(await run(platform, 'courses update 7 --title Sea')).toMatchObject({ code: 0 })
+})
+
+describe('a write after which the platform shows something else', () => {
+  const algebra = { _id: 'c-7', title: 'Algebra', difficulty: 'beginner', status: 'draft', tags: ['maths'] }
+
+  test.for([
+    ['courses update c-7 --title Sea', '--title', '--title is "Algebra", not "Sea"'],
+    ['courses update c-7 --tags maths,sea', '--tags', '--tags is ["maths"], not ["maths","sea"]'],
+    ['courses publish c-7', 'status', 'status is "draft", not "published"'],
+    [
+      'courses create --title Sea --difficulty expert',
+      '--title, --difficulty',
+      '--title is "Algebra", not "Sea"',
+    ],
+  ])('fails, and names it by its id: %s', async ([line = '', names, why], { run }) => {
+    for (const body of [algebra, { data: algebra }, { message: 'ok', version: 4, course: algebra }]) {
+      const { code, stdout, stderr } = await run(answering(json(200, body)), line)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: 'c-7\n' })
+      expect(stderr.startsWith(`error: express.example did not set ${names}\n  ${why}\n`)).toBe(true)
+    }
+  })
+
+  test('fails after the record that came', async ({ run }) => {
+    const ran = await run(answering(json(200, algebra)), 'courses update c-7 --title Sea -o json')
+    expect(ran.code).toBe(1)
+    expect(JSON.parse(ran.stdout)).toEqual(algebra)
+    expect(JSON.parse(ran.stderr)).toMatchObject({ error: { code: 'not_set' } })
+  })
+
+  test('says what is not shown', async ({ run }) => {
+    const ran = await run(answering(json(200, algebra)), 'courses update c-7 --title Algebra --language en')
+    expect(ran).toMatchObject({
+      code: 0,
+      stderr:
+        'Updated course Algebra (c-7)\nnote: Cannot check --language: express.example does not show language\n',
+    })
+  })
+
+  test.for([
+    ['courses update 7 --title "Sea & sky"', { id: 7, title: ' <p>SEA &amp; sky</p>' }],
+    ['courses update 7 --passing-score 60', { id: 7, passing_score: '60.00' }],
+    ['courses update 7 --tags a,b', { id: 7, tags: ['B', 'a'] }],
+    ['courses update 7 --adaptive-difficulty', { id: 7, adaptive_difficulty: { enabled: 1 } }],
+    ['courses publish 7', { status: 'success', message: 'Course updated' }],
+    ['courses publish 7', { id: 7, status: 'success' }],
+    ['courses publish 7', { id: 7, status: 2 }],
+    [
+      'progress set 7 --course 3 --completion 40',
+      { course: { id: 3 }, completion_percentage: 40, last_accessed: null },
+    ],
+    [
+      'progress set 7 --course 3 --completion 40 --last-accessed 2026-03-01T12:00:00Z',
+      { courseId: 3, completionPercentage: '40', lastAccessed: '2026-03-01 14:00:00' },
+    ],
+  ] as const)('has succeeded where it is the same in another form: %s %j', async ([line, body], { run }) => {
+    expect(await run(answering(json(200, body)), line)).toMatchObject({ code: 0 })
+  })
+})
+
+test('an id that stands beside the record is told', async ({ run }) => {
+  const inserted = answering(json(200, { acknowledged: true, insertedId: '65f0c0ff' }))
+  expect(await run(inserted, 'courses create --title Sea')).toMatchObject({ code: 0, stdout: '65f0c0ff\n' })
+  const located = answering({ status: 201, headers: { location: '/v1/courses/1001' }, body: null })
+  expect(await run(located, 'courses create --title Sea -o json')).toEqual({
+    code: 0,
+    stdout: 'null\n',
+    stderr: 'note: The response has no record; its id is 1001\n',
+  })
 })

@@ -1,4 +1,4 @@
-import type { AnyInput } from '../../client/call-input.ts'
+import type { AnyInput, Result } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
@@ -19,6 +19,7 @@ import { ifVersionFlag } from './operation-flags.ts'
 import type { OperationSpec, Rows } from './operation-spec.ts'
 import { queryOf } from './query.ts'
 import { type Sources, withSources } from './refused-call.ts'
+import type { WrittenFields } from './written-fields.ts'
 
 /** A declared command, with what its flags and arguments stand for. */
 export interface BoundCall extends Sources {
@@ -85,8 +86,13 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   const told = spec.done && secret === undefined && (operation.response === null || !recordAsked(settings))
   const written = operation.method !== 'GET' && shape.paths.includes(operation.identifier ?? 'id')
   const id = written ? answeredId(operation, input, result) : null
+  const compared =
+    remote && settled.body !== undefined && !isOurs(result)
+      ? (await import('./written-fields.ts')).writtenFields(operation, settled, data)
+      : null
+  const unset = compared !== null && compared.other.length > 0
   if (told) {
-    await output.done(spec.done(answeredThing(data, input, id), given))
+    if (!unset) await output.done(spec.done(answeredThing(data, input, id), given))
     if (!context.io.stdout.isTTY && id !== null) await output.text(`${visible(id)}\n`)
   } else if (written && settings.quiet.value) {
     if (id !== null) await output.text(`${visible(id)}\n`)
@@ -101,14 +107,37 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
     const [noun] = operation.id.split('.')
     await output.note(`The response has no id; find it with: learnctl ${noun} list`)
   } else if (!answered && !told && !settings.quiet.value) {
-    await output.note('The response has no record')
+    const made = operation.method === 'POST' && id !== null ? `; its id is ${visible(id)}` : ''
+    await output.note(`The response has no record${made}`)
   }
+  if (compared) await tellCompared(context, compared, call, given)
   // The record says it itself.
   const silent = replayed || settings.output.value !== 'table' || !isJsonObject(data)
   const note = silent ? null : spec.notes?.(data, given)
   if (note) await output.note(note)
   const exit = spec.exits?.(data)
   if (exit) throw new ExitWith(exit)
+}
+
+/** Our server keeps what it is sent, or refuses it. */
+function isOurs({ requestId }: Pick<Result<unknown>, 'requestId'>): boolean {
+  return requestId?.startsWith('req_') === true
+}
+
+/** Says what a write left out: values that are other ones are an error, those that are not shown get a note. */
+async function tellCompared(
+  { session, output }: Context,
+  compared: WrittenFields,
+  call: BoundCall,
+  given: Given,
+): Promise<void> {
+  const { notSetError, typedName } = await import('./written-fields.ts')
+  const { platformName } = await import('./platform-filter.ts')
+  const host = platformName(session)
+  for (const field of compared.unshown) {
+    await output.note(`Cannot check ${typedName(field, call, given)}: ${host} does not show ${field}`)
+  }
+  if (compared.other.length > 0) throw notSetError(host, compared, call, given)
 }
 
 async function inputOf(context: Context, given: Given, call: BoundCall): Promise<AnyInput> {
