@@ -24,7 +24,9 @@ export async function printList(
   const query = { ...input.query, ...pageSize(limit) }
   const remote = session.target().kind === 'remote'
   const filtering = remote && filters(operation, query)
-  const paged: AnyInput = { ...input, query, ...(filtering && { handling: 'strict' }) }
+  const { sort } = input.query ?? {}
+  const sorting = remote && typeof sort === 'string'
+  const paged: AnyInput = { ...input, query, ...((filtering || sorting) && { handling: 'strict' }) }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, paged))
   const filter = filtering
     ? (await import('./platform-filter.ts')).platformFilter(context, caller, { operation, query, flagOf })
@@ -33,15 +35,20 @@ export async function printList(
     remote && columnsAsked(settings) && !settings.quiet.value
       ? (await import('./missing-columns.ts')).missingColumns(operation, settings.columns.value, shape.paths)
       : null
+  const order = sorting
+    ? await (await import('./platform-order.ts')).platformOrder(context, operation, sort)
+    : null
   let cut: number | null = null
   await printReceived(caller.pages(operation, paged), async (received) => {
-    const pages = upTo(limit, filter ? filter.pages(received) : received, (shown) => {
+    const ordered = order ? order.pages(received) : received
+    const pages = upTo(limit, filter ? filter.pages(ordered) : ordered, (shown) => {
       cut = shown
     })
     await output.list(missing ? missing.watch(pages) : pages, shape)
     await filter?.note()
     const absent = missing?.names() ?? []
     if (absent.length > 0) await output.note(`The platform sends no ${absent.join(', ')}`)
+    await order?.tell(cut)
   })
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)
 }

@@ -1,6 +1,7 @@
 import type { AnyInput, Result } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
+import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Given } from '../command/command.ts'
@@ -132,8 +133,7 @@ async function tellCompared(
   given: Given,
 ): Promise<void> {
   const { notSetError, typedName } = await import('./written-fields.ts')
-  const { platformName } = await import('./platform-filter.ts')
-  const host = platformName(session)
+  const host = platformName(session.target())
   for (const field of compared.unshown) {
     await output.note(`Cannot check ${typedName(field, call, given)}: ${host} does not show ${field}`)
   }
