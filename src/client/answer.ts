@@ -76,10 +76,10 @@ async function readNothing(target: Target, reply: HttpResponse, refuse: Refuse):
   assertDone(target, body)
 }
 
-/** Throws a ProtocolError where the answer to a write says that nothing was changed. */
+/** Throws a ProtocolError where the answer to a write says that nothing changed. */
 function assertDone(target: Target, body: unknown): void {
   if (target.method === 'GET' || !saysNothingDone(body)) return
-  throw new ProtocolError(target, 'nothing_done', `${answer(target)} says that nothing was changed`)
+  throw new ProtocolError(target, 'nothing_done', `${answer(target)} says that nothing changed`)
 }
 
 /** Throws the ApiError that JSON in place of a stream tells; nothing where it tells none. */

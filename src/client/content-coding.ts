@@ -71,7 +71,7 @@ async function* decode(
   const name = codings.join(', ')
   if (make.includes(undefined) || codings.length > maximumCodings) {
     await source.return(undefined)
-    throw unusable(target, 'unknown_encoding', `has the unknown Content-Encoding ${JSON.stringify(name)}`)
+    throw unusable(target, 'unknown_encoding', `has the unsupported Content-Encoding ${JSON.stringify(name)}`)
   }
   // The one applied last is named last (RFC 9110 §8.4); only its data is looked into.
   const chain = make

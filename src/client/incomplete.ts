@@ -7,7 +7,7 @@ export function incompleteError(target: Target, received: number, total: number 
   const part =
     total !== null && total > received
       ? `${received} of ${total} items`
-      : `${received} items, and says that more exist`
+      : `${received} items of a longer list`
   const message = `${hostOf(target)} returned ${part}, but not how to get the rest (${lineOf(target)})`
   return new ProtocolError(target, 'incomplete', message)
 }

@@ -58,7 +58,7 @@ function exact(_: string, value: unknown, { source = '' }: { source?: string }):
   if (typeof value !== 'number' || Number.isSafeInteger(value)) return value
   if (/^-?\d+$/.test(source)) return BigInt(source)
   if (Number.isFinite(value)) return value
-  throw new JsonLimitError(`${source.slice(0, 40)} is beyond the range of numbers`)
+  throw new JsonLimitError(`${source.slice(0, 40)} is out of range for a number`)
 }
 
 const quote = 0x22

@@ -14,12 +14,12 @@ export const headers = {
   },
   RateLimit: {
     description:
-      'What is left of the rate limit: r requests, and t seconds to the next one or to all (draft-ietf-httpapi-ratelimit-headers-10). Absent without a limit',
+      'Remaining rate limit: r requests are left, more are available in t seconds (draft-ietf-httpapi-ratelimit-headers-10). Absent if there is no limit',
     schema: text(128),
     example: '"default";r=599;t=1',
   },
   'RateLimit-Policy': {
-    description: 'The rate limit: q requests in w seconds. Absent without a limit',
+    description: 'The rate limit: q requests in w seconds. Absent if there is none',
     schema: text(128),
     example: '"default";q=600;w=60',
   },
@@ -38,12 +38,12 @@ export const headers = {
     schema: text(8192),
   },
   'Preference-Applied': {
-    description: 'The handling that Prefer asked for and that was done (RFC 7240); otherwise absent',
+    description: 'The preference that was applied (RFC 7240); absent if none was',
     schema: { type: 'string', enum: ['handling=strict', 'handling=lenient'] },
   },
   'Idempotent-Replayed': {
     description:
-      'true where this is the response to an earlier request with the same Idempotency-Key; otherwise absent',
+      'true if this is the response to an earlier request with the same Idempotency-Key; otherwise absent',
     schema: { type: 'string', enum: ['true'] },
   },
   'Content-Disposition': {
@@ -52,7 +52,7 @@ export const headers = {
   },
   'WWW-Authenticate': {
     description:
-      'Which credential is required, what is wrong with the one that was sent (RFC 6750), and where the metadata is that says how to get one (RFC 9728)',
+      'The required credential, what is wrong with the one that was sent (RFC 6750), and the address of the metadata for obtaining one (RFC 9728)',
     schema: text(512),
     example:
       'Bearer realm="learnctl", resource_metadata="https://academy.example.org/.well-known/oauth-protected-resource"',

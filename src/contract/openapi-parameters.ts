@@ -62,7 +62,7 @@ export function parametersOf(
       ? [
           header(
             'Idempotency-Key',
-            'Key that makes the request safe to repeat for 24 hours: 1–255 printable characters, in quotes',
+            'Makes the request safe to repeat for 24 hours: 1–255 printable characters, in quotes',
             '"8e03978e-40d5-43e8-bc93-6894a57f9324"',
           ),
         ]
@@ -77,7 +77,7 @@ export function parametersOf(
         ]
       : []),
     ...(method === 'GET' && isTagged
-      ? [header('If-None-Match', 'Return 304 without a body if this is still the ETag', '"0"')]
+      ? [header('If-None-Match', 'Return 304 without a body if the ETag is still this one', '"0"')]
       : []),
     ...(lenient === undefined ? [] : [header('Prefer', lenient, 'handling=lenient')]),
     ...(filters === undefined ? [] : [header('Prefer', strict, 'handling=strict')]),
@@ -85,7 +85,7 @@ export function parametersOf(
 }
 
 const strict =
-  'With handling=strict, the response confirms by Preference-Applied that every parameter was obeyed, as it always is'
+  'With handling=strict, Preference-Applied confirms that every parameter was applied, which is always the case'
 
 function header(name: string, description: string, example: string): Json {
   return {

@@ -37,7 +37,7 @@ export function openapiOf(): Record<string, unknown> {
     openapi: '3.1.0',
     info: {
       title: 'learnctl academy',
-      summary: 'Courses, lessons, users and enrolments, the progress of learners and reports on it',
+      summary: 'Courses, lessons, users and enrolments, the progress of learners, and reports',
       version,
       description: introduction,
       contact: { name: 'The administrators of this academy' },
@@ -109,7 +109,7 @@ function requestBody({ merge, summary }: Operation, schema: Json, value: unknown
   const media = { schema, ...exampleOf(summary, value) }
   return {
     required: true,
-    description: merge ? 'What changes (RFC 7396)' : 'The record, as JSON',
+    description: merge ? 'A merge patch (RFC 7396)' : 'The record, as JSON',
     content: Object.fromEntries(types.map((type) => [type, media])),
   }
 }
@@ -138,7 +138,7 @@ function success(operation: Operation, schemas: DocumentSchemas, isTagged: boole
     ...(method === 'GET' && isTagged
       ? {
           304: {
-            description: 'Not modified: If-None-Match is still the ETag',
+            description: 'Not modified: the ETag is the one in If-None-Match',
             headers: headersOf([...everyHeader, 'ETag']),
           },
         }

@@ -69,7 +69,7 @@ export const progress = {
     path: '/v1/learners/{learnerId}/progress',
     summary: 'Record the progress of a learner in a course',
     lenient:
-      'With handling=lenient, an older lastAccessed than the stored one, or one in the future, is adjusted instead of refused',
+      'With handling=lenient, a lastAccessed that is older than the stored one, or in the future, is adjusted instead of refused',
     published: true,
     scope: 'write',
     roles: [...teachers, 'learner'],

@@ -194,7 +194,7 @@ describe('a file for an export', () => {
 test('an empty database file is never made an academy, whatever is asked for', async ({ cli }) => {
   writeFileSync(join(cli.cwd, 'academy.db'), '')
   const error =
-    /error: \S+academy\.db is empty, so it is not an academy\n {2}hint: Restore it from a backup, or delete /
+    /error: \S+academy\.db is an empty file, not an academy\n {2}hint: Restore it from a backup, or delete /
   for (const line of ['courses list', 'courses create --title Sea', 'quickstart', 'server start --port 0']) {
     expectClearError(await cli.run(`${line} --database academy.db`), 1, error)
   }

@@ -17,7 +17,7 @@ describe('a document that would take its reader all memory is refused', () => {
     ['deep.json', deepJson, 'Cannot read deep.json: it is nested more than 200 levels deep\n'],
     ['deep.json', deepObjects, 'Cannot read deep.json: it is nested more than 200 levels deep\n'],
     ['open.json', '['.repeat(1_000_000), 'Cannot read open.json: it is nested more than 200 levels deep\n'],
-    ['huge.json', '{"title": 1e999}', 'Cannot read huge.json: 1e999 is beyond the range of numbers\n'],
+    ['huge.json', '{"title": 1e999}', 'Cannot read huge.json: 1e999 is out of range for a number\n'],
     ['deep.yaml', `title: ${'- '.repeat(3000)}x`.replace(': -', ':\n  -'), 'it is nested too deeply\n'],
     ['flow.yaml', `title: ${'['.repeat(5000)}`, 'Cannot read flow.yaml: it is nested too deeply\n'],
     ['aliases.yaml', aliases, 'Cannot read aliases.yaml: its aliases expand too far\n'],

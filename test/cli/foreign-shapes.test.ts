@@ -163,7 +163,7 @@ describe('the fields of a platform', () => {
     expect(await run(platform, 'progress set 2 --course 1 --completion 60 -o json')).toEqual({
       code: 0,
       stdout: 'null\n',
-      stderr: 'note: The response has no record\n',
+      stderr: 'note: The response does not contain the record\n',
     })
     const { stdout } = await run(
       gateway(),
@@ -251,7 +251,7 @@ describe('where only the eight operations are', () => {
     expect(await run(platform, 'courses get 25 --columns id,title')).toEqual({
       code: 0,
       stdout: '25\tCourse 25\n',
-      stderr: 'note: The platform does not support courses.get; showing the entry in its list\n',
+      stderr: 'note: The platform does not support courses.get; showing the entry from its list\n',
     })
   })
 

@@ -47,7 +47,7 @@ test.for([
 ] as const)('a write that the platform says changed nothing fails: %s %j', async ([line, body], { run }) => {
   const { code, stdout, stderr } = await run(answering(json(200, body)), line)
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-  expect(stderr).toMatch(/^error: The response from express\.example to .* says that nothing was changed\n$/)
+  expect(stderr).toMatch(/^error: The response from express\.example to .* says that nothing changed\n$/)
 })
 
 test('a write that found everything as it should be has succeeded', async ({ run }) => {

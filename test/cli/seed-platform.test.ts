@@ -148,7 +148,7 @@ describe('is offered', () => {
     expect(await cli.run('courses get 1 --columns id,title,difficulty', at(seed))).toEqual({
       code: 0,
       stdout: '1\tGo\tmythical\n',
-      stderr: 'note: The platform does not support courses.get; showing the entry in its list\n',
+      stderr: 'note: The platform does not support courses.get; showing the entry from its list\n',
     })
   })
 
@@ -223,7 +223,7 @@ describe('is not offered, in one line that names host and operation', () => {
       stdout: '',
       stderr: `error: ${new URL(seed.url).host} does not provide a learner summary
   The response to GET /v1/analytics/learners contains no summary
-  hint: Export the rows instead: learnctl analytics export
+  hint: Use the export instead: learnctl analytics export
 `,
     })
   })

@@ -82,7 +82,7 @@ export const commands: readonly Command[] = [
     name: 'export',
     summary: 'Export learner data, one row per learner and course',
     description:
-      "The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. CSV is RFC 4180 in UTF-8 with a header, exactly as the server sends it unless --columns\nis used. Text that a spreadsheet would run as a formula is prefixed with ', whichever server sends it.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.",
+      "The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. CSV is RFC 4180 in UTF-8 with a header, and has the platform's columns unless\n--columns is used. Text that a spreadsheet would run as a formula is prefixed with ', whichever platform it comes from.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.",
     refuses: {
       quiet: 'Print ids with: learnctl users list --role learner --all -q',
       limit:
@@ -98,7 +98,7 @@ export const commands: readonly Command[] = [
         kind: 'text',
         placeholder: 'path',
         summary:
-          'File to write, left as it was if the export fails; a new one is readable by you alone (default -, standard output)',
+          'File to write (default -, standard output); unchanged if the export fails, and created for you alone (mode 0600)',
       },
       { name: 'force', kind: 'switch', summary: 'Overwrite an existing file' },
     ],
@@ -204,7 +204,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
       `${platformName(session.target())} does not provide a learner summary`,
       {
         why: [`The response to ${operation.method} ${operation.path} contains no summary`],
-        hint: 'Export the rows instead: learnctl analytics export',
+        hint: 'Use the export instead: learnctl analytics export',
       },
     )
   }

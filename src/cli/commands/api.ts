@@ -34,7 +34,7 @@ export const command: Command = {
     {
       name: 'include',
       kind: 'switch',
-      summary: 'Also print the status and headers, those of errors with their body',
+      summary: 'Also print the status and headers, and the body of an error',
     },
   ],
   refuses: { limit: 'Use --query limit=<number>', all: 'Use --paginate' },

@@ -39,7 +39,7 @@ const oauthFlags: readonly Flag[] = [
   {
     name: 'client-auth',
     kind: 'text',
-    placeholder: 'way',
+    placeholder: 'method',
     choices: ['basic', 'post', 'none'],
     summary: 'How to send the client secret (default what the platform accepts)',
   },

@@ -54,7 +54,7 @@ export const commands: readonly Command[] = [
       // What another platform answers may have another shape.
       const { expiresAt } = answer as Partial<NewKey>
       if (flags['expires-at'] !== undefined || typeof expiresAt !== 'string') return null
-      return `The key expires on ${expiresAt.slice(0, 10)}; use --expires-at to choose another day, or never`
+      return `The key expires on ${expiresAt.slice(0, 10)}; use --expires-at to set another time, or never`
     },
     ifLost: 'revoke the key and create another',
     examples: [

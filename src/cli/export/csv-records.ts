@@ -41,7 +41,7 @@ export async function* keptRecords(
     }
     rest = text.slice(from)
     if (rest.length > maximumRecordBytes) {
-      throw new CommandError('invalid_row', 'failure', 'The platform sent a CSV record without an end')
+      throw new CommandError('invalid_row', 'failure', 'The platform sent a CSV record that does not end')
     }
     if (out !== '') yield Buffer.from(out, 'latin1')
   }

@@ -41,7 +41,7 @@ export async function assertFiltered(
       'failure',
       `${host} ignored ${ignored.join(', ')} in its summary`,
       {
-        hint: 'Export the rows, which are filtered here: learnctl analytics export',
+        hint: 'Use the export, which filters the rows itself: learnctl analytics export',
       },
     )
   }

@@ -29,7 +29,7 @@ export async function withPlainDates<Result>(
     const text = `${error.message} ${JSON.stringify(error.problem)}`
     if (![400, 422].includes(error.status) || widened.length === 0 || !isAboutDates(text)) throw error
     await output.note(
-      `${platformName(target)} requires two plain dates; asking for ${dates.start_date} to ${dates.end_date}`,
+      `${platformName(target)} requires a start and an end date; retrying with ${dates.start_date} to ${dates.end_date}`,
     )
     return ask({ ...query, ...dates }, widened)
   }

@@ -56,7 +56,7 @@ function assertFound(columns: readonly Column[], sample: readonly unknown[]): vo
   const missing =
     sample.length === 0 ? undefined : columns.find((column) => pathFound(column, sample) === null)
   if (!missing) return
-  throw new UsageError(`The platform sends no column ${JSON.stringify(missing.label)}`, {
+  throw new UsageError(`The platform does not send column ${JSON.stringify(missing.label)}`, {
     code: 'missing_column',
     why: [`Columns: ${[...new Set(sample.flatMap(pathsIn))].join(', ')}`],
   })

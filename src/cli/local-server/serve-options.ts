@@ -46,8 +46,7 @@ export const serveFlags: readonly Flag[] = [
     name: 'trusted-proxy',
     kind: 'words',
     placeholder: 'address,…',
-    summary:
-      'Proxies, such as 10.0.0.0/8, whose Forwarded and X-Forwarded-For name the client (default none)',
+    summary: 'Proxies to trust for Forwarded and X-Forwarded-For, such as 10.0.0.0/8 (default none)',
   },
   {
     name: 'cors-origin',

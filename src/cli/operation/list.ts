@@ -47,7 +47,7 @@ export async function printList(
     await output.list(missing ? missing.watch(pages) : pages, shape)
     await filter?.note()
     const absent = missing?.names() ?? []
-    if (absent.length > 0) await output.note(`The platform sends no ${absent.join(', ')}`)
+    if (absent.length > 0) await output.note(`The platform does not send ${absent.join(', ')}`)
     await order?.tell(cut)
   })
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)

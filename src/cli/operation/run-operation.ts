@@ -76,7 +76,7 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
   const result = await caller.call(operation, settled)
   const { data, replayed } = result
   if (result.fromList) {
-    await output.note(`The platform does not support ${operation.id}; showing the entry in its list`)
+    await output.note(`The platform does not support ${operation.id}; showing the entry from its list`)
   }
   if (replayed && secret !== undefined) {
     await output.note(
@@ -109,7 +109,7 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
     await output.note(`The response has no id; find it with: learnctl ${noun} list`)
   } else if (!answered && !told && !settings.quiet.value) {
     const made = operation.method === 'POST' && id !== null ? `; its id is ${visible(id)}` : ''
-    await output.note(`The response has no record${made}`)
+    await output.note(`The response does not contain the record${made}`)
   }
   if (compared) await tellCompared(context, compared, call, given)
   // The record says it itself.

@@ -73,7 +73,10 @@ export async function shownThings(
 /** How platforms say that they have no such thing, or no such operation. */
 const refusals = [400, 404, 405, 422, 501]
 
-const nothingShown: Promise<Shown> = Promise.resolve({ kind: 'hidden', why: 'No operation shows it' })
+const nothingShown: Promise<Shown> = Promise.resolve({
+  kind: 'hidden',
+  why: 'It has no operation that shows it',
+})
 
 async function look(caller: Caller, shows: Operation, input: AnyInput): Promise<Shown> {
   try {

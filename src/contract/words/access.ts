@@ -9,12 +9,12 @@ export const keyInputWords = {
 } satisfies Words
 
 export const keyWords = {
-  '': 'An API key, without its text',
+  '': 'An API key, without the key itself',
   id: 'Id of the key, key_…',
   userId: 'Id of the owner: the key acts as this user',
   name: keyInputWords.name,
-  prefix: 'How the key begins',
-  last4: 'How the key ends',
+  prefix: 'First characters of the key',
+  last4: 'Last characters of the key',
   scopes: keyInputWords.scopes,
   expiresAt: 'When the key expires; null for never',
   createdAt: 'When the key was created',
@@ -24,7 +24,7 @@ export const keyWords = {
 
 export const newKeyWords = {
   ...keyWords,
-  '': 'A new API key, with its text',
+  '': 'A new API key, with the key itself',
   key: 'The API key. Shown only once: null in a replayed response',
 } satisfies Words
 

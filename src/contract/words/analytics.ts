@@ -13,7 +13,7 @@ export const learnerRowWords = {
   enrollmentStatus: 'Status of the enrolment',
   enrolledAt: 'When the learner was enrolled',
   progressStatus: 'Status of the progress; not_started without any',
-  completionPercentage: 'How much of the course the learner has done, 0–100',
+  completionPercentage: 'Percentage of the course that is completed, 0–100',
   startedAt: 'When the learner first accessed the course; null before that',
   lastAccessed: 'When the learner last accessed the course; null if never',
   completedAt: 'When the learner first reached the completion threshold; null before that',
@@ -23,7 +23,7 @@ export const learnerRowWords = {
 } satisfies Words
 
 const counts = {
-  enrollments: 'Number of enrolments: learners times their courses',
+  enrollments: 'Number of enrolments',
   notStarted: 'Enrolments without progress, or at 0%',
   inProgress: 'Enrolments in progress',
   completed: 'Enrolments with completed progress',
@@ -48,7 +48,7 @@ export const summaryWords = {
 } satisfies Words
 
 export const periodWords = {
-  '': 'The period that start_date and end_date ask for, as it was read',
+  '': 'The period from start_date to end_date, as interpreted',
   start: 'Start of the period, inclusive; null for no start',
   end: 'End of the period, exclusive; null for no end',
 } satisfies Words

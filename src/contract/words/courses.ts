@@ -6,7 +6,7 @@ const attributes = {
   description: 'What the course is about',
   difficulty: 'Level of the course, from beginner to expert',
   learningObjectives: 'What learners will be able to do after the course',
-  modules: 'Titled parts of the course, which group its lessons',
+  modules: 'Parts of the course, which group its lessons',
   'modules.id': 'Id of the module, assigned by the server; send it back to keep the module',
   'modules.title': 'Title of the module',
   'modules.description': 'What the module is about',
@@ -19,7 +19,7 @@ const attributes = {
   'assessmentCriteria.weights.name': 'Kind of assessment, such as Exam',
   'assessmentCriteria.weights.weight': 'Share of the grade, 0–100',
   adaptiveDifficulty:
-    'How the difficulty follows the scores of a learner; stored for the teaching side, which applies it',
+    'How the difficulty adapts to the scores of a learner; stored here, applied by the system that delivers the course',
   'adaptiveDifficulty.enabled': 'Whether the difficulty adapts',
   'adaptiveDifficulty.minLevel': 'Lowest level; null for no limit',
   'adaptiveDifficulty.maxLevel': 'Highest level; null for no limit',
@@ -31,7 +31,7 @@ const attributes = {
   'progressTracking.completionThreshold': 'Completion percentage at which progress counts as completed',
   tags: 'Keywords to find the course by',
   language: 'Language of the course, as a BCP 47 tag such as en or pt-BR',
-  durationMinutes: 'Time that the course takes, in minutes',
+  durationMinutes: 'Duration of the course, in minutes',
   managedBy: recordWords.managedBy,
   status:
     'draft, published or archived: learners see published courses; an archived course cannot be changed until it is published again',
@@ -56,13 +56,13 @@ export const coursePatchWords = {
 } satisfies Words
 
 export const courseUpdateWords = {
-  '': 'What an update changed, and the course as it is now',
+  '': 'What an update changed, and the updated course',
   id: courseWords.id,
   version: 'Version of the course after the update',
-  previousVersion: 'Version before it; the same where nothing changed',
+  previousVersion: 'Version before the update; the same if nothing changed',
   updatedAt: recordWords.updatedAt,
   modifiedAttributes: 'Names of the attributes that the update changed',
-  course: 'The course as it is now',
+  course: 'The updated course',
 } satisfies Words
 
 export const courseVersionWords = {
@@ -81,6 +81,6 @@ export const courseDiffWords = {
   to: 'Version on the right of the comparison',
   changes: 'One entry for each place that differs; lists differ as a whole',
   'changes.pointer': 'JSON Pointer (RFC 6901) into the attributes, such as /assessmentCriteria/passingScore',
-  'changes.from': 'Value in the version on the left; absent where it has none',
-  'changes.to': 'Value in the version on the right; absent where it has none',
+  'changes.from': 'Value in the version on the left; absent if it has none',
+  'changes.to': 'Value in the version on the right; absent if it has none',
 } satisfies Words

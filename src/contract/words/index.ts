@@ -13,13 +13,13 @@ function page(of: string): record.Words {
 
 /** The words of each component of the OpenAPI document, by its name. */
 export const words: Readonly<Record<string, record.Words>> = {
-  Difficulty: { '': 'Level of a course, from easiest to hardest' },
-  CourseStatus: { '': 'Where a course is in its life: draft → published → archived' },
+  Difficulty: { '': 'Difficulty of a course, from easiest to hardest' },
+  CourseStatus: { '': 'Status of a course: draft, published or archived' },
   LessonStatus: { '': 'Whether learners can see a lesson' },
   Role: { '': 'Role of a user: it limits what their credentials can do' },
   UserStatus: { '': 'Whether a user can sign in' },
-  EnrollmentRole: { '': 'What a user is in a course' },
-  EnrollmentStatus: { '': 'Where an enrolment is in its life' },
+  EnrollmentRole: { '': 'Role of a user in a course' },
+  EnrollmentStatus: { '': 'Status of an enrolment' },
   ProgressStatus: { '': 'Derived from the completion percentage when progress is recorded' },
 
   Course: courses.courseWords,

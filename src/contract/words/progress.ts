@@ -6,7 +6,7 @@ const status = 'not_started at 0, completed from the completion threshold of the
 export const progressInputWords = {
   '': 'The progress of a learner in a course, always as a whole',
   courseId: 'Course: id or ext:<externalId>; responses have the id',
-  completionPercentage: 'How much of the course the learner has done, 0–100; a number, not text',
+  completionPercentage: 'Percentage of the course that is completed, 0–100; a number, not text',
   lastAccessed: 'When the learner last accessed the course (default now)',
 } satisfies Words
 

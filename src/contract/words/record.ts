@@ -15,7 +15,7 @@ export const recordWords = {
 export const pageWords = {
   data: 'The items of this page',
   nextCursor: 'Send it as cursor to get the next page; null on the last page',
-  total: 'Number of items on all pages, where include_total=true asked for it',
+  total: 'Number of items on all pages, if requested with include_total=true',
 } satisfies Words
 
 /** The table with each path below another one, for a schema inside a schema. */
@@ -36,10 +36,10 @@ export const batchWords = {
 export const batchResultWords = {
   '': 'The results of a batch: one for each item, in the same order',
   results: 'One result for each item',
-  'results.index': 'Position of the item in the request, from 0',
+  'results.index': 'Index of the item in the request, from 0',
   'results.status': 'Status of the item: 201 created, 200 updated or unchanged, otherwise the error status',
-  'results.id': 'Id of the record; absent where there is none',
-  'results.code': 'unchanged, skipped, or the error code; absent where the item was created or updated',
+  'results.id': 'Id of the record; absent if there is none',
+  'results.code': 'unchanged, skipped, or the error code; absent if the item was created or updated',
   'results.detail': 'What went wrong, as a sentence',
   'results.errors': 'All problems of the item',
   'results.errors.pointer': 'JSON Pointer to the field (RFC 6901) in the item, such as #/email',
@@ -57,16 +57,16 @@ export const problemWords = {
   instance: 'Path of the request',
   code: 'Error code, for programs',
   requestId: 'Id of the request, as in X-Request-Id and in the server log',
-  id: 'With duplicate and enrollment_inactive: id of the record in the way, where the caller may see it',
+  id: 'With duplicate and enrollment_inactive: id of the conflicting record, if the caller can see it',
   existingStatus: 'With duplicate: status of that record',
   current: 'With stale_progress: the progress that is stored',
   version: 'With precondition_failed: the current version',
   scope: 'With insufficient_scope: the scope that is required',
   from: 'With invalid_transition: the current status',
-  to: 'With invalid_transition: the status that was asked for',
-  allowed: 'With invalid_transition: the statuses that are possible',
+  to: 'With invalid_transition: the requested status',
+  allowed: 'With invalid_transition: the allowed statuses',
   errors: 'The problems found in the request, at most 100',
-  moreErrors: 'Number of problems besides those in errors; absent where there are none',
+  moreErrors: 'Number of further problems; absent if there are none',
   'errors.pointer': 'JSON Pointer to the field of the body (RFC 6901), such as #/title',
   'errors.parameter': 'Name of the query parameter or header',
   'errors.code': 'Code of the problem, for programs',

@@ -39,7 +39,7 @@ export function KeyForm({ signedIn, form, fault }: FilledIn) {
       <Field
         name="expiresAt"
         label={labels.expiresAt}
-        hint="Valid through this day (UTC)"
+        hint="Last day on which the key works (UTC)"
         fault={fault}
         type="date"
         value={dayIn(form) ?? usualDay(signedIn.request.now)}
@@ -48,7 +48,7 @@ export function KeyForm({ signedIn, form, fault }: FilledIn) {
         <input type="checkbox" name="never" value="true" checked={form.get('never') === 'true'} />
         <span>
           <strong>Never expires</strong>
-          <small>Whoever finds the key can use it until you revoke it</small>
+          <small>Anyone who finds the key can use it until you revoke it</small>
         </span>
       </label>
       <div class="actions">

@@ -17,7 +17,7 @@ export function requireContent(path: string): void {
   // SQLite says no more than that it could not open the file.
   accessSync(path, constants.R_OK | constants.W_OK)
   if (file.size === 0) {
-    throw new DatabaseError(path, 'is empty, so it is not an academy', { hint: restore })
+    throw new DatabaseError(path, 'is an empty file, not an academy', { hint: restore })
   }
   const [log, memory] = [`${path}-wal`, `${path}-shm`]
   // At a clean end SQLite removes the shared memory first, and then the log (SQLite, WAL-mode File Format §1). Another
@@ -38,8 +38,8 @@ export function requireTables(database: Database, path: string): void {
 }
 
 function lostLog(path: string, why: string): DatabaseError {
-  return new DatabaseError(path, `is incomplete: ${why}, which held its latest changes`, {
-    hint: `Copy ${basename(path)}-wal from where it was copied from, or restore a backup`,
+  return new DatabaseError(path, `is incomplete: ${why}, which holds its latest changes`, {
+    hint: `Copy ${basename(path)}-wal from the original folder, or restore a backup`,
   })
 }
 

@@ -26,7 +26,7 @@ export class Preconditions {
     this.#checked = true
     if (!this.#ifMatch && !this.#ifNoneMatch) return
     const tag = version > 0 ? `"${version}"` : null
-    const is = tag ? `The current version is ${version}` : 'There is no current version'
+    const is = tag ? `The current version is ${version}` : 'The resource does not exist'
     const more = tag ? { headers: { etag: tag }, members: { version } } : {}
     if (this.#ifMatch && !hasStrong(this.#ifMatch, tag)) {
       const why = this.#ifMatch.tags.some(({ weak }) => weak) ? '; weak tags (W/) never match' : ''
@@ -43,7 +43,7 @@ export class Preconditions {
   requireChecked(): void {
     const asked = this.#ifMatch?.any === false ? this.#ifMatch : null
     if (!asked || this.#checked) return
-    const detail = `If-Match requires ${asked.text}, but what this changes has no version.`
+    const detail = `If-Match requires ${asked.text}, but this resource has no version.`
     throw new ProblemError('precondition_failed', detail)
   }
 

@@ -38,7 +38,7 @@ export function relayedBody(source: Source, { idleMs, totalMs }: BodyLimits): Re
 
   const idle = setTimeout(() => {
     if (asked) idle.refresh()
-    else cut(`The client took nothing of the response for ${idleMs / 1000} s.`)
+    else cut(`The client read nothing of the response for ${idleMs / 1000} s.`)
   }, idleMs).unref()
   const late = setTimeout(
     () => cut(`The client took longer than ${totalMs / 1000} s for the response.`),

@@ -15,10 +15,10 @@ export function promptsOf(query: URLSearchParams): readonly Prompt[] {
   const given = parameter(query, 'prompt')?.split(' ') ?? []
   const known = promptValues.filter((value) => given.includes(value))
   if (known.length !== new Set(given).size) {
-    throw new OAuthError('invalid_request', `The prompt must be ${promptValues.join(', ')}.`)
+    throw new OAuthError('invalid_request', `The prompt must be one or more of ${promptValues.join(', ')}.`)
   }
   if (known.includes('none') && known.length > 1) {
-    throw new OAuthError('invalid_request', 'The prompt none must be the only one.')
+    throw new OAuthError('invalid_request', 'The prompt none cannot be combined with others.')
   }
   return known
 }

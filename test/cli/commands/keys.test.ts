@@ -42,7 +42,7 @@ describe('create', () => {
   })
 
   test('says when a key expires for which no time was given', async ({ local }) => {
-    const note = 'note: The key expires on 2027-03-01; use --expires-at to choose another day, or never\n'
+    const note = 'note: The key expires on 2027-03-01; use --expires-at to set another time, or never\n'
     for (const flags of ['', '--columns key']) {
       expect((await local.run(`keys create --name ci ${flags}`)).stderr).toBe(note)
     }

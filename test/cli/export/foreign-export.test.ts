@@ -94,7 +94,7 @@ describe('the records of a CSV from elsewhere that stay', () => {
     const text = `course_id,name\n7,"${'x'.repeat(1024 * 1024 + 1)}`
     expect(await run(sending(text), 'analytics export --course 7')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('error: The platform sent a CSV record without an end\n'),
+      stderr: expect.stringContaining('error: The platform sent a CSV record that does not end\n'),
     })
   })
 })
@@ -139,7 +139,7 @@ describe('a column', () => {
     const ran = await run(railsPlatform(), `analytics export --columns email,gradePercent --file ${file}`)
     expect(ran).toMatchObject({ code: 2, stdout: '' })
     expect(ran.stderr).toMatch(
-      /^error: The platform sends no column "gradePercent"\n {2}Columns: learner_id, .*\n/,
+      /^error: The platform does not send column "gradePercent"\n {2}Columns: learner_id, .*\n/,
     )
     expect(existsSync(file)).toBe(false)
   })
@@ -168,7 +168,7 @@ describe('a platform that takes plain dates, and both of them', () => {
       stdout: 'email,lastAccessed\r\nlearner1@school.example,2026-02-22T10:00:00Z\r\n',
     })
     expect(stderr).toBe(
-      'note: rails.example requires two plain dates; asking for 2026-02-21 to 2026-03-02\nExported 1 row\n',
+      'note: rails.example requires a start and an end date; retrying with 2026-02-21 to 2026-03-02\nExported 1 row\n',
     )
     expect(queriesOf(platform).at(-1)).toMatchObject({ start_date: '2026-02-21', end_date: '2026-03-02' })
   })
@@ -176,7 +176,7 @@ describe('a platform that takes plain dates, and both of them', () => {
   test('gets them also where no period was asked for', async ({ run }) => {
     const { code, stderr } = await run(strictAboutDates(), 'analytics export')
     expect(code).toBe(0)
-    expect(stderr).toContain('asking for 1970-01-01 to 2026-03-02\nExported 3 rows\n')
+    expect(stderr).toContain('retrying with 1970-01-01 to 2026-03-02\nExported 3 rows\n')
   })
 
   test('is asked no third time', async ({ run }) => {

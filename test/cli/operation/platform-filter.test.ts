@@ -50,7 +50,7 @@ test('a list goes on over pages until enough of its rows are in the filter', asy
 
 test('a chosen column that a platform does not send is said to be missing', async ({ run }) => {
   const { code, stderr } = await run(railsPlatform(), 'courses list --columns id,title,externalId,tags')
-  expect({ code, stderr }).toEqual({ code: 0, stderr: 'note: The platform sends no externalId, tags\n' })
+  expect({ code, stderr }).toEqual({ code: 0, stderr: 'note: The platform does not send externalId, tags\n' })
   const none = railsPlatform({ courses: 0 })
   expect((await run(none, 'courses list --columns externalId')).stderr).toBe('')
 })

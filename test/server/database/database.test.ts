@@ -139,7 +139,7 @@ test('a file without a byte is no new academy: it is refused, and left as it is'
   const path = join(directory, 'academy.db')
   writeFileSync(path, '')
   writeFileSync(`${path}-wal`, 'what was written')
-  expect(refusalOf(path)).toBe('is empty, so it is not an academy')
+  expect(refusalOf(path)).toBe('is an empty file, not an academy')
   expect(statSync(path).size).toBe(0)
   // SQLite removes the log of a file without a byte.
   expect(readFileSync(`${path}-wal`, 'utf8')).toBe('what was written')
@@ -154,7 +154,7 @@ test('a database that lost its -wal file before anything reached the file itself
   copyFileSync(path, join(directory, 'copy.db'))
   older.close()
   expect(refusalOf(join(directory, 'copy.db'))).toBe(
-    'is incomplete: it has no tables, and copy.db-wal is missing, which held its latest changes',
+    'is incomplete: it has no tables, and copy.db-wal is missing, which holds its latest changes',
   )
 })
 
@@ -173,7 +173,7 @@ test('an academy whose -wal file was taken away is refused until it is back', ({
   const copy = join(directory, 'copy.db')
   for (const suffix of ['', '-shm']) copyFileSync(path + suffix, copy + suffix)
   expect(refusalOf(copy)).toBe(
-    'is incomplete: copy.db-shm is there, but copy.db-wal is missing, which held its latest changes',
+    'is incomplete: copy.db-shm is there, but copy.db-wal is missing, which holds its latest changes',
   )
   copyFileSync(`${path}-wal`, `${copy}-wal`)
   const whole = openAcademyFile(copy, now).database

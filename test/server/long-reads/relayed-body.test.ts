@@ -54,7 +54,7 @@ test('what breaks is thrown after what had come', async () => {
 })
 
 test.for([
-  [{ idleMs: 2, totalMs: 60_000 }, 'The client took nothing of the response for 0.002 s.'],
+  [{ idleMs: 2, totalMs: 60_000 }, 'The client read nothing of the response for 0.002 s.'],
   [{ idleMs: 60_000, totalMs: 2 }, 'The client took longer than 0.002 s for the response.'],
 ] as const)(
   'a reader that is too slow is left (%o), and does not take a part for the whole',
