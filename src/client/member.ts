@@ -44,6 +44,8 @@ export function placeOf(thing: unknown, field: string, noun?: string): readonly 
 
 /** The value of a field in a thing that a platform sent, wherever `placeOf` finds it; undefined where it does not. */
 export function memberOf(thing: unknown, field: string, noun?: string): unknown {
+  // Most have it under its own name, and it is read once for each cell.
+  if (isJsonObject(thing) && Object.hasOwn(thing, field) && field !== 'id') return thing[field]
   return placeOf(thing, field, noun)?.reduce(
     (value: unknown, step) => (isJsonObject(value) ? value[step] : undefined),
     thing,
@@ -55,18 +57,27 @@ export function memberOf(thing: unknown, field: string, noun?: string): unknown 
  * `{"message": "created", "course": {"id": 5}}`. Null where it has none.
  */
 export function idOf(thing: unknown, noun: string, field = 'id'): string | null {
-  const inside = isJsonObject(thing) ? [...wordsOf(noun), 'data'].map((name) => memberOf(thing, name)) : []
-  for (const each of [thing, ...inside]) {
-    const id = memberOf(each, field, noun)
-    if (isIdentifier(id)) return String(id)
+  const own = memberOf(thing, field, noun)
+  if (isIdentifier(own) || !isJsonObject(thing)) return isIdentifier(own) ? String(own) : null
+  for (const name of [...wordsOf(noun), 'data']) {
+    const inner = memberOf(memberOf(thing, name), field, noun)
+    if (isIdentifier(inner)) return String(inner)
   }
   return null
 }
 
 /** A name without case and separators: `created_at`, `createdAt` and `CreatedAt` are one. */
 export function bareName(name: string): string {
-  return name.replace(/[_\-\s]/g, '').toLowerCase()
+  const known = bareNames.get(name)
+  if (known !== undefined) return known
+  const bare = name.replace(/[_\-\s]/g, '').toLowerCase()
+  if (bareNames.size < maximumBareNames) bareNames.set(name, bare)
+  return bare
 }
+
+/** Every row of a list has the same names. */
+const bareNames = new Map<string, string>()
+const maximumBareNames = 10_000
 
 function placeInside(thing: JsonObject, head: string, rest: string, noun?: string): readonly string[] | null {
   const outer = placeOf(thing, head, noun)

@@ -6,17 +6,15 @@ export class JsonLimitError extends Error {
   override readonly name = 'JsonLimitError'
 }
 
-// Each needs as many digits as the smallest integer that a double cannot hold, or the exponent of an infinite one.
-const inexact = /(?:^|[[:,\s])-?(?:\d{16}|[\d.]+[eE]\+?\d{3})/
-
 /**
  * The value of a JSON text. Integers that a number cannot hold exactly are a bigint: rounded, an id would be that of
  * another thing. Throws SyntaxError, and JsonLimitError on text that nests too deeply or has a number beyond 1.8e308.
  */
 export function parseJson(text: string): unknown {
-  if (isTooDeep(text)) throw new JsonLimitError(`it is nested more than ${deepest} levels deep`)
+  const { tooDeep, inexact } = looked(text)
+  if (tooDeep) throw new JsonLimitError(`it is nested more than ${deepest} levels deep`)
   // The source of a value (ECMAScript 2026) takes five times as long, which few texts need.
-  return inexact.test(text) ? withSources.parse(text, exact) : JSON.parse(text)
+  return inexact ? withSources.parse(text, exact) : JSON.parse(text)
 }
 
 /** The same; null for what is no JSON, or more than can be read. */
@@ -63,20 +61,36 @@ function exact(_: string, value: unknown, { source = '' }: { source?: string }):
 
 const quote = 0x22
 const backslash = 0x5c
+/** The smallest integer that a double cannot hold has so many digits. */
+const inexactDigits = 16
 
-function isTooDeep(text: string): boolean {
+/**
+ * What a JSON text has outside of its strings: more nesting than is read, and numbers that a double may not hold, which
+ * are long integers and any with an exponent.
+ */
+function looked(text: string): { readonly tooDeep: boolean; readonly inexact: boolean } {
   let depth = 0
+  let digits = 0
+  let inexact = false
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)
+    if (code >= 0x30 && code <= 0x39) {
+      digits += 1
+      if (digits === inexactDigits) inexact = true
+      continue
+    }
     if (code === quote) {
       at = endOfString(text, at)
-      if (at < 0) return false
+      if (at < 0) break
     } else if (code === 0x7b || code === 0x5b) {
       depth += 1
-      if (depth > deepest) return true
+      if (depth > deepest) return { tooDeep: true, inexact }
     } else if (code === 0x7d || code === 0x5d) depth -= 1
+    else if ((code | 0x20) === 0x65 && digits !== 0) inexact = true
+    // Those of a fraction are rounded by every reader.
+    digits = code === 0x2e ? -text.length : 0
   }
-  return false
+  return { tooDeep: false, inexact }
 }
 
 /** Where a string ends that begins at `start`; -1 where it does not. */
