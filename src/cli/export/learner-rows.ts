@@ -1,6 +1,7 @@
 import { isStrict } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import type { FilterCheck } from '../../client/filter-check.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
@@ -12,38 +13,53 @@ export type Learners = typeof analytics.learners
 /** Which learners. */
 export type LearnersQuery = Omit<QueryInput<Learners>, 'format'>
 
+/** What a stream of rows calls itself; anything else is a document, or no JSON at all. */
+const lineTypes = /\b(x-)?(ndjson|jsonl|json-?lines|jsonlines|stream\+json)\b/i
+
 /** Which rows are asked for. */
 interface Asked {
   readonly operation: Learners
   readonly query: LearnersQuery
   /** Keeps to the filters of the query; null where there is nothing to keep to. */
   readonly filter: PlatformFilter | null
+  /** True for a platform elsewhere. */
+  readonly remote: boolean
 }
 
 /** All rows, each as JSON text, in batches: from a stream where the platform has one, else page by page. */
 export async function rowTexts(
   caller: Caller,
-  { operation, query, filter }: Asked,
+  { operation, query, filter, remote }: Asked,
   signal: AbortSignal,
 ): Promise<AsyncIterable<readonly string[]>> {
-  const handling = filter ? ('strict' as const) : undefined
+  const handling = remote ? ('strict' as const) : undefined
   const type = 'application/x-ndjson'
   const { ApiError, ProtocolError } = await import('../../client/errors.ts')
   try {
     const input = { query: { ...query, format: 'ndjson' }, handling, signal } as const
-    const { body, headers } = await caller.open(operation, input, { accept: type })
+    const reply = await caller.open(operation, input, { accept: type })
+    const { body, headers } = reply
+    const strict = !remote || isStrict(headers)
+    if (!strict && !lineTypes.test(headers['content-type'] ?? '')) {
+      const { leave } = await import('../../client/decode.ts')
+      await leave(reply)
+      return paged()
+    }
     const { assertWhole } = await import('../../client/incomplete.ts')
     const lines = wholeLines(body ?? [], (rows) =>
       assertWhole(caller.request(operation, input), headers, rows),
     )
-    const check = isStrict(headers) ? null : ((await filter?.check()) ?? null)
-    return check ? admittedLines(lines, check) : lines
+    return strict ? lines : admittedLines(lines, (await filter?.check()) ?? null)
   } catch (error) {
     // The published interface names csv alone: a platform that does not know ndjson gives its rows in JSON.
     const unknown =
       (error instanceof ApiError && !error.coded && [400, 406, 415, 422].includes(error.status)) ||
       (error instanceof ProtocolError && error.code === 'unexpected_type')
     if (!unknown) throw error
+    return paged()
+  }
+
+  function paged(): AsyncIterable<readonly string[]> {
     const pages = caller.pages(operation, { query, handling, signal })
     return pagedTexts(filter ? filter.pages(pages) : pages)
   }
@@ -92,11 +108,19 @@ function isJson(text: string): boolean {
   }
 }
 
+/** The rows of a platform that does not say what it obeys: each is an object, and one that was asked for. */
 async function* admittedLines(
   batches: AsyncIterable<readonly string[]>,
-  { admits }: FilterCheck,
+  check: FilterCheck | null,
 ): AsyncGenerator<string[]> {
-  for await (const lines of batches) yield lines.filter((line) => admits(parsedRow(line)))
+  for await (const lines of batches) {
+    yield lines.filter((line) => {
+      if (line.trim() === '') return false
+      const row = parsedRow(line)
+      if (!isJsonObject(row)) throw invalidRow()
+      return check?.admits(row) ?? true
+    })
+  }
 }
 
 async function* pagedTexts(
@@ -110,6 +134,10 @@ export function parsedRow(text: string): unknown {
   try {
     return parseJson(text)
   } catch (cause) {
-    throw new CommandError('invalid_row', 'failure', 'The platform sent a row that is not JSON', { cause })
+    throw invalidRow(cause)
   }
+}
+
+function invalidRow(cause?: unknown): CommandError {
+  return new CommandError('invalid_row', 'failure', 'The platform sent a row that is not JSON', { cause })
 }

@@ -235,3 +235,40 @@ test('an academy elsewhere exports its own bytes, with one request and without a
   const { text } = await admin.get(`${analytics}?format=csv`)
   expect(readFileSync(join(remote.cwd, 'out.csv'), 'utf8')).toBe(text)
 })
+
+describe('a platform that sends something else than rows of JSON', () => {
+  const rows = '[{"learnerId":"1"},{"learnerId":"2"}]'
+  const answering = (type: string, body: string) => {
+    const platform = expressPlatform()
+    platform.intercept(({ path }) =>
+      path === analytics ? { status: 200, headers: { 'content-type': type }, body } : undefined,
+    )
+    return platform
+  }
+
+  test.for(['-o json', '-o jsonl', '-o yaml', '--columns learnerId'])(
+    'exports none of it: %s',
+    async (format, { run }) => {
+      const lines = 'L1;2;7\nL2;3;14\n'
+      for (const type of ['application/octet-stream', 'text/plain', 'application/x-ndjson']) {
+        const { code, stdout, stderr } = await run(answering(type, lines), `analytics export ${format}`)
+        expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+        expect(stderr).toMatch(/ is not (valid )?JSON/)
+      }
+    },
+  )
+
+  test('exports the rows of a document that is not called JSON', async ({ run }) => {
+    for (const body of [rows, `{"data":${rows}}`, `\n${JSON.stringify(JSON.parse(rows), null, 2)}`]) {
+      const { code, stdout } = await run(answering('text/plain', body), 'analytics export -o json')
+      expect(code).toBe(0)
+      expect(JSON.parse(stdout)).toEqual(JSON.parse(rows))
+    }
+  })
+
+  test('is told by a line that holds no row', async ({ run }) => {
+    const ran = await run(answering('application/x-ndjson', `${rows}\n`), 'analytics export -o jsonl')
+    expect(ran).toMatchObject({ code: 1, stdout: '' })
+    expect(ran.stderr).toContain('The platform sent a row that is not JSON')
+  })
+})
