@@ -67,7 +67,7 @@ export function hintsIn(around: readonly JsonObject[], headers: HttpHeaders): Pa
     find(names, read)?.value ?? null
   const spring = said.has('totalpages') ? find(['number'], countOf) : null
   const page = find(pageNumbers, countOf) ?? spring
-  const offset = find(['offset', 'skip'], countOf)
+  const offset = find(['offset', 'skip', 'start', 'startat'], countOf)
   const end = valueIn(ends, flagOf)
 
   return {

@@ -57,6 +57,7 @@ async function script(...answers: (object | Response)[]) {
 }
 
 test.each([
+  ['an old script', { courses: items(0, 2), total: '4', start: '0', limit: '2' }, '?start=2'],
   ['Spring', { content: items(0, 2), totalElements: 4, totalPages: 2, number: 0, last: false }, '?page=1'],
   [
     'HAL',
