@@ -119,6 +119,6 @@ test('an id that stands beside the record is told', async ({ run }) => {
   expect(await run(located, 'courses create --title Sea -o json')).toEqual({
     code: 0,
     stdout: 'null\n',
-    stderr: 'note: The response has no record; its id is 1001\n',
+    stderr: 'note: The response does not contain the record; its id is 1001\n',
   })
 })
