@@ -18,12 +18,15 @@ interface Transactions {
 
 const busy = 5
 const longestDelayMs = 50
+/** Long enough for dozens of writes, and no longer than anybody notices. */
+const longestTurnMs = 20
 /** As many as a server has connections: what waits is held in memory. */
 const mostWaiting = 500
 
 /**
  * Writes that come in the same turn of the event loop share one transaction, each on a savepoint of its own: one
- * that throws undoes itself alone. Nobody is answered before the commit; where that fails, all are refused.
+ * that throws undoes itself alone. Nobody is answered before the commit; where that fails, all are refused. What has
+ * not begun after 20 ms is left to the next turn: many large writes at once do not hold up everybody else.
  *
  * Where another program holds the write lock they try again after short growing delays, in which the event loop goes
  * on; after `waitMs` each is refused with the database's own SQLITE_BUSY.
@@ -42,9 +45,11 @@ export function groupCommit(
     try {
       const settle = database.transaction(() => {
         begun = true
-        return jobs.map(({ run }) => run(jobs.length === 1))
+        return runFor(longestTurnMs, jobs)
       })
       delayMs = 0
+      waiting = jobs.slice(settle.length)
+      if (waiting.length > 0) setImmediate(commit)
       for (const answer of settle) answer()
     } catch (error) {
       if (!begun && isBusy(error)) {
@@ -88,6 +93,17 @@ export function groupCommit(
         },
       })
     })
+}
+
+/** Runs as many of these as begin in this time, and at least one. */
+function runFor(limitMs: number, jobs: readonly Job[]): (() => void)[] {
+  const endMs = performance.now() + limitMs
+  const done: (() => void)[] = []
+  for (const { run } of jobs) {
+    done.push(run(jobs.length === 1))
+    if (performance.now() >= endMs) break
+  }
+  return done
 }
 
 /** SQLITE_BUSY, whatever its extension (SQLite, Result and Error Codes). */

@@ -253,6 +253,26 @@ test('writes of one turn share a commit; one that throws undoes itself alone', a
   database.close()
 })
 
+test('writes that take long leave turns to everybody else, and none is left undone', async ({
+  directory,
+}) => {
+  const { database } = openAcademyFile(join(directory, 'academy.db'), now)
+  const told: string[] = []
+  const slow = async (name: string) => {
+    await database.write(() => {
+      const endMs = performance.now() + 25
+      while (performance.now() < endMs);
+      database.run(sql`insert into settings (name, value) values (${name}, '')`)
+      told.push(`${name} is done`)
+    })
+    told.push(`${name} is answered`)
+  }
+  await Promise.all([slow('a'), slow('b')])
+  expect(told).toEqual(['a is done', 'a is answered', 'b is done', 'b is answered'])
+  expect(database.all(sql`select name from settings where value = ''`)).toHaveLength(2)
+  database.close()
+})
+
 test('a reader sees one state of the data for as long as it reads', ({ directory }) => {
   const { database } = openAcademyFile(join(directory, 'academy.db'), now)
   for (const name of ['a', 'b', 'c'])
