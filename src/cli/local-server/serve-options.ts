@@ -90,11 +90,10 @@ export function serveOptions({ flags }: Given, { insecureHttp }: Pick<Settings, 
     throw new UsageError(`--rate-limit must be a whole number, 0 or more, not ${perMinute}`)
   }
   const publicUrl = flags['public-url'] === undefined ? undefined : String(flags['public-url'])
-  if (
-    publicUrl !== undefined &&
-    !/^https?:$/.test(URL.canParse(publicUrl) ? new URL(publicUrl).protocol : '')
-  ) {
-    throw new UsageError(`--public-url must be an http or https URL, not ${JSON.stringify(publicUrl)}`)
+  if (publicUrl !== undefined && !isPublicUrl(publicUrl)) {
+    throw new UsageError(
+      `--public-url must be an http or https URL without a user name, query or fragment, not ${JSON.stringify(publicUrl)}`,
+    )
   }
   const corsOrigins = words(flags['cors-origin'])
   const odd = corsOrigins.find((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin)
@@ -126,6 +125,13 @@ export function serveOptions({ flags }: Given, { insecureHttp }: Pick<Settings, 
 
 function words(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : []
+}
+
+/** What links and the issuer (RFC 8414 §2) begin with; a password in it would be in every one of them. */
+function isPublicUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && username === '' && password === '' && !/[?#]/.test(text)
 }
 
 function isLoopbackHost(host: string): boolean {
