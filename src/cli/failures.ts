@@ -120,6 +120,7 @@ const exitOfStatus: Readonly<Record<number, ExitName>> = {
   415: 'usage',
   422: 'usage',
   429: 'unavailable',
+  431: 'usage',
   503: 'unavailable',
 }
 

@@ -1,5 +1,5 @@
 /** Values in values, further than anything that people or programs mean; what reads them calls itself as often. */
-const deepest = 200
+export const deepest = 200
 
 /** JSON that is too much to be read, though it may be well-formed; the message is the reason alone. */
 export class JsonLimitError extends Error {

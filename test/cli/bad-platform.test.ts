@@ -86,7 +86,9 @@ describe('a platform that', () => {
     expectClearError(
       await platform.run(line),
       1,
-      /is a web page, not JSON; is http:\S+ the URL of the API\?\n$/,
+      line.includes('create')
+        ? /is a web page, not JSON; .+\n {2}It may have succeeded\n {2}hint: Check before you retry: learnctl courses list\n$/
+        : /is a web page, not JSON; is http:\S+ the URL of the API\?\n$/,
     )
     expect(platform.requests).toHaveLength(1)
   })

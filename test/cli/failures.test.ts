@@ -58,6 +58,7 @@ const exitOf: Record<number, number> = {
   421: 1,
   422: 2,
   429: 7,
+  431: 2,
   500: 1,
   503: 7,
 }

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../../codec/json-object.ts'
+import { deepest } from '../../codec/json-text.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** The reader takes some seconds and 400 MB for this much; JSON of the same size takes a hundredth of both. */
@@ -24,6 +25,7 @@ export async function parseYaml(text: string, name: string): Promise<unknown> {
   }
   try {
     const value: unknown = document.toJS()
+    if (isDeeper(value, deepest)) throw tooDeep(name)
     return intAsBigInt ? plainIntegers(value) : value
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep(name, error)
@@ -38,8 +40,13 @@ function isOverflow({ message }: Error): boolean {
   return /call stack/.test(message)
 }
 
-function tooDeep(name: string, cause: Error): UsageError {
-  return new UsageError(`Cannot read ${name}: it is nested too deeply`, { cause })
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((member) => isDeeper(member, levels - 1))
+}
+
+function tooDeep(name: string, cause?: Error): UsageError {
+  return new UsageError(`Cannot read ${name}: it is nested more than ${deepest} levels deep`, { cause })
 }
 
 /** The same value with the integers as numbers that these hold exactly. */

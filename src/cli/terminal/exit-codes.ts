@@ -7,7 +7,7 @@ export const exitCodes = {
   },
   usage: {
     code: 2,
-    when: 'Wrong flag, argument, choice or input file; 400, 413, 414, 415, 422; input required, but prompts are disabled',
+    when: 'Wrong flag, argument, choice or input file; 400, 413, 414, 415, 422, 431; input required, but prompts are disabled',
   },
   notFound: { code: 3, when: 'Resource not found (404)' },
   auth: { code: 4, when: 'No credential; 401; expired key; failed sign-in; ended session' },

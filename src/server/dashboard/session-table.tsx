@@ -17,8 +17,8 @@ export function SessionTable({
       columns={[
         { name: 'Browser' },
         { name: 'Network' },
-        { name: 'Signed in' },
-        { name: 'Expires' },
+        { name: 'Signed in', look: 'broad' },
+        { name: 'Expires', look: 'broad' },
         { name: 'End', unseen: true },
       ]}
       rows={sessions.map(({ id, browser, place, createdAt, expiresAt, isThis }) => [
