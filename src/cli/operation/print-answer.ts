@@ -1,0 +1,124 @@
+import type { AnyInput, Result } from '../../client/call-input.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
+import { platformName } from '../../config/target.ts'
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { recordAsked } from '../output/asked.ts'
+import type { Shape } from '../output/output.ts'
+import { ExitWith } from '../terminal/errors.ts'
+import { visible } from '../terminal/visible.ts'
+import { answeredId, answeredThing } from './answered-id.ts'
+import type { BoundCall } from './bound-call.ts'
+import type { Rows } from './operation-spec.ts'
+import type { WrittenFields } from './written-fields.ts'
+
+/** A call that was made, its answer, and the form in which that is printed. */
+export interface AnsweredCall {
+  /** The input in the words of the command line. */
+  readonly input: AnyInput
+  /** The same as it was sent. */
+  readonly sent: AnyInput
+  readonly result: Result<unknown>
+  readonly shape: Shape
+  /** The rows that the answer is printed as; undefined for the record itself. */
+  readonly rows: Rows | undefined
+  /** The field of the answer that is shown this once. */
+  readonly secret: string | undefined
+}
+
+/**
+ * Prints what was done, or the record that came, and says what the answer leaves open. Throws ExitWith where the command
+ * has an exit code of its own for the answer, and a CommandError where it shows that something else was written.
+ */
+export async function printAnswer(
+  context: Context,
+  given: Given,
+  call: BoundCall,
+  answered: AnsweredCall,
+): Promise<void> {
+  const { settings, output } = context
+  const { spec, operation } = call
+  const { input, result, shape, secret } = answered
+  const { data, replayed } = result
+  if (result.fromList) {
+    await output.note(`The platform does not support ${operation.id}; showing the entry from its list`)
+  }
+  if (replayed && secret !== undefined) {
+    await output.note(
+      `The response with the ${secret} was lost; ${spec.ifLost ?? 'delete this and create another'}`,
+    )
+  }
+  const written = operation.method !== 'GET' && shape.paths.includes(operation.identifier ?? 'id')
+  const id = written ? answeredId(operation, input, result) : null
+  const compared = await compare(context, operation, answered)
+  // A secret is shown this once, with the record that it is part of.
+  const told = secret === undefined && (operation.response === null || !recordAsked(settings))
+  const done = told ? spec.done : undefined
+  if (done) {
+    const isSet = compared === null || compared.other.length === 0
+    if (isSet) await output.done(done(answeredThing(data, input, id), given))
+    if (!context.io.stdout.isTTY) await printId(context, id)
+  } else if (written && settings.quiet.value) await printId(context, id)
+  else if (operation.response !== null) await printRecord(context, answered)
+
+  const hasRecord = isJsonObject(data) || operation.method === 'GET' || operation.response === null
+  if (written && id === null) {
+    const [noun] = operation.id.split('.')
+    await output.note(`The response has no id; find it with: learnctl ${noun} list`)
+  } else if (!hasRecord && !done && !settings.quiet.value) {
+    const made = operation.method === 'POST' && id !== null ? `; its id is ${visible(id)}` : ''
+    await output.note(`The response does not contain the record${made}`)
+  }
+  if (compared) await tellCompared(context, compared, call, given)
+  // The record says it itself.
+  const silent = replayed || settings.output.value !== 'table' || !isJsonObject(data)
+  const note = silent ? null : spec.notes?.(data, given)
+  if (note) await output.note(note)
+  const exit = spec.exits?.(data)
+  if (exit) throw new ExitWith(exit)
+}
+
+async function printId({ output }: Context, id: string | null): Promise<void> {
+  if (id !== null) await output.text(`${visible(id)}\n`)
+}
+
+async function printRecord(
+  { io, output }: Context,
+  { result: { data, replayed }, rows, shape, secret }: AnsweredCall,
+): Promise<void> {
+  await (rows ? output.list([rows.from(data)], shape) : output.one(data, shape))
+  if (secret !== undefined && !replayed && io.stdout.isTTY) {
+    await output.note(`Save the ${inWords(secret)} now; it is shown only once`)
+  }
+}
+
+/** `clientSecret` as it is said: client secret. */
+function inWords(field: string): string {
+  return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+}
+
+/** What the answer of a platform elsewhere shows of what it was sent: ours keeps that, or refuses it. */
+async function compare(
+  { session }: Context,
+  operation: BoundCall['operation'],
+  { sent, result: { data, requestId } }: AnsweredCall,
+): Promise<WrittenFields | null> {
+  const ours = session.target().kind === 'local' || requestId?.startsWith('req_') === true
+  if (ours || sent.body === undefined) return null
+  return (await import('./written-fields.ts')).writtenFields(operation, sent, data)
+}
+
+/** Says what a write left out: values that are other ones are an error, those that are not shown get a note. */
+async function tellCompared(
+  { session, output }: Context,
+  compared: WrittenFields,
+  call: BoundCall,
+  given: Given,
+): Promise<void> {
+  const { notSetError, typedName } = await import('./written-fields.ts')
+  const host = platformName(session.target())
+  for (const field of compared.unshown) {
+    await output.note(`Cannot check ${typedName(field, call, given)}: ${host} does not show ${field}`)
+  }
+  if (compared.other.length > 0) throw notSetError(host, compared, call, given)
+}
