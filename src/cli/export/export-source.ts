@@ -75,6 +75,10 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
 
   async function* bytes() {
     let source: AsyncIterable<Uint8Array> = reply.body ?? nothing()
+    if (!strict) {
+      const { csvOnly } = await import('./csv-opening.ts')
+      source = csvOnly(source, caller.request(operation, input))
+    }
     if (check)
       source = (await import('./csv-records.ts')).keptRecords(counting(received, source), check.admits)
     if (remote && !raw) source = (await import('./csv-guard.ts')).guardedCsv(source)

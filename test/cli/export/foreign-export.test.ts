@@ -258,6 +258,37 @@ describe('a platform that sends something else than rows of JSON', () => {
     },
   )
 
+  test.for([
+    ['<!doctype html><p>Sign in', 'a web page, not CSV'],
+    ['\uFEFF\n<html><body>Sign in</body></html>', 'a web page, not CSV'],
+    ['{"success":false,"error":"Quota exceeded"}', 'JSON, not CSV'],
+    [rows, 'JSON, not CSV'],
+    [`${rows.slice(0, -1)},`.repeat(20), 'JSON, not CSV'],
+    [Buffer.from('learnerId,name\n1,=cmd()\n', 'utf16le'), 'UTF-16 or binary, not CSV in UTF-8'],
+    ['Fatal error: Uncaught PDOException in /var/www/db.php:3\n', 'a line of text, not CSV'],
+  ] as const)('exports none of it as CSV: %s', async ([body, what], { run }) => {
+    for (const type of ['text/csv', 'application/octet-stream']) {
+      const platform = expressPlatform()
+      platform.intercept(({ path }) =>
+        path === analytics ? { status: 200, headers: { 'content-type': type }, body } : undefined,
+      )
+      expect(await run(platform, 'analytics export')).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `error: The response from express.example to GET ${analytics} is ${what}\n`,
+      })
+    }
+  })
+
+  test('exports CSV of one column, and none at all', async ({ run }) => {
+    for (const body of ['', 'learnerId\n1\n', 'learnerId,name\n', `"<b>",note\n${'x,"[1]"\n'.repeat(99)}`]) {
+      expect(await run(answering('text/csv', body), 'analytics export')).toMatchObject({
+        code: 0,
+        stdout: body,
+      })
+    }
+  })
+
   test('exports the rows of a document that is not called JSON', async ({ run }) => {
     for (const body of [rows, `{"data":${rows}}`, `\n${JSON.stringify(JSON.parse(rows), null, 2)}`]) {
       const { code, stdout } = await run(answering('text/plain', body), 'analytics export -o json')
