@@ -73,7 +73,7 @@ describe('an answer is refused', () => {
   })
 
   test('where it expands a thousandfold, before that fills a disk', async ({ platform }) => {
-    platform.answer(coded('zstd', zstdCompressSync(Buffer.alloc(9 * 1024 * 1024)), 'text/csv'))
+    platform.answer(coded('zstd', zstdCompressSync(Buffer.alloc(9 * 1024 * 1024, 'id,email\n')), 'text/csv'))
     expectClearError(
       await platform.run('analytics export --file rows.csv'),
       1,
