@@ -79,7 +79,8 @@ export function bodyText(reply: HttpResponse, bytes: Uint8Array): string {
 
 /**
  * The JSON value of a success, whatever its fields are called and whatever values they hold; null when
- * there is no body, and where the body of a write's answer is a word such as `OK`. Throws ProtocolError on a web page, on what is not JSON or was cut off, and on too long a body.
+ * there is no body, and where the body of a write's answer is a word such as `OK`. Throws ProtocolError on a web page,
+ * on what is not JSON or was cut off, and on too long a body.
  */
 export async function readJson(
   target: Target,

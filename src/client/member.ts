@@ -57,13 +57,20 @@ export function memberOf(thing: unknown, field: string, noun?: string): unknown 
  * `{"message": "created", "course": {"id": 5}}`. Null where it has none.
  */
 export function idOf(thing: unknown, noun: string, field = 'id'): string | null {
-  const own = memberOf(thing, field, noun)
-  if (isIdentifier(own) || !isJsonObject(thing)) return isIdentifier(own) ? String(own) : null
-  for (const name of [...wordsOf(noun), 'data']) {
-    const inner = memberOf(memberOf(thing, name), field, noun)
-    if (isIdentifier(inner)) return String(inner)
+  for (const each of thingsIn(thing, noun)) {
+    const id = memberOf(each, field, noun)
+    if (isIdentifier(id)) return String(id)
   }
   return null
+}
+
+/** A thing, and those of this noun inside it. */
+export function* thingsIn(thing: unknown, noun: string): Generator<unknown> {
+  yield thing
+  for (const name of [...wordsOf(noun), 'data']) {
+    const inner = memberOf(thing, name)
+    if (inner !== undefined) yield inner
+  }
 }
 
 /** A name without case and separators: `created_at`, `createdAt` and `CreatedAt` are one. */

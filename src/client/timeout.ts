@@ -12,7 +12,8 @@ export interface Timeouts {
 
 /**
  * Carries one request under timeouts: throws TimeoutError, also from the reply's body, and aborts the transport with
- * it; the body is free of any content coding. The reply's body must be read to its end or left by `break`, else the connection stays open.
+ * it; the body is free of any content coding. It must be read to its end or left by `break`, else the connection stays
+ * open.
  */
 export async function exchangeWithin(
   transport: Transport,

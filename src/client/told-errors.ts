@@ -76,7 +76,7 @@ function faultsIn(list: readonly unknown[], depth: number): Fault[] {
     const detail = constraint ?? textIn(item, 1) ?? codeIn(item, 0)
     // Google's details are lists in a list.
     if (detail === null) return faultsOf(item, depth - 1)
-    return [{ ...placeOf(item), code: codeIn(item, 0) ?? 'invalid', detail: clipped(detail) }]
+    return [{ ...placeOf(item), code: codeIn(item, 0) ?? 'invalid', detail }]
   })
 }
 

@@ -1,7 +1,7 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import { isRemark } from '../../client/envelope.ts'
-import { bareName, memberOf } from '../../client/member.ts'
-import { nounOf, wordsOf } from '../../client/nouns.ts'
+import { bareName, memberOf, thingsIn } from '../../client/member.ts'
+import { nounOf } from '../../client/nouns.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
@@ -31,7 +31,7 @@ export function writtenFields(
   const noun = nounOf(operation)
   // What is presumed (`lenient`) may be adjusted.
   const sent = handling === 'lenient' ? [] : leavesOf(body).filter(([field]) => !writeOnly.has(field))
-  const things = [data, ...wordsOf(noun).map((word) => memberOf(data, word))].filter(isThing)
+  const things = [...thingsIn(data, noun)].filter(isThing)
   const verdicts = sent.map(([field, value]) => {
     const shown = things.map((thing) => memberOf(thing, field, noun)).find((each) => each !== undefined)
     return { field, sent: value, shown, verdict: verdictOn(value, shown) }
