@@ -45,7 +45,7 @@ export async function platformOrder(
         'failure',
         `${host} ignored --sort: these may not be the first ${cut}`,
         {
-          hint: 'To get all rows, in its own order: --all',
+          hint: 'Use --all to get all rows, in the order of the platform',
         },
       )
     },

@@ -44,7 +44,7 @@ test('rows that were cut from a list in another order are not the first ones', a
     code: 1,
     stdout: '0\n',
     stderr:
-      'error: express.example ignored --sort: these may not be the first 1\n  hint: To get all rows, in its own order: --all\n',
+      'error: express.example ignored --sort: these may not be the first 1\n  hint: Use --all to get all rows, in the order of the platform\n',
   })
 })
 
