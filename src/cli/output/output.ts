@@ -114,25 +114,27 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
     }
   }
 
-  /** A table has shown every control character already, and may be coloured. */
-  function print(text: string): Promise<void> {
+  function print({ drawn }: Format, text: string): Promise<void> {
     if (!io.stdout.isTTY) return write(io.stdout, text)
-    return write(io.stdout, mask(format === 'table' ? text : visibleDocument(text)))
+    return write(io.stdout, mask(drawn ? text : visibleDocument(text)))
   }
 
   async function printPages(
     pages: Pages,
     open: (rows: readonly unknown[]) => Promise<Format>,
   ): Promise<void> {
+    let format: Format | null = null
     let encoder: ListEncoder | null = null
     let empty = true
     for await (const rows of pages) {
-      encoder ??= (await open(rows)).list()
+      format ??= await open(rows)
+      encoder ??= format.list()
       empty &&= rows.length === 0
-      await print(encoder.rows(rows))
+      await print(format, encoder.rows(rows))
     }
-    encoder ??= (await open([])).list()
-    await print(encoder.end())
+    format ??= await open([])
+    encoder ??= format.list()
+    await print(format, encoder.end())
     if (empty && io.stderr.isTTY && !quiet) await note(io, 'No results')
     const hidden = hiddenNote(encoder)
     if (hidden !== null) await note(io, hidden)
@@ -140,7 +142,8 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
 
   return {
     one: async (value, shape) => {
-      await print((await formatFor([value], shape)).one(value))
+      const chosen = await formatFor([value], shape)
+      await print(chosen, chosen.one(value))
     },
     list: async (pages, shape) => {
       const late = new Set<string>()
@@ -159,7 +162,8 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
       return printPages(pages, (rows) => (shown ? formatFor(rows, unknown) : documentFormat(format)))
     },
     document: async (value) => {
-      await print((await documentFormat(format)).one(value))
+      const document = await documentFormat(format)
+      await print(document, document.one(value))
     },
     text: (text) => write(io.stdout, text),
     exact: async (pieces) => {

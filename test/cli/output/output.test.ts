@@ -219,6 +219,15 @@ describe('text of a server', () => {
       const onTerminal = await local.run(`${words} -o json`, { tty: 80 })
       expect(JSON.stringify(JSON.parse(onTerminal.stdout))).toContain(JSON.stringify(title))
     }
+    for (const words of [
+      'api GET /v1/courses',
+      'api GET /v1/courses --paginate',
+      'api GET /v1/courses/ext:sea',
+    ]) {
+      expect((await local.run(words, { tty: 200 })).stdout, words).not.toMatch(
+        /[^\P{Cc}\r\n]|[\u202e\u2028]/u,
+      )
+    }
     const { stdout } = await local.run('courses list --columns title -o csv')
     expect(stdout).toBe(`title\r\n${title}\r\n`)
     expect((await local.run('analytics export --columns courseTitle')).stdout).toBe(

@@ -11,6 +11,8 @@ export interface ListEncoder {
 
 /** One way to write results as text. */
 export interface Format {
+  /** It may be coloured, and what a terminal would obey of a value is shown already. */
+  readonly drawn?: true
   one(value: unknown): string
   list(): ListEncoder
 }

@@ -32,6 +32,7 @@ export async function loadTable(options: TableOptions): Promise<Format> {
   }
 
   return {
+    drawn: true,
     one: (value) => recordText(value, { columns: chosen ? columns : null, width, chalk }),
     list: () => {
       let widths: (number | null)[] | null = null
