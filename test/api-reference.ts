@@ -152,14 +152,14 @@ function operationText(operation: Operation): string {
   const facts = [
     ...(roles && roles.length < 4 ? [`Roles: ${roles.join(', ')}.`] : []),
     ...(published ? ['Part of the published interface.'] : []),
-    ...(codes.length > 0 ? [`Can be refused with ${codes.join(', ')}.`] : []),
+    ...(codes.length > 0 ? [`Errors: ${codes.join(', ')}.`] : []),
   ]
   const request = [`${method} ${filledPath(operation)}`, ...(body === undefined ? [] : [json(body)])].join(
     '\n\n',
   )
   const reply =
     response === null
-      ? ''
+      ? '\n\nHTTP/1.1 204 No Content'
       : `\n\nHTTP/1.1 ${operation.status} ${operation.status === 201 ? 'Created' : 'OK'}\n\n${json(shortened(id, answer))}`
   return [
     `#### ${summary}`,

@@ -20,7 +20,9 @@ export const startCommand: Command = {
 finishes open requests. Logs each request to standard error.
 
 The admin API key of a new academy and the first password for the dashboard are printed once. With --key-file
-no password is set and the key goes to that file; where the file is missing, an older academy gets another key.`,
+no password is set and the key goes to that file; if the file is missing, an existing academy gets another key.
+
+On a --host other than the loopback the server requires --tls-cert, an https --public-url or --insecure-http.`,
   flags: serveFlags,
   refuses: { ...plainText, url: 'Only an academy on this machine can be served' },
   examples: [

@@ -17,7 +17,7 @@ export const whenOf: Readonly<Record<ErrorCode, string>> = {
   method_not_allowed: 'the path does not support the method; Allow lists those that it supports',
   request_timeout: 'the request took too long to arrive',
   duplicate: 'another record has the same unique attribute',
-  stale_progress: 'newer progress is stored; the member current has it',
+  stale_progress: 'newer progress is stored; it is returned as current',
   invalid_transition: 'the status cannot change this way; allowed lists the possible statuses',
   course_archived: 'the course is archived: publish it first',
   progress_disabled: 'the course does not record progress',
