@@ -171,9 +171,10 @@ function requireDeletable(call: Call, id: string): void {
     sql`select count(*) as count from lessons where course_id = ${id}`,
   ) ?? { count: 0 }
   if (count === 0) return
+  const [lessons, them] = count === 1 ? ['1 lesson', 'it'] : [`${count} lessons`, 'them']
   throw new ProblemError(
     'has_lessons',
-    `The course has ${count} lesson${count === 1 ? '' : 's'}. Delete them first, or use force=true to delete them with it.`,
+    `The course has ${lessons}. Delete ${them} first, or use force=true to delete ${them} with the course.`,
   )
 }
 

@@ -308,7 +308,7 @@ describe('delete', () => {
     expect(unasked).toMatchObject({
       code: 6,
       stderr: expect.stringContaining(
-        'The course has 1 lesson. Delete them first, or use --force to delete them with it.\n',
+        'The course has 1 lesson. Delete it first, or use --force to delete it with the course.\n',
       ),
     })
   })
