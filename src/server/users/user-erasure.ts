@@ -1,4 +1,4 @@
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql, { join } from 'sql-template-tag'
 import type { User } from '../../contract/users.ts'
 import type { Call } from '../http/handler.ts'
 
@@ -6,7 +6,8 @@ import type { Call } from '../http/handler.ts'
  * Anonymises a user for good: what tells who it was is gone from the user, the keys and the kept answers; the ids
  * stay, so that courses keep their figures (GDPR Art. 17).
  */
-export function eraseUser({ database, now }: Call, user: User): void {
+export function eraseUser(call: Call, user: User): void {
+  const { database, now } = call
   const { id } = user
   const address = `erased-${id.replace('_', '-')}@erased.invalid`
   database.run(sql`
@@ -15,11 +16,11 @@ export function eraseUser({ database, now }: Call, user: User): void {
       password_hash = null, managed_by = null, version = version + 1, updated_at = ${now}
     where id = ${id}`)
   database.run(sql`update api_keys set name = '' where user_id = ${id}`)
-  database.run(sql`delete from idempotency where user_id = ${id} or ${names(user)}`)
+  forgetAnswers(call, user)
 }
 
-/** True for a kept answer in which the user is named, or whose key is made of such a name. */
-function names({ id, email, username, externalId }: User): Sql {
+/** Deletes the kept answers that the user got, and those in which the user is named or whose key is made of such a name. */
+function forgetAnswers({ database }: Call, { id, email, username, externalId }: User): void {
   const texts = [
     id,
     email,
@@ -28,8 +29,11 @@ function names({ id, email, username, externalId }: User): Sql {
   // As it stands in JSON.
   const quoted = externalId === null ? [] : [JSON.stringify(externalId).slice(1, -1)]
   const external = quoted.flatMap((text) => [`ext:${text}`, `externalId ${text} `, `"externalId":"${text}"`])
-  const found = [...texts, ...external].map(
-    (text) => sql`instr(lower(coalesce(body, '') || key), ${text.toLowerCase()}) > 0`,
-  )
-  return sql`(${join(found, ' or ')})`
+  const named = [...texts, ...external].map((text) => sql`instr(text, ${text.toLowerCase()}) > 0`)
+  // All that were kept have to be looked through. With a limit, each is made lower case once, not for each name.
+  database.run(sql`
+    delete from idempotency where (user_id, method, path, key) in (
+      select user_id, method, path, key
+      from (select *, lower(coalesce(body, '') || key) as text from idempotency limit -1)
+      where user_id = ${id} or ${join(named, ' or ')})`)
 }
