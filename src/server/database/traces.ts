@@ -10,13 +10,25 @@ const whileRunning: Later = (work, ms) => {
   setTimeout(work, ms).unref()
 }
 
+/** Databases that wait for those who read an earlier state, and how often they may still look whether these are done. */
+const waiting = new WeakMap<Database, number>()
+
 /**
  * Takes what was deleted out of the log beside the database as well: at once, or as soon as nobody reads an earlier state
- * any more. The last program to close the database takes the whole log away.
+ * any more. However much is deleted meanwhile, one look a second is enough for all of it. The last program to close the
+ * database takes the whole log away.
  */
-export function removeTraces(database: Database, later: Later = whileRunning, tries = mostTries): void {
-  if (isDone(database) || tries <= 1) return
-  later(() => removeTraces(database, later, tries - 1), secondMs)
+export function removeTraces(database: Database, later: Later = whileRunning): void {
+  const isWaiting = waiting.has(database)
+  waiting.set(database, mostTries)
+  if (!isWaiting) look(database, later)
+}
+
+function look(database: Database, later: Later): void {
+  const left = (waiting.get(database) ?? 0) - 1
+  waiting.set(database, left)
+  if (left > 0 && !isDone(database)) later(() => look(database, later), secondMs)
+  else waiting.delete(database)
 }
 
 function isDone(database: Database): boolean {
