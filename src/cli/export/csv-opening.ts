@@ -11,16 +11,24 @@ const openingBytes = 256
  */
 export async function* csvOnly(bytes: AsyncIterable<Uint8Array>, target: Target): AsyncGenerator<Uint8Array> {
   let head: Buffer | null = Buffer.alloc(0)
-  for await (const piece of bytes) {
-    if (head === null) {
-      yield piece
-      continue
+  try {
+    for await (const piece of bytes) {
+      if (head === null) {
+        yield piece
+        continue
+      }
+      head = Buffer.concat([head, piece])
+      if (head.length < openingBytes) continue
+      assertOpening(head, target)
+      yield head
+      head = null
     }
-    head = Buffer.concat([head, piece])
-    if (head.length < openingBytes) continue
+  } catch (error) {
+    // A body that breaks off is passed on as far as it came, however short that is.
+    if (head === null || head.length === 0) throw error
     assertOpening(head, target)
     yield head
-    head = null
+    throw error
   }
   if (head === null || head.length === 0) return
   assertOpening(head, target)
