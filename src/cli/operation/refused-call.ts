@@ -64,7 +64,8 @@ function inFlags(message: string, { query }: Sources, { flags }: Given): string 
   const typed = flags[ifVersionFlag.name] === undefined ? [] : [['If-Match', ifVersionFlag] as const]
   return [...advised, ...typed].reduce(
     (text, [said, { name }]) => text.replaceAll(said, `--${name}`),
-    message,
+    // A version was typed without the quotes of an entity tag.
+    typed.length > 0 ? message.replace(/(?<=If-Match requires )"(\d+)"/, '$1') : message,
   )
 }
 

@@ -75,7 +75,7 @@ async function requireVersion(
     })
   }
   if (current === String(ifMatch)) return
-  const message = `The current version is ${current}, but --if-version requires "${ifMatch}"`
+  const message = `The current version is ${current}, but --if-version requires ${ifMatch}`
   throw new CommandError('precondition_failed', 'conflict', message)
 }
 

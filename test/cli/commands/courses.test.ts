@@ -125,7 +125,7 @@ describe('update', () => {
     const { code, stderr } = await local.run('courses update ext:go --title Gone --if-version 1')
     expect(code).toBe(6)
     expect(stderr).toMatch(/^error: .+\n {2}request id: req_/s)
-    expect(stderr).toContain('The current version is 2, but --if-version requires "1"')
+    expect(stderr).toContain('The current version is 2, but --if-version requires 1\n')
   })
 })
 

@@ -99,7 +99,7 @@ describe('--if-version', () => {
       const platform = showing(railsPlatform(), { '/v1/courses/2': shown })
       expect(await run(platform, update)).toMatchObject({
         code: 6,
-        stderr: 'error: The current version is 4, but --if-version requires "3"\n',
+        stderr: 'error: The current version is 4, but --if-version requires 3\n',
       })
       expect(written(platform)).toEqual([])
     }
