@@ -127,8 +127,11 @@ function withCoding(tag: string, coding: Coding): string {
 function withPlainTags(request: HttpRequest): HttpRequest {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers
   if (ifMatch === undefined && ifNoneMatch === undefined) return request
+  const { signal } = request
   return {
     ...request,
+    // A getter is not spread.
+    ...(signal && { signal }),
     headers: {
       ...request.headers,
       ...(ifMatch === undefined ? {} : { 'if-match': plainTags(ifMatch) }),

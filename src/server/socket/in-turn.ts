@@ -6,6 +6,14 @@ export const mostAhead = 100
 
 type Exchange = readonly [IncomingMessage, ServerResponse]
 
+/** The requests of one connection. */
+interface Line {
+  /** True while one of them is being answered. */
+  isBusy: boolean
+  /** What waits behind that one. */
+  readonly waiting: Exchange[]
+}
+
 /**
  * A listener that answers the requests of a connection one after the other. A client may send the next ones before it
  * has an answer (RFC 9112 §9.3.2), two thousand in one packet: begun all at once they would hold up all others, and
@@ -14,33 +22,41 @@ type Exchange = readonly [IncomingMessage, ServerResponse]
  * @param overrun told of a connection with more than `mostAhead` waiting; it has been closed
  */
 export function inTurn(listener: RequestListener, overrun: (socket: Socket) => void): RequestListener {
-  /** What waits behind the request that is being answered; of connections where one is. */
-  const lines = new WeakMap<Socket, Exchange[]>()
+  // An entry stays for as long as its connection: to come and go with each request would keep the collector busy.
+  const lines = new WeakMap<Socket, Line>()
 
-  function begin(socket: Socket, line: Exchange[], [incoming, outgoing]: Exchange): void {
+  function begin(socket: Socket, line: Line, [incoming, outgoing]: Exchange): void {
+    line.isBusy = true
     outgoing.once('close', () => {
-      if (line.length > 0 && !socket.destroyed) setImmediate(next, socket, line)
-      else lines.delete(socket)
+      if (line.waiting.length > 0 && !socket.destroyed) setImmediate(next, socket, line)
+      else line.isBusy = false
     })
     listener(incoming, outgoing)
   }
 
-  function next(socket: Socket, line: Exchange[]): void {
-    const exchange = line.shift()
+  function next(socket: Socket, line: Line): void {
+    const exchange = line.waiting.shift()
     if (!exchange || socket.destroyed) return
-    if (line.length === 0) socket.resume()
+    if (line.waiting.length === 0) socket.resume()
     begin(socket, line, exchange)
+  }
+
+  function lineOf(socket: Socket): Line {
+    let line = lines.get(socket)
+    if (!line) {
+      line = { isBusy: false, waiting: [] }
+      lines.set(socket, line)
+    }
+    return line
   }
 
   return (incoming, outgoing) => {
     const { socket } = incoming
-    const line = lines.get(socket)
-    if (!line) {
-      const empty: Exchange[] = []
-      lines.set(socket, empty)
-      begin(socket, empty, [incoming, outgoing])
-    } else if (line.length < mostAhead) {
-      if (line.push([incoming, outgoing]) === 1) socket.pause()
+    const line = lineOf(socket)
+    if (!line.isBusy) {
+      begin(socket, line, [incoming, outgoing])
+    } else if (line.waiting.length < mostAhead) {
+      if (line.waiting.push([incoming, outgoing]) === 1) socket.pause()
     } else if (!socket.destroyed) {
       socket.destroy()
       overrun(socket)

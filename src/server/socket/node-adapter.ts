@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
+import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../../contract/http.ts'
 import type { ClientAddress } from './client-address.ts'
 
 /** Told of a response that could not be given to its end: its head may have gone out as a success. */
@@ -16,7 +16,7 @@ export function nodeListener(
   addressOf: ClientAddress = (peer) => peer,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void> {
   return async (incoming, outgoing) => {
-    const request = requestOf(incoming, outgoing, addressOf)
+    const request = new NodeRequest(incoming, outgoing, addressOf)
     let response: HttpResponse | undefined
     try {
       response = await handle(request)
@@ -30,31 +30,39 @@ export function nodeListener(
   }
 }
 
-function requestOf(
-  incoming: IncomingMessage,
-  outgoing: ServerResponse,
-  addressOf: ClientAddress,
-): HttpRequest {
-  const { method = 'GET', headers, url = '/', socket } = incoming
-  const bodiless = method === 'GET' || method === 'HEAD'
-  let signal: AbortSignal | undefined
-  return {
-    method,
-    url: `${'encrypted' in socket ? 'https' : 'http'}://${headers.host ?? 'localhost'}${url}`,
+/** A request as Node has it. */
+class NodeRequest implements HttpRequest {
+  readonly method: string
+  readonly url: string
+  readonly headers: HttpHeaders
+  readonly address: string
+  readonly body?: AsyncIterable<Uint8Array>
+  readonly #outgoing: ServerResponse
+  #signal: AbortSignal | undefined
+
+  constructor(incoming: IncomingMessage, outgoing: ServerResponse, addressOf: ClientAddress) {
+    const { method = 'GET', headers, url = '/', socket } = incoming
+    this.method = method
+    this.url = `${'encrypted' in socket ? 'https' : 'http'}://${headers.host ?? 'localhost'}${url}`
     // Only set-cookie would be several lines, and nobody reads that of a request.
-    headers: headers as Record<string, string>,
-    address: addressOf(socket.remoteAddress ?? 'unknown', headers),
-    // Made when it is asked for, which for most requests is never.
-    get signal() {
-      signal ??= goneSignal(outgoing)
-      return signal
-    },
+    this.headers = headers as Record<string, string>
+    this.address = addressOf(socket.remoteAddress ?? 'unknown', headers)
+    this.#outgoing = outgoing
     // Whoever stops reading still has to be answered, which takes the connection.
-    ...(!bodiless && { body: incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array> }),
+    if (method !== 'GET' && method !== 'HEAD') this.body = incoming.iterator({ destroyOnReturn: false })
+  }
+
+  /**
+   * Aborted once the connection is closed before the answer has gone out. It is made when it is asked for, which for
+   * most requests is never; a getter of an object of its own would be a shape of its own, and keep each request in
+   * memory until old objects are collected.
+   */
+  get signal(): AbortSignal {
+    this.#signal ??= goneSignal(this.#outgoing)
+    return this.#signal
   }
 }
 
-/** Aborted once the connection is closed before the answer has gone out. */
 function goneSignal(outgoing: ServerResponse): AbortSignal {
   if (outgoing.destroyed) return AbortSignal.abort()
   const gone = new AbortController()
