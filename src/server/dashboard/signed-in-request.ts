@@ -3,7 +3,7 @@ import type { Principal } from '../access/principal.ts'
 import type { EndpointRequest } from '../http/endpoint.ts'
 import { type Call, type Route, requireRight } from '../http/handler.ts'
 import { unconditional } from '../http/precondition.ts'
-import { Streamed } from '../http/reply.ts'
+import { Constant, Streamed } from '../http/reply.ts'
 import { parseQuery } from '../http/validation.ts'
 import {
   principalOf,
@@ -70,7 +70,9 @@ export function askOwn<const O extends Operation>(
   question: Question,
 ): Answer<O> {
   const answer = routeOf(routes, operation).handle(callOf(signedIn, operation, question))
-  if (answer instanceof Streamed) throw new TypeError(`${operation.id} answers with a stream`)
+  if (answer instanceof Streamed || answer instanceof Constant) {
+    throw new TypeError(`${operation.id} answers with text`)
+  }
   // A handler answers what its operation declares: `routesOf` does not compile otherwise.
   return answer as Answer<O>
 }

@@ -9,7 +9,7 @@ import type { Database } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Preconditions } from './precondition.ts'
-import type { Streamed } from './reply.ts'
+import type { Constant, Streamed } from './reply.ts'
 import { parseBody, parseResource } from './validation.ts'
 
 /** One request on its way through a handler. Everything that writes runs inside one transaction. */
@@ -38,7 +38,9 @@ export interface Call<O extends Operation = Operation> {
 }
 
 /** What answers an operation, synchronously; throws ProblemError. */
-export type Handler<O extends Operation> = (call: Call<O>) => Answer<O> | Streamed | AnswerOfNothing<O>
+export type Handler<O extends Operation> = (
+  call: Call<O>,
+) => Answer<O> | Streamed | Constant | AnswerOfNothing<O>
 type AnswerOfNothing<O extends Operation> = O['response'] extends null ? undefined : never
 
 /** A handler with the slow work it needs done before the transaction begins. */

@@ -31,6 +31,17 @@ export class Streamed {
   }
 }
 
+/** A success that is the same for as long as the program runs: written and hashed once. */
+export class Constant {
+  readonly body: string
+  readonly etag: string
+
+  constructor(answer: object) {
+    this.body = JSON.stringify(answer)
+    this.etag = tagOf(this.body)
+  }
+}
+
 /**
  * The reply to a request that succeeded: status, ETag and Location follow from the operation and its answer. Throws 412
  * where the answer is not the one that the preconditions are about.
@@ -53,9 +64,12 @@ export function successOf(
   const headers: Record<string, string> = { ...negotiated, 'content-type': 'application/json' }
   let body: string | undefined
   if (typeof version === 'number') headers['etag'] = `"${version}"`
-  else if (method === 'GET') {
+  else if (answer instanceof Constant) {
+    body = answer.body
+    headers['etag'] = answer.etag
+  } else if (method === 'GET') {
     body = JSON.stringify(answer)
-    headers['etag'] = `"${hash('sha256', body, 'base64url').slice(0, tagLength)}"`
+    headers['etag'] = tagOf(body)
   }
   if (method === 'GET' && preconditions.isKnown(headers['etag'] ?? null)) {
     return { status: 304, headers, body: null }
@@ -64,6 +78,10 @@ export function successOf(
   const { nextCursor } = answer as { nextCursor?: unknown }
   if (operation.list && typeof nextCursor === 'string') headers['link'] = nextLink(path, search, nextCursor)
   return { status, headers, body: body ?? JSON.stringify(answer) }
+}
+
+function tagOf(body: string): string {
+  return `"${hash('sha256', body, 'base64url').slice(0, tagLength)}"`
 }
 
 function locationOf(operation: Operation, path: string, id: string, version: unknown): string {

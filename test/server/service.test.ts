@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { openapiOf } from '../../src/contract/openapi.ts'
+import { service } from '../../src/contract/service.ts'
+import type { Call } from '../../src/server/http/handler.ts'
+import { Constant } from '../../src/server/http/reply.ts'
+import { serviceRoutes } from '../../src/server/service.ts'
+
+test('the OpenAPI document is written once, whoever asks for it', () => {
+  const route = serviceRoutes.find(({ operation }) => operation === service.openapi)
+  // It looks at nothing of a call.
+  const [first, second] = [{}, {}].map((call) => route?.handle(call as Call))
+  expect(first).toBeInstanceOf(Constant)
+  expect(second).toBe(first)
+  expect(JSON.parse((first as Constant).body)).toEqual(JSON.parse(JSON.stringify(openapiOf())))
+})
