@@ -61,14 +61,15 @@ const compressible = /^(application\/((problem\+)?json|x-ndjson)|text\/csv)(;|$)
  */
 export function withContentCoding(handle: Transport): Transport {
   return async (request) => {
-    const { headers, ...response } = await handle(withPlainTags(request))
+    const response = await handle(withPlainTags(request))
+    const { status, headers, body } = response
     const type = headers['content-type']
-    if (type === undefined || !compressible.test(type)) return { headers, ...response }
+    if (type === undefined || !compressible.test(type)) return response
     const varying = { ...headers, vary: headers['vary'] ? `${headers['vary']}, ${varied}` : varied }
-    if (response.status === 304) return { ...response, headers: withKnownTag(request, varying) }
-    const coding = isWorthIt(request, varying, response.body) ? codingFor(request) : undefined
-    if (coding === undefined) return { ...response, headers: varying }
-    return coded(request, { ...response, headers: varying }, coding)
+    if (status === 304) return { status, headers: withKnownTag(request, varying), body }
+    const coding = isWorthIt(request, varying, body) ? codingFor(request) : undefined
+    if (coding === undefined) return { status, headers: varying, body }
+    return coded(request, { status, headers: varying, body }, coding)
   }
 }
 

@@ -27,7 +27,7 @@ export function inTurn(listener: RequestListener, overrun: (socket: Socket) => v
 
   function begin(socket: Socket, line: Line, [incoming, outgoing]: Exchange): void {
     line.isBusy = true
-    outgoing.once('close', () => {
+    outgoing.on('close', () => {
       if (line.waiting.length > 0 && !socket.destroyed) setImmediate(next, socket, line)
       else line.isBusy = false
     })

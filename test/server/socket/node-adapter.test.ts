@@ -3,7 +3,8 @@ import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished } from 'vitest'
-import type { HttpResponse, Transport } from '../../../src/contract/http.ts'
+import type { HttpRequest, HttpResponse, Transport } from '../../../src/contract/http.ts'
+import { withContentCoding } from '../../../src/server/socket/content-coding.ts'
 import { nodeListener } from '../../../src/server/socket/node-adapter.ts'
 import { open, parsed, sendRaw, test } from './served.ts'
 
@@ -253,4 +254,39 @@ test('a stream waits for its turn on the connection, and is left when that close
   socket.destroy()
   await expect.poll(() => ended).toBe(1)
   expect(begun).toBe(1)
+})
+
+test('a request tells when its client has gone, one with a condition too', async () => {
+  for (const condition of ['', 'If-None-Match: "1"\r\n']) {
+    const asked: HttpRequest[] = []
+    const { port } = await listening(
+      withContentCoding((request) => {
+        asked.push(request)
+        return new Promise(() => {})
+      }),
+    )
+    const { socket, closed } = await open(port)
+    socket.write(`GET / HTTP/1.1\r\n${host}${condition}\r\n`)
+    await expect.poll(() => asked.length).toBe(1)
+    const { signal } = asked[0] ?? {}
+    expect(signal?.aborted).toBe(false)
+    socket.destroy()
+    await closed
+    await expect.poll(() => signal?.aborted).toBe(true)
+  }
+})
+
+test('all requests share the getter of their signal: one for each would outlive its request', async () => {
+  const asked: HttpRequest[] = []
+  const { port } = await listening(async (request) => {
+    asked.push(request)
+    return { status: 204, headers: {}, body: null }
+  })
+  for (let count = 0; count < 2; count += 1) await fetch(`http://127.0.0.1:${port}/`)
+  const getters = asked.map((request) => {
+    expect(Object.getOwnPropertyNames(request)).not.toContain('signal')
+    return Object.getOwnPropertyDescriptor(Object.getPrototypeOf(request), 'signal')?.get
+  })
+  expect(getters[0]).toBeTypeOf('function')
+  expect(getters[1]).toBe(getters[0])
 })
