@@ -3,6 +3,7 @@ import type { Transport } from '../contract/http.ts'
 import { openAcademyFile } from './academy.ts'
 import type { FirstPassword } from './access/first-admin.ts'
 import { localPrincipal } from './access/identify.ts'
+import type { PasswordCost } from './access/password.ts'
 import { createApp } from './http/app.ts'
 import type { LogEntry } from './http/log.ts'
 import type { Grade } from './progress/gradebook.ts'
@@ -32,9 +33,12 @@ export interface OpenAcademy {
 export function openAcademy({
   path,
   now = () => new Date(),
+  passwordCost,
 }: {
   path: string
   now?: () => Date
+  /** What checking a password costs; a tenth of a second unless told otherwise. */
+  passwordCost?: PasswordCost
 }): OpenAcademy {
   const { database, created, newId } = openAcademyFile(path, now)
   const principal = localPrincipal(database)
@@ -43,7 +47,7 @@ export function openAcademy({
   const log = (entry: LogEntry) => {
     if (entry.status >= 500) fault = entry
   }
-  const app = { database, now, newId, principal, perMinute: 0, log }
+  const app = { database, now, newId, principal, perMinute: 0, passwordCost, log }
 
   return {
     path,
@@ -56,7 +60,8 @@ export function openAcademy({
         for (const grade of grades) recordGrade(call, grade)
       })
     },
-    makeFirstPassword: async () => (await import('./access/first-admin.ts')).makeFirstPassword(database),
+    makeFirstPassword: async () =>
+      (await import('./access/first-admin.ts')).makeFirstPassword(database, passwordCost),
     causeOf: (requestId) => (fault?.requestId === requestId ? fault.cause : undefined),
     check: () => [
       ...database

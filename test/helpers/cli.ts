@@ -6,7 +6,9 @@ import { main } from '../../src/cli/main.ts'
 import { type Transports, transports } from '../../src/cli/session/session.ts'
 import type { Io } from '../../src/cli/terminal/io.ts'
 import type { Transport } from '../../src/contract/http.ts'
-import { test as base } from './academy.ts'
+import { openAcademy } from '../../src/server/local.ts'
+import { serve } from '../../src/server/socket/serve.ts'
+import { test as base, passwordCost } from './academy.ts'
 import { transportOf } from './web.ts'
 
 /** What one run of the program left behind. */
@@ -66,9 +68,13 @@ export function testCli(options: TestCliOptions = {}): TestCli {
   const cwd = join(home, 'work')
   mkdirSync(cwd)
   const { transport, now = () => Date.parse('2026-03-01T12:00:00.000Z') } = options
-  const reach: Transports = transport
-    ? { ...transports, remote: async () => Object.assign(transport.bind(null), { close: async () => {} }) }
-    : transports
+  const reach: Transports = {
+    local: async (path, now) => openAcademy({ path, now, passwordCost }),
+    remote: transport
+      ? async () => Object.assign(transport.bind(null), { close: async () => {} })
+      : transports.remote,
+    serve: (options) => serve({ ...options, passwordCost }),
+  }
 
   async function run(line: string | readonly string[], given: RunOptions = {}): Promise<Ran> {
     const stdout = sink(given.readerLeavesAfter, given.tty, given.onStdout)

@@ -26,6 +26,9 @@ export const minute = 60 * second
 export const hour = 60 * minute
 export const day = 24 * hour
 
+/** As cheap as scrypt can be: what is tested is who gets in. */
+export const passwordCost = { N: 2, r: 1, p: 1 }
+
 /** The time at which every test begins. */
 export const start = '2026-03-01T12:00:00.000Z'
 
@@ -107,8 +110,7 @@ export async function openTestAcademy({
   const { now } = clock
   const { database, newId } = openAcademyFile(path, now, lockWaitMs)
   const logged: LogEntry[] = []
-  // As cheap as scrypt can be: what is tested is who gets in.
-  const passwordCost = { N: 2, r: 1, p: 1 }
+  const cost = { ...passwordCost }
   const routes = await allRoutes()
   const app = createApp(
     {
@@ -116,7 +118,7 @@ export async function openTestAcademy({
       now,
       newId,
       perMinute,
-      passwordCost,
+      passwordCost: cost,
       log: (entry) => logged.push(entry),
     },
     () => routes,
@@ -179,7 +181,7 @@ export async function openTestAcademy({
     database,
     clock,
     logged,
-    passwordCost,
+    passwordCost: cost,
     fetch,
     fetchFrom: (address) => fetchOf(app, address),
     person,

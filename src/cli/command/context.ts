@@ -24,6 +24,8 @@ export interface Context {
   readonly session: Session
   readonly output: Output
   readonly prompts: Prompts
+  /** Serves an academy on a socket. */
+  readonly serve: Transports['serve']
 }
 
 /** The context of one run, by its global flags. Throws a SettingError on a value that cannot be taken. */
@@ -52,5 +54,6 @@ export function createContext(
     session,
     output: createOutput(io, settings, mask),
     prompts: createPrompts(io, settings),
+    serve: transports.serve,
   }
 }

@@ -57,24 +57,25 @@ async function start(context: Context, given: Given): Promise<void> {
     })
   }
   makeDatabaseDirectory(io, database)
-  const { serve } = await import('../../server/socket/serve.ts')
   // V8 lets the room for new objects grow with a burst and keeps it: each export would leave the server larger, for
   // nothing. Growth is all that this flag is read for, so setting it late is safe (Node, v8.setFlagsFromString).
   setFlagsFromString('--semi-space-growth-factor=1')
   const log = lineWriter(io.stderr)
   const formatLog = await logFormat(context, given)
-  const server = await serve({
-    ...options,
-    path: database,
-    tls,
-    // What is kept off the screen would be lost: a password can be set at any time, by `users set-password`.
-    firstPassword: keyFile === null,
-    adminKey: keyFile?.missing === true,
-    writeLog: log.write,
-    ...(formatLog && { formatLog }),
-  }).catch((error: unknown) => {
-    throw listenFault(error, options)
-  })
+  const server = await context
+    .serve({
+      ...options,
+      path: database,
+      tls,
+      // What is kept off the screen would be lost: a password can be set at any time, by `users set-password`.
+      firstPassword: keyFile === null,
+      adminKey: keyFile?.missing === true,
+      writeLog: log.write,
+      ...(formatLog && { formatLog }),
+    })
+    .catch((error: unknown) => {
+      throw listenFault(error, options)
+    })
   const servers = runningServers(directories.state)
   try {
     await servers.add({

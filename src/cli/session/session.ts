@@ -8,20 +8,23 @@ import type { Settings } from '../../config/settings.ts'
 import type { Credential, RemoteTarget, Target } from '../../config/target.ts'
 import type { Transport } from '../../contract/http.ts'
 import type { OpenAcademy } from '../../server/local.ts'
+import type { RunningServer, ServeOptions } from '../../server/socket/serve.ts'
 import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
 import type { CallerParts } from './request-options.ts'
 
-/** The two ways to an academy; each loads what it needs when it is taken. */
+/** The two ways to an academy, and the way to offer one to others; each loads what it needs when it is taken. */
 export interface Transports {
   local(database: string, now: () => Date): Promise<OpenAcademy>
   remote(io: Io): Promise<ClosableTransport>
+  serve(options: ServeOptions): Promise<RunningServer>
 }
 
-/** The academy in this process, and the network. */
+/** The academy in this process, the network, and a socket of this machine. */
 export const transports: Transports = {
   local: async (path, now) => (await import('../../server/local.ts')).openAcademy({ path, now }),
   remote: async ({ env }) => (await import('../../client/undici.ts')).createUndiciTransport({ env }),
+  serve: async (options) => (await import('../../server/socket/serve.ts')).serve(options),
 }
 
 /** The academy of one run. Nothing is opened, and no credential looked for, before it is needed. */

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
-import { hashPassword } from './password.ts'
+import { hashPassword, type PasswordCost } from './password.ts'
 import { digest } from './secret.ts'
 
 /** Without those that are taken for one another; of 29 of them, twenty have 97 bits. */
@@ -17,14 +17,17 @@ export interface FirstPassword {
  * Gives the first admin of an academy a password to sign in with at its dashboard, where there is none. Undefined
  * where there is one, or where the academy's first user is no active admin any more. Of two callers one gets it.
  */
-export async function makeFirstPassword(database: Database): Promise<FirstPassword | undefined> {
+export async function makeFirstPassword(
+  database: Database,
+  cost?: PasswordCost,
+): Promise<FirstPassword | undefined> {
   const admin = database.one<Row & { id: string; email: string; waits: number }>(sql`
     select id, email, password_hash is null and role = 'admin' and status = 'active' as waits
     from users order by rowid limit 1`)
   if (!admin?.waits) return undefined
   const password = newPassword()
-  // A tenth of a second, in which others are not to wait for the write lock.
-  const hash = await hashPassword(password)
+  // A tenth of a second by default, in which others are not to wait for the write lock.
+  const hash = await hashPassword(password, cost)
   const changed = await database.write(() =>
     database.run(
       sql`update users set password_hash = ${hash} where id = ${admin.id} and password_hash is null`,

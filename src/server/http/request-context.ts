@@ -31,7 +31,7 @@ export interface AppOptions {
   /** The base address by which others reach it; absent where that is the Host of each request. */
   readonly publicUrl?: string | undefined
   /** What checking a password costs; a tenth of a second unless told otherwise. */
-  readonly passwordCost?: PasswordCost
+  readonly passwordCost?: PasswordCost | undefined
   readonly log: (entry: LogEntry) => void
   /** True while nothing new is to be begun. */
   readonly isClosing?: () => boolean

@@ -19,15 +19,15 @@ export interface FirstSecrets {
   readonly takeBack: () => Promise<void>
 }
 
-type Academy = Pick<AppOptions, 'database' | 'now' | 'newId'>
+type Academy = Pick<AppOptions, 'database' | 'now' | 'newId' | 'passwordCost'>
 
 /** Makes what is wanted, where there is none; a key also where the last one was taken back. */
 export async function makeFirstSecrets(
   academy: Academy,
   wanted: { readonly password: boolean; readonly key: boolean },
 ): Promise<FirstSecrets> {
-  const { database } = academy
-  const firstPassword = wanted.password ? await makeFirstPassword(database) : undefined
+  const { database, passwordCost } = academy
+  const firstPassword = wanted.password ? await makeFirstPassword(database, passwordCost) : undefined
   const firstKey = wanted.key || isKeyOwed(database) ? await makeAdminKey(academy) : undefined
   const takeBack = () => takeBackFirstSecrets(database, { key: firstKey, email: firstPassword?.email })
   return { firstKey, firstPassword, takeBack }

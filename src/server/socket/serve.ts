@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Transport } from '../../contract/http.ts'
 import { type AcademyFile, openAcademyFile } from '../academy.ts'
+import type { PasswordCost } from '../access/password.ts'
 import { idMaker } from '../database/id.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
@@ -49,6 +50,8 @@ export interface ServeOptions {
   readonly tls?: TlsFiles | undefined
   /** True to give the first admin a password where there is none, which takes a tenth of a second. */
   readonly firstPassword?: boolean
+  /** What checking a password costs; a tenth of a second unless told otherwise. */
+  readonly passwordCost?: PasswordCost | undefined
   /** True to make an admin key for an academy that is not new, too. */
   readonly adminKey?: boolean
   /** Gets one entry for each request, as `formatLog` writes it. */
@@ -91,7 +94,7 @@ const stalledMs = 120_000
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { path, perMinute, writeLog, now = () => new Date(), timeouts = slowClientTimeouts } = options
   const newId = idMaker(now)
-  const { formatLog = logLine } = options
+  const { formatLog = logLine, passwordCost } = options
   const log = (entry: LogEntry) => writeLog(formatLog(entry))
   const [routes, endpoints] = await Promise.all([allRoutes(), allEndpoints()])
   const allowed = allowedHosts(options)
@@ -145,6 +148,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       perMinute,
       publicUrl: options.publicUrl,
       log,
+      passwordCost,
       isClosing: () => stopped !== undefined,
       longReads,
     },
@@ -178,7 +182,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   try {
     const { firstPassword, adminKey = false } = options
     const wanted = { password: firstPassword === true, key: created || adminKey }
-    const secrets = await makeFirstSecrets({ database, now, newId }, wanted)
+    const secrets = await makeFirstSecrets({ database, now, newId, passwordCost }, wanted)
     const address = urlOf(server, options)
     return { url: options.publicUrl ?? address, address, ...secrets, stop }
   } catch (error) {

@@ -6,7 +6,7 @@ import { openAcademyFile } from '../../../src/server/academy.ts'
 import { makeFirstPassword } from '../../../src/server/access/first-admin.ts'
 import { verifyPassword } from '../../../src/server/access/password.ts'
 import { openAcademy } from '../../../src/server/local.ts'
-import { stoppedClock } from '../../helpers/academy.ts'
+import { passwordCost, stoppedClock } from '../../helpers/academy.ts'
 import { test as served, startServer } from '../socket/served.ts'
 
 const test = served.extend('database', ({ directory }, { onCleanup }) => {
@@ -18,7 +18,7 @@ const test = served.extend('database', ({ directory }, { onCleanup }) => {
 const passwordForm = /^[a-z0-9]{5}(-[a-z0-9]{5}){3}$/
 
 test('the first admin gets a password that works, once', async ({ database }) => {
-  const first = await makeFirstPassword(database)
+  const first = await makeFirstPassword(database, passwordCost)
   expect(first).toEqual({ email: 'admin@academy.local', password: expect.stringMatching(passwordForm) })
   // No letter or digit that is taken for another one.
   expect(first?.password).not.toMatch(/[01ilo25]/)
@@ -26,14 +26,16 @@ test('the first admin gets a password that works, once', async ({ database }) =>
     database.one<{ password_hash: string; version: number }>(sql`select * from users`) ?? {}
   expect(version).toBe(1)
   expect(await verifyPassword(first?.password ?? '', stored ?? '')).toBe(true)
-  expect(await makeFirstPassword(database)).toBeUndefined()
+  expect(await makeFirstPassword(database, passwordCost)).toBeUndefined()
   expect(database.one(sql`select password_hash from users`)).toEqual({ password_hash: stored })
 })
 
 test('of several that start at once, one gets the password', async ({ database, directory }) => {
   const other = openAcademyFile(join(directory, 'academy.db'), stoppedClock().now).database
   try {
-    const made = await Promise.all([database, other, database].map(makeFirstPassword))
+    const made = await Promise.all(
+      [database, other, database].map((one) => makeFirstPassword(one, passwordCost)),
+    )
     const [first, ...more] = made.filter((one) => one !== undefined)
     expect(more).toEqual([])
     const stored = database.one<{ password_hash: string }>(sql`select password_hash from users`)
@@ -47,7 +49,7 @@ test.for([["role = 'learner'"], ["status = 'suspended'"], ["status = 'deleted'"]
   'a first user whose %s gets none',
   async ([change = ''], { database }) => {
     database.run(raw(`update users set ${change}`))
-    expect(await makeFirstPassword(database)).toBeUndefined()
+    expect(await makeFirstPassword(database, passwordCost)).toBeUndefined()
   },
 )
 

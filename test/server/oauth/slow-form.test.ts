@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { hashPassword } from '../../../src/server/access/password.ts'
-import type { TestAcademy } from '../../helpers/academy.ts'
+import { passwordCost, type TestAcademy } from '../../helpers/academy.ts'
 import type { Shown } from '../../helpers/browser.ts'
 import { authorizePath, type Flow, issuer, password, test } from './flow.ts'
 
@@ -75,7 +75,7 @@ test('an account that was suspended while its password was being checked opens n
   flow,
   learner,
 }) => {
-  const stored = await hashPassword(password)
+  const stored = await hashPassword(password, passwordCost)
   academy.database.run(sql`update users set password_hash = ${stored} where id = ${learner.id}`)
   const page = await flow.authorize()
   const attempt = flow.browser.signIn(page, learner.email, password)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test as base } from 'vitest'
 import { type RunningServer, type ServeOptions, serve } from '../../../src/server/socket/serve.ts'
-import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
+import { freshDirectory, passwordCost, stoppedClock } from '../../helpers/academy.ts'
 
 /** An academy behind a real socket. */
 export interface Served extends RunningServer {
@@ -35,6 +35,7 @@ export async function startServer(path: string, options: Partial<ServeOptions> =
     publicUrl: undefined,
     corsOrigins: [],
     perMinute: 0,
+    passwordCost,
     writeLog: (line) => log.push(line),
     now: stoppedClock().now,
     ...options,

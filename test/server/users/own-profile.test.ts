@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { hashPassword, verifyPassword } from '../../../src/server/access/password.ts'
-import { type Anybody, test } from '../../helpers/academy.ts'
+import { type Anybody, passwordCost, test } from '../../helpers/academy.ts'
 import { givePassword, password } from '../oauth/flow.ts'
 
 const first = password
@@ -87,7 +87,7 @@ test('a password that was changed while it was being proven stays as it is', asy
   admin,
   learner,
 }) => {
-  const meanwhile = await hashPassword('the one of meanwhile')
+  const meanwhile = await hashPassword('the one of meanwhile', passwordCost)
   await admin.put(`/v1/users/${learner.id}`, { password: first })
   const attempt = learner.put('/v1/user/profile', { password: second, currentPassword: first })
   // By the time this is answered, the attempt is at its slow work.
