@@ -70,9 +70,33 @@ function isSaid(value: unknown): boolean {
   return value === true || (isJsonObject(value) && Object.keys(value).length > 0)
 }
 
-/** A status of HTTP that means an error, as a number or as text. */
-function statusIn({ error }: JsonObject, said: ReadonlyMap<string, unknown>): number | null {
-  const inner = isJsonObject(error) ? [error['status'], error['code']] : []
-  const numbers = [said.get('statuscode'), said.get('status'), said.get('code'), ...inner].map(Number)
-  return numbers.find((each) => Number.isInteger(each) && each >= 400 && each <= 599) ?? null
+/** The phrases of HTTP (RFC 9110 §15) and the canonical codes of gRPC, in small letters and without separators. */
+const statusOfWord: ReadonlyMap<string, number> = new Map([
+  ['badrequest', 400],
+  ['invalidargument', 400],
+  ['unauthenticated', 401],
+  ['unauthorized', 401],
+  ['forbidden', 403],
+  ['permissiondenied', 403],
+  ['notfound', 404],
+  ['alreadyexists', 409],
+  ['conflict', 409],
+  ['resourceexhausted', 429],
+  ['toomanyrequests', 429],
+  ['serviceunavailable', 503],
+  ['unavailable', 503],
+])
+
+/** A status of HTTP that means an error: as a number, as text, or else by its word alone. */
+function statusIn({ error, errors }: JsonObject, said: ReadonlyMap<string, unknown>): number | null {
+  const first: unknown = Array.isArray(errors) ? errors[0] : undefined
+  const inner = [error, first].flatMap((each) =>
+    isJsonObject(each) ? [each['status'], each['code'], each['type']] : [each],
+  )
+  const told = [said.get('statuscode'), said.get('status'), said.get('code'), ...inner]
+  const number = told.map(Number).find((each) => Number.isInteger(each) && each >= 400 && each <= 599)
+  if (number !== undefined) return number
+  const words = [...told, said.get('message')].filter((each) => typeof each === 'string')
+  const named = words.map((each) => statusOfWord.get(each.replace(/[_\-\s]/g, '').toLowerCase()))
+  return named.find((each) => each !== undefined) ?? null
 }

@@ -138,7 +138,7 @@ function codeIn(body: Member, depth: number): string | null {
 }
 
 /** What stands where a code might, and tells no more than the status does. */
-const phrase = /^(\d{3}|about:blank|error|fail(ed|ure)?|bad_?request|forbidden|not_?found|unauthorized)$/i
+const phrase = /^(\d{3}|about:blank|error|fail(ed|ure)?|bad_?request|not_?found|unauthorized)$/i
 
 function isCode(value: unknown): value is string | number {
   if (typeof value === 'number') return value < 100 || value > 599

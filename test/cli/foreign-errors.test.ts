@@ -74,6 +74,32 @@ describe('a 403 to an API key', () => {
   })
 })
 
+describe('a failure with status 200', () => {
+  test.for<[body: unknown, code: number]>([
+    [{ code: 'UNAUTHENTICATED', message: 'Who are you' }, 4],
+    [{ error: { code: 16, status: 'UNAUTHENTICATED', message: 'Who are you' } }, 4],
+    [{ success: false, code: 'unauthorized' }, 4],
+    [{ error: { code: 401, message: 'Who are you' } }, 4],
+    [{ error: 'Unauthorized' }, 4],
+    [{ code: 'PERMISSION_DENIED', message: 'No' }, 5],
+    [{ success: false, code: 'FORBIDDEN', message: 'No' }, 5],
+    [{ code: 'NOT_FOUND', message: 'No such course' }, 3],
+    [{ success: false, message: 'Not Found' }, 3],
+    [{ errors: [{ code: 'ALREADY_EXISTS', message: 'Twice' }] }, 6],
+    [{ success: false, code: 'E_WEATHER', message: 'No' }, 1],
+    [{ success: false, code: 'constructor', message: 'No' }, 1],
+  ])('ends as its status would: %j', async ([body, code], { platform }) => {
+    platform.answer(refuse(body, 200))
+    const ran = await platform.run('courses create --title Sea')
+    expect(ran).toMatchObject({ code, stdout: '' })
+  })
+
+  test('is none where a thing has such a word', async ({ platform }) => {
+    platform.answer(refuse({ id: 'c-7', title: 'Sea', code: 'NOT_FOUND', status: 'unavailable' }, 200))
+    expect(await platform.run('courses create --title Sea')).toMatchObject({ code: 0, stdout: 'c-7\n' })
+  })
+})
+
 describe('each request', () => {
   test('says who calls, unless its user says otherwise', async ({ platform }) => {
     platform.answer(json(200, '[]'))
