@@ -3,7 +3,7 @@ import type { HttpResponse, Transport } from '../contract/http.ts'
 import { assertConfidential } from './base-url.ts'
 import type { OutgoingRequest } from './call-input.ts'
 import { readJson } from './decode.ts'
-import { ApiError } from './errors.ts'
+import { ApiError, ProtocolError } from './errors.ts'
 import { type CredentialKind, errorOf } from './problem.ts'
 import { type RetryPolicy, retry } from './retry.ts'
 import { settleRepeated } from './settle.ts'
@@ -37,8 +37,8 @@ export interface SenderOptions extends RetryPolicy, Timeouts {
 /** What is made of a success; reading the body in here lets a cut-off answer be asked for again. */
 export type Consume<T> = (reply: HttpResponse) => Promise<T>
 
-/** Finds the error that a refusal really stands for. */
-export type Translate = (error: ApiError) => Promise<Error>
+/** Finds the error that a refusal, or an answer that is none, really stands for. */
+export type Translate = (error: ApiError | ProtocolError) => Promise<Error>
 
 /** Sends requests with credential, timeouts and repetition. */
 export interface Sender {
@@ -118,7 +118,8 @@ export function createSender(options: SenderOptions): Sender {
       try {
         return await attemptOnce(request, attempt, consume, refreshed)
       } catch (fault) {
-        const error = translate && fault instanceof ApiError ? await translate(fault) : fault
+        const told = fault instanceof ApiError || fault instanceof ProtocolError
+        const error = translate && told ? await translate(fault) : fault
         if (!mayHaveHappened || !(error instanceof ApiError)) throw error
         return settleRepeated(request, error, {
           read: (get) =>

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import type { HttpResponse } from '../../src/contract/http.ts'
 import { expressPlatform } from '../helpers/foreign-platforms/express.ts'
 import { gatewayPlatform } from '../helpers/foreign-platforms/gateway.ts'
 import { json } from '../helpers/foreign-platforms/platform.ts'
@@ -277,4 +278,51 @@ describe('where only the eight operations are', () => {
       stderr: `error: express.example does not support courses.delete (DELETE /v1/courses/${id} returned 404)\n`,
     })
   })
+
+  describe.for([
+    ['a web page', ' and a web page', page],
+    ['success: false', ': No route', () => json(200, { success: false, message: 'No route' })],
+    ['an error', ': Unknown', () => json(200, { error: 'Unknown' })],
+  ] as const)('and 200 with %s for every other path', ([, said, answer]) => {
+    const fallingBack = (also: readonly string[] = []) => {
+      const platform = express()
+      platform.intercept(({ path }) =>
+        /\/(courses|learners)\/./.test(path) || also.includes(path) ? answer() : undefined,
+      )
+      return platform
+    }
+
+    test('a course is shown from the list', async ({ run }) => {
+      const platform = fallingBack()
+      const id = ids(platform)[1] ?? ''
+      expect(await run(platform, `courses get ${id} --columns id`)).toEqual({
+        code: 0,
+        stdout: `${id}\n`,
+        stderr: 'note: The platform does not support courses.get; showing the entry from its list\n',
+      })
+    })
+
+    test('one that is not in the list is not found, or not offered', async ({ run }) => {
+      const { code, stdout, stderr } = await run(fallingBack(), 'courses get nil')
+      expect({ code, stdout }).toEqual({ code: 3, stdout: '' })
+      expect(stderr).toMatch(
+        /^error: express\.example has no course nil, or does not support courses\.get \(/,
+      )
+      expect(stderr).toContain(`(GET /v1/courses/nil returned 200${said})\n`)
+    })
+
+    test('what came is told where there is no list either', async ({ run }) => {
+      const { code, stderr } = await run(fallingBack(['/v1/courses']), 'courses get nil')
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/^error: (The response from .* is a web page, not JSON; .*|No route|Unknown)\n$/)
+    })
+  })
 })
+
+function page(): HttpResponse {
+  return {
+    status: 200,
+    headers: { 'content-type': 'text/html' },
+    body: '<!doctype html><div id="app"></div>',
+  }
+}
