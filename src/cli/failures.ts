@@ -95,15 +95,24 @@ export function failureOf(error: unknown, target: Target | null): Failure {
   return { ...nothing, code: 'unexpected', exit: 'failure', message: `Internal error: ${message}` }
 }
 
-/** True where a platform took a write and answered what cannot be read. */
+/**
+ * True where a platform took a write and answered what cannot be read, or led elsewhere. After 307 and 308 the request
+ * is still to be done, at another place (RFC 9110 §15.4.8).
+ */
 function isUnclear({ method, code, answer }: ProtocolError): boolean {
-  const taken = answer !== null && answer.status < 300
-  return method !== 'GET' && (code === 'too_large' || (taken && (code === 'html' || code === 'not_json')))
+  const status = answer?.status ?? 0
+  const taken = answer !== null && status < 300
+  const led = code === 'redirected' && status !== 307 && status !== 308
+  return (
+    method !== 'GET' && (code === 'too_large' || led || (taken && (code === 'html' || code === 'not_json')))
+  )
 }
 
-/** How to see whether a write was done. */
-function checkHint({ url }: AmbiguousError | ProtocolError): string {
-  const noun = /\/v1\/([a-z]+)/.exec(new URL(url).pathname)?.[1] ?? 'courses'
+/** How to see whether a write was done; null for what any platform takes and may have no list of. */
+function checkHint({ method, url }: AmbiguousError | ProtocolError): string | null {
+  const { pathname } = new URL(url)
+  if (method === 'POST' && /\/v1\/(users|lessons)$/.test(pathname)) return null
+  const noun = /\/v1\/([a-z]+)/.exec(pathname)?.[1] ?? 'courses'
   return `Check before you retry: learnctl ${noun === 'learners' ? 'analytics export' : `${noun} list`}`
 }
 

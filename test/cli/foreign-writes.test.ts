@@ -31,6 +31,36 @@ describe('a write that is answered with what cannot be read', () => {
     expect(stderr).toContain(`  It may have succeeded\n  hint: Check before you retry: learnctl ${check}\n`)
   })
 
+  test.for(['users create --email a@b.example', 'lessons create --course c-7 --title Tides'])(
+    'is not to be looked for where a platform may have no list: %s',
+    async (line, { run }) => {
+      const { code, stderr } = await run(answering(page), line)
+      expect(code).toBe(1)
+      expect(stderr).toMatch(/ {2}It may have succeeded\n$/)
+    },
+  )
+
+  test.for([301, 302, 303])('may be done where it is led elsewhere: %d', async (status, { run }) => {
+    const led = answering({ status, headers: { location: '/signin' }, body: null })
+    for (const line of ['courses create --title Sea', 'courses update 7 --title Sea']) {
+      const { code, stdout, stderr } = await run(led, line)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toMatch(
+        /^error: express\.example returned 30\d to https:.*\/signin; redirects are not followed/,
+      )
+      expect(stderr).toMatch(
+        / {2}It may have succeeded\n {2}hint: Check before you retry: learnctl courses list\n$/,
+      )
+    }
+  })
+
+  test.for([307, 308])('is not done where it has to be sent elsewhere: %d', async (status, { run }) => {
+    const led = answering({ status, headers: { location: '/v2/courses' }, body: null })
+    const { code, stderr } = await run(led, 'courses create --title Sea')
+    expect(code).toBe(1)
+    expect(stderr).not.toContain('It may have succeeded')
+  })
+
   test('is done where the platform says so in a word', async ({ run }) => {
     const deleted = await run(answering(text('OK\n')), 'courses delete 7 --yes')
     expect(deleted).toMatchObject({ code: 0, stderr: 'Deleted course 7\n' })
