@@ -6,11 +6,12 @@ export class NotUtf8Error extends Error {
   /** Where the first sequence begins that is none, in bytes from 0. */
   readonly offset: number
 
-  constructor(bytes: Uint8Array, offset: number) {
+  /** @param before how many bytes came before these */
+  constructor(bytes: Uint8Array, offset: number, before = 0) {
     const byte = (bytes[offset] ?? 0).toString(16).toUpperCase().padStart(2, '0')
-    const wide = /^(fffe|feff)/.test(Buffer.from(bytes.subarray(0, 2)).toString('hex'))
-    super(wide ? 'it is UTF-16, not UTF-8' : `byte 0x${byte} at offset ${offset} is not UTF-8`)
-    this.offset = offset
+    const wide = before === 0 && /^(fffe|feff)/.test(Buffer.from(bytes.subarray(0, 2)).toString('hex'))
+    super(wide ? 'it is UTF-16, not UTF-8' : `byte 0x${byte} at offset ${before + offset} is not UTF-8`)
+    this.offset = before + offset
   }
 }
 
@@ -19,9 +20,14 @@ export class NotUtf8Error extends Error {
  * of what it cannot read.
  */
 export function utf8Text(bytes: Uint8Array): string {
-  if (!isUtf8(bytes)) throw new NotUtf8Error(bytes, faultAt(bytes))
+  assertUtf8(bytes)
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   return text.startsWith('\uFEFF') ? text.slice(1) : text
+}
+
+/** Throws NotUtf8Error where bytes are no UTF-8; `before` is how many came before these. */
+export function assertUtf8(bytes: Uint8Array, before = 0): void {
+  if (!isUtf8(bytes)) throw new NotUtf8Error(bytes, faultAt(bytes), before)
 }
 
 function faultAt(bytes: Uint8Array): number {

@@ -2,9 +2,7 @@ import { unguarded } from '../../codec/csv.ts'
 
 const quote = 0x22
 const lineFeed = 0x0a
-const comma = 0x2c
 const apostrophe = 0x27
-const endOfPlainCell = /[,\r\n]/
 const endOfQuotedCell = /"/
 /** How far a cell is looked into; more apostrophes than that in front of a formula are nobody's. */
 const lookaheadBytes = 64
@@ -20,8 +18,10 @@ export interface CsvCounter {
   guarded(): number
 }
 
-/** A counter of records and guarded cells, in constant memory. */
-export function csvCounter(): CsvCounter {
+/** A counter of records and guarded cells, in constant memory; `separator` is a character between two cells. */
+export function csvCounter(separator = ','): CsvCounter {
+  const between = separator.charCodeAt(0)
+  const endOfPlainCell = new RegExp(`[${separator}\\r\\n]`)
   let records = 0
   let guarded = 0
   let inQuotes = false
@@ -40,7 +40,7 @@ export function csvCounter(): CsvCounter {
       records += 1
     for (let at = data.indexOf(apostrophe, from); at >= 0 && at < to; at = data.indexOf(apostrophe, at + 1)) {
       const left = at === 0 ? previous : data[at - 1]
-      if (left === comma || left === lineFeed) look(data, at, endOfPlainCell)
+      if (left === between || left === lineFeed) look(data, at, endOfPlainCell)
     }
   }
 
@@ -52,8 +52,8 @@ export function csvCounter(): CsvCounter {
       if (!inQuotes) scanPlain(data, from, to)
       if (to === end) break
       const left = to === 0 ? previous : data[to - 1]
-      // A doubled quote closes and opens again: only one after a comma or a line opens a cell.
-      const opensCell = !inQuotes && (left === comma || left === lineFeed)
+      // A doubled quote closes and opens again: only one after a separator or a line opens a cell.
+      const opensCell = !inQuotes && (left === between || left === lineFeed)
       if (opensCell && data[to + 1] === apostrophe) look(data, to + 1, endOfQuotedCell)
       inQuotes = !inQuotes
       from = to + 1

@@ -1,6 +1,4 @@
-import { separatorOf } from './csv-records.ts'
-
-/** How far a cell is looked into to tell a negative number from a formula, and for a header. */
+/** How far a cell is looked into to tell a negative number from a formula. */
 const lookaheadBytes = 64
 /** How much of the next bytes shows whether a cell begins that needs the guard. */
 const startBytes = 4
@@ -12,9 +10,12 @@ const fullWidth = '\\xef\\xbc[\\x9d\\x8b\\x8d\\xa0]'
 
 /**
  * Puts a `'` in front of every cell that a spreadsheet would run as a formula (OWASP CSV Injection) and that has none,
- * whoever wrote the CSV; all else stays byte for byte. A number with a sign is no formula.
+ * whoever wrote the CSV, between these separators; all else stays byte for byte. A number with a sign is no formula.
  */
-export async function* guardedCsv(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+export async function* guardedCsv(
+  source: AsyncIterable<Uint8Array>,
+  separator: string,
+): AsyncGenerator<Uint8Array> {
   // Each piece begins with the byte before it, which tells whether a cell begins there; the first with a line's end.
   let rest = Buffer.from([lineFeed])
   let scan: Scan | null = null
@@ -24,7 +25,7 @@ export async function* guardedCsv(source: AsyncIterable<Uint8Array>): AsyncGener
       rest = Buffer.concat([rest, piece])
       const end = rest.length - lookaheadBytes
       if (end <= startBytes) continue
-      scan ??= scanner(rest)
+      scan ??= scanner(rest, separator)
       yield guarded(rest, end, scan)
       rest = Buffer.from(rest.subarray(end - 1))
     }
@@ -32,7 +33,7 @@ export async function* guardedCsv(source: AsyncIterable<Uint8Array>): AsyncGener
     // What came before a fault goes on before it.
     fault = { error }
   }
-  if (rest.length > 1) yield guarded(rest, rest.length, scan ?? scanner(rest))
+  if (rest.length > 1) yield guarded(rest, rest.length, scan ?? scanner(rest, separator))
   if (fault) throw fault.error
 }
 
@@ -48,9 +49,7 @@ function guarded(data: Buffer, end: number, scan: Scan): Uint8Array {
 /** Where texts of cells begin that need the guard, after a first byte that was there before, up to `end`. */
 type Scan = (data: Buffer, end: number) => number[]
 
-function scanner(head: Buffer): Scan {
-  const [header = ''] = head.toString('latin1', 1).split('\n', 1)
-  const separator = separatorOf(header)
+function scanner(head: Buffer, separator: string): Scan {
   const between = separator === '|' ? '\\|' : separator
   const formula = `[=+\\-@${separator === '\t' ? '' : '\\t'}]|${fullWidth}`
   const begin = new RegExp(`[${between}\\n](?=${formula}|"(?:${formula}|[\\r\\n])|\\r(?!\\n))`, 'g')

@@ -1,48 +1,97 @@
 import { answer } from '../../client/decode.ts'
 import { ProtocolError, type Target } from '../../client/errors.ts'
+import { bareName } from '../../client/member.ts'
+import { LearnerRow } from '../../contract/analytics.ts'
+import type { HttpBody, HttpHeaders } from '../../contract/http.ts'
+import { decodedCsv, utf8Only } from './csv-charset.ts'
+import { cellsIn, separatorOf, withoutMark } from './csv-records.ts'
 
-/** How much of a body is looked at before any of it is passed on. */
+/** How much of a body is looked at before any of it is passed on, and more until the header is there. */
 const openingBytes = 256
+/** More than a header of learners ever has. */
+const maximumHeaderBytes = 64 * 1024
+const lineFeed = 0x0a
 
-/**
- * The bytes of what a platform elsewhere calls CSV, as they come. Throws a ProtocolError, before the first of them, on a
- * web page, on JSON, and on UTF-16, in which no formula would be found; after the last of them where all that came is a
- * single line of a single cell, which is a message and no export.
- */
-export async function* csvOnly(bytes: AsyncIterable<Uint8Array>, target: Target): AsyncGenerator<Uint8Array> {
-  let head: Buffer | null = Buffer.alloc(0)
-  try {
-    for await (const piece of bytes) {
-      if (head === null) {
-        yield piece
-        continue
-      }
-      head = Buffer.concat([head, piece])
-      if (head.length < openingBytes) continue
-      assertOpening(head, target)
-      yield head
-      head = null
-    }
-  } catch (error) {
-    // A body that breaks off is passed on as far as it came, however short that is.
-    if (head === null || head.length === 0) throw error
-    assertOpening(head, target)
-    yield head
-    throw error
-  }
-  if (head === null || head.length === 0) return
-  assertOpening(head, target)
-  if (!/[,;\t|\n]/.test(head.toString('utf8').trim())) throw notCsv(target, 'a line of text, not CSV')
-  yield head
+/** A CSV and what its first line shows. */
+export interface OpenedCsv {
+  /** In UTF-8. */
+  readonly bytes: AsyncIterable<Uint8Array>
+  /** What stands between two cells. */
+  readonly separator: string
+  /** False where the first line is a row already. */
+  readonly headed: boolean
 }
 
-function assertOpening(head: Buffer, target: Target): void {
+/**
+ * What a platform elsewhere calls CSV, as it comes, in UTF-8. Throws a ProtocolError, before any of it is passed on, on
+ * a web page, on JSON, on UTF-16 that is not declared, in which no formula would be found, and on nothing or a single
+ * line of a single cell, which is a message and no export.
+ */
+export async function openCsv(
+  { headers, body }: { readonly headers: HttpHeaders; readonly body: Exclude<HttpBody, string> | null },
+  target: Target,
+): Promise<OpenedCsv> {
+  const source = decodedCsv(body, headers['content-type'] ?? '', target)
+  let head = Buffer.alloc(0)
+  let whole = false
+  let fault: { readonly error: unknown } | null = null
+  try {
+    while (!whole && fault === null && !isEnough(head)) {
+      const next = await source.next().catch((error: unknown) => {
+        fault = { error }
+        return null
+      })
+      if (next?.done === false) head = Buffer.concat([head, next.value])
+      else whole = next !== null
+    }
+    assertOpening(head, whole, target)
+  } catch (error) {
+    await source.return(undefined)
+    throw error
+  }
+
+  async function* all(): AsyncGenerator<Uint8Array> {
+    // What came before a fault goes on before it.
+    if (head.length > 0) yield head
+    if (fault) throw fault.error
+    yield* source
+  }
+
+  const [line = ''] = withoutMark(head.toString('latin1')).split('\n', 1)
+  const separator = separatorOf(line)
+  return { bytes: utf8Only(all(), target), separator, headed: !isRow(cellsIn(line, separator)) }
+}
+
+function isEnough(head: Buffer): boolean {
+  return head.length >= maximumHeaderBytes || (head.length >= openingBytes && head.includes(lineFeed))
+}
+
+function assertOpening(head: Buffer, whole: boolean, target: Target): void {
   if (head.subarray(0, openingBytes).includes(0)) throw notCsv(target, 'UTF-16 or binary, not CSV in UTF-8')
   const text = head.toString('utf8', 0, openingBytes).replace(/^\uFEFF/, '')
   if (/^\s*<[!?a-z]/i.test(text)) throw notCsv(target, 'a web page, not CSV')
   if (/^\s*[{[]\s*["{}[\]]/.test(text)) throw notCsv(target, 'JSON, not CSV')
+  if (!whole) return
+  const content = head.toString('utf8').trim()
+  if (content === '') throw notCsv(target, 'empty, not CSV with a header')
+  if (!/[,;\t|\n]/.test(content)) throw notCsv(target, 'a line of text, not CSV')
 }
 
 function notCsv(target: Target, what: string): ProtocolError {
   return new ProtocolError(target, 'unexpected_type', `${answer(target)} is ${what}`)
+}
+
+const knownColumns: ReadonlySet<string> = new Set(Object.keys(LearnerRow.shape).map(bareName))
+const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+/** A number, a percentage, a date or a time: nobody calls a column so. */
+const figure = /^[+-]?\d[\d.,:+\-TZ ]*%?$/
+
+/** True for cells that no header has: an e-mail address, or figures alone. */
+function isRow(cells: readonly string[]): boolean {
+  if (cells.some((cell) => knownColumns.has(bareName(cell)))) return false
+  const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '')
+  return (
+    filled.some((cell) => address.test(cell)) ||
+    (filled.length > 0 && filled.every((cell) => figure.test(cell)))
+  )
 }

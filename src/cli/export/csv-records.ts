@@ -9,21 +9,19 @@ export type Admits = (row: Readonly<Record<string, string>>) => boolean
 
 /**
  * The header of a CSV and the records that stay, byte for byte (RFC 4180; quotes count at the beginning of a cell
- * alone). Throws a CommandError on a record without an end.
+ * alone). Where there is no header, no cell has a name. Throws a CommandError on a record without an end.
  */
 export async function* keptRecords(
   source: AsyncIterable<Uint8Array>,
   admits: Admits,
+  { separator, headed }: { readonly separator: string; readonly headed: boolean },
 ): AsyncGenerator<Uint8Array> {
   let rest = ''
-  let header: readonly string[] | null = null
-  let separator = ','
+  let header: readonly string[] | null = headed ? null : []
 
   function kept(record: string): string {
     if (header === null) {
-      const names = record.startsWith(byteOrderMark) ? record.slice(byteOrderMark.length) : record
-      separator = separatorOf(names)
-      header = cellsIn(names, separator)
+      header = cellsIn(withoutMark(record), separator)
       return record
     }
     if (/^\r?\n?$/.test(record)) return record
@@ -72,7 +70,13 @@ function closingQuote(text: string, from: number): number {
   return -1
 }
 
-function cellsIn(record: string, separator: string): string[] {
+/** Bytes, each a character, without the byte order mark of UTF-8. */
+export function withoutMark(bytes: string): string {
+  return bytes.startsWith(byteOrderMark) ? bytes.slice(byteOrderMark.length) : bytes
+}
+
+/** The texts of the cells of a record, whose bytes are a character each. */
+export function cellsIn(record: string, separator: string): string[] {
   const cells: string[] = []
   const line = record.replace(/\r?\n$/, '')
   for (let at = 0; at <= line.length; ) {
@@ -90,8 +94,9 @@ function utf8(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString('utf8')
 }
 
-/** The separator of the cells: a comma, unless the header has more of another. */
+/** The separator of the cells: a comma, unless the header has more of another outside of quotes. */
 export function separatorOf(header: string): string {
-  const count = (separator: string) => header.split(separator).length
+  const plain = header.replace(/"[^"]*"/g, '')
+  const count = (separator: string) => plain.split(separator).length
   return [',', ';', '\t', '|'].reduce((best, each) => (count(each) > count(best) ? each : best))
 }

@@ -1,10 +1,11 @@
 import { isStrict } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
+import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import type { PlatformFilter } from '../operation/platform-filter.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
 import { counted } from '../terminal/counted.ts'
-import { csvCounter } from './csv-counter.ts'
+import { type CsvCounter, csvCounter } from './csv-counter.ts'
 import { type Learners, type LearnersQuery, parsedRow, rowTexts } from './learner-rows.ts'
 import type { RowForm } from './row-encoder.ts'
 
@@ -62,10 +63,15 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
   const { assertWhole } = await import('../../client/incomplete.ts')
   const strict = !remote || isStrict(reply.headers)
   const check = strict ? null : ((await filter?.check()) ?? null)
-  const received = csvCounter()
-  const counter = check ? csvCounter() : received
+  const { openCsv } = strict ? { openCsv: null } : await import('./csv-opening.ts')
+  const csv = openCsv
+    ? await openCsv(reply, caller.request(operation, input))
+    : { bytes: reply.body ?? nothing(), separator: ',', headed: true }
+  const received = csvCounter(csv.separator)
+  const counter = check ? csvCounter(csv.separator) : received
+  const rowsIn = ({ records }: CsvCounter) => Math.max(0, records() - (csv.headed ? 1 : 0))
 
-  async function* counting(counter: typeof received, bytes: AsyncIterable<Uint8Array>) {
+  async function* counting(counter: CsvCounter, bytes: AsyncIterable<Uint8Array>) {
     for await (const piece of bytes) {
       counter.count(piece)
       yield piece
@@ -74,14 +80,12 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
   }
 
   async function* bytes() {
-    let source: AsyncIterable<Uint8Array> = reply.body ?? nothing()
-    if (!strict) {
-      const { csvOnly } = await import('./csv-opening.ts')
-      source = csvOnly(source, caller.request(operation, input))
+    let source: AsyncIterable<Uint8Array> = csv.bytes
+    if (check) {
+      const { keptRecords } = await import('./csv-records.ts')
+      source = keptRecords(counting(received, source), check.admits, csv)
     }
-    if (check)
-      source = (await import('./csv-records.ts')).keptRecords(counting(received, source), check.admits)
-    if (remote && !raw) source = (await import('./csv-guard.ts')).guardedCsv(source)
+    if (remote && !raw) source = (await import('./csv-guard.ts')).guardedCsv(source, csv.separator)
     if (bom && !strict) source = marked(source)
     yield* counting(counter, source)
     assertWhole(caller.request(operation, input), reply.headers, rowsIn(received))
@@ -91,17 +95,15 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
     bytes: bytes(),
     rows: () => rowsIn(counter),
     guarded: raw ? () => 0 : counter.guarded,
-    notes: () =>
-      raw && !strict && counter.guarded() > 0
+    notes: () => [
+      ...(csv.headed ? [] : [`${platformName(context.session.target())} sent CSV without a header`]),
+      ...(raw && !strict && counter.guarded() > 0
         ? [
             `The platform may have ignored --raw: possible formulas are escaped in ${counted(counter.guarded(), 'cell')}`,
           ]
-        : [],
+        : []),
+    ],
   }
-}
-
-function rowsIn(counter: ReturnType<typeof csvCounter>): number {
-  return Math.max(0, counter.records() - 1)
 }
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}

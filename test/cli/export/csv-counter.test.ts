@@ -4,8 +4,8 @@ import { expect, test } from 'vitest'
 import { csvCounter } from '../../../src/cli/export/csv-counter.ts'
 import { csvRecord, isGuarded } from '../../../src/codec/csv.ts'
 
-function counted(text: string, pieceBytes = text.length) {
-  const counter = csvCounter()
+function counted(text: string, pieceBytes = text.length, separator = ',') {
+  const counter = csvCounter(separator)
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += pieceBytes) counter.count(bytes.subarray(at, at + pieceBytes))
   counter.end()
@@ -30,6 +30,15 @@ test('as many records are counted as a CSV reader finds, and every cell that the
       })
     }),
   )
+})
+
+test('cells are told by the separator that there is', () => {
+  for (const separator of [';', '\t', '|']) {
+    const text = ['a;b;c', "1;'=1+1;2,'=2", '"x;\n";"\'-y";\'@z', ''].join('\n').replaceAll(';', separator)
+    for (const pieceBytes of [1, 7, text.length]) {
+      expect(counted(text, pieceBytes, separator)).toEqual({ records: 3, guarded: 3 })
+    }
+  }
 })
 
 test('a last record without its line end counts', () => {

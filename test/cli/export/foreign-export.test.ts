@@ -23,12 +23,26 @@ const queriesOf = ({ requests }: ForeignPlatform) =>
   requests.filter(({ path }) => path === analytics).map(({ query }) => Object.fromEntries(query))
 
 /** Answers analytics with this CSV, whatever is asked for. */
-function sending(text: string): ForeignPlatform {
+function sending(body: string | Uint8Array | readonly Uint8Array[], type = 'text/csv'): ForeignPlatform {
   const platform = expressPlatform()
+  async function* pieces(list: readonly Uint8Array[]) {
+    yield* list
+  }
   platform.intercept(({ path }) =>
-    path === analytics ? { status: 200, headers: { 'content-type': 'text/csv' }, body: text } : undefined,
+    path === analytics
+      ? {
+          status: 200,
+          headers: { 'content-type': type },
+          body: typeof body === 'string' || body instanceof Uint8Array ? body : pieces(body),
+        }
+      : undefined,
   )
   return platform
+}
+
+/** A body that comes byte by byte. */
+function byteByByte(bytes: Uint8Array): Uint8Array[] {
+  return Array.from(bytes, (byte) => Uint8Array.of(byte))
 }
 
 describe.for(styles)('%s that ignores filters', ([, platformOf]) => {
@@ -124,7 +138,99 @@ describe('CSV from elsewhere', () => {
       const { stdout } = await run(sending(`${mark}a\n1\n`), 'analytics export --bom')
       expect(stdout).toBe('\ufeffa\n1\n')
     }
-    expect((await run(sending(''), 'analytics export --bom')).stdout).toBe('\ufeff')
+  })
+})
+
+describe('between other separators', () => {
+  test.for([';', '\t', '|'])('%j: cells are guarded, counted and filtered', async (separator, { run }) => {
+    const between = (text: string) => text.replaceAll(';', separator)
+    const name = '"Name, first, last, and so on"'
+    const csv = between(`email;course_id;${name}\na@b.example;7;=1+1\nc@b.example;8;x\nd@b.example;7;"@y"\n`)
+    const { code, stdout, stderr } = await run(sending(csv), 'analytics export --course 7')
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: between(`email;course_id;${name}\na@b.example;7;'=1+1\nd@b.example;7;"'@y"\n`),
+    })
+    expect(stderr).toContain('Exported 2 rows\nnote: Possible formulas escaped in 2 cells;')
+    const raw = await run(sending(between("a;b\n1;'=1\n")), 'analytics export --raw')
+    expect(raw.stderr).toContain('possible formulas are escaped in 1 cell\n')
+  })
+})
+
+describe('CSV in another charset', () => {
+  const rows = 'id,name\n1,Zoë €\n2,=é\n'
+  const safe = rows.replace('=', "'=")
+  const latin = Buffer.from(rows.replace('€', '\x80'), 'latin1')
+  const wide = Buffer.from(`\ufeff${rows}`, 'utf16le')
+
+  test.for<[type: string, bytes: Buffer]>([
+    ['text/csv; charset=iso-8859-1', latin],
+    ['text/csv; header=present; Charset="Windows-1252"', latin],
+    ['text/csv; charset=utf-16', wide],
+    ['text/csv; charset=utf-16', Buffer.from(wide).swap16()],
+    ['text/csv; charset=utf-16le', wide],
+    ['text/csv; charset=utf8', Buffer.from(rows)],
+  ])('becomes UTF-8: %s', async ([type, bytes], { run }) => {
+    for (const body of [bytes, byteByByte(bytes)]) {
+      const { code, stdout } = await run(sending(body, type), 'analytics export')
+      expect({ code, stdout }).toEqual({ code: 0, stdout: safe })
+    }
+  })
+
+  test('is UTF-8 where its byte order mark says so', async ({ run }) => {
+    const marked = Buffer.from(`\ufeff${rows}`)
+    for (const body of [marked, byteByByte(marked)]) {
+      const { stdout } = await run(sending(body, 'text/csv; charset=iso-8859-1'), 'analytics export')
+      expect(stdout).toBe(`\ufeff${safe}`)
+    }
+  })
+
+  const faults: [type: string, bytes: Buffer, fault: string][] = [
+    ['text/csv; charset=x-klingon', Buffer.from(rows), 'has the unsupported charset "x-klingon"'],
+    ['text/csv', latin, 'cannot be read: byte 0xEB at offset 12 is not UTF-8'],
+    ['text/csv; charset=utf-8', latin, 'cannot be read: byte 0xEB at offset 12 is not UTF-8'],
+    ['text/csv', Buffer.from(rows).subarray(0, 13), 'cannot be read: byte 0xC3 at offset 12 is not UTF-8'],
+    ['text/csv; charset=shift_jis', latin, 'cannot be read: it is not shift_jis'],
+  ]
+  test.for(faults)('is refused: %s', async ([type, bytes, fault], { run, cli }) => {
+    const file = join(cli.cwd, 'out.csv')
+    for (const body of [bytes, byteByByte(bytes)]) {
+      expect(await run(sending(body, type), `analytics export --file ${file}`)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `error: The response from express.example to GET ${analytics} ${fault}\n`,
+      })
+      expect(existsSync(file)).toBe(false)
+    }
+  })
+})
+
+describe('CSV without a header', () => {
+  test.for([
+    'a@b.example,Sea,40\nc@b.example,Sea,50\n',
+    '17;3;40%;2026-02-20T10:00:00Z\n18;3;;\n',
+    '\ufeff"a@b.example","5"\n"c@b.example","7"',
+  ])('is said to have none, and each line counts: %j', async (body, { run }) => {
+    const ran = await run(sending(body), 'analytics export')
+    expect(ran).toEqual({
+      code: 0,
+      stdout: body,
+      stderr: 'Exported 2 rows\nnote: express.example sent CSV without a header\n',
+    })
+  })
+
+  test('cannot be filtered, and is whole all the same', async ({ run }) => {
+    const body = 'a@b.example,3\nc@b.example,4\n'
+    const ran = await run(sending(body), 'analytics export --status completed')
+    expect(ran).toMatchObject({ code: 0, stdout: body })
+    expect(ran.stderr).toBe(
+      'Exported 2 rows\nnote: express.example sent CSV without a header\nnote: Cannot check --status: express.example sent rows without progressStatus\n',
+    )
+  })
+
+  test('is not what has a column of ours', async ({ run }) => {
+    const ran = await run(sending('email,a@b.example\nx,y\n'), 'analytics export')
+    expect(ran.stderr).toBe('Exported 1 row\n')
   })
 })
 
@@ -280,8 +386,18 @@ describe('a platform that sends something else than rows of JSON', () => {
     }
   })
 
-  test('exports CSV of one column, and none at all', async ({ run }) => {
-    for (const body of ['', 'learnerId\n1\n', 'learnerId,name\n', `"<b>",note\n${'x,"[1]"\n'.repeat(99)}`]) {
+  test.for(['', '\ufeff', ' \r\n\n'])('exports nothing of nothing: %j', async (body, { run, cli }) => {
+    const file = join(cli.cwd, 'out.csv')
+    expect(await run(answering('text/csv', body), `analytics export --file ${file}`)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `error: The response from express.example to GET ${analytics} is empty, not CSV with a header\n`,
+    })
+    expect(existsSync(file)).toBe(false)
+  })
+
+  test('exports CSV of one column, and of no rows', async ({ run }) => {
+    for (const body of ['learnerId\n1\n', 'learnerId,name\n', `"<b>",note\n${'x,"[1]"\n'.repeat(99)}`]) {
       expect(await run(answering('text/csv', body), 'analytics export')).toMatchObject({
         code: 0,
         stdout: body,
