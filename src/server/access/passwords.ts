@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { ProblemError } from '../problem/problem-error.ts'
+import { clientGone, ProblemError } from '../problem/problem-error.ts'
 import { fairQueue, QueueFullError } from './fair-queue.ts'
 import type { PasswordCost } from './password.ts'
 import type { Principal } from './principal.ts'
@@ -9,21 +9,26 @@ export interface PasswordCaller {
   /** A credential, or the network that an attempt to sign in came from. */
   readonly group: string
   readonly member: string
+  /** True once nobody waits for the answer: what has not begun by then is not worth its tenth of a second. */
+  readonly hasLeft: () => boolean
 }
 
 /** The turn of somebody who is signed in. */
-export function callerOf({ userId }: Principal): PasswordCaller {
-  return { group: userId, member: '' }
+export function callerOf({
+  principal,
+  hasLeft,
+}: Pick<PasswordCaller, 'hasLeft'> & { readonly principal: Principal }): PasswordCaller {
+  return { group: principal.userId, member: '', hasLeft }
 }
 
-/** The passwords of an app: hashing takes a tenth of a second each, so that callers take turns. */
+/**
+ * The passwords of an app: hashing takes a tenth of a second each, so that callers take turns. Both throw 429 where the
+ * caller has too many waiting, and 408, for the log alone, where nobody waits for the answer any more.
+ */
 export interface Passwords {
-  /** A new password as it is stored, or null for one that is too common. Throws 429 where the caller has too many waiting. */
+  /** A new password as it is stored, or null for one that is too common. */
   hash(caller: PasswordCaller, password: string): Promise<string | null>
-  /**
-   * True when the password is the one that was hashed; false, after as long a time, where `stored` is null. Throws 429
-   * where the caller has too many waiting.
-   */
+  /** True when the password is the one that was hashed; false, after as long a time, where `stored` is null. */
   verify(caller: PasswordCaller, password: string, stored: string | null): Promise<boolean>
 }
 
@@ -39,9 +44,15 @@ const hashing = () => import('./password.ts')
 export function passwordsOf(cost: PasswordCost | undefined): Passwords {
   const queue = fairQueue({ atOnce: Math.min(mostAtOnce, availableParallelism()), longest })
 
-  async function inTurn<Result>({ group, member }: PasswordCaller, work: () => Promise<Result>) {
+  async function inTurn<Result>(
+    { group, member, hasLeft }: PasswordCaller,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     try {
-      return await queue.run(group, member, work)
+      return await queue.run(group, member, async () => {
+        if (hasLeft()) throw clientGone()
+        return work()
+      })
     } catch (error) {
       if (!(error instanceof QueueFullError)) throw error
       throw new ProblemError(

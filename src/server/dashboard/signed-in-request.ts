@@ -4,6 +4,7 @@ import type { EndpointRequest } from '../http/endpoint.ts'
 import { type Call, type Route, requireRight } from '../http/handler.ts'
 import { unconditional } from '../http/precondition.ts'
 import { Constant, Streamed } from '../http/reply.ts'
+import { hasLeft } from '../http/request-context.ts'
 import { parseQuery } from '../http/validation.ts'
 import {
   principalOf,
@@ -93,6 +94,7 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
     accept: null,
     signIns: limits.signIns,
     passwords: limits.passwords,
+    hasLeft: () => hasLeft(request),
     rawBody: question.body,
     prepared: undefined,
     // Like the call of a request: what each operation makes of its texts, its own handler knows.

@@ -14,6 +14,7 @@ import {
   attempt,
   type Bucket,
   count,
+  hasLeft,
   type LongReads,
   problemReply,
   type RateLimits,
@@ -124,6 +125,7 @@ function admit(
     accept: raw.headers['accept'] ?? null,
     signIns: limits.signIns,
     passwords: limits.passwords,
+    hasLeft: () => hasLeft(context),
     rawBody: undefined,
     prepared: undefined,
     // A public operation has no principal, and never looks at it.

@@ -31,6 +31,8 @@ export interface Call<O extends Operation = Operation> {
   /** Counts attempts at a password. */
   readonly signIns: Attempts
   readonly passwords: Passwords
+  /** True once nobody waits for the answer. */
+  readonly hasLeft: () => boolean
   /** The body as it came, parsed but not judged: what is named in the path 404s before the body 422s. */
   readonly rawBody: unknown
   /** What `prepare` of this route made. */

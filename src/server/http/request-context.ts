@@ -88,6 +88,11 @@ export interface RequestContext {
   readonly now: Date
 }
 
+/** True once nobody waits for the answer to a request. */
+export function hasLeft({ raw }: Pick<RequestContext, 'raw'>): boolean {
+  return raw.signal?.aborted === true
+}
+
 /** What a request came to. */
 export interface Answered {
   readonly reply: Reply

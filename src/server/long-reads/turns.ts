@@ -1,5 +1,5 @@
 import { tooMany } from '../http/request-context.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { clientGone, ProblemError } from '../problem/problem-error.ts'
 
 /** How many long reads there may be at once, and how long one waits for its turn. */
 export interface TurnLimits {
@@ -142,8 +142,4 @@ export function turnsOf(limits: TurnLimits): Turns {
         if (waiting.includes(one) && isCrowded(owner)) refuse(refusal(owner))
       }),
   }
-}
-
-function clientGone(): ProblemError {
-  return new ProblemError('request_timeout', 'The client closed the connection.')
 }

@@ -5,7 +5,7 @@ import { digest } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
 import type { EndpointRequest } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
-import { tooMany } from '../http/request-context.ts'
+import { hasLeft, tooMany } from '../http/request-context.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { beginSession, principalOf, type Visitor } from './browser-session.ts'
 import { hereOf, page, seeOther } from './page.tsx'
@@ -118,7 +118,7 @@ async function accountBy(
   const waitSeconds = limits.signIns.begin(attempts)
   if (waitSeconds > 0) throw tooMany('attempts to sign in', waitSeconds)
   const right = await limits.passwords.verify(
-    { group: request.address, member: digest(key) },
+    { group: request.address, member: digest(key), hasLeft: () => hasLeft(request) },
     password,
     // An account that is not there takes as long to refuse as one that is.
     user?.password_hash ?? null,

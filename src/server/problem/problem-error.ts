@@ -63,6 +63,11 @@ export function parentNotFound(pointer: string, kind: string, reference: string)
   return new ProblemError('not_found', detail, { errors: [{ pointer, code: 'not_found', detail }] })
 }
 
+/** 408 where nobody is there to be told, but the log. */
+export function clientGone(): ProblemError {
+  return new ProblemError('request_timeout', 'The client closed the connection.')
+}
+
 /** 422 with the faults of the body, and how many there are besides. */
 export function invalid(errors: readonly Fault[], more = 0): ProblemError {
   const only = errors.every(({ code }) => code === 'read_only') ? 'read_only' : 'validation_failed'

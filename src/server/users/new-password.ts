@@ -11,13 +11,10 @@ import type { Call } from '../http/handler.ts'
 export type NewPasswordHash = string | null | undefined
 
 /** Hashes the password in a body that sets another user's. */
-export async function newPasswordHash(
-  { principal, passwords }: Pick<Call, 'principal' | 'passwords'>,
-  body: unknown,
-): Promise<NewPasswordHash> {
-  if (!principal.scopes.includes('admin')) return undefined
+export async function newPasswordHash(call: Call, body: unknown): Promise<NewPasswordHash> {
+  if (!call.principal.scopes.includes('admin')) return undefined
   const password = Password.safeParse(isJsonObject(body) ? body['password'] : undefined)
-  return password.success ? passwords.hash(callerOf(principal), password.data) : undefined
+  return password.success ? call.passwords.hash(callerOf(call), password.data) : undefined
 }
 
 /** What is wrong with a new password that is too common. */

@@ -40,7 +40,7 @@ export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
   const attempt = [`${principal.userId} ${principal.credential}`]
   const waitSeconds = signIns.begin(attempt)
   if (waitSeconds > 0) throw tooMany('attempts to change the password', waitSeconds)
-  const caller = callerOf(principal)
+  const caller = callerOf(call)
   if (!(await passwords.verify(caller, given.data, stored))) return undefined
   signIns.forgive(attempt)
   return { hash: await passwords.hash(caller, wanted.data), replaces: stored }

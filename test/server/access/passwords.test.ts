@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { passwordsOf } from '../../../src/server/access/passwords.ts'
+
+const cheap = { N: 2, r: 1, p: 1 }
+const password = 'correct horse battery'
+
+test('what nobody waits for any more is not begun, and those behind it are', async () => {
+  const passwords = passwordsOf(cheap)
+  const gone = { group: 'ada', member: '', hasLeft: () => true }
+  const here = { ...gone, hasLeft: () => false }
+  const refusal = { code: 'request_timeout', message: 'The client closed the connection.' }
+  const left = [passwords.hash(gone, password), passwords.verify(gone, password, null)]
+  const hash = passwords.hash(here, password)
+  for (const one of left) await expect(one).rejects.toMatchObject(refusal)
+  expect(await passwords.verify(here, password, await hash)).toBe(true)
+  expect(await passwords.verify(here, password, null)).toBe(false)
+})
