@@ -2,7 +2,7 @@ import type { HttpRequest, Transport } from '../../contract/http.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError, shuttingDown } from '../problem/problem-error.ts'
 import { answer } from './answer.ts'
 import { answerEndpoint, type Endpoint, issuerOf } from './endpoint.ts'
 import type { Route } from './handler.ts'
@@ -172,9 +172,7 @@ function faultBefore(
   found: Found<Place> | undefined,
 ): ProblemError | undefined {
   if (isClosing?.()) {
-    return new ProblemError('unavailable', 'The server is shutting down.', {
-      headers: { 'retry-after': '5' },
-    })
+    return shuttingDown()
   }
   if (path.length + search.length >= maximumUrlBytes) {
     return new ProblemError('uri_too_long', `The path and query are longer than ${maximumUrlBytes} bytes.`)

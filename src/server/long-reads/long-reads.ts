@@ -1,4 +1,5 @@
 import type { LongReads } from '../http/request-context.ts'
+import { shuttingDown } from '../problem/problem-error.ts'
 import type { ThreadData } from './message.ts'
 import type { BodyLimits } from './relayed-body.ts'
 import { startThread, type Thread } from './thread.ts'
@@ -25,7 +26,10 @@ export const longReadLimits: LongReadLimits = {
   restMs: 30_000,
 }
 
-/** Long reads in threads of their own, which are started when they are needed; close them with the server. */
+/**
+ * Long reads in threads of their own, which are started when they are needed. Close them with the server: those that go
+ * on or wait then throw 503, as any do that come later.
+ */
 export function openLongReads(
   data: ThreadData,
   limits: LongReadLimits,
@@ -33,6 +37,7 @@ export function openLongReads(
   const turns = turnsOf({ ...limits, answering: limits.threads })
   const threads = new Set<Thread>()
   let rest: NodeJS.Timeout | undefined
+  let isClosed = false
 
   /** One that has nothing to do, else a new one, else the one with the least to do. */
   function freeThread(): Thread {
@@ -46,6 +51,7 @@ export function openLongReads(
   }
 
   async function close(): Promise<void> {
+    isClosed = true
     clearTimeout(rest)
     await Promise.all([...threads].map((thread) => thread.close()))
   }
@@ -66,6 +72,7 @@ export function openLongReads(
     async answer(request, owner, principal) {
       const turn = await turns.take(owner, request.raw.signal)
       try {
+        if (isClosed) throw shuttingDown()
         restLater()
         return await freeThread().answer(request, principal, turn)
       } catch (error) {

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { Principal } from '../access/principal.ts'
 import type { Reply } from '../http/reply.ts'
 import type { RequestContext } from '../http/request-context.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { shuttingDown } from '../problem/problem-error.ts'
 import type { FromThread, ThreadData, ToThread } from './message.ts'
 import { type BodyLimits, type RelayedBody, relayedBody } from './relayed-body.ts'
 import type { Turn } from './turns.ts'
@@ -125,7 +125,7 @@ export function startThread(data: ThreadData, limits: BodyLimits, onEnd: () => v
         tell({ kind: 'request', id: lastId, request: { ...request, raw }, principal })
       }),
     close: async () => {
-      failAll(new ProblemError('unavailable', 'The server is shutting down.'))
+      failAll(shuttingDown())
       await worker.terminate()
     },
   }

@@ -68,6 +68,11 @@ export function clientGone(): ProblemError {
   return new ProblemError('request_timeout', 'The client closed the connection.')
 }
 
+/** 503 while the server finishes what it has begun. */
+export function shuttingDown(): ProblemError {
+  return new ProblemError('unavailable', 'The server is shutting down.', { headers: { 'retry-after': '5' } })
+}
+
 /** 422 with the faults of the body, and how many there are besides. */
 export function invalid(errors: readonly Fault[], more = 0): ProblemError {
   const only = errors.every(({ code }) => code === 'read_only') ? 'read_only' : 'validation_failed'

@@ -86,18 +86,34 @@ test('a fault in a report is answered and logged as anywhere, and a query is jud
   expect(await whole.json()).toMatchObject({ summary: { enrollments: learners } })
 })
 
+/** Asks for a report, as a server does. */
+function ask(longReads: ReturnType<typeof openLongReads>) {
+  const raw = { method: 'GET', url: 'http://localhost/v1/analytics/learners', headers: {} }
+  const context = { raw, requestId: 'req_1', path: '/v1/analytics/learners', search: '' }
+  const asker = { userId: 'usr_1', role: 'analyst', scopes: ['read'], credential: 'key_1' } as const
+  const request = { ...context, address: '', now: stoppedClock().now() }
+  return longReads.answer(request, 'key_1', { ...asker, method: 'api_key' })
+}
+
 test('a thread that ends fails what it was asked, and the next one is asked anew', async ({ directory }) => {
   const path = join(directory, 'academy.db')
   const longReads = openLongReads({ path, publicUrl: undefined }, longReadLimits)
-  const { now } = stoppedClock()
-  const answer = () => {
-    const raw = { method: 'GET', url: 'http://localhost/v1/analytics/learners', headers: {} }
-    const context = { raw, requestId: 'req_1', path: '/v1/analytics/learners', search: '' }
-    const asker = { userId: 'usr_1', role: 'analyst', scopes: ['read'], credential: 'key_1' } as const
-    return longReads.answer({ ...context, address: '', now: now() }, 'key_1', { ...asker, method: 'api_key' })
-  }
-  await expect(answer()).rejects.toThrow('unable to open database file')
-  openAcademyFile(path, now).database.close()
-  expect(await answer()).toMatchObject({ status: 200 })
+  await expect(ask(longReads)).rejects.toThrow('unable to open database file')
+  openAcademyFile(path, stoppedClock().now).database.close()
+  expect(await ask(longReads)).toMatchObject({ status: 200 })
   await longReads.close()
+})
+
+test('once they are closed nothing begins: not what comes, and not what waited', async () => {
+  const longReads = openLongReads(
+    { path: served.path, publicUrl: undefined },
+    { ...longReadLimits, threads: 1 },
+  )
+  const refused = { status: 'rejected', reason: { code: 'unavailable' } }
+  const asked = Promise.allSettled([1, 2, 3].map(() => ask(longReads)))
+  // One has begun by now.
+  await new Promise(setImmediate)
+  await longReads.close()
+  expect(await asked).toMatchObject([refused, refused, refused])
+  await expect(ask(longReads)).rejects.toMatchObject(refused.reason)
 })
