@@ -10,7 +10,7 @@ export const chunks = [
   {
     // Everything up to the point where a command runs: parsing, and help.
     name: 'program',
-    test: /src\/(cli\/(main\.ts|program\/|command\/(?!context|resolve-times|time-zone)|operation\/(operation-command|operation-flags|field-path|thing-name)|help\/help-text|terminal\/(counted|errors|exit-codes|io|two-columns|visible)|output\/columns|session\/session\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/(version|page-size)\.ts|codec\/(json-object|json-text|reference-list|time-text)\.ts|client\/(member|nouns)\.ts)|node_modules\/commander\/|(?<!node_modules\/.*)\/package\.json$/,
+    test: /src\/(cli\/(main\.ts|program\/|command\/(?!context|resolve-times|time-zone)|operation\/(operation-command|operation-flags|field-path|thing-name)|help\/help-text|terminal\/(counted|errors|exit-codes|io|two-columns|visible)|output\/columns|session\/session\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/(version|page-size)\.ts|codec\/(json-object|json-text|reference-list|shell-word|time-text)\.ts|client\/(member|nouns)\.ts)|node_modules\/commander\/|(?<!node_modules\/.*)\/package\.json$/,
   },
   {
     // What holds a platform elsewhere to what it was asked for.
@@ -20,7 +20,7 @@ export const chunks = [
   {
     // What every run needs to reach an academy and to print what it answers; nothing in it needs zod.
     name: 'run',
-    test: /src\/(cli\/(command\/(context|resolve-times|time-zone)|operation\/(?!operation-command|operation-flags|field-path|thing-name|api-fields|json-fault|problem-lines|yaml-document)|output\/(asked|output|mask|value-shape|formats\/(format|json|tsv))|session\/|terminal\/(prompts|colour|exact-text|mask-known|text-input))|auth\/(errors|tokens|token-source)|codec\/(credential-text|grouped|nearest|reference\.|shell-word|unicode-text)|config\/|contract\/(errors|oauth)|client\/(?!undici|client\.ts|member|nouns))/,
+    test: /src\/(cli\/(command\/(context|resolve-times|time-zone)|operation\/(?!operation-command|operation-flags|field-path|thing-name|api-fields|json-fault|problem-lines|yaml-document)|output\/(asked|output|mask|value-shape|formats\/(format|json|tsv))|session\/|terminal\/(prompts|colour|exact-text|mask-known|text-input))|auth\/(errors|tokens|token-source)|codec\/(credential-text|grouped|nearest|reference\.|unicode-text)|config\/|contract\/(errors|oauth)|client\/(?!undici|client\.ts|member|nouns))/,
   },
   {
     name: 'server',

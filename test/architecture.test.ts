@@ -257,6 +257,16 @@ test('the chunk of the program holds what main.ts loads, and needs no other one 
   expect([...missing, ...leaving.map(shown)]).toEqual([])
 })
 
+test('the help of what works on one resource needs no chunk but its own and that of the program', () => {
+  const resources = ['courses', 'lessons', 'users', 'enrollments', 'progress', 'keys', 'apps']
+  const others = resources.flatMap((name) =>
+    [...loadedWith(`cli/commands/${name}.ts`)]
+      .filter((to) => isOwn(to) && ![undefined, 'program'].includes(chunkOf(to)))
+      .map((to) => `${name} → ${to}`),
+  )
+  expect(others).toEqual([])
+})
+
 test('the chunk of a run needs that of the program alone: zod waits for a call', () => {
   const leaving = own.filter(
     ({ from, to, kind }) =>
