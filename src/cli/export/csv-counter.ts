@@ -3,6 +3,7 @@ import { unguarded } from '../../codec/csv.ts'
 const quote = 0x22
 const lineFeed = 0x0a
 const apostrophe = 0x27
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 const endOfQuotedCell = /"/
 /** How far a cell is looked into; more apostrophes than that in front of a formula are nobody's. */
 const lookaheadBytes = 64
@@ -26,6 +27,10 @@ export function csvCounter(separator = ','): CsvCounter {
   let guarded = 0
   let inQuotes = false
   let previous = lineFeed
+  /** Where the bytes begin that are scanned: behind a byte order mark in the first ones. */
+  let origin: number | null = null
+  /** The last quote that ended a cell; a place before the bytes is one in those that went by. */
+  let closed = Number.NEGATIVE_INFINITY
   // What follows an apostrophe at the beginning of a cell may come only with the next bytes.
   let rest = Buffer.alloc(0)
 
@@ -39,33 +44,48 @@ export function csvCounter(separator = ','): CsvCounter {
     for (let at = data.indexOf(lineFeed, from); at >= 0 && at < to; at = data.indexOf(lineFeed, at + 1))
       records += 1
     for (let at = data.indexOf(apostrophe, from); at >= 0 && at < to; at = data.indexOf(apostrophe, at + 1)) {
-      const left = at === 0 ? previous : data[at - 1]
-      if (left === between || left === lineFeed) look(data, at, endOfPlainCell)
+      if (beginsCell(data, at)) look(data, at, endOfPlainCell)
     }
   }
 
+  function beginsCell(data: Buffer, at: number): boolean {
+    const left = at === origin ? previous : data[at - 1]
+    return left === between || left === lineFeed
+  }
+
   function scan(data: Buffer, end: number): void {
-    let from = 0
+    origin =
+      origin === null && data.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+        ? byteOrderMark.length
+        : 0
+    let from = origin
     while (from < end) {
       const found = data.indexOf(quote, from)
       const to = found < 0 ? end : Math.min(found, end)
       if (!inQuotes) scanPlain(data, from, to)
       if (to === end) break
-      const left = to === 0 ? previous : data[to - 1]
-      // A doubled quote closes and opens again: only one after a separator or a line opens a cell.
-      const opensCell = !inQuotes && (left === between || left === lineFeed)
-      if (opensCell && data[to + 1] === apostrophe) look(data, to + 1, endOfQuotedCell)
-      inQuotes = !inQuotes
+      if (inQuotes) {
+        inQuotes = false
+        closed = to
+      } else {
+        // A doubled quote ends a cell and begins it again; one in the middle of a cell is a character.
+        const begins = beginsCell(data, to)
+        inQuotes = begins || closed === to - 1
+        if (begins && data[to + 1] === apostrophe) look(data, to + 1, endOfQuotedCell)
+      }
       from = to + 1
     }
-    if (end > 0) previous = data[end - 1] ?? previous
+    if (end > origin) previous = data[end - 1] ?? previous
+    closed -= end
   }
 
   return {
     count(bytes) {
       const data = Buffer.concat([rest, bytes])
-      const end = Math.max(0, data.length - lookaheadBytes)
-      scan(data, end)
+      const ahead = data.length - lookaheadBytes
+      // The first bytes are scanned with a whole byte order mark.
+      const end = ahead < byteOrderMark.length ? 0 : ahead
+      if (end > 0) scan(data, end)
       rest = Buffer.from(data.subarray(end))
     },
     end() {

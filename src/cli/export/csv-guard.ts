@@ -52,9 +52,12 @@ type Scan = (data: Buffer, end: number) => number[]
 function scanner(head: Buffer, separator: string): Scan {
   const between = separator === '|' ? '\\|' : separator
   const formula = `[=+\\-@${separator === '\t' ? '' : '\\t'}]|${fullWidth}`
+  const cellStarts = `${separator}\n`
   const begin = new RegExp(`[${between}\\n](?=${formula}|"(?:${formula}|[\\r\\n])|\\r(?!\\n))`, 'g')
   const endOfPlain = new RegExp(`[${between}\\r\\n]`)
   let inQuotes = false
+  /** The last quote that ended a cell; a place before the text is one in what went by. */
+  let closed = Number.NEGATIVE_INFINITY
   // The first cell of a file begins after its byte order mark.
   let first = head.subarray(1, 4).equals(byteOrderMark) ? 3 : 0
 
@@ -66,19 +69,23 @@ function scanner(head: Buffer, separator: string): Scan {
 
   return (data, end) => {
     const text = data.toString('latin1', 0, end + startBytes)
+    const cells = first === 0 ? text : `\n${' '.repeat(first - 1)}\n${text.slice(first + 1)}`
+    first = 0
     let counted = 1
-    /** Whether the text before a place ends inside of quotes; a doubled quote ends and begins them. */
+    /**
+     * Whether the text before a place ends inside of quotes, which begin at the beginning of a cell alone; a doubled
+     * quote ends and begins them.
+     */
     function quotedBefore(place: number): boolean {
       for (;;) {
         const at = text.indexOf('"', counted)
         if (at < 0 || at >= place) return inQuotes
-        inQuotes = !inQuotes
+        if (inQuotes) closed = at
+        inQuotes = !inQuotes && (closed === at - 1 || cellStarts.includes(cells[at - 1] ?? ''))
         counted = at + 1
       }
     }
     const starts: number[] = []
-    const cells = first === 0 ? text : `\n${' '.repeat(first - 1)}\n${text.slice(first + 1)}`
-    first = 0
     for (const { index } of cells.matchAll(begin)) {
       if (index > end - 2) break
       if (quotedBefore(index + 1)) continue
@@ -87,6 +94,8 @@ function scanner(head: Buffer, separator: string): Scan {
       if (!isNumber(data, start, quoted)) starts.push(start)
     }
     quotedBefore(end)
+    // The next text begins with the last byte of this one.
+    closed -= end - 1
     return starts
   }
 }

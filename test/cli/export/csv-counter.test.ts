@@ -41,6 +41,17 @@ test('cells are told by the separator that there is', () => {
   }
 })
 
+test('quotes count at the beginning of a cell alone, which may be behind a byte order mark', () => {
+  const text = '\ufeff"a\n","b"\n5" x,\'=1\n"""\n","\'=2"\n'
+  for (const pieceBytes of [1, 2, 5, 100]) {
+    for (const tail of ['', '1,2\n'.repeat(40)]) {
+      const records = 3 + tail.length / 4
+      expect(counted(text + tail, pieceBytes)).toEqual({ records, guarded: 2 })
+    }
+  }
+  expect(counted('\ufeff"\'=a",b\n1,2\n')).toEqual({ records: 2, guarded: 1 })
+})
+
 test('a last record without its line end counts', () => {
   expect(counted('id,name\r\n1,Ada\r\n2,"Bob"')).toEqual({ records: 3, guarded: 0 })
 })

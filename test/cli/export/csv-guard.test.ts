@@ -33,6 +33,9 @@ describe('a cell gets the guard', () => {
     ['between tabs', 'a\tb\n\t=1+1\n', "a\tb\n\t'=1+1\n"],
     ['between bars', 'a|b\n1|-x\n', "a|b\n1|'-x\n"],
     ['that begins like a number', 'a,b\n1,-2+3\n', "a,b\n1,'-2+3\n"],
+    ['after a quote inside of a cell', 'a,b\n1,5" x\n2,=1\n', 'a,b\n1,5" x\n2,\'=1\n'],
+    ['after a text behind quotes', 'a,b\n"1"",""" x","=1"\n', 'a,b\n"1"",""" x","\'=1"\n'],
+    ['after quotes behind a mark', '\ufeff"a",=b\n1,2\n', '\ufeff"a",\'=b\n1,2\n'],
     ['far behind', `a,b\n${long},${long}\n"${long}",=1\n`, `a,b\n${long},${long}\n"${long}",'=1\n`],
   ] as const)('%s', async ([, csv, safe]) => {
     for (const size of [Number.POSITIVE_INFINITY, 1, 2, 3, 7, 64, 65]) {
