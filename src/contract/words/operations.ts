@@ -109,9 +109,9 @@ contain the id.
 null. Parameters with several values take them separated by commas, or repeated.
 
 **Updates.** \`PUT\` merges (RFC 7396): absent fields are left unchanged, null resets a field to its default. \`PATCH\` does
-the same. With the \`ETag\` of the record in \`If-Match\`, an update fails with 412 if the record has changed in the meantime;
-in \`If-None-Match\`, a read returns 304 if it has not. Responses are compressed (gzip, br) if \`Accept-Encoding\` allows it;
-compressed request bodies are refused.
+the same; it is not listed, so that a generated client has one function for each update. With the \`ETag\` of the record in
+\`If-Match\`, an update fails with 412 if the record has changed in the meantime; in \`If-None-Match\`, a read returns 304 if
+it has not. Responses are compressed (gzip, br) if \`Accept-Encoding\` allows it; compressed request bodies are refused.
 
 **Idempotency.** A \`POST\` with an \`Idempotency-Key\` can be repeated for 24 hours: it returns the first response again, with
 \`Idempotent-Replayed: true\`.
