@@ -6,6 +6,7 @@ import { ProblemError } from '../problem/problem-error.ts'
 import { type Call, type Route, requireAdmin, requireRight } from './handler.ts'
 import { answeredBefore, type IdempotentRequest, once, readIdempotencyKey } from './idempotency.ts'
 import { Preconditions } from './precondition.ts'
+import { handlingOf, withHandling } from './preference.ts'
 import { type Reply, successOf } from './reply.ts'
 import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
 import {
@@ -75,22 +76,8 @@ export async function answer(
   const { longReads } = app
   const work = operation.method !== 'GET' ? write : isLong && longReads ? () => readAside(longReads) : read
   const outcome = await attempt(context, work)
-  const handling = handlingOf(operation, raw.headers['prefer'])
-  const reply = handling === null ? outcome.reply : applied(outcome.reply, handling)
+  const reply = withHandling(outcome.reply, handlingOf(operation, raw.headers))
   return { ...outcome, reply, principal: caller?.principal, bucket: bucketOf(caller?.principal, context) }
-}
-
-/** The handling that is preferred and done (RFC 7240 §4.4): every operation is strict with what it does not know. */
-function handlingOf({ lenient }: Operation, prefer: string | undefined): 'strict' | 'lenient' | null {
-  if (prefer === undefined) return null
-  const handling = /(?:^|[,;])\s*handling\s*=\s*"?(strict|lenient)"?\s*(?:$|[,;])/i
-    .exec(prefer)?.[1]
-    ?.toLowerCase()
-  return handling === 'strict' || (handling === 'lenient' && lenient !== undefined) ? handling : null
-}
-
-function applied(reply: Reply, handling: string): Reply {
-  return { ...reply, headers: { ...reply.headers, 'preference-applied': `handling=${handling}` } }
 }
 
 /** What a request is counted under: its credential, or its network where it has none that is known. */
@@ -121,7 +108,7 @@ function admit(
     now: now.toISOString(),
     newId: app.newId,
     preconditions: new Preconditions(raw.headers),
-    lenient: handlingOf(operation, raw.headers['prefer']) === 'lenient',
+    lenient: handlingOf(operation, raw.headers) === 'lenient',
     accept: raw.headers['accept'] ?? null,
     signIns: limits.signIns,
     passwords: limits.passwords,
