@@ -1,17 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { nearest } from '../../codec/nearest.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { isList } from '../../contract/field.ts'
 import { bare } from '../../contract/patch.ts'
 import { invalid, ProblemError, problemsIn } from '../problem/problem-error.ts'
 import { Faults } from './faults.ts'
+import { codeOf, detailOf, meant } from './issue-words.ts'
 import { maximumMembers, mergePatch, pointerOf, structuralFaults } from './json.ts'
-
-type Issue = z.core.$ZodIssue
-
-const maximumLookups = 20
 
 /**
  * The whole resource that a body describes: null stands for the default, read-only fields sent back unchanged are
@@ -151,7 +147,7 @@ export function parseQuery<Schema extends z.ZodObject>(
   })
 }
 
-function addIssue(faults: Faults, issue: Issue, schema: z.ZodType): void {
+function addIssue(faults: Faults, issue: z.core.$ZodIssue, schema: z.ZodType): void {
   if (issue.code === 'unrecognized_keys') {
     addUnknownFields(faults, issue.keys, fieldsAt(schema, issue.path), issue.path)
     return
@@ -161,12 +157,6 @@ function addIssue(faults: Faults, issue: Issue, schema: z.ZodType): void {
     code: codeOf(issue),
     detail: detailOf(issue, faults),
   }))
-}
-
-/** What was probably meant; after some misses it is no longer looked for, because looking takes time. */
-function meant(word: string, known: readonly string[], { count }: Faults): string {
-  const near = count < maximumLookups ? nearest(word, known) : []
-  return near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''
 }
 
 function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
@@ -181,53 +171,4 @@ function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
     place = inner ? bare(inner as z.ZodType) : undefined
   }
   return place && 'shape' in place ? Object.keys((place as z.ZodObject).shape) : []
-}
-
-function codeOf(issue: Issue): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? 'required' : 'invalid_type'
-    case 'too_small':
-    case 'too_big':
-      if (issue.origin !== 'string' && issue.origin !== 'array') return 'out_of_range'
-      return issue.code === 'too_small' ? 'too_short' : 'too_long'
-    case 'invalid_value':
-      return issue.input === undefined ? 'required' : 'invalid_choice'
-    case 'invalid_union':
-      return 'invalid_type'
-    case 'custom':
-      return String(issue.params?.['code'] ?? 'invalid')
-    default:
-      return issue.code
-  }
-}
-
-function detailOf(issue: Issue, faults: Faults): string {
-  switch (issue.code) {
-    case 'invalid_type':
-      return issue.input === undefined ? 'is required' : `must be ${article(issue.expected)}`
-    case 'invalid_value': {
-      const choices = issue.values.map(String)
-      if (issue.input === undefined) return 'is required'
-      return `must be one of ${choices.join(', ')}${meant(String(issue.input), choices, faults)}`
-    }
-    case 'too_small':
-      return sized(issue.origin, issue.inclusive === false ? 'more than' : 'at least', Number(issue.minimum))
-    case 'too_big':
-      return sized(issue.origin, issue.inclusive === false ? 'less than' : 'at most', Number(issue.maximum))
-    default:
-      return issue.message
-  }
-}
-
-function sized(origin: string, bound: string, value: number): string {
-  const many = value === 1 ? '' : 's'
-  if (origin === 'string') return `must have ${bound} ${value} character${many}`
-  if (origin === 'array') return `must have ${bound} ${value} item${many}`
-  return `must be ${bound} ${value}`
-}
-
-function article(type: string): string {
-  if (type === 'int') return 'a whole number'
-  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
 }

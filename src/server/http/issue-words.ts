@@ -1,0 +1,67 @@
+import type * as z from 'zod'
+import { nearest } from '../../codec/nearest.ts'
+import type { Faults } from './faults.ts'
+
+type Issue = z.core.$ZodIssue
+
+const maximumLookups = 20
+
+/**
+ * What was probably meant, as the end of a detail: `; did you mean title?`, or nothing. After some misses it is no longer
+ * looked for, because looking takes time.
+ */
+export function meant(word: string, known: readonly string[], { count }: Faults): string {
+  const near = count < maximumLookups ? nearest(word, known) : []
+  return near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''
+}
+
+/** The code of what Zod found, as the API tells it. */
+export function codeOf(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'required' : 'invalid_type'
+    case 'too_small':
+    case 'too_big':
+      if (issue.origin !== 'string' && issue.origin !== 'array') return 'out_of_range'
+      return issue.code === 'too_small' ? 'too_short' : 'too_long'
+    case 'invalid_value':
+      return issue.input === undefined ? 'required' : 'invalid_choice'
+    case 'invalid_union':
+      return 'invalid_type'
+    case 'custom':
+      return String(issue.params?.['code'] ?? 'invalid')
+    default:
+      return issue.code
+  }
+}
+
+/** What Zod found, in words that continue the name of the field. */
+export function detailOf(issue: Issue, faults: Faults): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is required' : `must be ${article(issue.expected)}`
+    case 'invalid_value': {
+      const choices = issue.values.map(String)
+      if (issue.input === undefined) return 'is required'
+      return `must be one of ${choices.join(', ')}${meant(String(issue.input), choices, faults)}`
+    }
+    case 'too_small':
+      return sized(issue.origin, issue.inclusive === false ? 'more than' : 'at least', Number(issue.minimum))
+    case 'too_big':
+      return sized(issue.origin, issue.inclusive === false ? 'less than' : 'at most', Number(issue.maximum))
+    default:
+      return issue.message
+  }
+}
+
+function sized(origin: string, bound: string, value: number): string {
+  const many = value === 1 ? '' : 's'
+  if (origin === 'string') return `must have ${bound} ${value} character${many}`
+  if (origin === 'array') return `must have ${bound} ${value} item${many}`
+  return `must be ${bound} ${value}`
+}
+
+function article(type: string): string {
+  if (type === 'int') return 'a whole number'
+  return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
+}
