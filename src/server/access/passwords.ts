@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { clientGone, ProblemError } from '../problem/problem-error.ts'
+import { clientGone, tooMany } from '../problem/problem-error.ts'
 import { fairQueue, QueueFullError } from './fair-queue.ts'
 import type { PasswordCost } from './password.ts'
 import type { Principal } from './principal.ts'
@@ -55,14 +55,7 @@ export function passwordsOf(cost: PasswordCost | undefined): Passwords {
       })
     } catch (error) {
       if (!(error instanceof QueueFullError)) throw error
-      throw new ProblemError(
-        'rate_limited',
-        'Too many passwords are waiting to be checked; try again in 10 s.',
-        {
-          headers: { 'retry-after': '10' },
-          cause: error,
-        },
-      )
+      throw tooMany('passwords waiting to be checked', 10)
     }
   }
 

@@ -1,4 +1,4 @@
-import { ProblemError } from '../problem/problem-error.ts'
+import { unavailable } from '../problem/problem-error.ts'
 
 interface Job {
   readonly run: (alone: boolean) => () => void
@@ -72,7 +72,7 @@ export function groupCommit(
 
   return (work) =>
     new Promise((resolve, reject) => {
-      if (waiting.length >= mostWaiting) throw tooManyWaiting()
+      if (waiting.length >= mostWaiting) throw unavailable('Too many writes are waiting for the database.', 1)
       if (waiting.length === 0) setImmediate(commit)
       waiting.push({
         reject,
@@ -110,10 +110,4 @@ function runFor(limitMs: number, jobs: readonly Job[]): (() => void)[] {
 function isBusy(error: unknown): boolean {
   const { errcode = 0 } = error as { errcode?: number }
   return (errcode & 0xff) === busy
-}
-
-function tooManyWaiting(): ProblemError {
-  return new ProblemError('unavailable', 'Too many writes are waiting for the database.', {
-    headers: { 'retry-after': '1' },
-  })
 }

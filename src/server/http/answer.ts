@@ -2,7 +2,7 @@ import type { Operation } from '../../contract/operation.ts'
 import { type Identity, identify, touchCredential } from '../access/identify.ts'
 import type { Principal } from '../access/principal.ts'
 import { removeTraces } from '../database/traces.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError, tooMany } from '../problem/problem-error.ts'
 import { type Call, type Route, requireAdmin, requireRight } from './handler.ts'
 import { answeredBefore, type IdempotentRequest, once, readIdempotencyKey } from './idempotency.ts'
 import { Preconditions } from './precondition.ts'
@@ -20,7 +20,6 @@ import {
   problemReply,
   type RateLimits,
   type RequestContext,
-  tooMany,
 } from './request-context.ts'
 import { parseQuery } from './validation.ts'
 

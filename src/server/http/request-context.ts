@@ -5,7 +5,7 @@ import { type Passwords, passwordsOf } from '../access/passwords.ts'
 import type { Principal } from '../access/principal.ts'
 import type { Database } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
-import { ProblemError, problemOf } from '../problem/problem-error.ts'
+import { type ProblemError, problemOf, tooMany } from '../problem/problem-error.ts'
 import type { LogEntry } from './log.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 import type { Reply } from './reply.ts'
@@ -164,14 +164,6 @@ export function count({ requests }: RateLimits, { kind, name }: Bucket): void {
   if (!requests) return
   const { allowed, resetSeconds } = requests[kind].take(name)
   if (!allowed) throw tooMany('requests', resetSeconds)
-}
-
-/** 429 with the time after which to try again. */
-export function tooMany(what: string, resetSeconds: number): ProblemError {
-  const wait = Math.max(1, resetSeconds)
-  return new ProblemError('rate_limited', `Too many ${what}; try again in ${wait} s.`, {
-    headers: { 'retry-after': String(wait) },
-  })
 }
 
 /** What is left in a bucket (draft-ietf-httpapi-ratelimit-headers-10). */

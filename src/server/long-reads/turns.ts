@@ -1,5 +1,4 @@
-import { tooMany } from '../http/request-context.ts'
-import { clientGone, ProblemError } from '../problem/problem-error.ts'
+import { clientGone, type ProblemError, tooMany, unavailable } from '../problem/problem-error.ts'
 
 /** How many long reads there may be at once, and how long one waits for its turn. */
 export interface TurnLimits {
@@ -106,9 +105,7 @@ export function turnsOf(limits: TurnLimits): Turns {
   function refusal(owner: string): ProblemError {
     if (begunBy(owner) + waitingOf(owner) >= limits.perOwner)
       return tooMany('exports and reports at once', tryAgainSeconds)
-    return new ProblemError('unavailable', 'The server is busy with other exports and reports.', {
-      headers: { 'retry-after': String(tryAgainSeconds) },
-    })
+    return unavailable('The server is busy with other exports and reports.', tryAgainSeconds)
   }
 
   return {

@@ -1,8 +1,7 @@
 import sql from 'sql-template-tag'
 import { digest } from '../access/secret.ts'
-import { tooMany } from '../http/request-context.ts'
 import type { SignedInEndpointRequest } from '../pages/browser-session.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError, tooMany } from '../problem/problem-error.ts'
 
 const wrongCodesPerSession = 5
 

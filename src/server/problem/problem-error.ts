@@ -68,9 +68,22 @@ export function clientGone(): ProblemError {
   return new ProblemError('request_timeout', 'The client closed the connection.')
 }
 
+/** 429 with the time after which to try again, at least a second. */
+export function tooMany(what: string, seconds: number): ProblemError {
+  const wait = Math.max(1, seconds)
+  return new ProblemError('rate_limited', `Too many ${what}; try again in ${wait} s.`, {
+    headers: { 'retry-after': String(wait) },
+  })
+}
+
+/** 503 with the time after which to try again. */
+export function unavailable(detail: string, seconds: number, cause?: unknown): ProblemError {
+  return new ProblemError('unavailable', detail, { headers: { 'retry-after': String(seconds) }, cause })
+}
+
 /** 503 while the server finishes what it has begun. */
 export function shuttingDown(): ProblemError {
-  return new ProblemError('unavailable', 'The server is shutting down.', { headers: { 'retry-after': '5' } })
+  return unavailable('The server is shutting down.', 5)
 }
 
 /** 422 with the faults of the body, and how many there are besides. */

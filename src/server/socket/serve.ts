@@ -9,7 +9,7 @@ import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
 import { type LongReadLimits, longReadLimits, openLongReads } from '../long-reads/long-reads.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError, unavailable } from '../problem/problem-error.ts'
 import { allRoutes } from '../routes.ts'
 import { clientAddressOf, trustedAmong } from './client-address.ts'
 import { type ConnectionCap, capConnections, usualCap } from './connection-cap.ts'
@@ -82,11 +82,7 @@ const noTunnel = new ProblemError(
   'invalid_parameter',
   'The request is not valid HTTP/1.1: CONNECT is not supported.',
 )
-const tooManyConnections = new ProblemError(
-  'unavailable',
-  'Too many connections from this address; close some and try again.',
-  { headers: { 'retry-after': '5' } },
-)
+const tooManyConnections = unavailable('Too many connections from this address; close some and try again.', 5)
 const tooManyAhead = new ProblemError('unavailable', 'Too many requests were sent before their answers.')
 const stalledMs = 120_000
 
