@@ -1,5 +1,5 @@
 import { reasonOf } from '../database/sqlite.ts'
-import { ProblemError } from '../problem/problem-error.ts'
+import { ProblemError, unavailable } from '../problem/problem-error.ts'
 
 const busyErrors: readonly number[] = [5, 6]
 const diskErrors: readonly number[] = [8, 10, 13]
@@ -12,10 +12,7 @@ export function faultOf(error: unknown): ProblemError {
   if (error instanceof ProblemError) return error
   const { code, errcode = 0 } = error as { code?: string; errcode?: number }
   if (code === 'ERR_SQLITE_ERROR' && [...busyErrors, ...diskErrors].includes(errcode & 0xff)) {
-    return new ProblemError('unavailable', `The database ${reasonOf({ errcode: errcode & 0xff })}.`, {
-      headers: { 'retry-after': '1' },
-      cause: error,
-    })
+    return unavailable(`The database ${reasonOf(error)}.`, 1, error)
   }
   return new ProblemError('internal', 'Internal error; see the server log for this request id.', {
     cause: error,
