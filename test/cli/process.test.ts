@@ -1,25 +1,19 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { openSync, writeFileSync } from 'node:fs'
+import { openSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test as base, describe, expect } from 'vitest'
 import { freshDirectory } from '../helpers/academy.ts'
-
-const program = new URL('../../src/cli/main.ts', import.meta.url).href
-const start = `import { start } from ${JSON.stringify(program)}
-await start()`
+import { bin } from '../helpers/process.ts'
 
 /** Starts the program as a process of its own, in a fresh home. */
 const test = base.extend('learnctl', async ({ task: _ }, { onCleanup }) => {
   const home = freshDirectory()
   onCleanup(home.remove)
-  const script = join(home.path, 'learnctl.mjs')
-  writeFileSync(script, start)
   return (words: readonly string[], env: Record<string, string> = {}, stdout: 'pipe' | number = 'pipe') =>
-    spawn(process.execPath, [script, ...words], {
+    spawn(process.execPath, [bin, ...words], {
       cwd: home.path,
       env: { PATH: process.env['PATH'], HOME: home.path, LEARNCTL_DATABASE: 'academy.db', ...env },
       stdio: ['pipe', stdout, 'pipe'],

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { JsonLimitError, jsonText, parseJson } from '../../src/codec/json-text.ts'
+import { anyText } from '../helpers/any-text.ts'
 
 describe('JSON', () => {
   test('keeps every integer that it has, however long', () => {
@@ -9,7 +10,7 @@ describe('JSON', () => {
         { maxDepth: 4 },
         fc.bigInt().map(String),
         fc.bigInt({ min: -(2n ** 60n), max: 2n ** 60n }).map(String),
-        fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+        anyText.map((text) => JSON.stringify(text)),
         fc.constantFrom('null', 'true', '"9007199254740993"', '"[9007199254740993"'),
         fc.array(tie('value')).map((items) => `[${items.join(',')}]`),
         fc.array(tie('value')).map((items) => `{${items.map((item, n) => `"m${n}":${item}`).join(',')}}`),

@@ -92,9 +92,9 @@ const test = base
 const past = '2020-01-01T00:00:00.000Z'
 const good = { code: 0, signal: null, stderr: '' }
 
-/** Four processes at once, on whatever processors there are. */
-function four(start: () => Promise<Ended>): Promise<Ended[]> {
-  return Promise.all(Array.from({ length: 4 }, start))
+/** So many processes at once, on whatever processors there are. */
+function atOnce(count: number, start: () => Promise<Ended>): Promise<Ended[]> {
+  return Promise.all(Array.from({ length: count }, start))
 }
 
 /** Expects the directory to hold the profiles alone, whole and closed to others; gives the tokens in them. */
@@ -112,7 +112,7 @@ describe('four processes with one profile', () => {
     const server = await startRotatingServer(4)
     onTestFinished(() => server.close())
     storeProfile(home.config, server.url, server.tokens)
-    for (const { code, stderr } of await four(() => home.learnctl('courses list'))) {
+    for (const { code, stderr } of await atOnce(4, () => home.learnctl('courses list'))) {
       expect({ code, stderr }).toMatchObject({ code: 0, stderr: '' })
     }
     expect(server.refreshed).toEqual(['refresh-1'])
@@ -121,10 +121,14 @@ describe('four processes with one profile', () => {
   })
 
   test('ask an academy once for a token that has ended, and the session lives', async ({ home, academy }) => {
-    for (const round of [1, 2]) {
+    for (const [round, together] of [
+      [1, 4],
+      [2, 1],
+    ] as const) {
       const tokens = tokensIn(home.config) ?? academy.tokens
       storeProfile(home.config, academy.url, { ...tokens, expiresAt: past })
-      for (const ended of await four(() => home.learnctl('courses list'))) expect(ended).toMatchObject(good)
+      for (const ended of await atOnce(together, () => home.learnctl('courses list')))
+        expect(ended).toMatchObject(good)
       expect(academy.refreshes()).toBe(round)
       expect(wholeFile(home.config)?.refreshToken).not.toBe(tokens.refreshToken)
     }
@@ -156,7 +160,7 @@ test('four processes leave a session of oidc-provider alive, which two refreshes
   expect(await person.run(`auth login --url ${server.url} --profile school`)).toMatchObject({ code: 0 })
   const tokens = tokensIn(person.config)
   storeProfile(home.config, server.url, tokens && { ...tokens, expiresAt: past })
-  const printed = (await four(() => home.learnctl('auth token'))).map(({ stdout }) => stdout)
+  const printed = (await atOnce(4, () => home.learnctl('auth token'))).map(({ stdout }) => stdout)
   expect(printed).toEqual(Array.from({ length: 4 }, () => `${wholeFile(home.config)?.accessToken}\n`))
   expect(printed[0]).not.toContain(tokens?.accessToken)
   expect(await home.learnctl('users me')).toMatchObject(good)

@@ -10,16 +10,16 @@ test.for([
   ['values', 1],
   ['nulls', null],
 ])(
-  'of 60,000 unknown fields with %s, 100 are told and the rest are counted',
+  'of 20,000 unknown fields with %s, 100 are told and the rest are counted',
   async ([, value], { admin }) => {
     const { status, body, text } = await admin.post('/v1/courses', {
       title: 'Logic',
-      ...crowd(60_000, value),
+      ...crowd(20_000, value),
     })
     expect(status).toBe(422)
     expect(body.errors).toHaveLength(100)
-    expect(body.moreErrors).toBe(59_900)
-    expect(body.detail).toMatch(/^60,000 problems found: x0, .*, x9 and 59,990 more places\.$/)
+    expect(body.moreErrors).toBe(19_900)
+    expect(body.detail).toMatch(/^20,000 problems found: x0, .*, x9 and 19,990 more places\.$/)
     expect(text.length).toBeLessThan(16_000)
   },
 )
@@ -62,7 +62,7 @@ test('names as long as a body do not come back whole', async ({ admin }) => {
 })
 
 test('a body of nothing but faults is kept small for its repetition', async ({ academy, admin }) => {
-  const body = { title: 'Logic', ...crowd(60_000) }
+  const body = { title: 'Logic', ...crowd(20_000) }
   const key = { 'idempotency-key': '"a"' }
   const first = await admin.post('/v1/courses', body, key)
   const again = await admin.post('/v1/courses', body, key)
