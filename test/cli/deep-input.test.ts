@@ -22,7 +22,7 @@ describe('a document that would take its reader all memory is refused', () => {
     ['huge.json', '{"title": 1e999}', 'Cannot read huge.json: 1e999 is out of range for a number\n'],
     ['deep.yaml', `title: ${'- '.repeat(3000)}x`.replace(': -', ':\n  -'), tooDeep('deep.yaml')],
     ['shallow.yaml', `title: ${'['.repeat(201)}${']'.repeat(201)}`, tooDeep('shallow.yaml')],
-    ['flow.yaml', `title: ${'['.repeat(5000)}`, tooDeep('flow.yaml')],
+    ['flow.yaml', `title: ${'['.repeat(5000)}${']'.repeat(5000)}`, tooDeep('flow.yaml')],
     ['aliases.yaml', aliases, 'Cannot read aliases.yaml: its aliases expand too far\n'],
     ['cycle.yaml', 'title: &a [*a]', ''],
     ['unknown.yaml', 'title: *nobody', ''],
