@@ -1,6 +1,6 @@
 import { operations } from './index.ts'
 import type { OperationExample } from './openapi-examples.ts'
-import type { Schema } from './openapi-limits.ts'
+import { limited, type Schema } from './openapi-limits.ts'
 import type { Operation } from './operation.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -12,7 +12,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   courseId: { description: 'Course: id or ext:<externalId>', schema: reference },
   version: {
     description: 'Version number',
-    schema: { type: 'integer', format: 'int32', minimum: 1, maximum: 2_147_483_647 },
+    schema: limited({ type: 'integer', minimum: 1 }, 'version'),
   },
   lessonId: { description: 'Lesson: id or ext:<externalId>', schema: reference },
   userId: { description: 'User: id, ext:<externalId> or email:<address>', schema: reference },

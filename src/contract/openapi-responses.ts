@@ -1,6 +1,8 @@
 import { type ErrorCode, type ErrorStatus, phraseOf, statusOf } from './errors.ts'
 import { problemExamples } from './openapi-examples.ts'
 import { everyHeader, type HeaderName, headersOf } from './openapi-headers.ts'
+import type { Schema } from './openapi-limits.ts'
+import { shownOf } from './openapi-tidy.ts'
 import type { Operation } from './operation.ts'
 import { problemCodes, whenOf } from './words/problems.ts'
 import { problemWords } from './words/record.ts'
@@ -99,65 +101,40 @@ export function refusalsOf(operation: Operation, { hasIfMatch }: { hasIfMatch: b
   )
 }
 
-/** The body of every error, under `components/schemas`. */
-export const problemSchema: Json = {
+const short = { type: 'string', maxLength: 64 } as const
+const path = { type: 'string', maxLength: 8192 } as const
+const positive = { type: 'integer', minimum: 1 } as const
+
+const problem: Schema = {
   type: 'object',
-  description: problemWords[''],
   required: ['type', 'title', 'status', 'detail', 'instance', 'code', 'requestId'],
   properties: {
-    type: { type: 'string', const: 'about:blank', description: problemWords.type },
-    title: { type: 'string', enum: Object.values(phraseOf), description: problemWords.title },
-    status: {
-      type: 'integer',
-      format: 'int32',
-      minimum: 400,
-      maximum: 599,
-      description: problemWords.status,
-    },
-    detail: { type: 'string', maxLength: 10_000, description: problemWords.detail },
-    instance: { type: 'string', maxLength: 8192, description: problemWords.instance },
-    code: { type: 'string', enum: codes, description: problemWords.code },
-    requestId: { type: 'string', maxLength: 64, description: problemWords.requestId },
+    type: { type: 'string', const: 'about:blank' },
+    title: { type: 'string', enum: Object.values(phraseOf) },
+    status: { type: 'integer', minimum: 400, maximum: 599 },
+    detail: { type: 'string' },
+    instance: path,
+    code: { type: 'string', enum: codes },
+    requestId: short,
     errors: {
       type: 'array',
-      maxItems: 100,
-      description: problemWords.errors,
       items: {
         type: 'object',
         required: ['code', 'detail'],
-        properties: {
-          pointer: { type: 'string', maxLength: 8192, description: problemWords['errors.pointer'] },
-          parameter: { type: 'string', maxLength: 8192, description: problemWords['errors.parameter'] },
-          code: { type: 'string', maxLength: 64, description: problemWords['errors.code'] },
-          detail: { type: 'string', maxLength: 10_000, description: problemWords['errors.detail'] },
-        },
+        properties: { pointer: path, parameter: path, code: short, detail: { type: 'string' } },
       },
     },
-    moreErrors: {
-      type: 'integer',
-      format: 'int32',
-      minimum: 1,
-      maximum: 2_147_483_647,
-      description: problemWords.moreErrors,
-    },
-    id: { type: 'string', maxLength: 64, description: problemWords.id },
-    existingStatus: { type: 'string', maxLength: 64, description: problemWords.existingStatus },
-    current: { $ref: '#/components/schemas/Progress', description: problemWords.current },
-    version: {
-      type: 'integer',
-      format: 'int32',
-      minimum: 1,
-      maximum: 2_147_483_647,
-      description: problemWords.version,
-    },
-    scope: { type: 'string', enum: ['read', 'write', 'admin'], description: problemWords.scope },
-    from: { type: 'string', maxLength: 64, description: problemWords.from },
-    to: { type: 'string', maxLength: 64, description: problemWords.to },
-    allowed: {
-      type: 'array',
-      maxItems: 10,
-      items: { type: 'string', maxLength: 64 },
-      description: problemWords.allowed,
-    },
+    moreErrors: positive,
+    id: short,
+    existingStatus: short,
+    current: { $ref: '#/components/schemas/Progress' },
+    version: positive,
+    scope: { type: 'string', enum: ['read', 'write', 'admin'] },
+    from: short,
+    to: short,
+    allowed: { type: 'array', maxItems: 10, items: short },
   },
 }
+
+/** The body of every error, under `components/schemas`. */
+export const problemSchema = shownOf(problem, problemWords, new Map())
