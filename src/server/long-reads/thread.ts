@@ -105,7 +105,11 @@ export function startThread(data: ThreadData, limits: BodyLimits, onEnd: () => v
     onEnd()
     failAll(cause)
   })
-  worker.on('messageerror', failAll)
+  worker.on('messageerror', (cause) => {
+    failAll(cause)
+    // What it still sends nobody takes: it would wait for that with its view of the data, for good.
+    void worker.terminate()
+  })
   worker.on('exit', () => {
     failAll(new Error('The reader thread has ended.'))
     onEnd()
