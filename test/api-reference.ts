@@ -6,6 +6,7 @@ import type { Schema } from '../src/contract/openapi-limits.ts'
 import { partsOf } from '../src/contract/openapi-tidy.ts'
 import type { Operation } from '../src/contract/operation.ts'
 import { problemCodes, whenOf } from '../src/contract/words/problems.ts'
+import { code, table, text } from './markdown.ts'
 
 interface Parameter {
   readonly name: string
@@ -248,16 +249,4 @@ function anchorOf(heading: string): string {
     .toLowerCase()
     .replaceAll(/[^\w\s-]/g, '')
     .replaceAll(' ', '-')
-}
-
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-}
-
-function code(words: string): string {
-  return `\`${words.replaceAll('|', '\\|')}\``
-}
-
-function text(words: string): string {
-  return words.replaceAll('\n', ' ').replace(/[|<]/g, '\\$&')
 }

@@ -10,6 +10,7 @@ import { type Setting, settings } from '../src/config/setting.ts'
 import { apiText } from './api-reference.ts'
 import { host } from './helpers/host.ts'
 import { root } from './helpers/process.ts'
+import { code, table, text } from './markdown.ts'
 
 /** The files of the manual, from the root. */
 export const manual: readonly string[] = [
@@ -147,18 +148,6 @@ function settingsText(): string {
 
 function variableRow([names, meaning]: [string, string]): string[] {
   return [names.split(', ').map(code).join(', '), text(meaning)]
-}
-
-function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  return [heads, heads.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
-}
-
-function code(words: string): string {
-  return `\`${words.replaceAll('|', '\\|')}\``
-}
-
-function text(words: string): string {
-  return words.replaceAll('\n', ' ').replace(/[|<]/g, '\\$&')
 }
 
 function spaced(name: string): string {
