@@ -12,12 +12,12 @@ export interface FilterCheck {
   admits(item: unknown): boolean
   /** The parameters that the platform ignored: items came that they rule out. */
   ignored(): readonly string[]
-  /** The parameters that some item could not be judged by, with the field it lacks. */
-  unjudged(): readonly (readonly [parameter: string, field: string])[]
+  /** The parameters that some item could not be judged by, and why: it is `without status`, or `with status "live"`. */
+  unjudged(): readonly (readonly [parameter: string, why: string])[]
 }
 
-/** True, false, or null for an item that lacks the field. */
-type Judge = (item: unknown) => boolean | null
+/** Whether a filter asks for an item, or why that cannot be told. */
+type Judge = (item: unknown) => boolean | string
 
 /** References in a query that no field of an item may hold: only their ids can be compared. */
 export interface OpenReference {
@@ -48,8 +48,7 @@ export function createFilterCheck(
 ): FilterCheck | null {
   const noun = nounOf(operation)
   const judges = filtersIn(operation.filters ?? {}, query).map(
-    ([parameter, filter, text]) =>
-      [parameter, fieldsOf(filter)[0] ?? '', judgeOf(filter, text, { noun, query, ids })] as const,
+    ([parameter, filter, text]) => [parameter, judgeOf(filter, text, { noun, query, ids })] as const,
   )
   if (judges.length === 0) return null
   const ignored = new Set<string>()
@@ -57,9 +56,9 @@ export function createFilterCheck(
   return {
     admits(item) {
       let admitted = true
-      for (const [parameter, field, judge] of judges) {
+      for (const [parameter, judge] of judges) {
         const verdict = judge(item)
-        if (verdict === null) unjudged.set(parameter, field)
+        if (typeof verdict === 'string') unjudged.set(parameter, verdict)
         if (verdict !== false) continue
         ignored.add(parameter)
         admitted = false
@@ -83,10 +82,6 @@ function filtersIn(
   })
 }
 
-function fieldsOf(filter: Filter): readonly string[] {
-  return filter.by === 'search' ? filter.fields : [filter.field]
-}
-
 interface Judging {
   readonly noun: string
   readonly query: object
@@ -97,10 +92,16 @@ function judgeOf(filter: Filter, text: string, judging: Judging): Judge {
   const { noun, query } = judging
   switch (filter.by) {
     case 'choice': {
-      const { names = {} } = filter
+      const { field, choices, names = {} } = filter
       const meant = (word: string) => names[word.trim().toLowerCase()] ?? word.trim().toLowerCase()
       const wanted = text.split(',').map(meant)
-      return onField(filter.field, noun, (value) => wanted.includes(meant(String(value))))
+      const inOurWords = wanted.some((word) => choices.includes(word))
+      return onField(field, noun, (value) => {
+        const word = meant(String(value))
+        if (wanted.includes(word)) return true
+        // A platform may have its own word for what was asked for.
+        return inOurWords && !choices.includes(word) ? withValue(field, value) : false
+      })
     }
     case 'equal': {
       const same = filter.anyCase ? lower : String
@@ -111,7 +112,7 @@ function judgeOf(filter: Filter, text: string, judging: Judging): Judge {
         const values = filter.fields.map((field) => memberOf(item, field, noun))
         const found = values.filter((value) => typeof value === 'string')
         if (lower(found.join(' ')).includes(lower(text))) return true
-        return values.includes(undefined) ? null : false
+        return values.includes(undefined) ? `without ${filter.fields[0]}` : false
       }
     case 'start':
     case 'end': {
@@ -120,9 +121,10 @@ function judgeOf(filter: Filter, text: string, judging: Judging): Judge {
       const withoutTime = String(without) === 'true'
       return (item) => {
         const value = memberOf(item, filter.field, noun)
+        if (value === undefined) return `without ${filter.field}`
         if (value === null || value === '') return withoutTime
         const span = momentsOf(value)
-        if (span === null) return null
+        if (span === null) return withValue(filter.field, value)
         return (
           span.last >= (bounds.start ?? span.last) && span.first < (bounds.end ?? Number.POSITIVE_INFINITY)
         )
@@ -144,12 +146,14 @@ function referenceJudge(
     const field = by === 'id' ? undefined : filter[by]
     if (field !== undefined) return onField(field, noun, (value) => isMeant(reference, value))
     const id = by === 'id' ? text : ids.get(text)
-    return id === undefined ? () => null : onField(filter.field, noun, (value) => String(value) === id)
+    return id === undefined
+      ? () => `without ${filter.field}`
+      : onField(filter.field, noun, (value) => String(value) === id)
   })
   return (item) => {
     const verdicts = judges.map((judge) => judge(item))
     if (verdicts.includes(true)) return true
-    return verdicts.includes(null) ? null : false
+    return verdicts.find((verdict) => typeof verdict === 'string') ?? false
   }
 }
 
@@ -158,11 +162,15 @@ function referencesIn(filter: Extract<Filter, { by: 'reference' }>, text: string
 }
 
 /** A field that is there and empty is no value, which no filter asks for; one that is not there judges nothing. */
-function onField(field: string, noun: string, holds: (value: unknown) => boolean): Judge {
+function onField(field: string, noun: string, holds: (value: unknown) => boolean | string): Judge {
   return (item) => {
     const value = memberOf(item, field, noun)
-    return value === undefined ? null : value !== null && holds(value)
+    return value === undefined ? `without ${field}` : value !== null && holds(value)
   }
+}
+
+function withValue(field: string, value: unknown): string {
+  return `with ${field} ${JSON.stringify(String(value).slice(0, 40))}`
 }
 
 function lower(value: unknown): string {

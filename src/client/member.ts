@@ -117,7 +117,7 @@ function placeOfReference(thing: JsonObject, owner: string): readonly string[] |
     .find((each) => each !== null)
   if (key === undefined || key === null) return null
   const value = thing[key]
-  if (isIdentifier(value)) return [key]
+  if (isIdentifier(value) && !isTitle(value)) return [key]
   const inner = placeOf(value, 'id', owner)
   return inner && [key, ...inner]
 }
@@ -126,6 +126,11 @@ function placeOfReference(thing: JsonObject, owner: string): readonly string[] |
 function idSteps(thing: JsonObject, key: string): readonly string[] {
   const value = thing[key]
   return isJsonObject(value) && typeof value['$oid'] === 'string' ? [key, '$oid'] : [key]
+}
+
+/** `{"course": "Marine biology"}` says which course it is, but not by its id. */
+function isTitle(value: string | number | bigint): boolean {
+  return typeof value === 'string' && (/\s/.test(value) || !/\d/.test(value))
 }
 
 function isIdentifier(value: unknown): value is string | number | bigint {

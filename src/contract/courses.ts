@@ -121,8 +121,8 @@ export const courses = {
     status: 200,
     list: true,
     filters: {
-      status: { by: 'choice', field: 'status' },
-      difficulty: { by: 'choice', field: 'difficulty' },
+      status: { by: 'choice', field: 'status', choices: courseStatuses },
+      difficulty: { by: 'choice', field: 'difficulty', choices: difficulties },
       q: { by: 'search', fields: ['title', 'description'] },
       tag: { by: 'equal', field: 'tags' },
       external_id: { by: 'equal', field: 'externalId' },

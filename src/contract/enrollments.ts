@@ -65,8 +65,8 @@ export const enrollments = {
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
       user_id: { by: 'reference', field: 'userId', to: 'userId', email: 'userEmail' },
-      role: { by: 'choice', field: 'role' },
-      status: { by: 'choice', field: 'status' },
+      role: { by: 'choice', field: 'role', choices: EnrollmentRole.options },
+      status: { by: 'choice', field: 'status', choices: enrollmentStatuses },
     },
   }),
   get: operation({

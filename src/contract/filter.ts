@@ -2,7 +2,8 @@
  * Which items of a list a query parameter asks for, by fields of the item. Platforms elsewhere may ignore a parameter:
  * what they send is judged by this.
  *
- * - `choice`: the field is one of a comma-separated list, ignoring case; `names` has other words for a value
+ * - `choice`: the field is one of a comma-separated list, ignoring case; `choices` are the words of the API, `names` has
+ *   other words for them
  * - `equal`: the field, or one item of it, is this text; for an address (`anyCase`) ignoring case
  * - `search`: one of the fields contains this text, ignoring case
  * - `start`, `end`: the field is a time from this day or time on, or up to it; `unlessSet` names a parameter with which
@@ -14,6 +15,7 @@ export type Filter =
   | {
       readonly by: 'choice'
       readonly field: string
+      readonly choices: readonly string[]
       readonly names?: Readonly<Record<string, string>>
     }
   | { readonly by: 'equal'; readonly field: string; readonly anyCase?: true }

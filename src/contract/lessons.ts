@@ -83,7 +83,7 @@ export const lessons = {
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
       module_id: { by: 'equal', field: 'moduleId' },
-      status: { by: 'choice', field: 'status' },
+      status: { by: 'choice', field: 'status', choices: LessonStatus.options },
       external_id: { by: 'equal', field: 'externalId' },
     },
   }),

@@ -138,8 +138,8 @@ export const users = {
     status: 200,
     list: true,
     filters: {
-      role: { by: 'choice', field: 'role', names: aliases },
-      status: { by: 'choice', field: 'status' },
+      role: { by: 'choice', field: 'role', choices: roles, names: aliases },
+      status: { by: 'choice', field: 'status', choices: userStatuses },
       q: {
         by: 'search',
         fields: ['email', 'username', 'profile.firstName', 'profile.lastName', 'profile.displayName'],

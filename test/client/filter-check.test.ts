@@ -20,8 +20,14 @@ describe('a choice', () => {
     [{ status: 'published' }, 'out'],
     [{ status: null }, 'out'],
     [{ title: 'Sea' }, 'unjudged'],
+    [{ status: 'Live' }, 'unjudged'],
   ] as const)('of %j is %s', ([item, expected]) => {
     expect(verdict(courses.list, { status: 'draft,archived' }, item)).toBe(expected)
+  })
+
+  test('in the words of a platform is compared with those', () => {
+    expect(verdict(courses.list, { status: 'live' }, { status: 'Live' })).toBe('in')
+    expect(verdict(courses.list, { status: 'live' }, { status: 'paused' })).toBe('out')
   })
 
   test('knows the other names of a role', () => {
@@ -118,5 +124,5 @@ test('filters are told apart: ignored ones, and those that could not be judged',
   ])
     check?.admits(item)
   expect(check?.ignored()).toEqual(['status'])
-  expect(check?.unjudged()).toEqual([['tag', 'tags']])
+  expect(check?.unjudged()).toEqual([['tag', 'without tags']])
 })

@@ -15,6 +15,13 @@ test.each([
   expect(memberOf(thing, field, 'course')).toBe(1)
 })
 
+test.each([[{ course: 'Marine biology' }], [{ course: 'Module 101' }], [{ course: '' }]])(
+  'the name of a course is not taken for its id in %j',
+  (thing) => {
+    expect(memberOf(thing, 'courseId')).toBeUndefined()
+  },
+)
+
 test('a field that is there, though it is null, is not looked for elsewhere', () => {
   expect(memberOf({ createdAt: null, created: 1 }, 'createdAt')).toBeNull()
 })

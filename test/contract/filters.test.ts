@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { pathsOf } from '../../src/cli/operation/schema.ts'
 import type { Filter } from '../../src/contract/filter.ts'
 import { operations } from '../../src/contract/index.ts'
@@ -38,6 +38,16 @@ describe.for(operations.filter(({ list }) => list))('$id', ({ query, filters = {
     for (const filter of Object.values(filters)) {
       expect(paths).toEqual(expect.arrayContaining(fieldsOf(filter)))
       if ('unlessSet' in filter) expect(parameters).toContain(filter.unlessSet)
+    }
+  })
+
+  test('knows the words that a choice takes', () => {
+    const { properties = {} } = z.toJSONSchema(query ?? z.object({}), { io: 'input' })
+    for (const [name, filter] of Object.entries(filters)) {
+      const { items, enum: words = (items as { enum?: unknown })?.enum } = properties[
+        name
+      ] as z.core.JSONSchema.JSONSchema
+      expect(words, name).toEqual(filter.by === 'choice' ? filter.choices : undefined)
     }
   })
 })

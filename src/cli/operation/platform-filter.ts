@@ -73,8 +73,8 @@ export function platformFilter(
       if (ignored.length > 0) {
         await output.note(`${host} ignored ${ignored.join(', ')}; the rows were filtered by this command`)
       }
-      for (const [parameter, field] of judged.unjudged()) {
-        await output.note(`Cannot check ${flagOf(parameter)}: ${host} sent rows without ${field}`)
+      for (const [parameter, why] of judged.unjudged()) {
+        await output.note(`Cannot check ${flagOf(parameter)}: ${host} sent rows ${why}`)
       }
     },
   }

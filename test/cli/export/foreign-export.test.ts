@@ -77,6 +77,19 @@ describe.for(styles)('%s that ignores filters', ([, platformOf]) => {
   })
 })
 
+test.for([
+  ['--course 5', 'course', 'Marine biology', 'sent rows without courseId'],
+  ['--status completed', 'progress_status', 'Done', 'sent rows with progressStatus "Done"'],
+])(
+  'no row is lost to %s where a platform says it in its own words',
+  async ([flags = '', column, value, why], { run }) => {
+    const rows = `email,${column}\r\nada@school.example,${value}\r\n`
+    const { code, stdout, stderr } = await run(sending(rows), `analytics export ${flags}`)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: rows })
+    expect(stderr).toBe(`Exported 1 row\nnote: Cannot check ${flags.split(' ')[0]}: express.example ${why}\n`)
+  },
+)
+
 test('dates are checked to the second, whatever a platform makes of them', async ({ run }) => {
   const platform = expressPlatform()
   platform.intercept(({ path }) =>
