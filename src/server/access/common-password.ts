@@ -7,7 +7,11 @@ let list: Promise<ReadonlySet<string>> | undefined
  * several times in a row. NIST SP 800-63B-4 §3.1.1.2 has these refused.
  */
 export async function isCommonPassword(password: string): Promise<boolean> {
-  list ??= readList()
+  list ??= readList().catch((error: unknown) => {
+    // The next password may find it: too many files may have been open.
+    list = undefined
+    throw error
+  })
   const common = await list
   const text = password.toLowerCase()
   return common.has(text) || common.has(unitOf(text))
