@@ -88,6 +88,18 @@ test('a write that found everything as it should be has succeeded', async ({ run
 describe('a write after which the platform shows something else', () => {
   const algebra = { _id: 'c-7', title: 'Algebra', difficulty: 'beginner', status: 'draft', tags: ['maths'] }
 
+  test('is an error whatever its requests are called, unless the platform confirms to be strict', async ({
+    run,
+  }) => {
+    const answer = json(200, algebra)
+    const named = { ...answer, headers: { ...answer.headers, 'x-request-id': 'req_1' } }
+    const strict = { ...answer, headers: { ...answer.headers, 'preference-applied': 'handling=strict' } }
+    const platform = answering(named)
+    expect((await run(platform, 'courses update c-7 --title Sea')).code).toBe(1)
+    expect(platform.requests.at(-1)?.headers['prefer']).toBe('handling=strict')
+    expect((await run(answering(strict), 'courses update c-7 --title Sea')).code).toBe(0)
+  })
+
   test.for([
     ['courses update c-7 --title Sea', '--title', '--title is "Algebra", not "Sea"'],
     ['courses update c-7 --tags maths,sea', '--tags', '--tags is ["maths"], not ["maths","sea"]'],

@@ -97,14 +97,13 @@ function inWords(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
-/** What the answer of a platform elsewhere shows of what it was sent: ours keeps that, or refuses it. */
+/** What the answer of a platform elsewhere shows of what it was sent; one that is strict keeps that, or refuses it. */
 async function compare(
   { session }: Context,
   operation: BoundCall['operation'],
-  { sent, result: { data, requestId } }: AnsweredCall,
+  { sent, result: { data, strict } }: AnsweredCall,
 ): Promise<WrittenFields | null> {
-  const ours = session.target().kind === 'local' || requestId?.startsWith('req_') === true
-  if (ours || sent.body === undefined) return null
+  if (session.target().kind === 'local' || strict || sent.body === undefined) return null
   return (await import('./written-fields.ts')).writtenFields(operation, sent, data)
 }
 

@@ -59,9 +59,13 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
       destroys.question(createLookup(caller, context.io.signal), given),
     )
   }
-  const sent =
+  // A platform that confirms to be strict has written what it was sent, or refused it.
+  const sent: AnyInput =
     remote && ['POST', 'PUT'].includes(operation.method)
-      ? await (await import('./settle-write.ts')).settleWrite(context, caller, operation, input)
+      ? {
+          handling: 'strict',
+          ...(await (await import('./settle-write.ts')).settleWrite(context, caller, operation, input)),
+        }
       : input
   const result = await caller.call(operation, sent)
   await printAnswer(context, given, call, { input, sent, result, shape, rows, secret })
