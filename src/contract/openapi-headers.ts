@@ -1,3 +1,4 @@
+import { confirmsStrict } from './openapi-parameters.ts'
 import type { Operation } from './operation.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -80,17 +81,15 @@ export const everyHeader = [
 ] as const satisfies readonly HeaderName[]
 
 /** What a success of an operation has. */
-export function successHeaders(
-  { status, list, media, method, filters, lenient }: Operation,
-  isTagged: boolean,
-): HeaderName[] {
+export function successHeaders(operation: Operation, isTagged: boolean): HeaderName[] {
+  const { status, list, media, method, lenient } = operation
   return [
     ...everyHeader,
     ...(isTagged ? (['ETag'] as const) : []),
     ...(status === 201 ? (['Location'] as const) : []),
     ...(list ? (['Link'] as const) : []),
     ...(method === 'POST' ? (['Idempotent-Replayed'] as const) : []),
-    ...(filters || lenient ? (['Preference-Applied'] as const) : []),
+    ...(lenient || confirmsStrict(operation) ? (['Preference-Applied'] as const) : []),
     ...(media ? (['Content-Disposition'] as const) : []),
   ]
 }

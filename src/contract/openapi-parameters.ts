@@ -36,7 +36,7 @@ export function parametersOf(
   example: OperationExample | undefined,
   { isTagged }: { isTagged: boolean },
 ): Json[] {
-  const { path, method, lenient, filters } = operation
+  const { path, method, lenient } = operation
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
   const given = example?.parameters ?? {}
   const required = Array.isArray(query['required']) ? query['required'] : []
@@ -80,12 +80,17 @@ export function parametersOf(
       ? [header('If-None-Match', 'Return 304 without a body if the ETag is still this one', '"0"')]
       : []),
     ...(lenient === undefined ? [] : [header('Prefer', lenient, 'handling=lenient')]),
-    ...(filters === undefined ? [] : [header('Prefer', strict, 'handling=strict')]),
+    ...(confirmsStrict(operation) ? [header('Prefer', strict, 'handling=strict')] : []),
   ]
 }
 
 const strict =
-  'With handling=strict, Preference-Applied confirms that every parameter was applied, which is always the case'
+  'With handling=strict, Preference-Applied confirms that everything sent was applied, which is always the case'
+
+/** True for what a client cannot see from a success alone: that a list obeyed its filters, or a write its body. */
+export function confirmsStrict({ method, filters, lenient }: Operation): boolean {
+  return filters !== undefined || (lenient === undefined && ['POST', 'PUT'].includes(method))
+}
 
 function header(name: string, description: string, example: string): Json {
   return {
