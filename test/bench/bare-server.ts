@@ -2,8 +2,8 @@ import { createServer } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
 import { attributes } from './seed.ts'
 
-// The yardstick: node:http and node:sqlite running the server's own statements, and nothing else: no key, no
-// validation, no rate limit, no ids of requests, no log. Started by the benchmark with a database of its own.
+// The yardstick: node:http and node:sqlite running the statements that the work itself takes, and nothing else: no key,
+// no validation, no rate limit, no ids of requests, no log. Started by the benchmark with a database of its own.
 
 const [path = '', port = '0'] = process.argv.slice(2)
 const database = new DatabaseSync(path)
@@ -22,6 +22,23 @@ const insert =
 const keep =
   database.prepare(`insert into course_versions (course_id, version, attributes, modified_attributes, user_id,
   created_at) values (?, 1, ?, '[]', 'usr_bench', ?)`)
+
+const learner = database.prepare(`select u.id, u.email, u.status from users u where u.id = ?`)
+const enrollment =
+  database.prepare(`select id, status from enrollments where user_id = ? and course_id = ? and
+  role = 'learner'`)
+const stored =
+  database.prepare(`select percentage, status, started_at, last_accessed, completed_at, version from progress
+  where user_id = ? and course_id = ?`)
+const record =
+  database.prepare(`insert into progress (user_id, course_id, percentage, status, started_at, last_accessed,
+  completed_at, version, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (user_id, course_id) do update set
+    percentage = excluded.percentage, status = excluded.status, last_accessed = excluded.last_accessed,
+    completed_at = excluded.completed_at, version = excluded.version, updated_at = excluded.updated_at`)
+const keepStep =
+  database.prepare(`insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed,
+  recorded_at) values (?, ?, ?, ?, ?, ?, ?)`)
 
 type Row = Record<string, unknown>
 
@@ -45,34 +62,73 @@ function toCourse(row: Row): Row {
 
 let made = 0
 
+function listCourses(): Row {
+  return { data: (list.all(21) as Row[]).slice(0, 20).map(toCourse), nextCursor: null }
+}
+
+function createCourse({ title, description, difficulty }: Row): Row {
+  made += 1
+  const id = `crs_${Date.now().toString(36)}${made}`
+  const now = new Date().toISOString()
+  database.exec('begin immediate')
+  insert.run(id, String(title), String(description), String(difficulty), attributes, now, now)
+  const course = toCourse(one.get(id) as Row)
+  keep.run(id, JSON.stringify(course), now)
+  database.exec('commit')
+  return course
+}
+
+/** Progress of an enrolled learner, as a whole: looked up, written, and kept as a step of its history. */
+function setProgress(learnerId: string, { courseId, completionPercentage: percentage }: Row): Row {
+  const now = new Date().toISOString()
+  database.exec('begin immediate')
+  const { email } = learner.get(learnerId) as Row
+  const course = toCourse(one.get(String(courseId)) as Row)
+  enrollment.get(learnerId, String(courseId))
+  const before = stored.get(learnerId, String(courseId)) as Row | undefined
+  const version = Number(before?.['version'] ?? 0) + 1
+  const status = Number(percentage) >= 100 ? 'completed' : 'in_progress'
+  const startedAt = String(before?.['started_at'] ?? now)
+  const completedAt = status === 'completed' ? now : null
+  const values = [Number(percentage), status, startedAt, now, completedAt, version, now] as const
+  record.run(learnerId, String(courseId), ...values)
+  keepStep.run(learnerId, String(courseId), version, Number(percentage), status, now, now)
+  database.exec('commit')
+  return {
+    learnerId,
+    userEmail: email,
+    courseId,
+    courseTitle: course['title'],
+    completionPercentage: percentage,
+    status,
+    startedAt,
+    lastAccessed: now,
+    completedAt,
+    version,
+    updatedAt: now,
+  }
+}
+
 const server = createServer((request, response) => {
-  if (request.method === 'GET') {
-    const body = JSON.stringify({
-      data: (list.all(21) as Row[]).slice(0, 20).map(toCourse),
-      nextCursor: null,
+  const [, , , id] = request.url?.split('/') ?? []
+  const answer = (status: number, value: Row) => {
+    const body = JSON.stringify(value)
+    response.writeHead(status, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
     })
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
     response.end(body)
+  }
+  if (request.method === 'GET') {
+    answer(200, id === undefined ? listCourses() : toCourse(one.get(id) as Row))
     return
   }
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => {
-    const { title, description, difficulty } = JSON.parse(Buffer.concat(chunks).toString()) as Record<
-      string,
-      string
-    >
-    made += 1
-    const id = `crs_${Date.now().toString(36)}${made}`
-    const now = new Date().toISOString()
-    database.exec('begin immediate')
-    insert.run(id, title ?? '', description ?? '', difficulty ?? '', attributes, now, now)
-    const course = toCourse(one.get(id) as Row)
-    keep.run(id, JSON.stringify(course), now)
-    database.exec('commit')
-    const body = JSON.stringify(course)
-    response.writeHead(201, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
-    response.end(body)
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as Row
+    if (request.method === 'POST') answer(201, createCourse(body))
+    else answer(200, setProgress(id ?? '', body))
   })
 })
 

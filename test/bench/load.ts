@@ -8,9 +8,10 @@ import { programOnPath } from '../helpers/program.ts'
 /** One request, sent over and over. */
 export interface Load {
   readonly url: string
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PUT'
   readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
+  /** What is sent, one of these after the other. */
+  readonly bodies?: readonly string[]
   readonly connections: number
   readonly seconds: number
 }
@@ -32,20 +33,25 @@ export function loadTool(directory: string): LoadTool {
     : { name: 'wrk', perSecond: (load) => byWrk(path, join(directory, 'wrk.lua'), load) }
 }
 
-async function byAutocannon({ seconds, ...load }: Load): Promise<number> {
-  const { requests, duration, non2xx, errors } = await autocannon({ ...load, duration: seconds })
+async function byAutocannon({ seconds, bodies = [''], ...load }: Load): Promise<number> {
+  const each = bodies.map((body) => ({ method: load.method, body }))
+  const { requests, duration, non2xx, errors } = await autocannon({
+    ...load,
+    duration: seconds,
+    requests: each,
+  })
   if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} refusals, ${errors} errors`)
   return requests.total / duration
 }
 
 async function byWrk(program: string, script: string, load: Load): Promise<number> {
-  const { url, method, headers, body, connections, seconds } = load
+  const { url, method, headers, bodies = [], connections, seconds } = load
   const lines = Object.entries(headers).map(
     ([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,
   )
   writeFileSync(
     script,
-    [`wrk.method = "${method}"`, ...lines, ...(body ? [`wrk.body = [==[${body}]==]`] : [])].join('\n'),
+    [`wrk.method = "${method}"`, ...lines, ...(bodies.length > 0 ? requestsWith(bodies) : [])].join('\n'),
   )
   const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', script, url]
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -57,4 +63,14 @@ async function byWrk(program: string, script: string, load: Load): Promise<numbe
   const [, rate] = /^Requests\/sec:\s+([\d.]+)$/m.exec(text) ?? []
   if (rate === undefined || /Non-2xx|Socket errors/.test(text)) throw new Error(`wrk: ${text}`)
   return Number(rate)
+}
+
+/** The requests are made once, before the first is sent: wrk then only takes the next one. */
+function requestsWith(bodies: readonly string[]): string[] {
+  const made = bodies.map((body) => `wrk.format(nil, nil, nil, [==[${body}]==])`)
+  return [
+    'local all, at = {}, 0',
+    `init = function() all = { ${made.join(', ')} } end`,
+    'request = function() at = at % #all + 1 return all[at] end',
+  ]
 }
