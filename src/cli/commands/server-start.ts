@@ -57,8 +57,8 @@ async function start(context: Context, given: Given): Promise<void> {
     })
   }
   makeDatabaseDirectory(io, database)
-  const log = lineWriter(io.stderr)
   const formatLog = await logFormat(context, given)
+  const log = lineWriter(io.stderr, (count) => droppedText(count, formatLog !== undefined))
   const server = await context
     .serve({
       ...options,
@@ -102,7 +102,7 @@ async function start(context: Context, given: Given): Promise<void> {
     throw io.signal.reason
   } finally {
     await server.stop()
-    await log.flush()
+    await log.close()
     await servers.remove(process.pid)
   }
 }
@@ -137,6 +137,13 @@ async function logFormat({ io, settings }: Context, { flags }: Given) {
     import('../terminal/colour.ts'),
   ])
   return logText(await painterFor(io.stderr, io, settings))
+}
+
+/** What stands in the log for lines that its reader was too slow for. */
+function droppedText(count: number, forPeople: boolean): string {
+  return forPeople
+    ? `${count} lines dropped: the log is read too slowly\n`
+    : `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), dropped: count })}\n`
 }
 
 function listenFault(error: unknown, { host, port }: Options): unknown {

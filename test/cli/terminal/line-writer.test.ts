@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Writable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { expect, test } from 'vitest'
+import { lineWriter } from '../../../src/cli/terminal/line-writer.ts'
+
+const dropped = (count: number) => `${count} dropped\n`
+
+/** A stream that keeps what it is given, and takes the next piece once it is told to. */
+function reader({ isSlow = false } = {}) {
+  const pieces: string[] = []
+  let free = () => {}
+  const stream = new Writable({
+    decodeStrings: false,
+    write(piece, _, done) {
+      pieces.push(String(piece))
+      if (isSlow) free = done
+      else done()
+    },
+  })
+  return { stream, pieces, read: () => free() }
+}
+
+test('lines that come together are written together, in their order', async () => {
+  const { stream, pieces } = reader()
+  const log = lineWriter(stream, dropped)
+  for (let index = 0; index < 20; index += 1) log.write(`${index}\n`)
+  expect(pieces).toEqual([])
+  await log.close()
+  expect(pieces).toEqual([Array.from({ length: 20 }, (_, index) => `${index}\n`).join('')])
+})
+
+test('a line that is alone is written by itself, without waiting for another or for the end', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const stream = new Writable({ decodeStrings: false, write: (piece) => resolve(piece) })
+  lineWriter(stream, dropped, { everyMs: 1 }).write('one\n')
+  expect(await promise).toBe('one\n')
+})
+
+test('while a reader is slow, what waits is bounded: lines beyond it are dropped, and counted in their place', async () => {
+  const { stream, pieces, read } = reader({ isSlow: true })
+  const log = lineWriter(stream, dropped, { everyMs: 0, mostWaiting: 70_000 })
+  const long = `${'x'.repeat(65_536)}\n`
+  log.write(long)
+  for (let index = 0; index < 10_000; index += 1) log.write(`line ${index}\n`)
+  expect(pieces).toEqual([long])
+  expect(stream.writableLength).toBe(long.length)
+  const closed = log.close()
+  read()
+  await new Promise(setImmediate)
+  log.write('after\n')
+  read()
+  await new Promise(setImmediate)
+  read()
+  await closed
+  const [, kept = '', after] = pieces
+  const lines = kept.trimEnd().split('\n')
+  const count = lines.length - 1
+  expect(lines.slice(0, -1)).toEqual(Array.from({ length: count }, (_, index) => `line ${index}`))
+  expect(lines.at(-1)).toBe(`${10_000 - count} dropped`)
+  expect(after).toBe('after\n')
+})
+
+test('a reader that never reads does not hold up the end', async () => {
+  const { stream } = reader({ isSlow: true })
+  const log = lineWriter(stream, dropped, { patienceMs: 1 })
+  log.write('one\n')
+  await log.close()
+  expect(stream.writableLength).toBe('one\n'.length)
+})
+
+test.for(['throw new Error("crash")', 'process.exit(3)'])(
+  'what waits is written before %s ends',
+  async (end) => {
+    const module = import.meta.resolve('../../../src/cli/terminal/line-writer.ts')
+    const program = `
+    import { lineWriter } from ${JSON.stringify(module)}
+    lineWriter(process.stderr, String).write('the last line\\n')
+    setImmediate(() => { ${end} })`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    const [told] = await Promise.all([text(child.stderr), once(child, 'close')])
+    expect(told).toContain('the last line\n')
+  },
+)
