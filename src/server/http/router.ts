@@ -1,8 +1,3 @@
-import { METHOD_NAME_ALL } from 'hono/router'
-import { RegExpRouter } from 'hono/router/reg-exp-router'
-import { SmartRouter } from 'hono/router/smart-router'
-import { TrieRouter } from 'hono/router/trie-router'
-
 /** What answers at a path, by method; the path has `:name` for each parameter, and may end in `*`. */
 export interface Place {
   readonly method: string
@@ -23,40 +18,101 @@ export type Found<P extends Place> =
 /** Finds the place for a method and a path; undefined where nothing is at the path. HEAD leads to where GET does. */
 export type Router<P extends Place> = (method: string, path: string) => Found<P> | undefined
 
+/** The places at one path, by method. */
+interface Branch<P extends Place> {
+  readonly byMethod: ReadonlyMap<string, P>
+  /** Names of parameters, and at which step of the path each of them stands. */
+  readonly names: readonly (readonly [string, number])[]
+  /** Where it stands among all. */
+  readonly rank: number
+}
+
+/** What may follow one step of a path. */
+interface Step<P extends Place> {
+  readonly named: Map<string, Step<P>>
+  any?: Step<P>
+  readonly here: Branch<P>[]
+  readonly below: Branch<P>[]
+}
+
 /** A router to these places; where several fit, the one that stands first. */
 export function createRouter<P extends Place>(places: readonly P[]): Router<P> {
-  const router = new SmartRouter<Map<string, P>>({ routers: [new RegExpRouter(), new TrieRouter()] })
-  for (const [path, all] of Map.groupBy(places, ({ path }) => path)) {
-    router.add(METHOD_NAME_ALL, path, new Map(all.map((place) => [place.method, place])))
-  }
-  if (places.length === 0) return () => undefined
+  const root: Step<P> = emptyStep()
+  for (const [path, all] of Map.groupBy(places, ({ path }) => path)) addBranch(root, path, all, places)
 
   return (method, path) => {
+    const steps = path.split('/')
+    const branches: Branch<P>[] = []
+    collect(root, steps, 1, branches)
+    if (branches.length > 1) branches.sort((one, other) => one.rank - other.rank)
     const wanted = method === 'HEAD' ? 'GET' : method
-    const [matches, parts] = router.match(METHOD_NAME_ALL, path)
-    for (const [byMethod, names] of matches) {
+    for (const { byMethod, names } of branches) {
       const place = byMethod.get(wanted)
-      if (place) return { place, params: paramsOf(names, parts) }
+      if (place) return { place, params: paramsOf(names, steps) }
     }
-    const fitting = matches.flatMap(([byMethod]) => [...byMethod.values()])
+    const fitting = branches.flatMap(({ byMethod }) => [...byMethod.values()])
     // What answers at any path says nothing of this one, unless nothing else is there.
     const named = fitting.filter((each) => !each.path.endsWith('*'))
-    const places = named.length > 0 ? named : fitting
-    const [place] = places
-    return place && { place, allow: methodsOf(places.map((each) => each.method)) }
+    const found = named.length > 0 ? named : fitting
+    const [place] = found
+    return place && { place, allow: methodsOf(found.map((each) => each.method)) }
   }
 }
 
-/** The parameters themselves, or where in `parts` each of them stands. */
-function paramsOf(
-  names: Readonly<Record<string, string | number>>,
-  parts: readonly string[] = [],
-): Record<string, string> {
-  const params: Record<string, string> = {}
-  for (const name in names) {
-    const value = names[name]
-    params[name] = decoded((typeof value === 'number' ? parts[value] : value) ?? '')
+function emptyStep<P extends Place>(): Step<P> {
+  return { named: new Map(), here: [], below: [] }
+}
+
+function addBranch<P extends Place>(
+  root: Step<P>,
+  path: string,
+  all: readonly P[],
+  places: readonly P[],
+): void {
+  const [first] = all
+  if (!first) return
+  const byMethod = new Map(all.map((place) => [place.method, place]))
+  const steps = path.split('/')
+  const names = steps.flatMap((step, at) => (step.startsWith(':') ? [[step.slice(1), at] as const] : []))
+  const branch = { byMethod, names, rank: places.indexOf(first) }
+  let step = root
+  for (const name of steps.slice(1)) {
+    if (name === '*') {
+      step.below.push(branch)
+      return
+    }
+    let next = name.startsWith(':') ? step.any : step.named.get(name)
+    if (!next) {
+      next = emptyStep()
+      if (name.startsWith(':')) step.any = next
+      else step.named.set(name, next)
+    }
+    step = next
   }
+  step.here.push(branch)
+}
+
+/** Finds the branches that fit what is left of a path: `/a/*` fits `/a`, too, and no parameter is empty. */
+function collect<P extends Place>(
+  { named, any, here, below }: Step<P>,
+  steps: readonly string[],
+  at: number,
+  found: Branch<P>[],
+): void {
+  found.push(...below)
+  const step = steps[at]
+  if (step === undefined) {
+    found.push(...here)
+    return
+  }
+  const next = named.get(step)
+  if (next) collect(next, steps, at + 1, found)
+  if (any && step !== '') collect(any, steps, at + 1, found)
+}
+
+function paramsOf(names: Branch<Place>['names'], steps: readonly string[]): Record<string, string> {
+  const params: Record<string, string> = {}
+  for (const [name, at] of names) params[name] = decoded(steps[at] ?? '')
   return params
 }
 
