@@ -24,7 +24,7 @@ export const chunks = [
   },
   {
     name: 'server',
-    test: /src\/server\/(academy|routes|local|http\/|problem\/|access\/(?!first-admin|password\.|common-password)|database\/)|node_modules\/(hono\/dist\/(?!jsx|helper\/html)|sql-template-tag\/)/,
+    test: /src\/server\/(academy|routes|local|counters\/|http\/|problem\/|access\/(?!first-admin|password\.|common-password)|database\/)|node_modules\/(hono\/dist\/(?!jsx|helper\/html)|sql-template-tag\/)/,
   },
   { name: 'courses', test: /src\/server\/courses\/course/ },
 ]

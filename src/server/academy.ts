@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { newHmacKey } from './access/secret.ts'
+import { rebuildCounters } from './counters/recount.ts'
 import type { Database } from './database/database.ts'
 import { requireContent, requireTables } from './database/existing-file.ts'
 import { type IdPrefix, idMaker } from './database/id.ts'
@@ -23,7 +24,7 @@ export interface AcademyFile {
 export function openAcademyFile(path: string, now: () => Date, waitMs?: number): AcademyFile {
   const newId = idMaker(now)
   const bringUpToDate = (database: Database, file: string) =>
-    migrate(database, file, { now: now().toISOString(), newId, newSecret: newHmacKey })
+    migrate(database, file, { now: now().toISOString(), newId, newSecret: newHmacKey, rebuildCounters })
   const created = !existsSync(path) && makeFile(path, bringUpToDate)
   const database = openExisting(path, waitMs)
   try {

@@ -1,6 +1,7 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { CourseInput, difficulties } from '../../contract/course-attributes.ts'
 import { Course, type CourseUpdate, courses } from '../../contract/courses.ts'
+import { countPassingScore, forgetCourse } from '../counters/count.ts'
 import { page } from '../database/keyset.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
@@ -81,6 +82,7 @@ export const courseRoutes = routesOf(courses, {
     const { id, version } = findCourse(call.database, call.params.courseId)
     requireVersion(call, version)
     if (!call.query.force) requireDeletable(call, id)
+    forgetCourse(call, id)
     call.database.run(sql`delete from courses where id = ${id} and version = ${version}`)
     return undefined
   },
@@ -114,6 +116,8 @@ function changeCourse(call: Call, current: Course, input: StoredInput): CourseUp
       published_at = ${moved('published', current.publishedAt)},
       archived_at = ${input.status === 'archived' ? moved('archived', current.archivedAt) : null}
     where id = ${current.id} and version = ${current.version}`)
+  const { passingScore } = current.assessmentCriteria
+  countPassingScore(call, current.id, passingScore, input.assessmentCriteria.passingScore)
   if (changed.includes('modules')) releaseLessons(call, current.id, input)
   const course = toCourse(findCourse(database, current.id))
   recordVersion(call, course, changed)

@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { ownClientId } from '../../contract/oauth.ts'
+import { counterSchema } from './counter-schema.ts'
 import { type Database, DatabaseError } from './database.ts'
 import type { IdPrefix } from './id.ts'
 import { schema } from './schema.ts'
@@ -11,6 +12,8 @@ export interface MigrationContext {
   readonly now: string
   readonly newId: (prefix: IdPrefix) => string
   readonly newSecret: () => string
+  /** Counts how all learners stand, anew. */
+  readonly rebuildCounters: (counting: { database: Database; now: string }) => void
 }
 
 type Migration = (database: Database, context: MigrationContext) => void
@@ -22,6 +25,7 @@ const migrations: readonly Migration[] = [
   addSuccessors,
   addKeysByUser,
   addSessionPlaces,
+  addCounters,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
@@ -113,4 +117,17 @@ function addSessionPlaces(database: Database): void {
   database.run(sql`update browser_sessions set id = 'ses_' || lower(hex(randomblob(14)))`)
   database.run(sql`drop index browser_sessions_by_user`)
   database.run(sql`create index browser_sessions_by_user on browser_sessions (user_id, created_at)`)
+}
+
+/** Counters of how learners stand, and the indexes that find what happened in a period. */
+function addCounters(database: Database, { now, rebuildCounters }: MigrationContext): void {
+  for (const statement of counterSchema) database.run(statement)
+  database.run(sql`
+    update progress set risen_at = coalesce((
+      select s.last_accessed from progress_steps s
+      left join progress_steps b on b.user_id = s.user_id and b.course_id = s.course_id and b.version = s.version - 1
+      where s.user_id = progress.user_id and s.course_id = progress.course_id
+        and (b.version is null or b.percentage < s.percentage)
+      order by s.version desc limit 1), started_at, last_accessed)`)
+  rebuildCounters({ database, now })
 }

@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import sql, { join } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { Enrollment, EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
+import { count, counting, newLearner } from '../counters/count.ts'
+import { countedOf } from '../counters/counted-enrollment.ts'
 import { findCourse, knownCourses, requireNotArchived } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
 import { page } from '../database/keyset.ts'
@@ -112,6 +114,14 @@ function createEnrollment(call: Call): Enrollment {
                              version, created_at, updated_at)
     values (${id}, ${courseId}, ${userId}, ${input.role}, ${input.status}, ${enrolledAt}, ${completedAt}, 'api',
             ${input.managedBy}, 1, ${now}, ${now})`)
+  if (input.role === 'learner') {
+    const after = countedOf(database, userId, courseId)
+    count(
+      call,
+      after.map((one) => ({ before: undefined, after: one })),
+      after.flatMap(newLearner),
+    )
+  }
   return find(call, id)
 }
 
@@ -143,11 +153,15 @@ function write(
   )
     return current
   const completedAt = status === 'completed' ? (current.completedAt ?? call.now) : current.completedAt
-  call.database.run(sql`
-    update enrollments set
-      status = ${status}, enrolled_at = ${enrolledAt}, completed_at = ${completedAt}, managed_by = ${managedBy},
-      version = version + 1, updated_at = ${call.now}
-    where id = ${id} and version = ${version}`)
+  const update = () =>
+    call.database.run(sql`
+      update enrollments set
+        status = ${status}, enrolled_at = ${enrolledAt}, completed_at = ${completedAt}, managed_by = ${managedBy},
+        version = version + 1, updated_at = ${call.now}
+      where id = ${id} and version = ${version}`)
+  const { userId, courseId, role } = current
+  if (role === 'learner') counting(call, { userId, courseId }, update)
+  else update()
   return find(call, id)
 }
 

@@ -1,4 +1,6 @@
 import sql from 'sql-template-tag'
+import type { Course } from '../../contract/courses.ts'
+import { counting } from '../counters/count.ts'
 import { findCourse, toCourse } from '../courses/course-row.ts'
 import type { Call } from '../http/handler.ts'
 import { findUser } from '../users/user-row.ts'
@@ -27,7 +29,16 @@ export function recordGrade(call: Pick<Call, 'database' | 'now'>, grade: Grade):
   const { database } = call
   const { id: userId } = findUser(database, grade.learnerId)
   const course = toCourse(findCourse(database, grade.courseId))
-  const { source, itemId, label, scoreGiven, scoreMaximum, weight, gradedAt } = grade
+  counting(call, { userId, courseId: course.id }, () => writeGrade(call, userId, course, grade))
+}
+
+function writeGrade(
+  call: Pick<Call, 'database' | 'now'>,
+  userId: string,
+  course: Course,
+  { source, itemId, label, scoreGiven, scoreMaximum, weight, gradedAt }: Grade,
+): void {
+  const { database } = call
   database.run(sql`
     insert into grades (user_id, course_id, source, item_id, label, score_given, score_maximum, weight, graded_at)
     values (${userId}, ${course.id}, ${source}, ${itemId}, ${label}, ${scoreGiven}, ${scoreMaximum}, ${weight}, ${gradedAt})
@@ -46,5 +57,12 @@ export function recordGrade(call: Pick<Call, 'database' | 'now'>, grade: Grade):
       max(graded_at)
     from grades where user_id = ${userId} and course_id = ${course.id} group by user_id, course_id
     on conflict (user_id, course_id) do update set percent = excluded.percent, updated_at = excluded.updated_at`)
-  completeEnrollment(call, userId, course)
+  const attained = database.one<{ completed_at: string | null; percent: number }>(sql`
+    select p.completed_at, g.percent from course_grades g
+    left join progress p on p.user_id = g.user_id and p.course_id = g.course_id
+    where g.user_id = ${userId} and g.course_id = ${course.id}`)
+  completeEnrollment(call, userId, course, {
+    completedAt: attained?.completed_at ?? null,
+    grade: attained?.percent ?? null,
+  })
 }

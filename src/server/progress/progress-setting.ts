@@ -1,8 +1,17 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Progress, ProgressInput } from '../../contract/progress.ts'
-import { findCourse, knownCourses, requireNotArchived, toCourse } from '../courses/course-row.ts'
-import { resolve } from '../database/reference.ts'
+import { count, newLearner } from '../counters/count.ts'
+import { type CountedEnrollment, countedIn, countedOf } from '../counters/counted-enrollment.ts'
+import type { Tally } from '../counters/tally.ts'
+import {
+  type CourseRow,
+  courseColumns,
+  knownCourses,
+  requireNotArchived,
+  toCourse,
+} from '../courses/course-row.ts'
+import { isReferred, resolve } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem/problem-error.ts'
 import type { UserRow } from '../users/user-row.ts'
@@ -30,7 +39,7 @@ export function setProgress(
   if (learner.status !== 'active') {
     throw new ProblemError('user_inactive', `User ${learner.id} is ${learner.status}.`)
   }
-  requireEnrolled(call, learner.id, course.id)
+  const enrolled = requireEnrolled(call, learner.id, course)
   const current = findProgress(database, learner.id, course.id)
   guard(current)
   const lastAccessed = given === undefined || call.lenient ? presentTime(given ?? now, now, current) : given
@@ -46,20 +55,35 @@ export function setProgress(
     current?.completionPercentage === completionPercentage &&
     current.lastAccessed === lastAccessed &&
     current.status === status
-  if (current && same) return current
+  if (current && same) {
+    count(call, [{ before: enrolled.before, after: enrolled.now }], enrolled.others)
+    return current
+  }
   const version = (current?.version ?? 0) + 1
   const completedAt = current?.completedAt ?? (status === 'completed' ? lastAccessed : null)
+  const risenAt = hasRisen(completionPercentage, current) ? lastAccessed : enrolled.now.risenAt
   database.run(sql`
-    insert into progress (user_id, course_id, percentage, status, started_at, last_accessed, completed_at, version, updated_at)
+    insert into progress (user_id, course_id, percentage, status, started_at, last_accessed, completed_at, risen_at, version, updated_at)
     values (${learner.id}, ${course.id}, ${completionPercentage}, ${status}, ${lastAccessed}, ${lastAccessed},
-            ${completedAt}, ${version}, ${now})
+            ${completedAt}, ${risenAt}, ${version}, ${now})
     on conflict (user_id, course_id) do update set
       percentage = excluded.percentage, status = excluded.status, last_accessed = excluded.last_accessed,
-      completed_at = excluded.completed_at, version = excluded.version, updated_at = excluded.updated_at`)
+      completed_at = excluded.completed_at, risen_at = excluded.risen_at, version = excluded.version, updated_at = excluded.updated_at`)
   database.run(sql`
     insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed, recorded_at)
     values (${learner.id}, ${course.id}, ${version}, ${completionPercentage}, ${status}, ${lastAccessed}, ${now})`)
-  completeEnrollment(call, learner.id, course)
+  const { enrollment, grade } = enrolled.now
+  const completed =
+    enrollment === 'active' && completeEnrollment(call, learner.id, course, { completedAt, grade })
+  const after = {
+    ...enrolled.now,
+    enrollment: completed ? 'completed' : enrollment,
+    status,
+    percentage: completionPercentage,
+    lastSeen: lastAccessed,
+    risenAt,
+  }
+  count(call, [{ before: enrolled.before, after }], enrolled.others)
   const startedAt = current?.startedAt ?? lastAccessed
   return {
     learnerId: learner.id,
@@ -88,9 +112,21 @@ function requirePast(lastAccessed: string, now: string): void {
   throw invalid([{ pointer: '#/lastAccessed', code: 'in_future', detail }])
 }
 
+function hasRisen(percentage: number, current: Progress | undefined): boolean {
+  return current === undefined || percentage > current.completionPercentage
+}
+
 function requireTrackableCourse(call: Call, reference: string): Course {
-  const id = resolve(call.database, 'courses', reference, knownCourses(call))
-  const course = id && toCourse(findCourse(call.database, id))
+  const { database } = call
+  const known = knownCourses(call)
+  const id = known ? resolve(database, 'courses', reference, known) : reference
+  const row =
+    id === undefined
+      ? undefined
+      : database.one<CourseRow>(
+          sql`select ${courseColumns} from courses c where ${isReferred('courses', id)}`,
+        )
+  const course = row && toCourse(row)
   if (!course || (isRole(call, 'learner') && course.status === 'draft')) {
     throw parentNotFound('#/courseId', 'course', reference)
   }
@@ -99,24 +135,42 @@ function requireTrackableCourse(call: Call, reference: string): Course {
   throw new ProblemError('progress_disabled', `Progress tracking is disabled for course ${course.id}.`)
 }
 
+/** How a learner is counted in a course: before this request, at this moment, and what else a new enrolment changes. */
+interface Enrolled {
+  readonly before: CountedEnrollment | undefined
+  readonly now: CountedEnrollment
+  readonly others: readonly Tally[]
+}
+
 /** The first progress enrols the learner, unless learners record it themselves: they cannot enrol. */
-function requireEnrolled(call: Call, userId: string, courseId: string): void {
+function requireEnrolled(
+  call: Call,
+  userId: string,
+  { id: courseId, assessmentCriteria: { passingScore } }: Course,
+): Enrolled {
   const { database, now } = call
-  const enrollment = database.one<{ id: string; status: string }>(sql`
-    select id, status from enrollments where user_id = ${userId} and course_id = ${courseId} and role = 'learner'`)
-  if (!enrollment) {
+  const before = countedIn(database, userId, { id: courseId, passingScore })
+  if (!before) {
     if (isRole(call, 'learner'))
       throw new ProblemError('forbidden', `You are not enrolled in course ${courseId}.`)
     database.run(sql`
       insert into enrollments (id, course_id, user_id, role, status, enrolled_at, source, version, created_at, updated_at)
       values (${call.newId('enr')}, ${courseId}, ${userId}, 'learner', 'active', ${now}, 'progress', 1, ${now}, ${now})`)
-    return
+    const [made] = countedOf(database, userId, courseId)
+    if (!made) throw new Error(`User ${userId} was not enrolled in course ${courseId}`)
+    return { before, now: made, others: newLearner(made) }
   }
-  if (enrollment.status === 'active' || enrollment.status === 'completed') return
+  if (before.enrollment === 'active' || before.enrollment === 'completed') {
+    return { before, now: before, others: [] }
+  }
+  const { id } =
+    database.one<{ id: string }>(sql`
+      select id from enrollments where user_id = ${userId} and course_id = ${courseId} and role = 'learner'`) ??
+    {}
   throw new ProblemError(
     'enrollment_inactive',
-    `Enrolment ${enrollment.id} is ${enrollment.status}; set its status to active first.`,
-    { members: { id: enrollment.id } },
+    `Enrolment ${id} is ${before.enrollment}; set its status to active first.`,
+    { members: { id } },
   )
 }
 

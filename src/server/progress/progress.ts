@@ -94,7 +94,10 @@ export const progressRoutes = routesOf(progress, {
 
 /** What the server set of the stored record: sent back unchanged it is left out, the rest is given anew as a whole. */
 function serverSet({ database, rawBody }: Call, userId: string): Partial<Progress> {
-  const reference = isJsonObject(rawBody) ? rawBody['courseId'] : undefined
+  const given = isJsonObject(rawBody) ? rawBody : {}
+  // Most send nothing that only the server sets.
+  if (Object.keys(given).every((field) => Object.hasOwn(ProgressInput.shape, field))) return {}
+  const reference = given['courseId']
   const courseId = typeof reference === 'string' ? resolve(database, 'courses', reference) : undefined
   const stored = courseId === undefined ? undefined : findProgress(database, userId, courseId)
   return Object.fromEntries(

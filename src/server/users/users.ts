@@ -1,6 +1,7 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { User, UserInput, users } from '../../contract/users.ts'
+import { counting } from '../counters/count.ts'
 import { page } from '../database/keyset.ts'
 import { requireUnique } from '../database/unique.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
@@ -75,11 +76,13 @@ export const userRoutes = routesOf(users, {
     const user = toUser(findUser(call.database, call.params.userId))
     requireVersion(call, user.version)
     requireMayDelete(call, user)
-    if (call.query.erase) eraseUser(call, user)
+    if (call.query.erase) countingStatus(call, user, 'deleted', () => eraseUser(call, user))
     else if (user.status !== 'deleted') {
-      call.database.run(sql`
-        update users set status = 'deleted', version = version + 1, updated_at = ${call.now}
-        where id = ${user.id} and version = ${user.version}`)
+      countingStatus(call, user, 'deleted', () =>
+        call.database.run(sql`
+          update users set status = 'deleted', version = version + 1, updated_at = ${call.now}
+          where id = ${user.id} and version = ${user.version}`),
+      )
     }
     endAccess(call.database, user.id, call.now)
     endKeys(call.database, user.id, call.now)
@@ -115,17 +118,25 @@ function updateUser(call: Call, reference: string): User {
   requireUnique(call.database, 'users', input, current.id)
   const { password, ...attributes } = input
   if (changedFields(attributes, current).length === 0 && password === null) return current
-  call.database.run(sql`
+  countingStatus(call, current, input.status, () =>
+    call.database.run(sql`
     update users set
       external_id = ${input.externalId}, email = ${input.email}, email_key = ${input.email.toLowerCase()},
       username = ${input.username}, role = ${input.role}, status = ${input.status},
       profile = ${JSON.stringify(input.profile)}, password_hash = coalesce(${preparedHash(call) ?? null}, password_hash),
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
-    where id = ${current.id} and version = ${current.version}`)
+    where id = ${current.id} and version = ${current.version}`),
+  )
   if (password !== null || input.status !== 'active') endAccess(call.database, current.id, call.now)
   // From or to: who comes back begins without any key, whatever the deletion left.
   if ([input.status, current.status].includes('deleted')) endKeys(call.database, current.id, call.now)
   return toUser(findUser(call.database, current.id))
+}
+
+/** Writes a user; one who is deleted, or restored, takes their courses out of the counters, or back in. */
+function countingStatus(call: Call, { id, status }: User, next: string, write: () => unknown): void {
+  if ((status === 'deleted') === (next === 'deleted')) write()
+  else counting(call, { userId: id }, write)
 }
 
 /** The user that a batch item is about: by external id, else by e-mail address. */

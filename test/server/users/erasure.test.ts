@@ -114,6 +114,13 @@ test('traces that an earlier version left are gone once the academy was opened',
     insert into before values ('${person.email}');
     delete from before;
     drop table before;
+    drop table counters;
+    drop table counter_changes;
+    drop index progress_by_last_accessed;
+    drop index progress_by_course_and_time;
+    drop index course_grades_by_course;
+    create index progress_by_course on progress (course_id);
+    alter table progress drop column risen_at;
     alter table refresh_tokens drop column successor;
     drop index api_keys_by_user;
     drop index browser_sessions_by_user;

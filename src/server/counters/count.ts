@@ -1,0 +1,194 @@
+import sql, { join, type Sql } from 'sql-template-tag'
+import type { Database, Row } from '../database/database.ts'
+import { type CountedEnrollment, countedOf, gradedBetween, type OwnEnrollment } from './counted-enrollment.ts'
+import {
+  addTallies,
+  courseKinds,
+  dayKinds,
+  firstDayKept,
+  learnersKind,
+  sharedKinds,
+  type Tally,
+  talliesOf,
+  withoutNothing,
+} from './tally.ts'
+
+/** How an enrolment stood and stands; undefined where it was not, or is no longer. */
+export interface Change {
+  readonly before: CountedEnrollment | undefined
+  readonly after: CountedEnrollment | undefined
+}
+
+/** A transaction, and the time of it, ISO 8601 in UTC. */
+export interface Counting {
+  readonly database: Database
+  readonly now: string
+}
+
+/** Rows of one statement: as many parameters as any engine takes. */
+const rowsAtOnce = 1000
+
+/** All rows of the counters: those that are kept, and the changes that are not folded into them yet. */
+export const counters = sql`(
+  select kind, course_id, place, learners, amount from counters
+  union all select kind, course_id, place, learners, amount from counter_changes) k`
+
+/** Brings the counters up to date with changes of learners' enrolments, in the transaction that writes those. */
+export function count(
+  { database, now }: Counting,
+  changes: readonly Change[],
+  others: readonly Tally[] = [],
+): void {
+  const sums = new Map<string, Tally>()
+  const firstDay = firstDayKept(now)
+  for (const { before, after } of changes) {
+    if (before) addTallies(sums, talliesOf(before, firstDay), -1)
+    if (after) addTallies(sums, talliesOf(after, firstDay), 1)
+  }
+  addTallies(sums, others, 1)
+  const tallies = withoutNothing(sums)
+  add(database, tallies)
+  if (!hasManyWriters(database)) removeOldDays(database, tallies, firstDay)
+}
+
+/**
+ * Does what changes how a learner stands in a course, or in all of theirs, and counts it: in the transaction that it
+ * belongs to.
+ */
+export function counting<Result>(
+  { database, now }: Counting,
+  { userId, courseId }: { readonly userId: string; readonly courseId?: string },
+  work: () => Result,
+): Result {
+  const before = countedOf(database, userId, courseId)
+  const result = work()
+  const after = countedOf(database, userId, courseId)
+  const changes = [...new Set([...before, ...after].map((one) => one.courseId))].map((id) => ({
+    before: before.find((one) => one.courseId === id),
+    after: after.find((one) => one.courseId === id),
+  }))
+  count({ database, now }, changes, learnerChange(before, after))
+  return result
+}
+
+/** What is counted besides of somebody who has just been enrolled: one learner more, where this is their first course. */
+export function newLearner(enrolled: OwnEnrollment): Tally[] {
+  return learnerChange([], [enrolled])
+}
+
+/** Whoever begins or ends to learn anywhere, or is deleted or restored, is one learner more or less. */
+function learnerChange([before]: readonly OwnEnrollment[], [after]: readonly OwnEnrollment[]): Tally[] {
+  const learners = (gone: boolean, times: 1 | -1): Tally[] => [
+    { kind: learnersKind(gone), courseId: '', place: 0, learners: times, amount: 0 },
+  ]
+  if (before && after) {
+    return before.gone === after.gone ? [] : [...learners(before.gone, -1), ...learners(after.gone, 1)]
+  }
+  if (after) return after.isOnly ? learners(after.gone, 1) : []
+  return before?.isOnly ? learners(before.gone, -1) : []
+}
+
+/** Takes a course out of the counters, before it is deleted with its enrolments. */
+export function forgetCourse({ database, now }: Counting, courseId: string): void {
+  const shared = database.all<Row & Tally>(sql`
+    select kind, '' as "courseId", place, -sum(learners) as learners, -sum(amount) as amount from ${counters}
+    where kind in (${join(sharedKinds)}) and course_id = ${courseId} group by kind, place`)
+  const only = database.all<Row & { status: string; learners: number }>(sql`
+    select case when u.status = 'deleted' then 'deleted' else '' end as status, count(*) as learners
+    from enrollments e join users u on u.id = e.user_id
+    where e.course_id = ${courseId} and e.role = 'learner' and not exists (
+      select 1 from enrollments o where o.user_id = e.user_id and o.role = 'learner' and o.course_id <> e.course_id)
+    group by 1`)
+  const learners = only.map(({ status, learners }) => ({
+    kind: learnersKind(status === 'deleted'),
+    courseId: '',
+    place: 0,
+    learners: -learners,
+    amount: 0,
+  }))
+  count({ database, now }, [], [...shared, ...learners])
+  const own = sql`kind in (${join(courseKinds)}) and course_id = ${courseId}`
+  database.run(sql`delete from counters where ${own}`)
+  database.run(sql`delete from counter_changes where ${own}`)
+}
+
+/** Counts whom a new passing score of a course lets pass or fail. */
+export function countPassingScore(
+  { database, now }: Counting,
+  courseId: string,
+  before: number,
+  after: number,
+): void {
+  if (before === after) return
+  const between = gradedBetween(courseId, Math.min(before, after), Math.max(before, after))
+  const learners = database.one<Row & { learners: number }>(between)?.learners ?? 0
+  const change = after > before ? learners : -learners
+  count({ database, now }, [], [{ kind: 'failed', courseId, place: 0, learners: change, amount: 0 }])
+}
+
+/**
+ * Adds to the counters. Where one program writes at a time their rows are changed at once. On an engine with many
+ * writers all learners of a course would wait for its row: there each change is a row of its own, and `foldChanges`
+ * brings them together.
+ */
+function add(database: Database, tallies: readonly Tally[]): void {
+  if (!hasManyWriters(database)) addToCounters(database, tallies)
+  else {
+    inParts(tallies, (rows) =>
+      database.run(
+        sql`insert into counter_changes (kind, course_id, place, learners, amount) values ${rows}`,
+      ),
+    )
+  }
+}
+
+/** Adds to the rows of the counters themselves. */
+export function addToCounters(database: Database, tallies: readonly Tally[]): void {
+  inParts(tallies, (rows) =>
+    database.run(
+      sql`insert into counters (kind, course_id, place, learners, amount) values ${rows} ${added}`,
+    ),
+  )
+}
+
+function inParts(tallies: readonly Tally[], write: (rows: Sql) => unknown): void {
+  for (let from = 0; from < tallies.length; from += rowsAtOnce) {
+    const rows = tallies
+      .slice(from, from + rowsAtOnce)
+      .map(
+        ({ kind, courseId, place, learners, amount }) =>
+          sql`(${kind}, ${courseId}, ${place}, ${learners}, ${amount})`,
+      )
+    write(join(rows))
+  }
+}
+
+/** With the first count of a day go those of a day that is kept no longer. */
+function removeOldDays(database: Database, tallies: readonly Tally[], firstDay: number): void {
+  for (const { kind, courseId, learners } of tallies) {
+    if (learners < 0 || !dayKinds.includes(kind)) continue
+    database.run(
+      sql`delete from counters where kind = ${kind} and course_id = ${courseId} and place < ${firstDay}`,
+    )
+  }
+}
+
+/** True on an engine where transactions of several programs go on at the same time. */
+function hasManyWriters(database: Database): boolean {
+  return (database as { dialect?: { name: string } }).dialect?.name === 'postgres'
+}
+
+const added = sql`on conflict (kind, course_id, place) do update set
+  learners = counters.learners + excluded.learners, amount = counters.amount + excluded.amount`
+
+/** Brings the changes of many writers into the counters, in one transaction that sees both as they were. */
+export function foldChanges({ database, now }: Counting): void {
+  database.run(sql`
+    insert into counters (kind, course_id, place, learners, amount)
+    select kind, course_id, place, sum(learners), sum(amount) from counter_changes where true
+    group by kind, course_id, place ${added}`)
+  database.run(sql`
+    delete from counters where kind in (${join(dayKinds)}) and place < ${firstDayKept(now)}
+      and course_id in (select course_id from counter_changes)`)
+  database.run(sql`delete from counter_changes`)
+}

@@ -1,0 +1,135 @@
+import sql, { type Sql } from 'sql-template-tag'
+import type { Database, Row } from '../database/database.ts'
+
+/** A learner's enrolment with all that is counted of it. Whoever has no progress yet stands at `none`, at 0%. */
+export interface CountedEnrollment {
+  readonly courseId: string
+  /** Of a deleted user. */
+  readonly gone: boolean
+  /** The status of the enrolment. */
+  readonly enrollment: string
+  readonly status: string
+  readonly percentage: number
+  /** When the learner was last there, or else was enrolled; ISO 8601 in UTC. */
+  readonly lastSeen: string
+  /** When the percentage last rose, or null before the first progress. */
+  readonly risenAt: string | null
+  /** The grade in per cent. */
+  readonly grade: number | null
+  /** The grade from which the course is passed, in per cent. */
+  readonly passingScore: number
+}
+
+/** The same, and whether this is the only course that they learn in. */
+export interface OwnEnrollment extends CountedEnrollment {
+  readonly isOnly: boolean
+}
+
+interface CountedRow extends Row {
+  readonly user_id: string
+  readonly course_id: string
+  readonly user_status: string
+  readonly enrollment: string
+  readonly status: string | null
+  readonly percentage: number | null
+  readonly last_seen: string
+  readonly risen_at: string | null
+  readonly grade: number | null
+}
+
+const columns = sql`e.user_id, e.course_id, u.status as user_status, e.status as enrollment, p.status, p.percentage,
+  coalesce(p.last_accessed, e.enrolled_at) as last_seen, p.risen_at, g.percent as grade`
+
+const tables = sql`enrollments e
+  join users u on u.id = e.user_id
+  left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
+  left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id`
+
+const passingScore = sql`cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`
+
+/** How a learner stands in a course, or in each of their courses; nothing where they are no learner of it. */
+export function countedOf(database: Database, userId: string, courseId?: string): OwnEnrollment[] {
+  const only = courseId === undefined ? sql`true` : sql`e.course_id = ${courseId}`
+  return database
+    .all<CountedRow & { passing_score: number; others: number }>(sql`
+      select ${columns}, ${passingScore} as passing_score, case when exists (
+        select 1 from enrollments o where o.user_id = e.user_id and o.role = 'learner' and o.course_id <> e.course_id
+      ) then 1 else 0 end as others
+      from ${tables} join courses c on c.id = e.course_id
+      where e.user_id = ${userId} and e.role = 'learner' and ${only}`)
+    .map((row) => ({ ...toCounted(row, row.passing_score), isOnly: row.others === 0 }))
+}
+
+/** The same in a course whose passing score is known, or undefined where they are no learner of it. */
+export function countedIn(
+  database: Database,
+  userId: string,
+  course: { readonly id: string; readonly passingScore: number },
+): CountedEnrollment | undefined {
+  const row = database.one<CountedRow>(sql`
+    select ${columns} from ${tables} where e.user_id = ${userId} and e.course_id = ${course.id} and e.role = 'learner'`)
+  return row && toCounted(row, course.passingScore)
+}
+
+/** A learner's enrolment on the way through all of them. */
+export interface Walked extends CountedEnrollment {
+  readonly userId: string
+}
+
+// In the order of one index or the other: the learners of each course, or the courses of each learner.
+const walks = {
+  course: { key: sql`(e.course_id, e.user_id)`, at: (one: Walked) => sql`(${one.courseId}, ${one.userId})` },
+  user: { key: sql`(e.user_id, e.course_id)`, at: (one: Walked) => sql`(${one.userId}, ${one.courseId})` },
+} as const
+
+/** All learners' enrolments, course by course or user by user, some of them at a time. */
+export function* everyCounted(
+  database: Database,
+  order: keyof typeof walks,
+  passingScores: ReadonlyMap<string, number>,
+  atOnce = 5_000,
+): Generator<Walked[]> {
+  const { key, at } = walks[order]
+  for (let after = sql`true`; ; ) {
+    const rows = database
+      .all<CountedRow>(sql`select ${columns} from ${tables} where e.role = 'learner' and ${after}
+        order by ${order === 'course' ? sql`e.course_id, e.user_id` : sql`e.user_id, e.course_id`} limit ${atOnce}`)
+      .map((row) => ({ userId: row.user_id, ...toCounted(row, passingScores.get(row.course_id) ?? 0) }))
+    yield rows
+    const last = rows[atOnce - 1]
+    if (!last) return
+    after = sql`${key} > ${at(last)}`
+  }
+}
+
+/** The passing scores of all courses, by their ids. */
+export function passingScoresOf(database: Database): ReadonlyMap<string, number> {
+  const rows = database.all<Row & { id: string; passing_score: number }>(
+    sql`select c.id, ${passingScore} as passing_score from courses c`,
+  )
+  return new Map(rows.map((row) => [row.id, row.passing_score]))
+}
+
+/** Counts the learners of a course whose grade is between two, in per cent, and who may pass it or not. */
+export function gradedBetween(courseId: string, least: number, below: number): Sql {
+  return sql`
+    select count(*) as learners from course_grades g
+    join users u on u.id = g.user_id and u.status <> 'deleted'
+    join enrollments e on e.user_id = g.user_id and e.course_id = g.course_id and e.role = 'learner'
+      and e.status in ('active', 'completed')
+    where g.course_id = ${courseId} and g.percent >= ${least} and g.percent < ${below}`
+}
+
+function toCounted(row: CountedRow, passingScore: number): CountedEnrollment {
+  return {
+    courseId: row.course_id,
+    gone: row.user_status === 'deleted',
+    enrollment: row.enrollment,
+    status: row.status ?? 'none',
+    percentage: row.percentage ?? 0,
+    lastSeen: row.last_seen,
+    risenAt: row.risen_at,
+    grade: row.grade,
+    passingScore,
+  }
+}

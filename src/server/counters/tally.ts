@@ -1,0 +1,132 @@
+import type { CountedEnrollment } from './counted-enrollment.ts'
+
+/** How many learners stand somewhere, and the sum of what is told of each: a row of `counters`. */
+export interface Tally {
+  readonly kind: string
+  /** A course's id; empty for the academy as a whole. */
+  readonly courseId: string
+  /** Where they stand: hundredths of a per cent, a day as 20260131, 0 where there is but one place. */
+  readonly place: number
+  readonly learners: number
+  /** A sum in millionths of a per cent: whole numbers, which a column `real` adds and takes away without a trace. */
+  readonly amount: number
+}
+
+/** Percentage completed below which a learner without progress is stuck. */
+export const stuckBelow = 50
+
+/** The ways to stand in a course: a status of progress, or none of it at all. */
+export const standings = ['none', 'not_started', 'in_progress', 'completed'] as const
+export type CountedStatus = (typeof standings)[number]
+
+/** What is counted of those in one standing: all, all by percentage, and the graded, whose sum is that of grades. */
+export const kindsOf = (status: CountedStatus, gone: boolean) => {
+  const all = gone ? `deleted ${status}` : status
+  return { all, at: `${all} at`, graded: `${all} graded` } as const
+}
+
+/**
+ * Who may need attention, whatever the time is: `open` has an active enrolment that is not completed, `early` is in
+ * progress below the half, both by the day of the last access or rise as well; `failed` has a grade below the passing
+ * score.
+ */
+export const attentionTallies = ['open', 'open since', 'early', 'early since', 'failed'] as const
+
+/** Those whose places are days. Days longer ago are all the same: nobody asks for them. */
+export const dayKinds: readonly string[] = ['open since', 'early since']
+
+/** Days that are kept apart: more than it takes to be called inactive. */
+const daysKept = 21
+const dayMs = 24 * 60 * 60 * 1000
+
+/** The first day that is kept apart at a time, both in UTC. */
+export function firstDayKept(now: string): number {
+  return dayNumber(new Date(Date.parse(now) - daysKept * dayMs).toISOString())
+}
+
+/** Learners who are enrolled anywhere, each counted once, for the academy as a whole. */
+export const learnersKind = (gone: boolean) => (gone ? 'deleted learners' : 'learners')
+
+/** Every kind that a course has rows of. */
+export const courseKinds: readonly string[] = [
+  ...standings.flatMap((status) => [false, true].flatMap((gone) => Object.values(kindsOf(status, gone)))),
+  ...attentionTallies,
+]
+
+/** The kinds of a course that are counted for the academy as a whole, too. */
+export const sharedKinds: readonly string[] = standings.flatMap((status) =>
+  [false, true].flatMap((gone) => {
+    const { at, graded } = kindsOf(status, gone)
+    return [at, graded]
+  }),
+)
+
+/** A percentage in millionths of a per cent. */
+export function millionths(percentage: number): number {
+  return Math.floor(percentage * 1_000_000 + 0.5)
+}
+
+/** A percentage from such a sum. */
+export function ofMillionths(amount: number): number {
+  return amount / 1_000_000
+}
+
+/** The day of a time, in UTC, as a number that grows with it: 20260131. */
+export function dayNumber(time: string): number {
+  return Number(time.slice(0, 10).replaceAll('-', ''))
+}
+
+/** In which counters an enrolment stands, each with 1; days before the first are in none. */
+export function talliesOf(enrollment: CountedEnrollment, firstDay: number): Tally[] {
+  const { courseId, gone, status, percentage, grade, passingScore, lastSeen, risenAt } = enrollment
+  // The statuses are those of the contract, and `none`.
+  const { all, at, graded } = kindsOf(status as CountedStatus, gone)
+  const amount = millionths(percentage)
+  const place = Math.floor(percentage * 100)
+  const tallies = [
+    one(all, courseId, 0, amount),
+    one(at, courseId, place, amount),
+    one(at, '', place, amount),
+  ]
+  if (grade !== null) {
+    tallies.push(one(graded, courseId, 0, millionths(grade)), one(graded, '', 0, millionths(grade)))
+  }
+  if (gone) return tallies
+  const isActive = enrollment.enrollment === 'active'
+  if (isActive && status !== 'completed') {
+    tallies.push(one('open', courseId, 0))
+    if (dayNumber(lastSeen) >= firstDay) tallies.push(one('open since', courseId, dayNumber(lastSeen)))
+  }
+  if (isActive && status === 'in_progress' && percentage < stuckBelow && risenAt !== null) {
+    tallies.push(one('early', courseId, 0))
+    if (dayNumber(risenAt) >= firstDay) tallies.push(one('early since', courseId, dayNumber(risenAt)))
+  }
+  if (grade !== null && grade < passingScore && (isActive || enrollment.enrollment === 'completed')) {
+    tallies.push(one('failed', courseId, 0))
+  }
+  return tallies
+}
+
+function one(kind: string, courseId: string, place: number, amount = 0): Tally {
+  return { kind, courseId, place, learners: 1, amount }
+}
+
+/** Adds tallies to those that are there, each by its place, times 1 or -1. */
+export function addTallies(sums: Map<string, Tally>, tallies: readonly Tally[], times: 1 | -1): void {
+  for (const { kind, courseId, place, learners, amount } of tallies) {
+    const key = `${kind}\n${courseId}\n${place}`
+    const before = sums.get(key)
+    sums.set(key, {
+      kind,
+      courseId,
+      place,
+      learners: (before?.learners ?? 0) + times * learners,
+      amount: (before?.amount ?? 0) + times * amount,
+    })
+  }
+}
+
+/** Those that say anything. */
+export function withoutNothing(sums: ReadonlyMap<string, Tally>): Tally[] {
+  return [...sums.values()].filter(({ learners, amount }) => learners !== 0 || amount !== 0)
+}
