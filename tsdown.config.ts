@@ -1,4 +1,4 @@
-import { defineConfig } from 'tsdown'
+import { defineConfig, type Rolldown } from 'tsdown'
 
 /** Which folders are loaded together, one chunk for each: what a command needs arrives in few files, and no more. */
 export const chunks = [
@@ -20,14 +20,39 @@ export const chunks = [
   {
     // What every run needs to reach an academy and to print what it answers; nothing in it needs zod.
     name: 'run',
-    test: /src\/(cli\/(command\/(context|resolve-times|time-zone)|operation\/(?!operation-command|operation-flags|field-path|thing-name|api-fields|json-fault|problem-lines|yaml-document)|output\/(asked|output|mask|value-shape|formats\/(format|json|tsv))|session\/|terminal\/(prompts|colour|exact-text|mask-known|text-input))|auth\/(errors|tokens|token-source)|codec\/(credential-text|grouped|nearest|reference\.|unicode-text)|config\/|contract\/(errors|oauth)|client\/(?!undici|client\.ts|member|nouns))/,
+    test: /src\/(cli\/(command\/(context|resolve-times|time-zone)|operation\/(?!operation-command|operation-flags|field-path|thing-name|api-fields|json-fault|problem-lines|yaml-document)|output\/(asked|output|mask|value-shape|formats\/(format|json|tsv))|session\/|terminal\/(prompts|colour|exact-text|mask-known|text-input))|auth\/(errors|tokens|token-source)|codec\/(credential-text|grouped|nearest|reference\.|unicode-text)|config\/|contract\/(errors|oauth)|client\/(?!undici|network|wire-fault|client\.ts|member|nouns))/,
   },
+  { name: 'network', test: /src\/client\/(network|undici|wire-fault)\.ts/ },
   {
     name: 'server',
     test: /src\/server\/(academy|routes|local|counters\/|http\/|problem\/|access\/(?!first-admin|password\.|common-password)|database\/)|node_modules\/(hono\/dist\/(?!jsx|helper\/html)|sql-template-tag\/)/,
   },
   { name: 'courses', test: /src\/server\/courses\/course/ },
 ]
+
+/**
+ * Node's own modules as they are, instead of by `import`: that reads every export once, and some of them load much more
+ * when they are read (`node:http` all of undici, `node:util` the worker threads, `node:fs` its promises).
+ */
+const plainBuiltins: Rolldown.Plugin = {
+  name: 'plain-builtins',
+  renderChunk(code) {
+    let text = ''
+    let end = 0
+    for (const node of this.parse(code).body) {
+      if (node.type !== 'ImportDeclaration' || !node.source.value.startsWith('node:')) continue
+      const module = `globalThis.process.getBuiltinModule('${node.source.value}')`
+      const names = node.specifiers.map((each) => {
+        if (each.type !== 'ImportSpecifier') return `${each.local.name}=${module}`
+        const imported = each.imported.type === 'Identifier' ? each.imported.name : each.imported.value
+        return `{${imported}:${each.local.name}}=${module}`
+      })
+      text += code.slice(end, node.start) + (names.length > 0 ? `const ${names.join(',')};` : '')
+      end = node.end
+    }
+    return text + code.slice(end)
+  },
+}
 
 const common = {
   format: 'esm',
@@ -46,6 +71,7 @@ export default defineConfig([
     // A thread of the server begins at its own file, beside the chunk that starts it.
     entry: { main: 'src/cli/main.ts', 'cli/chunks/reader-thread': 'src/server/long-reads/reader-thread.ts' },
     dts: false,
+    plugins: [plainBuiltins],
     copy: ['src/examples', 'src/common-passwords'].map((from) => ({ from, to: 'dist' })),
     outputOptions: {
       // As deep as the sources, so that src/cli/quickstart and its chunk find the examples by one path.

@@ -97,6 +97,32 @@ const oldNode = (process.env['PATH'] ?? '')
   .filter((path) => existsSync(path))
   .find((path) => Number(execFileSync(path, ['-p', 'process.versions.node']).toString().split('.')[0]) < 24)
 
+test('a list over the wire leaves out what it has no use for of Node', async () => {
+  const directory = freshDirectory()
+  const [told, preload] = [join(directory, 'loaded.json'), join(directory, 'tell.cjs')]
+  writeFileSync(
+    preload,
+    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify(process.moduleLoadList)))`,
+  )
+  const answer: RequestListener = (_, response) =>
+    response.setHeader('content-type', 'application/json').end('{"data": [], "nextCursor": null}')
+  const env = { LEARNCTL_API_KEY: 'lpk_0', NODE_OPTIONS: `--require ${preload}` }
+  const ended = await serving(answer, (url) => learnctl(['courses', 'list', '--url', url], { env }))
+  expect(ended).toMatchObject({ code: 0, stderr: '' })
+  const loaded: unknown = JSON.parse(readFileSync(told, 'utf8'))
+  expect(loaded).toContain('NativeModule http')
+  for (const idle of [
+    'internal/deps/undici/undici',
+    'http2',
+    'tls',
+    'worker_threads',
+    'sqlite',
+    'fs/promises',
+  ]) {
+    expect(loaded).not.toContain(`NativeModule ${idle}`)
+  }
+})
+
 test.skipIf(oldNode === undefined).for([[], ['--version'], ['courses', 'list']])(
   'a Node that is too old starts the one that came along: %j',
   async (words) => {

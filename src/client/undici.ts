@@ -26,7 +26,7 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
   const connectTimeoutMs = options.connectTimeoutMs ?? 5000
 
   function dispatcherFor(url: string): Promise<Dispatcher> {
-    const proxied = !isLoopback(url) && proxyOf(options.env ?? {}) !== null
+    const proxied = isProxied(url, options.env ?? {})
     const dispatcher =
       dispatchers.get(proxied) ?? openDispatcher(proxied, connectTimeoutMs, options.env ?? {})
     dispatchers.set(proxied, dispatcher)
@@ -73,8 +73,13 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
   return Object.assign(send, { close })
 }
 
+/** True for what goes to other machines where a proxy is set, whatever is excepted from it. */
+export function isProxied(url: string, env: Environment): boolean {
+  return !isLoopback(url) && proxyOf(env) !== null
+}
+
 /** What every request says unless it says otherwise. Within a machine, compressing costs more than it saves. */
-function standing(url: string): HttpHeaders {
+export function standing(url: string): HttpHeaders {
   return { 'accept-encoding': isLoopback(url) ? 'identity' : acceptedCodings, 'user-agent': userAgent }
 }
 
@@ -109,7 +114,8 @@ function proxyOf(env: Environment) {
   return proxies.httpProxy || proxies.httpsProxy ? proxies : null
 }
 
-function linesOf(headers: Readonly<Record<string, string | string[] | undefined>>): HttpHeaders {
+/** The headers of a response, each as one line under its name in lower case. */
+export function linesOf(headers: Readonly<Record<string, string | string[] | undefined>>): HttpHeaders {
   const lines: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) lines[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value

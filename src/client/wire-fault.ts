@@ -58,11 +58,11 @@ export function faultOf(request: HttpRequest, fault: unknown, { part, connectTim
   if (wireCode === 'UND_ERR_CONNECT_TIMEOUT' || wireCode === 'ETIMEDOUT') {
     return new TimeoutError(request, 'connect_timeout', connectTimeoutMs, fault)
   }
-  if (fault.name === 'HTTPParserError' || wireCode === 'UND_ERR_HEADERS_OVERFLOW') {
+  if (/^(HPE_|UND_ERR_HEADERS_OVERFLOW$)/.test(wireCode) || fault.name === 'HTTPParserError') {
     return new ProtocolError(request, 'not_http', `${hostOf(request)} sent an invalid HTTP response`, fault)
   }
   const throughProxy = /\bproxy\b/i.test(fault.message)
-  if (wireCode === 'UND_ERR_INVALID_ARG' && !throughProxy) {
+  if (/^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_HTTP_TOKEN)$/.test(wireCode) && !throughProxy) {
     return new RequestError('invalid_header', `Cannot send the request: ${fault.message}`, fault)
   }
   const code = codeOf(wireCode, part, throughProxy, fault.message)

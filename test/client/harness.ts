@@ -1,11 +1,18 @@
 import { createServer, type Socket } from 'node:net'
 import { type Caller, type CallerOptions, createCaller } from '../../src/client/caller.ts'
+import { createNetworkTransport } from '../../src/client/network.ts'
 import type { Wait } from '../../src/client/retry.ts'
-import { createUndiciTransport } from '../../src/client/undici.ts'
+import { type ClosableTransport, createUndiciTransport, type UndiciOptions } from '../../src/client/undici.ts'
 import type { Transport } from '../../src/contract/http.ts'
 import { answerOf } from '../helpers/web.ts'
 
 export const origin = 'https://academy.example'
+
+/** The two ways over the network: of the library, and of the command line. They must not be told apart. */
+export const networks: readonly (readonly [string, (options?: UndiciOptions) => ClosableTransport])[] = [
+  ['undici', createUndiciTransport],
+  ["Node's own client", createNetworkTransport],
+]
 
 /** A caller that waits for nothing and remembers what it would have waited. */
 export interface Trial {

@@ -1,8 +1,7 @@
-import { afterEach, expect, test } from 'vitest'
-import { createUndiciTransport } from '../../src/client/undici.ts'
+import { afterEach, describe, expect, test } from 'vitest'
 import { analytics } from '../../src/contract/analytics.ts'
 import { courses } from '../../src/contract/courses.ts'
-import { startSocketServer, type Trial, textOf, trial } from './harness.ts'
+import { networks, startSocketServer, type Trial, textOf, trial } from './harness.ts'
 
 type Server = Awaited<ReturnType<typeof startSocketServer>>
 const closing: { close(): Promise<void> }[] = []
@@ -17,217 +16,220 @@ async function serve(handle: Parameters<typeof startSocketServer>[0]): Promise<S
   return server
 }
 
-function call(options: Parameters<typeof trial>[0]): Trial {
-  const run = trial({ attempts: 1, ...options })
-  closing.push(run)
-  return run
-}
-
-const json = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
-
-test('a server that never answers ends each attempt by the first-byte timeout', async () => {
-  const server = await serve(() => {})
-  const run = call({ baseUrl: server.url, timeoutMs: 20, attempts: 3 })
-  await expect(run.caller.call(courses.list)).rejects.toMatchObject({
-    name: 'TimeoutError',
-    code: 'first_byte_timeout',
-    message: `${new URL(server.url).host} did not respond within 0.02 s (GET /v1/courses)`,
-  })
-  expect(run.sleeps).toHaveLength(2)
-})
-
-test('a server that stops in the middle of an answer ends the attempt by the idle timeout', async () => {
-  const server = await serve((socket) => socket.write(`${json}Content-Length: 100\r\n\r\n{"data": [`))
-  const run = call({ baseUrl: server.url, idleTimeoutMs: 20, attempts: 2 })
-  await expect(run.caller.call(courses.list)).rejects.toMatchObject({
-    name: 'TimeoutError',
-    code: 'idle_timeout',
-  })
-  expect(server.heads).toHaveLength(2)
-})
-
-test('the idle timeout guards a stream as well, but not the time its reader takes', async () => {
-  const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n'
-  const server = await serve((socket) => socket.write(`${head}3\r\na,b\r\n3\r\n1,2\r\n`))
-  const run = call({ baseUrl: server.url, idleTimeoutMs: 20 })
-  const { body } = await run.caller.open(
-    analytics.learners,
-    { query: { format: 'csv' } },
-    { accept: 'text/csv' },
-  )
-  let text = ''
-  const read = async () => {
-    for await (const chunk of body ?? []) {
-      text += Buffer.from(chunk).toString('utf8')
-      await new Promise((resolve) => setTimeout(resolve, 40))
-    }
+describe.each(networks)('over %s', (_, createNetwork) => {
+  function call(options: Parameters<typeof trial>[0]): Trial {
+    const transport = createNetwork()
+    const run = trial({ attempts: 1, transport, ...options })
+    closing.push(run, transport)
+    return run
   }
-  await expect(read()).rejects.toMatchObject({ code: 'idle_timeout' })
-  expect(text).toBe('a,b1,2')
-})
 
-test('a stream that moves may outlast every timeout', async () => {
-  const server = await serve((socket) => {
-    socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n')
-    let left = 8
-    const timer = setInterval(() => {
-      socket.write('1\r\nx\r\n')
-      left -= 1
-      if (left > 0) return
-      clearInterval(timer)
-      socket.end('0\r\n\r\n')
-    }, 15)
-  })
-  const run = call({ baseUrl: server.url, idleTimeoutMs: 80, timeoutMs: 80 })
-  const { body } = await run.caller.open(analytics.learners, {}, { accept: 'text/csv' })
-  expect(await textOf(body)).toBe('xxxxxxxx')
-})
+  const json = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n'
 
-test.each([
-  ['a length that is not reached', 'Content-Length: 100\r\n\r\n{"data": ['],
-  ['a last chunk that never comes', 'Transfer-Encoding: chunked\r\n\r\na\r\n{"data": [\r\n'],
-])('an answer with %s was cut short, and is asked for again', async (_, rest) => {
-  const server = await serve((socket) => socket.end(json + rest))
-  const run = call({ baseUrl: server.url, attempts: 2 })
-  const error = await run.caller.call(courses.list).catch((fault: unknown) => fault)
-  expect(error).toMatchObject({ name: 'ConnectionError', code: 'cut_short' })
-  expect(String(error)).toContain('cut short')
-  expect(server.heads).toHaveLength(2)
-})
-
-test('a stream that is cut short throws while it is read, after what came', async () => {
-  const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n'
-  const server = await serve((socket) =>
-    socket.write(`${head}5\r\na,b\r\n\r\n`, () => socket.resetAndDestroy()),
-  )
-  const { caller } = call({ baseUrl: server.url })
-  const { body } = await caller.open(analytics.learners, { query: { format: 'csv' } })
-  await expect(textOf(body)).rejects.toMatchObject({ name: 'ConnectionError', code: 'cut_short' })
-})
-
-test('a connection that is reset before an answer is a reset', async () => {
-  const server = await serve((socket) => socket.resetAndDestroy())
-  const run = call({ baseUrl: server.url })
-  await expect(run.caller.call(courses.list)).rejects.toMatchObject({
-    name: 'ConnectionError',
-    code: 'reset',
-  })
-})
-
-test('a connection that is refused says so, by host', async () => {
-  const server = await serve(() => {})
-  await server.close()
-  const run = call({ baseUrl: server.url, attempts: 2 })
-  await expect(run.caller.call(courses.list)).rejects.toMatchObject({
-    name: 'ConnectionError',
-    code: 'refused',
-    message: `Connection refused by ${new URL(server.url).host}; is the server running? (GET /v1/courses)`,
-  })
-  expect(run.sleeps).toHaveLength(1)
-})
-
-test('an answer without end is left after 64 MiB', async () => {
-  const chunk = Buffer.alloc(1024 * 1024, 'x')
-  let sent = 0
-  const server = await serve((socket) => {
-    socket.write(`${json}Content-Length: 2147483648\r\n\r\n`)
-    const pour = () => {
-      while (!socket.destroyed && socket.write(chunk)) sent += chunk.length
-      sent += chunk.length
-    }
-    socket.on('drain', pour)
-    pour()
-  })
-  const run = call({ baseUrl: server.url })
-  await expect(run.caller.call(courses.list)).rejects.toMatchObject({
-    name: 'ProtocolError',
-    code: 'too_large',
-    message: `The response from ${new URL(server.url).host} to GET /v1/courses is larger than 64 MiB`,
-  })
-  expect(sent).toBeLessThan(128 * 1024 * 1024)
-})
-
-test('a problem without end is left after 64 KiB and still says its status', async () => {
-  const chunk = Buffer.alloc(64 * 1024, 'x')
-  const server = await serve((socket) => {
-    socket.write('HTTP/1.1 422 No\r\nContent-Type: application/json\r\nContent-Length: 2147483648\r\n\r\n')
-    const pour = () => {
-      while (!socket.destroyed && socket.write(chunk));
-    }
-    socket.on('drain', pour)
-    pour()
-  })
-  const run = call({ baseUrl: server.url })
-  await expect(run.caller.call(courses.list)).rejects.toMatchObject({ name: 'ApiError', status: 422 })
-})
-
-test('what does not speak HTTP is said not to', async () => {
-  const server = await serve((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'))
-  const run = call({ baseUrl: server.url })
-  await expect(run.caller.call(courses.list)).rejects.toMatchObject({
-    name: 'ProtocolError',
-    code: 'not_http',
-  })
-})
-
-test('https to a server without it is a fault of trust, which is not tried again', async () => {
-  const server = await serve((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-  const run = call({ baseUrl: server.url.replace('http:', 'https:'), attempts: 4 })
-  await expect(run.caller.call(courses.list)).rejects.toMatchObject({
-    name: 'ConnectionError',
-    code: 'not_tls',
-  })
-  expect(run.sleeps).toEqual([])
-})
-
-test('a call that is aborted on the wire ends with its reason', async () => {
-  const controller = new AbortController()
-  const reason = new Error('interrupted')
-  const server = await serve(() => controller.abort(reason))
-  const run = call({ baseUrl: server.url, attempts: 4 })
-  await expect(run.caller.call(courses.list, { signal: controller.signal })).rejects.toBe(reason)
-  expect(server.heads).toHaveLength(1)
-})
-
-test('a POST after which the connection falls is carried out once where keys are not honoured', async () => {
-  const server = await serve((socket, head) => {
-    if (head.startsWith('POST')) socket.resetAndDestroy()
-    else socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
-  })
-  const run = call({ baseUrl: server.url, attempts: 4 })
-  await expect(run.caller.call(courses.create, { body: { title: 'X' } })).rejects.toMatchObject({
-    name: 'AmbiguousError',
-  })
-  expect(server.heads.map((head) => head.split(' ', 2).join(' '))).toEqual([
-    'POST /v1/courses',
-    'GET /v1/openapi.json',
-  ])
-})
-
-test('a connection that is not made in time ends by the connect timeout, and a POST over it has certainly not happened', async () => {
-  // A TLS handshake that nobody answers: the connection is open, but not made.
-  const server = await serve(() => {})
-  const transport = createUndiciTransport({ connectTimeoutMs: 30 })
-  closing.push(transport)
-  const run = call({ baseUrl: server.url.replace('http:', 'https:'), transport })
-  await expect(run.caller.call(courses.create, { body: { title: 'X' } })).rejects.toMatchObject({
-    name: 'TimeoutError',
-    code: 'connect_timeout',
-    timeoutMs: 30,
-  })
-})
-
-test('a stream that never ends and is not what was asked for is left, and its connection closed', async () => {
-  let closed = 0
-  const server = await serve((socket) => {
-    socket.on('close', () => {
-      closed += 1
+  test('a server that never answers ends each attempt by the first-byte timeout', async () => {
+    const server = await serve(() => {})
+    const run = call({ baseUrl: server.url, timeoutMs: 20, attempts: 3 })
+    await expect(run.caller.call(courses.list)).rejects.toMatchObject({
+      name: 'TimeoutError',
+      code: 'first_byte_timeout',
+      message: `${new URL(server.url).host} did not respond within 0.02 s (GET /v1/courses)`,
     })
-    socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n')
-    socket.write('6\r\n<html>\r\n')
+    expect(run.sleeps).toHaveLength(2)
   })
-  const run = call({ baseUrl: server.url })
-  const opened = run.caller.open(analytics.learners, { query: { format: 'csv' } }, { accept: 'text/csv' })
-  await expect(opened).rejects.toMatchObject({ name: 'ProtocolError', code: 'html' })
-  await expect.poll(() => closed).toBe(1)
+
+  test('a server that stops in the middle of an answer ends the attempt by the idle timeout', async () => {
+    const server = await serve((socket) => socket.write(`${json}Content-Length: 100\r\n\r\n{"data": [`))
+    const run = call({ baseUrl: server.url, idleTimeoutMs: 20, attempts: 2 })
+    await expect(run.caller.call(courses.list)).rejects.toMatchObject({
+      name: 'TimeoutError',
+      code: 'idle_timeout',
+    })
+    expect(server.heads).toHaveLength(2)
+  })
+
+  test('the idle timeout guards a stream as well, but not the time its reader takes', async () => {
+    const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const server = await serve((socket) => socket.write(`${head}3\r\na,b\r\n3\r\n1,2\r\n`))
+    const run = call({ baseUrl: server.url, idleTimeoutMs: 20 })
+    const { body } = await run.caller.open(
+      analytics.learners,
+      { query: { format: 'csv' } },
+      { accept: 'text/csv' },
+    )
+    let text = ''
+    const read = async () => {
+      for await (const chunk of body ?? []) {
+        text += Buffer.from(chunk).toString('utf8')
+        await new Promise((resolve) => setTimeout(resolve, 40))
+      }
+    }
+    await expect(read()).rejects.toMatchObject({ code: 'idle_timeout' })
+    expect(text).toBe('a,b1,2')
+  })
+
+  test('a stream that moves may outlast every timeout', async () => {
+    const server = await serve((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n')
+      let left = 8
+      const timer = setInterval(() => {
+        socket.write('1\r\nx\r\n')
+        left -= 1
+        if (left > 0) return
+        clearInterval(timer)
+        socket.end('0\r\n\r\n')
+      }, 15)
+    })
+    const run = call({ baseUrl: server.url, idleTimeoutMs: 80, timeoutMs: 80 })
+    const { body } = await run.caller.open(analytics.learners, {}, { accept: 'text/csv' })
+    expect(await textOf(body)).toBe('xxxxxxxx')
+  })
+
+  test.each([
+    ['a length that is not reached', 'Content-Length: 100\r\n\r\n{"data": ['],
+    ['a last chunk that never comes', 'Transfer-Encoding: chunked\r\n\r\na\r\n{"data": [\r\n'],
+  ])('an answer with %s was cut short, and is asked for again', async (_, rest) => {
+    const server = await serve((socket) => socket.end(json + rest))
+    const run = call({ baseUrl: server.url, attempts: 2 })
+    const error = await run.caller.call(courses.list).catch((fault: unknown) => fault)
+    expect(error).toMatchObject({ name: 'ConnectionError', code: 'cut_short' })
+    expect(String(error)).toContain('cut short')
+    expect(server.heads).toHaveLength(2)
+  })
+
+  test('a stream that is cut short throws while it is read, after what came', async () => {
+    const head = 'HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const server = await serve((socket) =>
+      socket.write(`${head}5\r\na,b\r\n\r\n`, () => socket.resetAndDestroy()),
+    )
+    const { caller } = call({ baseUrl: server.url })
+    const { body } = await caller.open(analytics.learners, { query: { format: 'csv' } })
+    await expect(textOf(body)).rejects.toMatchObject({ name: 'ConnectionError', code: 'cut_short' })
+  })
+
+  test('a connection that is reset before an answer is a reset', async () => {
+    const server = await serve((socket) => socket.resetAndDestroy())
+    const run = call({ baseUrl: server.url })
+    await expect(run.caller.call(courses.list)).rejects.toMatchObject({
+      name: 'ConnectionError',
+      code: 'reset',
+    })
+  })
+
+  test('a connection that is refused says so, by host', async () => {
+    const server = await serve(() => {})
+    await server.close()
+    const run = call({ baseUrl: server.url, attempts: 2 })
+    await expect(run.caller.call(courses.list)).rejects.toMatchObject({
+      name: 'ConnectionError',
+      code: 'refused',
+      message: `Connection refused by ${new URL(server.url).host}; is the server running? (GET /v1/courses)`,
+    })
+    expect(run.sleeps).toHaveLength(1)
+  })
+
+  test('an answer without end is left after 64 MiB', async () => {
+    const chunk = Buffer.alloc(1024 * 1024, 'x')
+    let sent = 0
+    const server = await serve((socket) => {
+      socket.write(`${json}Content-Length: 2147483648\r\n\r\n`)
+      const pour = () => {
+        while (!socket.destroyed && socket.write(chunk)) sent += chunk.length
+        sent += chunk.length
+      }
+      socket.on('drain', pour)
+      pour()
+    })
+    const run = call({ baseUrl: server.url })
+    await expect(run.caller.call(courses.list)).rejects.toMatchObject({
+      name: 'ProtocolError',
+      code: 'too_large',
+      message: `The response from ${new URL(server.url).host} to GET /v1/courses is larger than 64 MiB`,
+    })
+    expect(sent).toBeLessThan(128 * 1024 * 1024)
+  })
+
+  test('a problem without end is left after 64 KiB and still says its status', async () => {
+    const chunk = Buffer.alloc(64 * 1024, 'x')
+    const server = await serve((socket) => {
+      socket.write('HTTP/1.1 422 No\r\nContent-Type: application/json\r\nContent-Length: 2147483648\r\n\r\n')
+      const pour = () => {
+        while (!socket.destroyed && socket.write(chunk));
+      }
+      socket.on('drain', pour)
+      pour()
+    })
+    const run = call({ baseUrl: server.url })
+    await expect(run.caller.call(courses.list)).rejects.toMatchObject({ name: 'ApiError', status: 422 })
+  })
+
+  test('what does not speak HTTP is said not to', async () => {
+    const server = await serve((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n'))
+    const run = call({ baseUrl: server.url })
+    await expect(run.caller.call(courses.list)).rejects.toMatchObject({
+      name: 'ProtocolError',
+      code: 'not_http',
+    })
+  })
+
+  test('https to a server without it is a fault of trust, which is not tried again', async () => {
+    const server = await serve((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
+    const run = call({ baseUrl: server.url.replace('http:', 'https:'), attempts: 4 })
+    await expect(run.caller.call(courses.list)).rejects.toMatchObject({
+      name: 'ConnectionError',
+      code: 'not_tls',
+    })
+    expect(run.sleeps).toEqual([])
+  })
+
+  test('a call that is aborted on the wire ends with its reason', async () => {
+    const controller = new AbortController()
+    const reason = new Error('interrupted')
+    const server = await serve(() => controller.abort(reason))
+    const run = call({ baseUrl: server.url, attempts: 4 })
+    await expect(run.caller.call(courses.list, { signal: controller.signal })).rejects.toBe(reason)
+    expect(server.heads).toHaveLength(1)
+  })
+
+  test('a POST after which the connection falls is carried out once where keys are not honoured', async () => {
+    const server = await serve((socket, head) => {
+      if (head.startsWith('POST')) socket.resetAndDestroy()
+      else socket.end('HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n')
+    })
+    const run = call({ baseUrl: server.url, attempts: 4 })
+    await expect(run.caller.call(courses.create, { body: { title: 'X' } })).rejects.toMatchObject({
+      name: 'AmbiguousError',
+    })
+    expect(server.heads.map((head) => head.split(' ', 2).join(' '))).toEqual([
+      'POST /v1/courses',
+      'GET /v1/openapi.json',
+    ])
+  })
+
+  test('a connection that is not made in time ends by the connect timeout, and a POST over it has certainly not happened', async () => {
+    // A TLS handshake that nobody answers: the connection is open, but not made.
+    const server = await serve(() => {})
+    const transport = createNetwork({ connectTimeoutMs: 30 })
+    closing.push(transport)
+    const run = call({ baseUrl: server.url.replace('http:', 'https:'), transport })
+    await expect(run.caller.call(courses.create, { body: { title: 'X' } })).rejects.toMatchObject({
+      name: 'TimeoutError',
+      code: 'connect_timeout',
+      timeoutMs: 30,
+    })
+  })
+
+  test('a stream that never ends and is not what was asked for is left, and its connection closed', async () => {
+    let closed = 0
+    const server = await serve((socket) => {
+      socket.on('close', () => {
+        closed += 1
+      })
+      socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n')
+      socket.write('6\r\n<html>\r\n')
+    })
+    const run = call({ baseUrl: server.url })
+    const opened = run.caller.open(analytics.learners, { query: { format: 'csv' } }, { accept: 'text/csv' })
+    await expect(opened).rejects.toMatchObject({ name: 'ProtocolError', code: 'html' })
+    await expect.poll(() => closed).toBe(1)
+  })
 })

@@ -27,8 +27,8 @@ export async function serving(
 /** True when a server is what answers there: after a restart of the machine, the process id may be anybody's. */
 export async function isServing({ io }: Pick<Context, 'io'>, { address }: RunningServer): Promise<boolean> {
   if (address.startsWith('https:')) return answersTls(address)
-  const { createUndiciTransport } = await import('../../client/undici.ts')
-  const network = createUndiciTransport({ env: {}, connectTimeoutMs: 2000 })
+  const { createNetworkTransport } = await import('../../client/network.ts')
+  const network = createNetworkTransport({ env: {}, connectTimeoutMs: 2000 })
   try {
     const reply = await network({ method: 'GET', url: `${address}/health`, headers: {}, signal: io.signal })
     for await (const _ of reply.body ?? []);

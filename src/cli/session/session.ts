@@ -23,7 +23,7 @@ export interface Transports {
 /** The academy in this process, the network, and a socket of this machine. */
 export const transports: Transports = {
   local: async (path, now) => (await import('../../server/local.ts')).openAcademy({ path, now }),
-  remote: async ({ env }) => (await import('../../client/undici.ts')).createUndiciTransport({ env }),
+  remote: async ({ env }) => (await import('../../client/network.ts')).createNetworkTransport({ env }),
   serve: async (options) => (await import('../../server/socket/serve.ts')).serve(options),
 }
 

@@ -1,0 +1,160 @@
+import { createServer, type Server } from 'node:http'
+import { afterEach, describe, expect, test } from 'vitest'
+import { streamed } from '../../src/client/decode.ts'
+import type { ClosableTransport } from '../../src/client/undici.ts'
+import { networks, textOf } from './harness.ts'
+
+const closing: { close(): unknown }[] = []
+
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((each) => each.close()))
+})
+
+/** A server that tells what it was asked: itself, or as a proxy. */
+async function startEcho(): Promise<string> {
+  const server = createServer((request, response) => {
+    response.setHeader('Set-Cookie', ['a=1', 'b=2'])
+    response.end(JSON.stringify({ url: request.url, host: request.headers.host, headers: request.headers }))
+  })
+  return listening(server)
+}
+
+async function listening(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  closing.push({
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  })
+  const address = server.address()
+  return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`
+}
+
+describe.each(networks)('over %s', (_, createNetwork) => {
+  function open(env: Record<string, string> = {}): ClosableTransport {
+    const transport = createNetwork({ env })
+    closing.push(transport)
+    return transport
+  }
+
+  const get = (url: string) => ({ method: 'GET', url, headers: { 'x-mine': 'y' } })
+
+  test('a request goes out with its headers and asks for no coding; headers come back in lower case, each as one line', async () => {
+    const url = await startEcho()
+    const reply = await open()(get(`${url}/a?b=c%20d`))
+    expect(JSON.parse(await textOf(streamed(reply).body))).toMatchObject({
+      url: '/a?b=c%20d',
+      headers: { 'x-mine': 'y', 'accept-encoding': 'identity' },
+    })
+    expect(reply.status).toBe(200)
+    expect(reply.headers['set-cookie']).toBe('a=1, b=2')
+  })
+
+  test.each(['HTTP_PROXY', 'http_proxy'])(
+    '%s carries what goes to other machines, but not what stays on this one',
+    async (name) => {
+      const proxy = await startEcho()
+      const transport = open({ [name]: proxy })
+      const far = await transport(get('http://academy.example/v1/courses'))
+      expect(JSON.parse(await textOf(streamed(far).body))).toMatchObject({
+        url: 'http://academy.example/v1/courses',
+        host: 'academy.example',
+      })
+      const near = await transport(get(`${await startEcho()}/v1/courses`))
+      expect(JSON.parse(await textOf(streamed(near).body))).toMatchObject({ url: '/v1/courses' })
+    },
+  )
+
+  test('NO_PROXY is honoured', async () => {
+    // An address of this machine that is not a loopback one by name.
+    const url = (await startEcho()).replace('127.0.0.1', '0.0.0.0')
+    const proxy = await startEcho()
+    const through = await open({ HTTP_PROXY: proxy })(get(`${url}/x`))
+    expect(JSON.parse(await textOf(streamed(through).body))).toMatchObject({ url: `${url}/x` })
+    const direct = await open({ HTTP_PROXY: proxy, NO_PROXY: 'other.example,0.0.0.0' })(get(`${url}/x`))
+    expect(JSON.parse(await textOf(streamed(direct).body))).toMatchObject({ url: '/x' })
+  })
+
+  test('an empty proxy variable counts as unset', async () => {
+    const url = await startEcho()
+    const reply = await open({ HTTP_PROXY: '', HTTPS_PROXY: '' })(get(`${url}/x`))
+    expect(JSON.parse(await textOf(streamed(reply).body))).toMatchObject({ url: '/x' })
+  })
+
+  test('a header that would split the request is refused before anything is sent', async () => {
+    const url = await startEcho()
+    const split = { method: 'GET', url, headers: { authorization: 'Bearer a\r\nX-Evil: 1' } }
+    await expect(open()(split)).rejects.toMatchObject({ name: 'RequestError', code: 'invalid_header' })
+  })
+
+  test('after close the connections are gone', async () => {
+    const url = await startEcho()
+    const transport = open()
+    await textOf(streamed(await transport(get(url))).body)
+    await transport.close()
+    expect((await transport(get(url))).status).toBe(200)
+  })
+
+  test('requests that follow each other share a connection', async () => {
+    const server = createServer((_, response) => response.end('{}'))
+    let connections = 0
+    server.on('connection', () => {
+      connections += 1
+    })
+    const url = await listening(server)
+    const transport = open()
+    for (const page of [1, 2, 3, 4, 5])
+      await textOf(streamed(await transport(get(`${url}/?page=${page}`))).body)
+    // Undici gives a connection back a moment after its answer has ended.
+    expect(connections).toBeLessThanOrEqual(2)
+  })
+
+  test.each([
+    ['text', 'é', 'é', { 'content-length': '2' }],
+    ['bytes', Buffer.from('é'), 'é', { 'content-length': '2' }],
+    [
+      'a stream',
+      (async function* () {
+        yield 'a'
+        yield Buffer.from('é')
+      })(),
+      'aé',
+      { 'transfer-encoding': 'chunked' },
+    ],
+    ['nothing', undefined, '', {}],
+  ] as const)('a DELETE with %s as its body says where it ends', async (_, body, text, headers) => {
+    const server = createServer(async (request, response) => {
+      let received = ''
+      for await (const piece of request.setEncoding('utf8')) received += piece
+      const names = ['content-length', 'transfer-encoding'] as const
+      const told = names.flatMap((name) => (request.headers[name] ? [[name, request.headers[name]]] : []))
+      response.end(JSON.stringify({ received, headers: Object.fromEntries(told) }))
+    })
+    const url = await listening(server)
+    const reply = await open()({ method: 'DELETE', url, headers: {}, ...(body !== undefined && { body }) })
+    expect(JSON.parse(await textOf(streamed(reply).body))).toEqual({ received: text, headers })
+  })
+
+  test('a server that switches to another protocol is none that answers', async () => {
+    const server = createServer()
+    server.on('upgrade', () => {})
+    server.on('request', (request) => {
+      request.socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+      )
+    })
+    const url = await listening(server)
+    await expect(open()(get(url))).rejects.toMatchObject({ name: 'ConnectionError', code: 'reset' })
+  })
+
+  test('a body that fails while it is sent ends the request', async () => {
+    const server = createServer((request) => request.resume())
+    const url = await listening(server)
+    const body = (async function* () {
+      yield 'a'
+      throw new Error('disk gone')
+    })()
+    await expect(open()({ method: 'POST', url, headers: {}, body })).rejects.toThrow('disk gone')
+  })
+})
