@@ -43,9 +43,12 @@ export type LearnerRow = z.output<typeof LearnerRow>
 
 const rate = z.number().nullable()
 
-/** Figures over the whole filtered set; averages of nothing are null. */
+/**
+ * Figures over the whole filtered set; averages of nothing are null. `learners` are counted once each; null where the
+ * filters leave too many enrolments in several courses to tell their learners apart.
+ */
 export const Summary = z.object({
-  learners: z.int(),
+  learners: z.int().nullable(),
   enrollments: z.int(),
   notStarted: z.int(),
   inProgress: z.int(),

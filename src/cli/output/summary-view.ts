@@ -58,7 +58,7 @@ export function drawSummary(summary: Summary, width: number, chalk: ChalkInstanc
 
 function headline(summary: Summary, width: number, chalk: ChalkInstance): string {
   const counts = [
-    ['Learners', summary.learners],
+    ['Learners', summary.learners ?? '–'],
     ['Enrolments', summary.enrollments],
     ['Completed', summary.completed],
     ['In progress', summary.inProgress],

@@ -75,7 +75,7 @@ export const operationWords: Words = {
     'Each item succeeds or fails on its own. The response has one result for each item, in the same order.',
 
   'analytics.learners':
-    'One row for each enrolment of a learner, ordered by e-mail address and course. `start_date` and `end_date` filter on `lastAccessed`: a day is a UTC day, included at both ends; a time is included at the start and excluded at the end. JSON is paged, and its first page contains the period and the summary; CSV and NDJSON are returned in full.',
+    'One row for each enrolment of a learner, ordered by e-mail address and course. `start_date` and `end_date` filter on `lastAccessed`: a day is a UTC day, included at both ends; a time is included at the start and excluded at the end. JSON is paged, and its first page contains the period and the summary; CSV and NDJSON are returned in full. `learners` in the summary counts each learner once; it is null if `status`, `difficulty` or several courses leave more than 20,000 enrolments to tell learners apart in.',
 
   'keys.list':
     'Lists the keys of all users, including revoked and expired ones, without the keys themselves.',

@@ -3,6 +3,8 @@ import { LearnerRow, type Summary } from '../../contract/analytics.ts'
 import type { Cell, Database, Row } from '../database/database.ts'
 import { type Condition, type Page, readCursorParts, where, writeCursor } from '../database/keyset.ts'
 import { summaryOf } from './analytics-summary.ts'
+import { byUser } from './analytics-tables.ts'
+import { partsOfRows } from './row-summary.ts'
 
 /** The columns of a row about a learner in a course, in the order of the CSV. */
 export const columns = Object.keys(LearnerRow.shape)
@@ -17,23 +19,16 @@ export const selected = sql`u.id, u.email, u.profile ->> 'firstName', u.profile 
        else 'false' end,
   g.updated_at`
 
-// The cross join keeps the order of the tables: users by e-mail address first, so that nothing has to be sorted
-// but the few courses of each.
-const joined = sql`users u cross join enrollments e on e.user_id = u.id and e.role = 'learner'
-  join courses c on c.id = e.course_id
-  left join progress p on p.user_id = u.id and p.course_id = c.id
-  left join course_grades g on g.user_id = u.id and g.course_id = c.id`
-
 const ordered = sql`order by u.email, c.title, u.id, c.id`
 
 /** The statement that selects all rows that meet the conditions, in their order. */
 export function everyRow(conditions: readonly Condition[]): Sql {
-  return sql`select ${selected} from ${joined} ${where(conditions)} ${ordered}`
+  return sql`select ${selected} from ${byUser} ${where(conditions)} ${ordered}`
 }
 
-/** Figures over all rows that meet the conditions. */
+/** Figures over all rows that meet the conditions, which leave those of some learners. */
 export function rowsSummary(database: Database, conditions: readonly Condition[]): Summary {
-  return summaryOf(database, joined, conditions)
+  return summaryOf(database, partsOfRows(database, byUser, conditions))
 }
 
 /** One page of the rows that meet the conditions. Throws 400 `invalid_cursor`. */
@@ -55,7 +50,7 @@ export function rowsPage(
   }
   if (!query.include_total) return page
   const count = database.one<Row & { total: number }>(
-    sql`select count(*) as total from ${joined} ${where(conditions)}`,
+    sql`select count(*) as total from ${byUser} ${where(conditions)}`,
   )
   return { ...page, total: count?.total ?? 0 }
 }

@@ -1,23 +1,15 @@
-import sql, { join } from 'sql-template-tag'
-import {
-  type analytics as Analytics,
-  analytics,
-  type analyticsFormats,
-  type Period,
-} from '../../contract/analytics.ts'
-import type { Query } from '../../contract/operation.ts'
-import type { Database } from '../database/database.ts'
+import { analytics, type analyticsFormats, type Period } from '../../contract/analytics.ts'
 import type { Condition } from '../database/keyset.ts'
-import { resolveFilters } from '../database/reference.ts'
 import { type Call, routesOf } from '../http/handler.ts'
 import { preferred } from '../http/negotiation.ts'
 import type { Streamed } from '../http/reply.ts'
 import { periodOf } from './analytics-period.ts'
-import { everyRow, rowsPage, rowsSummary } from './analytics-rows.ts'
+import { everyRow, rowsPage } from './analytics-rows.ts'
 import { type LearnerFile, learnerFile } from './learner-file.ts'
+import { allConditions, rowFilterOf } from './row-filter.ts'
+import { filteredSummary } from './summary.ts'
 
 type Format = (typeof analyticsFormats)[number]
-type LearnersQuery = Query<typeof Analytics.learners>
 
 const formatOf: ReadonlyMap<string, Format> = new Map([
   ['application/json', 'json'],
@@ -33,37 +25,16 @@ export const analyticsRoutes = routesOf(analytics, {
 function learners(call: Call<typeof analytics.learners>) {
   const { query, database } = call
   const period = periodOf(query.start_date, query.end_date)
-  const conditions = conditionsOf(database, query, period)
+  const filter = rowFilterOf(database, query, period)
+  const conditions = allConditions(filter)
   const format = query.format ?? formatFor(call.accept)
   if (format !== 'json') return streamed(call, format, conditions, period)
   const first = query.cursor === undefined
   return {
     ...rowsPage(database, query, conditions),
     ...(first ? { period } : {}),
-    ...(first && query.summary ? { summary: rowsSummary(database, conditions) } : {}),
+    ...(first && query.summary ? { summary: filteredSummary(database, filter) } : {}),
   }
-}
-
-function conditionsOf(database: Database, query: LearnersQuery, { start, end }: Period): Condition[] {
-  const dated = start !== null || end !== null
-  const inPeriod = join(
-    [
-      sql`p.user_id is not null`,
-      ...(start ? [sql`p.last_accessed >= ${start}`] : []),
-      ...(end ? [sql`p.last_accessed < ${end}`] : []),
-    ],
-    ' and ',
-  )
-  return [
-    !query.include_deleted && sql`u.status <> 'deleted'`,
-    query.course_id &&
-      sql`e.course_id in (${join(resolveFilters(database, 'courses', query.course_id, 'course_id'))})`,
-    query.learner_id &&
-      sql`u.id in (${join(resolveFilters(database, 'users', query.learner_id, 'learner_id'))})`,
-    query.status && sql`coalesce(p.status, 'not_started') in (${join(query.status)})`,
-    query.difficulty && sql`c.difficulty in (${join(query.difficulty)})`,
-    dated && (query.include_not_started ? sql`(p.user_id is null or (${inPeriod}))` : sql`(${inPeriod})`),
-  ]
 }
 
 /** All rows as text, named after the period that was asked for. */

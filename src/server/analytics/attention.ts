@@ -1,31 +1,33 @@
 import sql, { type Sql } from 'sql-template-tag'
+import { stuckBelow } from '../counters/tally.ts'
 
 /** Why a learner may need help, in the order in which it is shown. */
 export const attentionKinds = ['inactive', 'stuck', 'not_passed'] as const
 export type Attention = (typeof attentionKinds)[number]
 
-/** Days without access, or without progress, after which a learner is looked after. */
+/** Days without access, or without progress, after which a learner is looked after: days of the calendar, in UTC. */
 export const quietDays = 14
-/** Percentage completed below which a learner without progress is stuck. */
-export const stuckBelow = 50
+export { stuckBelow }
 
 const dayMs = 24 * 60 * 60 * 1000
 
+/** The first day that is recent at this time, as an instant: whoever was last there before it is inactive. */
+export function recentSince(now: Date): string {
+  const day = new Date(now.getTime() - (quietDays - 1) * dayMs).toISOString().slice(0, 10)
+  return `${day}T00:00:00.000Z`
+}
+
 /**
- * The conditions on a learner in a published course (`c`, `e`, `p` and `g` of a statement over enrolments), each 0 or 1,
- * at this time. A completed enrolment is neither inactive nor stuck; without a grade nobody has failed to pass.
+ * The conditions on a learner in a published course (`c`, `e`, `p` and `g` of a statement over enrolments), at this time. A
+ * completed enrolment is neither inactive nor stuck; without a grade nobody has failed to pass.
  */
 export function attentionConditions(now: Date): Readonly<Record<Attention, Sql>> {
-  const since = new Date(now.getTime() - quietDays * dayMs).toISOString()
+  const since = recentSince(now)
+  const isOpen = sql`c.status = 'published' and e.status = 'active' and coalesce(p.status, '') <> 'completed'`
   return {
-    inactive: sql`(c.status = 'published' and e.status = 'active' and coalesce(p.status, '') <> 'completed'
-      and coalesce(p.last_accessed, e.enrolled_at) <= ${since})`,
-    // That they had got as far before tells that they have got no further since.
-    stuck: sql`(c.status = 'published' and e.status = 'active' and coalesce(p.status, '') = 'in_progress'
-      and p.percentage < ${stuckBelow} and exists (
-        select 1 from progress_steps s where s.user_id = p.user_id and s.course_id = p.course_id
-          and s.percentage >= p.percentage and s.last_accessed <= ${since}))`,
-    not_passed: sql`(c.status = 'published' and e.status in ('active', 'completed')
-      and coalesce(g.percent < json_extract(c.attributes, '$.assessmentCriteria.passingScore'), 0))`,
+    inactive: sql`(${isOpen} and coalesce(p.last_accessed, e.enrolled_at) < ${since})`,
+    stuck: sql`(${isOpen} and p.status = 'in_progress' and p.percentage < ${stuckBelow} and p.risen_at < ${since})`,
+    not_passed: sql`(c.status = 'published' and e.status in ('active', 'completed') and g.percent <
+      cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision))`,
   }
 }

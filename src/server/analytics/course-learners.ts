@@ -4,8 +4,8 @@ import type { ProgressStep } from '../../contract/progress.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import { selected, toRow } from './analytics-rows.ts'
+import { byCourse } from './analytics-tables.ts'
 import { type Attention, attentionConditions } from './attention.ts'
-import { byCourse } from './standing.ts'
 
 /** What the learners of a course can be sorted by. */
 export const learnerSorts = ['name', 'status', 'completion', 'last_accessed', 'grade'] as const
@@ -64,6 +64,7 @@ function conditionsOf({ courseId, status, attention, search }: LearnerFilter, no
   const text = search?.toLowerCase()
   return [
     sql`c.id = ${courseId}`,
+    sql`u.status <> 'deleted'`,
     status && sql`coalesce(p.status, 'not_started') = ${status}`,
     attention && attentionConditions(now)[attention],
     text && sql`(instr(${shownName}, ${text}) > 0 or instr(lower(u.email), ${text}) > 0)`,

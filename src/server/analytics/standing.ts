@@ -1,6 +1,18 @@
-import sql, { join, raw, type Sql } from 'sql-template-tag'
+import sql, { join, type Sql } from 'sql-template-tag'
+import { quietLearners } from '../counters/quiet.ts'
+import {
+  courseFigures,
+  everybody,
+  gradedOfAcademy,
+  learnersOf,
+  type StatusFigures,
+  type Step,
+  steps,
+} from '../counters/standings.ts'
+import { dayNumber, ofMillionths } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
-import { type Attention, attentionConditions, attentionKinds } from './attention.ts'
+import { type Attention, recentSince } from './attention.ts'
+import { medianOf, tenthsOf } from './median.ts'
 
 /** How the learners of a course, or of all courses, stand; averages of nothing are null. */
 export interface Standing {
@@ -11,110 +23,121 @@ export interface Standing {
   /** Of those in progress, how many are at 0–9%, 10–19% … 90–99%. */
   readonly tenths: readonly number[]
   readonly averageCompletionPercentage: number | null
+  readonly medianCompletionPercentage: number | null
   readonly averageGradePercent: number | null
   readonly attention: Readonly<Record<Attention, number>>
 }
 
-/** How the learners of one course stand. */
-export interface CourseStanding extends Standing {
+/** Who needs attention in one course. */
+export interface CourseAttention {
   readonly courseId: string
   readonly courseTitle: string
+  readonly attention: Standing['attention']
 }
 
-/** Sums over enrolments: one row for each course. */
-interface Sums extends Row {
-  readonly courseId: string
-  readonly courseTitle: string
-  readonly enrollments: number
-  readonly notStarted: number
-  readonly inProgress: number
-  readonly completed: number
-  readonly percentage: number
-  readonly grades: number
-  readonly grade: number
-}
+/** How far the learners of a course are. */
+export type CourseStanding = Pick<
+  Standing,
+  'enrollments' | 'notStarted' | 'inProgress' | 'completed' | 'averageCompletionPercentage'
+>
 
-/** Learners' enrolments, course by course: what is asked of one course is found by an index. */
-export const byCourse = sql`courses c
-  cross join enrollments e on e.course_id = c.id and e.role = 'learner'
-  cross join users u on u.id = e.user_id and u.status <> 'deleted'
-  left join progress p on p.user_id = u.id and p.course_id = c.id
-  left join course_grades g on g.user_id = u.id and g.course_id = c.id`
-
-const tenthNames = Array.from({ length: 10 }, (_, tenth) => `tenth${tenth}`)
+const nobody: Standing['attention'] = { inactive: 0, stuck: 0, not_passed: 0 }
 
 /** How the learners of one course stand, each of them counted once. */
 export function standingOfCourse(database: Database, courseId: string, now: Date): Standing {
-  return summed(database.all<Sums>(sums(sql`where c.id = ${courseId}`, now)))
+  const scope = { ...everybody, courses: sql`${courseId}` }
+  const figures = courseFigures(database, scope)
+  const [own] = attentionIn(
+    database,
+    sql`select id from courses where id = ${courseId} and status = 'published'`,
+    now,
+  )
+  return standingOf(steps(database, scope), own?.attention ?? nobody, {
+    graded: total(figures, ({ graded }) => graded),
+    grade: total(figures, ({ grade }) => grade),
+  })
 }
 
-/** How all learners stand, course by course and together; learners in several courses are counted once. */
+/** How all learners stand; those in several courses are counted once. In which courses they need attention, too. */
 export function standingOfAcademy(
   database: Database,
   now: Date,
-): { readonly learners: number; readonly all: Standing; readonly byCourse: readonly CourseStanding[] } {
-  const rows = database.all<Sums>(sums(sql`where true`, now))
-  const counted = database.one<Row & { learners: number }>(sql`
-    select count(*) as learners from users u where u.status <> 'deleted'
-      and exists (select 1 from enrollments e where e.user_id = u.id and e.role = 'learner')`)
+): { readonly learners: number; readonly all: Standing; readonly courses: readonly CourseAttention[] } {
+  const courses = attentionIn(database, sql`select id from courses where status = 'published'`, now)
+  const { learners: graded, amount: grade } = gradedOfAcademy(database)
+  const all = (kind: Attention) => total(courses, ({ attention }) => attention[kind])
+  const attention = { inactive: all('inactive'), stuck: all('stuck'), not_passed: all('not_passed') }
   return {
-    learners: counted?.learners ?? 0,
-    all: summed(rows),
-    byCourse: rows.map((row) => ({
-      courseId: row.courseId,
-      courseTitle: row.courseTitle,
-      ...summed([row]),
-    })),
+    learners: learnersOf(database, false),
+    all: standingOf(steps(database, everybody), attention, { graded, grade }),
+    courses,
   }
 }
 
-/** The percentage in the middle of a course's learners, or null where it has none. */
-export function medianOfCourse(database: Database, courseId: string, enrollments: number): number | null {
-  if (enrollments === 0) return null
-  const middle = database.one<Row & { median: number }>(sql`
-    select avg(percentage) as median from (
-      select coalesce(p.percentage, 0) as percentage from ${byCourse} where c.id = ${courseId}
-      order by 1 limit ${2 - (enrollments % 2)} offset ${Math.floor((enrollments - 1) / 2)})`)
-  return middle?.median ?? null
+/** How far the learners of some courses are, by the ids of those that have any. */
+export function standingsOf(
+  database: Database,
+  courseIds: readonly string[],
+): ReadonlyMap<string, CourseStanding> {
+  if (courseIds.length === 0) return new Map()
+  const courses = sql`${join(courseIds)}`
+  const figures = Map.groupBy(courseFigures(database, { ...everybody, courses }), ({ courseId }) => courseId)
+  return new Map([...figures].map(([courseId, own]) => [courseId, partsOf(own)]))
 }
 
-function sums(where: Sql, now: Date): Sql {
-  const conditions = attentionConditions(now)
-  const status = sql`coalesce(p.status, 'not_started')`
-  const counts = [
-    ...tenthNames.map(
-      (name, tenth) =>
-        sql`sum(${status} = 'in_progress' and min(9, cast(p.percentage / 10 as integer)) = ${tenth}) as ${raw(name)}`,
-    ),
-    ...attentionKinds.map((kind) => sql`sum(${conditions[kind]}) as ${raw(kind)}`),
-  ]
-  return sql`
-    select c.id as courseId, c.title as courseTitle, count(*) as enrollments,
-      sum(${status} = 'not_started') as notStarted, sum(${status} = 'in_progress') as inProgress,
-      sum(${status} = 'completed') as completed, sum(coalesce(p.percentage, 0)) as percentage,
-      count(g.percent) as grades, coalesce(sum(g.percent), 0) as grade, ${join(counts)}
-    from ${byCourse} ${where} group by c.id`
+function standingOf(
+  all: readonly Step[],
+  attention: Standing['attention'],
+  { graded, grade }: { readonly graded: number; readonly grade: number },
+): Standing {
+  return {
+    ...partsOf(all.map(({ status, learners, amount }) => ({ status, learners, percentage: amount }))),
+    tenths: tenthsOf(all.filter(({ status }) => status === 'in_progress')),
+    medianCompletionPercentage: medianOf(all),
+    averageGradePercent: average(grade, graded),
+    attention,
+  }
 }
 
-function summed(rows: readonly Sums[]): Standing {
-  const total = (name: string) => rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0)
-  const enrollments = total('enrollments')
+function partsOf(
+  figures: readonly Pick<StatusFigures, 'status' | 'learners' | 'percentage'>[],
+): CourseStanding {
+  const enrollments = total(figures, ({ learners }) => learners)
+  const counted = (...statuses: readonly string[]) =>
+    total(figures, ({ status, learners }) => (statuses.includes(status) ? learners : 0))
   return {
     enrollments,
-    notStarted: total('notStarted'),
-    inProgress: total('inProgress'),
-    completed: total('completed'),
-    tenths: tenthNames.map(total),
-    averageCompletionPercentage: average(total('percentage'), enrollments),
-    averageGradePercent: average(total('grade'), total('grades')),
-    attention: {
-      inactive: total('inactive'),
-      stuck: total('stuck'),
-      not_passed: total('not_passed'),
-    },
+    notStarted: counted('none', 'not_started'),
+    inProgress: counted('in_progress'),
+    completed: counted('completed'),
+    averageCompletionPercentage: average(
+      total(figures, ({ percentage }) => percentage),
+      enrollments,
+    ),
   }
 }
 
-function average(total: number, count: number): number | null {
-  return count === 0 ? null : total / count
+function attentionIn(database: Database, courses: Sql, now: Date): CourseAttention[] {
+  const titled = database.all<Row & { id: string; title: string }>(
+    sql`select id, title from courses where id in (${courses}) order by title, id`,
+  )
+  const quiet = new Map(
+    quietLearners(database, courses, dayNumber(recentSince(now))).map((one) => [one.courseId, one]),
+  )
+  return titled.map(({ id, title }) => {
+    const { unseen = 0, unrisen = 0, failed = 0 } = quiet.get(id) ?? {}
+    return {
+      courseId: id,
+      courseTitle: title,
+      attention: { inactive: unseen, stuck: unrisen, not_passed: failed },
+    }
+  })
+}
+
+function total<One>(all: readonly One[], of: (one: One) => number): number {
+  return all.reduce((sum, one) => sum + of(one), 0)
+}
+
+function average(amount: number, count: number): number | null {
+  return count === 0 ? null : ofMillionths(amount) / count
 }

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { type Attention, attentionKinds, quietDays, stuckBelow } from '../analytics/attention.ts'
-import type { CourseStanding, Standing } from '../analytics/standing.ts'
+import type { CourseAttention as Concerned, Standing } from '../analytics/standing.ts'
 import { searchOf } from './learner-query.ts'
 import { counted, many } from './value-text.tsx'
 
@@ -36,7 +36,7 @@ export function AcademyAttention({
   placeOf,
 }: {
   standing: Standing
-  courses: readonly CourseStanding[]
+  courses: readonly Concerned[]
   /** The address of a course's page. */
   placeOf: (courseId: string) => string
 }) {
@@ -44,7 +44,7 @@ export function AcademyAttention({
     const concerned = courses
       .filter(({ attention }) => attention[kind] > 0)
       .sort((one, other) => other.attention[kind] - one.attention[kind])
-    const list = (some: readonly CourseStanding[]) => (
+    const list = (some: readonly Concerned[]) => (
       <ul class="plain">
         {some.map(({ courseId, courseTitle, attention }) => (
           <li>

@@ -2,7 +2,7 @@ import { type Course, courses } from '../../contract/courses.ts'
 import { progressStatuses } from '../../contract/progress.ts'
 import { attentionKinds } from '../analytics/attention.ts'
 import { pageOfLearners } from '../analytics/course-learners.ts'
-import { medianOfCourse, type Standing, standingOfCourse } from '../analytics/standing.ts'
+import { type Standing, standingOfCourse } from '../analytics/standing.ts'
 import { isRole } from '../http/handler.ts'
 import { attentionWords, CourseAttention } from './attention-tiles.tsx'
 import { CompletionChart } from './completion-chart.tsx'
@@ -40,7 +40,7 @@ export function CourseLearners({ signedIn, course }: { signedIn: SignedInRequest
         figures={[
           ['Learners', counted(standing.enrollments)],
           ['Average completion', percent(standing.averageCompletionPercentage)],
-          ['Median completion', percent(medianOfCourse(database, course.id, standing.enrollments))],
+          ['Median completion', percent(standing.medianCompletionPercentage)],
           ...(graded ? [['Average grade', percent(standing.averageGradePercent)] as const] : []),
         ]}
       />

@@ -1,6 +1,6 @@
 import { analytics } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
-import { standingOfAcademy } from '../analytics/standing.ts'
+import { standingOfAcademy, standingsOf } from '../analytics/standing.ts'
 import { courseRoutes } from '../courses/courses.ts'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
@@ -39,15 +39,19 @@ function wholeAcademy(signedIn: SignedInRequest): Reply {
   const listed = ask(signedIn, courseRoutes, courses.list, {
     query: { ...pageAsked(signedIn), sort: 'title', include_total: 'true' },
   })
-  const { learners, all, byCourse } = standingOfAcademy(signedIn.academy.database, signedIn.request.now)
-  const standings = new Map(byCourse.map((standing) => [standing.courseId, standing]))
+  const { database } = signedIn.academy
+  const { learners, all, courses: concerned } = standingOfAcademy(database, signedIn.request.now)
+  const standings = standingsOf(
+    database,
+    listed.data.map(({ id }) => id),
+  )
   const placeOf = (courseId: string) => `${signedIn.base}/dashboard/courses/${encodeURIComponent(courseId)}`
   return framed(
     signedIn,
     { title: 'Overview', section: '/dashboard' },
     <>
       <h1>Overview</h1>
-      {all.enrollments > 0 ? <AcademyAttention standing={all} courses={byCourse} placeOf={placeOf} /> : null}
+      {all.enrollments > 0 ? <AcademyAttention standing={all} courses={concerned} placeOf={placeOf} /> : null}
       <Figures
         figures={[
           ['Courses', counted(listed.total ?? 0)],

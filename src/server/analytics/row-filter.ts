@@ -1,0 +1,52 @@
+import sql, { join, type Sql } from 'sql-template-tag'
+import type { analytics, Period } from '../../contract/analytics.ts'
+import type { Query } from '../../contract/operation.ts'
+import type { Database } from '../database/database.ts'
+import type { Condition } from '../database/keyset.ts'
+import { resolveFilters } from '../database/reference.ts'
+
+/** Which rows are asked for: in the terms of the request, and as conditions on `u`, `e`, `c` and `p`. */
+export interface RowFilter {
+  readonly query: Query<typeof analytics.learners>
+  readonly courseIds: readonly string[] | undefined
+  readonly learnerIds: readonly string[] | undefined
+  readonly conditions: readonly Condition[]
+  /** That the last access was in the period; undefined for any time. */
+  readonly inPeriod: Sql | undefined
+}
+
+/** The filter that a query is. Throws 404 for courses and learners that are not found. */
+export function rowFilterOf(
+  database: Database,
+  query: Query<typeof analytics.learners>,
+  { start, end }: Period,
+): RowFilter {
+  const courseIds = query.course_id && resolveFilters(database, 'courses', query.course_id, 'course_id')
+  const learnerIds = query.learner_id && resolveFilters(database, 'users', query.learner_id, 'learner_id')
+  const bounds = [
+    ...(start ? [sql`p.last_accessed >= ${start}`] : []),
+    ...(end ? [sql`p.last_accessed < ${end}`] : []),
+  ]
+  return {
+    query,
+    courseIds: courseIds || undefined,
+    learnerIds: learnerIds || undefined,
+    conditions: [
+      !query.include_deleted && sql`u.status <> 'deleted'`,
+      courseIds && sql`e.course_id in (${join(courseIds)})`,
+      learnerIds && sql`u.id in (${join(learnerIds)})`,
+      query.status && sql`coalesce(p.status, 'not_started') in (${join(query.status)})`,
+      query.difficulty && sql`c.difficulty in (${join(query.difficulty)})`,
+    ],
+    inPeriod: bounds.length === 0 ? undefined : join(bounds, ' and '),
+  }
+}
+
+/** All conditions of a filter on its rows. */
+export function allConditions({ query, conditions, inPeriod }: RowFilter): Condition[] {
+  if (!inPeriod) return [...conditions]
+  return [
+    ...conditions,
+    query.include_not_started ? sql`(p.user_id is null or (${inPeriod}))` : sql`(${inPeriod})`,
+  ]
+}

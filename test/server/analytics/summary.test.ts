@@ -1,0 +1,98 @@
+import sql from 'sql-template-tag'
+import { expect } from 'vitest'
+import { day, start, test } from '../../helpers/academy.ts'
+import { plainSummary } from './plain-summary.ts'
+
+const path = '/v1/analytics/learners'
+const time = (daysAgo: number) => new Date(Date.parse(start) - daysAgo * day).toISOString()
+
+/** Six learners in three courses of two levels, one of them deleted; some graded, some never started. */
+const school = test.extend('school', async ({ academy, admin }) => {
+  const make = async (kind: string, body: object) => (await admin.post(`/v1/${kind}`, body)).body.id as string
+  const courses = await Promise.all(
+    ['beginner', 'expert', 'expert'].map((difficulty, index) =>
+      make('courses', { title: `Course ${3 - index}`, difficulty, externalId: `c${index}` }),
+    ),
+  )
+  const learners = await Promise.all(
+    [0, 1, 2, 3, 4, 5].map((index) =>
+      make('users', { email: `l${index}@b.example`, externalId: `l${index}` }),
+    ),
+  )
+  const percentages = [0, 12.345, 33.333333, 33.333333, 99.99, 100, 7]
+  let turn = 0
+  for (const [place, learnerId] of learners.entries()) {
+    for (const [index, courseId] of courses.slice(0, 1 + (place % 3)).entries()) {
+      if ((place + index) % 4 === 3) await make('enrollments', { courseId, userId: learnerId })
+      else {
+        const completionPercentage = percentages[turn % percentages.length]
+        const body = { courseId, completionPercentage, lastAccessed: time(turn) }
+        await admin.put(`/v1/learners/${learnerId}/progress`, body)
+      }
+      if (turn % 2 === 0) academy.grade({ learnerId, courseId, scoreGiven: 10 * turn + 0.25 })
+      turn += 1
+    }
+  }
+  await admin.delete(`/v1/users/${learners[5]}`)
+  return { courses, learners }
+})
+
+const filters = [
+  '',
+  'course_id=ext:c0',
+  'course_id=ext:c1,ext:c2',
+  'difficulty=expert',
+  'difficulty=expert&course_id=ext:c0',
+]
+  .flatMap((courses) =>
+    ['', 'status=not_started', 'status=completed,in_progress'].map((status) => [courses, status]),
+  )
+  .flatMap((parts) => ['', 'include_deleted=true'].map((deleted) => [...parts, deleted]))
+  .flatMap((parts) =>
+    [
+      '',
+      'learner_id=ext:l1,ext:l2',
+      `start_date=${time(6)}`,
+      `end_date=${time(2)}&include_not_started=true`,
+    ].map((rest) => [...parts, rest].filter(Boolean).join('&')),
+  )
+
+school(
+  'whatever is filtered, the summary says what counting all its rows says',
+  async ({ academy, admin, school }) => {
+    expect(school.learners).toHaveLength(6)
+    let told = 0
+    for (const filter of filters) {
+      const rows = (await admin.get(`${path}?limit=100&${filter}`)).body
+      expect(rows.summary, filter).toEqual(plainSummary(rows.data))
+      told += rows.data.length
+    }
+    expect(told).toBeGreaterThan(200)
+    expect(academy.database.one(sql`select count(*) as rows from counters`)?.['rows']).toBeGreaterThan(20)
+  },
+)
+
+school('a summary reads counters, and no row about a learner', async ({ academy, admin, school }) => {
+  expect(school.courses).toHaveLength(3)
+  const before = (await admin.get(path)).body.summary
+  const { database } = academy
+  database.run(sql`update counters set learners = learners + 5000 where kind in ('none', 'none at')`)
+  const { summary } = (await admin.get(path)).body
+  // Three courses have some, and so has the academy as a whole.
+  expect(summary.notStarted - before.notStarted).toBeGreaterThanOrEqual(10_000)
+})
+
+school(
+  'learners of several courses are not told apart where there are very many',
+  async ({ academy, admin, school }) => {
+    expect(school.courses).toHaveLength(3)
+    const learnersOf = async (filter: string) => (await admin.get(`${path}?${filter}`)).body.summary.learners
+    expect(await learnersOf('difficulty=expert')).toBe(3)
+    academy.database.run(sql`update counters set learners = learners + 20000 where kind = 'completed'`)
+    expect(await learnersOf('difficulty=expert')).toBeNull()
+    expect(await learnersOf('status=in_progress')).toBeNull()
+    expect(await learnersOf('')).toBe(5)
+    expect(await learnersOf('course_id=ext:c2')).toBeGreaterThan(20_000)
+    expect(await learnersOf('difficulty=expert&learner_id=ext:l1')).toBe(1)
+  },
+)
