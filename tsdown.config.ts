@@ -3,9 +3,9 @@ import { defineConfig, type Rolldown } from 'tsdown'
 /** Which folders are loaded together, one chunk for each: what a command needs arrives in few files, and no more. */
 export const chunks = [
   {
-    // The values of the contract: loaded when something is called, with zod, which takes the longest.
+    // The values of the contract, with zod, which takes the longest: where an academy in this process answers.
     name: 'schema',
-    test: /src\/(contract\/(field|page|patch|batch|operation|course-attributes)|cli\/operation\/schema)\.ts|node_modules\/zod\//,
+    test: /src\/(contract\/(field|page|patch|batch|operation|course-attributes))\.ts|node_modules\/zod\//,
   },
   {
     // Everything up to the point where a command runs: parsing, and help.
@@ -17,6 +17,8 @@ export const chunks = [
     name: 'elsewhere',
     test: /src\/(cli\/operation\/(missing-columns|platform-(filter|order)|settle-write|shown-things|written-fields)|client\/(filter|order)-check)\.ts/,
   },
+  // The contract as plain data.
+  { name: 'calls', test: /src\/(contract\/calls|cli\/operation\/operations)\.ts/ },
   {
     // What every run needs to reach an academy and to print what it answers; nothing in it needs zod.
     name: 'run',
@@ -54,6 +56,16 @@ const plainBuiltins: Rolldown.Plugin = {
   },
 }
 
+/** The contract as its callers see it is plain data, which needs none of the schemas that it is made from. */
+const evaluatedCalls: Rolldown.Plugin = {
+  name: 'evaluated-calls',
+  async load(id) {
+    if (!id.endsWith('/src/contract/calls.ts')) return null
+    const { calls } = await import('./src/contract/calls.ts')
+    return `export const calls = ${JSON.stringify(calls)}`
+  },
+}
+
 const common = {
   format: 'esm',
   platform: 'node',
@@ -71,7 +83,7 @@ export default defineConfig([
     // A thread of the server begins at its own file, beside the chunk that starts it.
     entry: { main: 'src/cli/main.ts', 'cli/chunks/reader-thread': 'src/server/long-reads/reader-thread.ts' },
     dts: false,
-    plugins: [plainBuiltins],
+    plugins: [evaluatedCalls, plainBuiltins],
     copy: ['src/examples', 'src/common-passwords'].map((from) => ({ from, to: 'dist' })),
     outputOptions: {
       // As deep as the sources, so that src/cli/quickstart and its chunk find the examples by one path.

@@ -97,20 +97,26 @@ const oldNode = (process.env['PATH'] ?? '')
   .filter((path) => existsSync(path))
   .find((path) => Number(execFileSync(path, ['-p', 'process.versions.node']).toString().split('.')[0]) < 24)
 
-test('a list over the wire leaves out what it has no use for of Node', async () => {
+test('a list over the wire leaves out what it has no use for', async () => {
   const directory = freshDirectory()
   const [told, preload] = [join(directory, 'loaded.json'), join(directory, 'tell.cjs')]
   writeFileSync(
     preload,
-    `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify(process.moduleLoadList)))`,
+    `const loaded = process.moduleLoadList
+    require('node:module').registerHooks({ load: (url, context, next) => next((loaded.push(url), url), context) })
+    process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify(loaded)))`,
   )
   const answer: RequestListener = (_, response) =>
     response.setHeader('content-type', 'application/json').end('{"data": [], "nextCursor": null}')
   const env = { LEARNCTL_API_KEY: 'lpk_0', NODE_OPTIONS: `--require ${preload}` }
   const ended = await serving(answer, (url) => learnctl(['courses', 'list', '--url', url], { env }))
   expect(ended).toMatchObject({ code: 0, stderr: '' })
-  const loaded: unknown = JSON.parse(readFileSync(told, 'utf8'))
+  // What the lines above write.
+  const loaded = JSON.parse(readFileSync(told, 'utf8')) as string[]
   expect(loaded).toContain('NativeModule http')
+  expect(loaded.filter((name) => /\/run-[\w-]+\.js$/.test(name))).toHaveLength(1)
+  // With zod.
+  expect(loaded.filter((name) => /\/schema-[\w-]+\.js$/.test(name))).toEqual([])
   for (const idle of [
     'internal/deps/undici/undici',
     'http2',

@@ -1,4 +1,4 @@
-import type { Operation } from '../../contract/operation.ts'
+import type { Call } from '../../contract/calls.ts'
 import type { Context } from './context.ts'
 import type { BoundFlag, Flag } from './flag.ts'
 import type { FlagValues } from './flag-value.ts'
@@ -37,7 +37,7 @@ export interface Command {
   readonly examples?: readonly string[]
   /** The operation that it calls, and what a table shows of the answer; absent where it is more than one call. */
   readonly calls?: {
-    readonly operation: () => Promise<Operation>
+    readonly operation: () => Promise<Call>
     readonly columns: readonly string[]
     /** Its flags by the place of the body or the query that each goes to. */
     readonly fields: readonly BoundFlag[]

@@ -15,7 +15,7 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 
 type Query = QueryInput<typeof analytics.learners>
 
-const contract = async () => (await import('../../contract/analytics.ts')).analytics.learners
+const contract = async () => (await import('../../contract/calls.ts')).calls.analytics.learners
 
 const filters = {
   start_date: {

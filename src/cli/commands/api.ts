@@ -48,7 +48,7 @@ export const command: Command = {
 
 async function run(context: Context, given: Given): Promise<void> {
   const { session, settings, output, io } = context
-  const { operations } = await import('../../contract/index.ts')
+  const { operations } = await import('../operation/operations.ts')
   const request = await requestOf(context, given, operations)
   const path = request.path.split('?', 1)[0]
   const anonymous = operations.some((operation) => operation.scope === null && operation.path === path)

@@ -5,7 +5,7 @@ import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 
-const contract = async () => (await import('../../contract/apps.ts')).apps
+const contract = async () => (await import('../../contract/calls.ts')).calls.apps
 
 const fields = {
   name: { summary: 'Name, shown to users who are asked for access', required: true },

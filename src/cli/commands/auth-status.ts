@@ -32,7 +32,7 @@ export const status: Command = {
 async function run(context: Context): Promise<void> {
   const { session, output, io, settings } = context
   const caller = await session.caller()
-  const { users } = await import('../../contract/users.ts')
+  const { users } = (await import('../../contract/calls.ts')).calls
   if (settings.dryRun.value) {
     const { showRequest } = await import('../operation/dry-run.ts')
     return showRequest(context, caller.request(users.profile, { signal: io.signal }))

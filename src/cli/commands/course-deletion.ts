@@ -10,12 +10,7 @@ import { CommandError } from '../terminal/errors.ts'
 /** Names what goes with a course; without `--force` throws a CommandError where that is more than the course itself. */
 export async function courseDeletion(look: Lookup, { arguments: names, flags }: Given): Promise<Question> {
   const reference = names['course'] ?? ''
-  const [{ courses }, { lessons }, { enrollments }, { analytics }] = await Promise.all([
-    import('../../contract/courses.ts'),
-    import('../../contract/lessons.ts'),
-    import('../../contract/enrollments.ts'),
-    import('../../contract/analytics.ts'),
-  ])
+  const { courses, lessons, enrollments, analytics } = (await import('../../contract/calls.ts')).calls
   const found = await look.one(courses.get, { courseId: reference })
   const counts = [
     [await look.count(lessons.list, { course_id: reference }), 'lesson'],

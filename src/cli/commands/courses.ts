@@ -11,7 +11,7 @@ import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { courseDeletion } from './course-deletion.ts'
 
-const contract = async () => (await import('../../contract/courses.ts')).courses
+const contract = async () => (await import('../../contract/calls.ts')).calls.courses
 
 const difficulties = ['beginner', 'intermediate', 'advanced', 'expert']
 const statuses = ['draft', 'published', 'archived']

@@ -134,7 +134,7 @@ async function local({ session }: Context): Promise<Finding[]> {
 
 async function remote(context: Context, target: Target): Promise<Finding[]> {
   const { io, session } = context
-  const { users } = await import('../../contract/users.ts')
+  const { users } = (await import('../../contract/calls.ts')).calls
   try {
     const caller = await session.caller()
     const startedMs = io.now()

@@ -11,7 +11,7 @@ import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 
-const contract = async () => (await import('../../contract/enrollments.ts')).enrollments
+const contract = async () => (await import('../../contract/calls.ts')).calls.enrollments
 
 const roles = ['learner', 'instructor']
 const statuses = ['active', 'inactive', 'completed', 'deleted']
@@ -57,10 +57,7 @@ async function deletion(look: Lookup, { arguments: { enrollment = '' } }: Given)
   const consequence = 'Progress is kept.'
   const found = await look.one((await contract()).get, { enrollmentId: enrollment })
   if (!isJsonObject(found)) return { text: `Delete enrolment ${enrollment}`, consequence }
-  const [{ users }, { courses }] = await Promise.all([
-    import('../../contract/users.ts'),
-    import('../../contract/courses.ts'),
-  ])
+  const { users, courses } = (await import('../../contract/calls.ts')).calls
   const { userId, courseId } = { userId: String(found['userId']), courseId: String(found['courseId']) }
   const user = thingName(await look.one(users.get, { userId }), userId)
   const course = thingName(await look.one(courses.get, { courseId }), courseId)

@@ -5,7 +5,7 @@ import type { QueryFlags } from '../command/flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 
-const contract = async () => (await import('../../contract/grants.ts')).grants
+const contract = async () => (await import('../../contract/calls.ts')).calls.grants
 
 /** `learnctl auth grants …` */
 export const commands: readonly Command[] = [

@@ -5,7 +5,7 @@ import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 
-const contract = async () => (await import('../../contract/keys.ts')).keys
+const contract = async () => (await import('../../contract/calls.ts')).calls.keys
 
 const fields = {
   name: { name: 'name', summary: 'Name, such as the program that uses the key', required: true },

@@ -7,7 +7,7 @@ import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 
-const contract = async () => (await import('../../contract/lessons.ts')).lessons
+const contract = async () => (await import('../../contract/calls.ts')).calls.lessons
 
 const statuses = ['draft', 'published']
 

@@ -88,7 +88,8 @@ async function baseOf(context: Context): Promise<string> {
 async function idOf({ io, session }: Context, reference: string): Promise<string> {
   const target = session.target()
   if (target.kind === 'remote' && target.credential === null) return reference
-  const [caller, { courses }] = await Promise.all([session.caller(), import('../../contract/courses.ts')])
+  const { courses } = (await import('../../contract/calls.ts')).calls
+  const caller = await session.caller()
   try {
     const { data } = await caller.call(courses.get, { params: { courseId: reference }, signal: io.signal })
     // A platform elsewhere may number its courses.

@@ -6,7 +6,7 @@ import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { valueAt } from '../output/columns.ts'
 
-const contract = async () => (await import('../../contract/progress.ts')).progress
+const contract = async () => (await import('../../contract/calls.ts')).calls.progress
 
 const course = { name: 'course', summary: 'Course: id or ext:<your own id>', required: true } as const
 

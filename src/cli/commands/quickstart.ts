@@ -159,7 +159,8 @@ function typist(
 }
 
 async function makeCourse({ session }: Context, type: ReturnType<typeof typist>, say: Say): Promise<void> {
-  const [caller, { courses }] = await Promise.all([session.caller(), import('../../contract/courses.ts')])
+  const { courses } = (await import('../../contract/calls.ts')).calls
+  const caller = await session.caller()
   const { data: known } = await caller.call(courses.list, { query: { external_id: 'first-course' } })
   if (known.data.length > 0) return say('  Course ext:first-course already exists')
   await type('courses create --title "My first course" --external-id first-course', [
@@ -190,15 +191,15 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
     return path
   }
   await say(`  $ ${prefix} analytics export --file ${exportFile}`)
-  const [{ exportLearners }, { analytics }, caller] = await Promise.all([
+  const [{ exportLearners }, { calls }, caller] = await Promise.all([
     import('../export/learner-export.ts'),
-    import('../../contract/analytics.ts'),
+    import('../../contract/calls.ts'),
     context.session.caller(),
   ])
   const tell = async (text: string) => say(`  ${text}`)
   const told = { ...context, output: { ...context.output, done: tell, note: tell } }
   await exportLearners(told, caller, {
-    operation: analytics.learners,
+    operation: calls.analytics.learners,
     query: {},
     format: 'csv',
     columns: null,
@@ -214,13 +215,13 @@ async function exportOnce(context: Context, prefix: string, say: Say): Promise<s
 }
 
 async function summarise({ io, session, settings, output }: Context): Promise<Summary> {
-  const [{ analytics }, { drawSummary }, { painterFor }, caller] = await Promise.all([
-    import('../../contract/analytics.ts'),
+  const [{ calls }, { drawSummary }, { painterFor }, caller] = await Promise.all([
+    import('../../contract/calls.ts'),
     import('../output/summary-view.ts'),
     import('../terminal/colour.ts'),
     session.caller(),
   ])
-  const { data } = await caller.call(analytics.learners, { query: { limit: 1 } })
+  const { data } = await caller.call(calls.analytics.learners, { query: { limit: 1 } })
   if (data.summary && settings.output.value === 'table') {
     const chalk = await painterFor(io.stdout, io, settings)
     await output.text(drawSummary(data.summary, io.stdout.columns ?? 80, chalk))

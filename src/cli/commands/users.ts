@@ -10,7 +10,7 @@ import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 
-const contract = async () => (await import('../../contract/users.ts')).users
+const contract = async () => (await import('../../contract/calls.ts')).calls.users
 
 const roles = ['admin', 'instructor', 'learner', 'analyst']
 // Other platforms' names for ours, which the API takes as well.

@@ -1,7 +1,7 @@
 import { answer } from '../../client/decode.ts'
 import { ProtocolError, type Target } from '../../client/errors.ts'
 import { bareName } from '../../client/member.ts'
-import { LearnerRow } from '../../contract/analytics.ts'
+import { calls } from '../../contract/calls.ts'
 import type { HttpBody, HttpHeaders } from '../../contract/http.ts'
 import { decodedCsv, utf8Only } from './csv-charset.ts'
 import { cellsIn, separatorOf, withoutMark } from './csv-records.ts'
@@ -81,7 +81,7 @@ function notCsv(target: Target, what: string): ProtocolError {
   return new ProtocolError(target, 'unexpected_type', `${answer(target)} is ${what}`)
 }
 
-const knownColumns: ReadonlySet<string> = new Set(Object.keys(LearnerRow.shape).map(bareName))
+const knownColumns: ReadonlySet<string> = new Set(calls.analytics.learners.holds.answer.map(bareName))
 const address = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
 /** A number, a percentage, a date or a time: nobody calls a column so. */
 const figure = /^[+-]?\d[\d.,:+\-TZ ]*%?$/

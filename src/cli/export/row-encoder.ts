@@ -1,7 +1,7 @@
 import { placeOf } from '../../client/member.ts'
 import { jsonText } from '../../codec/json-text.ts'
 import type { Format } from '../../config/setting.ts'
-import { LearnerRow } from '../../contract/analytics.ts'
+import { calls } from '../../contract/calls.ts'
 import type { Context } from '../command/context.ts'
 import { type Column, labelled, pathMeant, pathsIn } from '../output/columns.ts'
 import { type ListEncoder, narrowed } from '../output/formats/format.ts'
@@ -10,7 +10,7 @@ import { painterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** The columns of every row; a platform elsewhere may have more. */
-const rowColumns: readonly string[] = Object.keys(LearnerRow.shape)
+const rowColumns: readonly string[] = calls.analytics.learners.holds.answer
 /** Those that a table shows unless others are chosen. */
 const tableColumns = [
   'email',

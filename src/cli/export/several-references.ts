@@ -40,13 +40,13 @@ export async function assertSeveralTaken(
 
 /** The parameters that the platform's own description of the operation calls lists. */
 async function listParameters(caller: Caller, operation: Operation, signal: AbortSignal): Promise<unknown[]> {
-  const [{ service }, errors] = await Promise.all([
-    import('../../contract/service.ts'),
+  const [{ calls }, errors] = await Promise.all([
+    import('../../contract/calls.ts'),
     import('../../client/errors.ts'),
   ])
   const undescribed = [errors.ApiError, errors.NotOfferedError, errors.ProtocolError]
   try {
-    const { data } = await caller.call(service.openapi, { signal })
+    const { data } = await caller.call(calls.service.openapi, { signal })
     const path = valueAt(data['paths'], operation.path)
     const parameters = valueAt(path, `${operation.method.toLowerCase()}.parameters`)
     if (!Array.isArray(parameters)) return []

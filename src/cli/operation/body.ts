@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../codec/json-object.ts'
-import type { Operation } from '../../contract/operation.ts'
+import type { Call } from '../../contract/calls.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { BoundFlag, Flag } from '../command/flag.ts'
@@ -12,7 +12,7 @@ import { bodyFlag, unsetFlag } from './operation-flags.ts'
 
 /** What a body is made of, in the order in which one overrides the other. */
 export interface BodySources {
-  readonly operation: Operation
+  readonly operation: Call
   readonly flags: readonly BoundFlag[]
   readonly fixed: Readonly<Record<string, unknown>> | undefined
   readonly password: PasswordUse | undefined
@@ -58,14 +58,14 @@ function assertInputFree({ flags }: Given): void {
 async function startingBody(
   { io }: Context,
   given: Given,
-  operation: Operation,
+  operation: Call,
 ): Promise<Record<string, unknown>> {
   const source = given.flags[bodyFlag.name]
   if (source === undefined) return {}
   const document = await readDocument(io, String(source), `--${bodyFlag.name}`)
   if (!isJsonObject(document)) throw new UsageError('--body must be an object')
   if (operation.merge) return { ...document }
-  const { readOnlyFields } = await import('./schema.ts')
+  const { readOnlyFields } = await import('./shape.ts')
   const readOnly = readOnlyFields(operation)
   return Object.fromEntries(Object.entries(document).filter(([field]) => !readOnly.includes(field)))
 }

@@ -1,9 +1,9 @@
-import type { Operation } from '../../contract/operation.ts'
+import type { Call } from '../../contract/calls.ts'
 import type { OperationSpec } from './operation-spec.ts'
 import type { Sources } from './refused-call.ts'
 
 /** A declared command, with what its flags and arguments stand for. */
 export interface BoundCall extends Sources {
-  readonly spec: Omit<OperationSpec<Operation>, 'arguments' | 'operation'>
-  readonly operation: Operation
+  readonly spec: Omit<OperationSpec<Call>, 'arguments' | 'operation'>
+  readonly operation: Call
 }

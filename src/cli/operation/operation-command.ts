@@ -1,4 +1,4 @@
-import type { Operation } from '../../contract/operation.ts'
+import type { Call } from '../../contract/calls.ts'
 import type { Argument, Command } from '../command/command.ts'
 import { type BoundFlag, bound, fieldFlags } from '../command/flag.ts'
 import { passwordFlag } from '../command/password.ts'
@@ -7,7 +7,7 @@ import { bodyFlag, ifVersionFlag, unsetFlag } from './operation-flags.ts'
 import type { OperationSpec } from './operation-spec.ts'
 
 /** The command that makes a call: flags become query and body, the answer goes to the output. */
-export function call<const O extends Operation>(spec: OperationSpec<O>): Command {
+export function call<const O extends Call>(spec: OperationSpec<O>): Command {
   const query = bound(spec.query)
   const fields = spec.merge ? fieldFlags(spec.fields).map(optional) : fieldFlags(spec.fields)
   const positions = Object.entries<Argument>(spec.arguments ?? {})

@@ -1,4 +1,5 @@
-import type { BodyInput, Operation, Params } from '../../contract/operation.ts'
+import type { Call } from '../../contract/calls.ts'
+import type { BodyInput, Params } from '../../contract/operation.ts'
 import type { Argument, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { FieldFlag } from '../command/flag.ts'
@@ -20,7 +21,7 @@ export interface Destruction {
 }
 
 /** A command that calls one operation of the API. */
-export interface OperationSpec<O extends Operation> {
+export interface OperationSpec<O extends Call> {
   readonly name: string
   readonly summary: string
   readonly description?: string

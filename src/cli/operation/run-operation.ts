@@ -1,6 +1,7 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
+import type { Operation } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
@@ -29,9 +30,10 @@ export async function runOperation(context: Context, given: Given, call: BoundCa
 
 async function callAndPrint(context: Context, given: Given, call: BoundCall): Promise<void> {
   const { session, output, settings } = context
-  const { spec, operation, query, fields } = call
+  const { spec, query, fields } = call
+  const operation: Operation = call.operation
   const caller: Caller = await session.caller()
-  const { shapeOf } = await import('./schema.ts')
+  const { shapeOf } = await import('./shape.ts')
   const remote = session.target().kind === 'remote'
   if (!remote) {
     checkChoices(
@@ -40,7 +42,7 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
     )
   }
   const rows = ['table', 'csv'].includes(settings.output.value) ? spec.rows : undefined
-  const shape = rows ? shapeOfRows(rows) : shapeOf(operation, spec.columns ?? [])
+  const shape = rows ? shapeOfRows(rows) : shapeOf(call.operation, spec.columns ?? [])
   if (shape.paths.length > 0) output.check(shape, remote && operation.method === 'GET' ? 'open' : undefined)
 
   const input = await inputOf(context, given, call)

@@ -40,7 +40,7 @@ export async function shownThings(
   caller: Caller,
 ): Promise<ShownThings> {
   const host = platformName(session.target())
-  const { operations } = await import('../../contract/index.ts')
+  const { operations } = await import('./operations.ts')
   const seen = new Map<string, Promise<Shown>>()
 
   function at({ path }: Pick<Operation, 'path'>, params: AnyInput['params'] = {}): Promise<Shown> {

@@ -17,7 +17,7 @@ export interface ExampleCounts {
 
 /** True when the examples are in the academy, all of them: their courses are published last. */
 export async function hasExamples(caller: Caller, { courses: examples }: ExampleData): Promise<boolean> {
-  const { courses } = await import('../../contract/courses.ts')
+  const { courses } = (await import('../../contract/calls.ts')).calls
   for (const { externalId } of examples) {
     const query = { external_id: externalId, status: 'published,archived' }
     const { data } = await caller.call(courses.list, { query })
@@ -35,12 +35,7 @@ export async function loadExamples(
   caller: Caller,
   data: ExampleData,
 ): Promise<ExampleCounts> {
-  const [{ courses }, { users }, { enrollments }, { progress }] = await Promise.all([
-    import('../../contract/courses.ts'),
-    import('../../contract/users.ts'),
-    import('../../contract/enrollments.ts'),
-    import('../../contract/progress.ts'),
-  ])
+  const { courses, users, enrollments, progress } = (await import('../../contract/calls.ts')).calls
   for (const course of data.courses) {
     const { data: known } = await caller.call(courses.list, { query: { external_id: course.externalId } })
     if (known.data.length === 0) await caller.call(courses.create, { body: course })

@@ -10,7 +10,7 @@ export async function signInWithKey(context: Context): Promise<void> {
   const value = await readKey(context)
   useCredential(context, place, { kind: 'api_key', value })
   const caller = await session.caller()
-  const { profile } = (await import('../../contract/users.ts')).users
+  const { profile } = (await import('../../contract/calls.ts')).calls.users
   if (settings.dryRun.value) {
     const { showRequest } = await import('../operation/dry-run.ts')
     return showRequest(context, caller.request(profile, { signal: io.signal }))

@@ -10,7 +10,7 @@ import {
   TimeoutError,
 } from '../../client/errors.ts'
 import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
-import { users } from '../../contract/users.ts'
+import { calls } from '../../contract/calls.ts'
 import { openPage } from '../command/browser.ts'
 import type { Context } from '../command/context.ts'
 import { counted } from '../terminal/counted.ts'
@@ -144,7 +144,7 @@ async function accountOf(context: Context, place: SignInPlace, tokens: StoredTok
   useCredential(context, place, { kind: 'access_token', value: tokens.accessToken })
   const caller = await context.session.caller()
   try {
-    const { data } = await caller.call(users.profile, { signal: context.io.signal })
+    const { data } = await caller.call(calls.users.profile, { signal: context.io.signal })
     return personIn(data)
   } catch (error) {
     if (error instanceof NotOfferedError) return null

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import type { Command } from '../../../src/cli/command/command.ts'
 import { commandHelp } from '../../../src/cli/help/help-text.ts'
-import { shapeOf } from '../../../src/cli/operation/schema.ts'
+import { shapeOf } from '../../../src/cli/operation/shape.ts'
 import { nouns } from '../../../src/cli/program/nouns.ts'
 import { settings } from '../../../src/config/setting.ts'
 import { analytics } from '../../../src/contract/analytics.ts'
@@ -24,7 +24,8 @@ const commands = loaded.flat()
 const calls = commands.flatMap(({ path, command }) => (command.calls ? [{ path, ...command.calls }] : []))
 const flags = await Promise.all(
   calls.map(async ({ path, operation, fields, query }) => {
-    const { body, merge, query: parameters } = await operation()
+    const { id } = await operation()
+    const { body, merge, query: parameters } = operations.find((each) => each.id === id) ?? {}
     // A patch takes what the whole resource takes, and leaves out what stays as it is.
     const inBody = merge ? [] : fields.map(({ place, flag }) => ({ flag, schema: schemaAt(body, place) }))
     const inQuery = query.map(({ place, flag }) => ({ flag, schema: schemaAt(parameters, place) }))

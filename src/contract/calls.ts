@@ -1,0 +1,52 @@
+import * as z from 'zod'
+import { type Contract, contract } from './index.ts'
+import type { Operation } from './operation.ts'
+import { bare } from './patch.ts'
+
+/** The fields of an operation's answer (of the items, in a list) and of its body, those inside objects as dotted paths. */
+export interface Held {
+  readonly answer: readonly string[]
+  readonly body: readonly string[]
+}
+
+/** An operation as one who calls it needs it: plain data. Its schemas are there as types alone. */
+export type Call<O extends Operation = Operation> = O & { readonly holds: Held }
+
+type Calls = {
+  readonly [Group in keyof Contract]: {
+    readonly [Verb in keyof Contract[Group]]: Contract[Group][Verb] extends Operation
+      ? Call<Contract[Group][Verb]>
+      : never
+  }
+}
+
+/** The whole API for those who call it. The build puts the value in place of this module, so that no call loads zod. */
+export const calls = Object.fromEntries(
+  Object.entries(contract).map(([group, operations]) => [
+    group,
+    Object.fromEntries(Object.entries(operations).map(([verb, operation]) => [verb, callOf(operation)])),
+  ]),
+  // The keys are the contract's own, and a schema is never looked at as one.
+) as unknown as Calls
+
+function callOf({ query: _query, body, response, ...operation }: Operation) {
+  const answer = operation.list ? itemsIn(response) : response
+  const holds: Held = { answer: answer ? pathsOf(answer) : [], body: body ? pathsOf(body) : [] }
+  return { ...operation, response: response && {}, holds }
+}
+
+/** Every field and every field of objects in it, as dotted paths. */
+function pathsOf(schema: z.ZodType): string[] {
+  const object = bare(schema)
+  if (!(object instanceof z.ZodObject)) return []
+  return Object.entries(object.shape).flatMap(([name, member]) => [
+    name,
+    ...pathsOf(member as z.ZodType).map((path) => `${name}.${path}`),
+  ])
+}
+
+/** The schema of one item of a page. */
+function itemsIn(response: z.ZodType | null): z.ZodType | null {
+  const items = response instanceof z.ZodObject ? response.shape['data'] : undefined
+  return items instanceof z.ZodArray ? (items.element as z.ZodType) : response
+}
