@@ -6,8 +6,9 @@ import type { Flag } from '../command/flag.ts'
 import { parseFlag, repeats } from '../command/flag-value.ts'
 import type { Invocation } from '../command/invocation.ts'
 import type { HelpOf, Noun, RunLine } from '../command/noun.ts'
-import { commandHelp, groupHelp, nounHelp, programHelp } from '../help/help-text.ts'
+import { commandHelp, groupHelp, nounHelp } from '../help/help-text.ts'
 import { UsageError } from '../terminal/errors.ts'
+import { helpAt, topHelp } from './help-at.ts'
 import { nouns } from './nouns.ts'
 
 /** The command line asked for help: `message` is the text, and the result. */
@@ -19,7 +20,6 @@ export class HelpShown extends Error {
 export interface Program {
   /** Understands a command line and has it executed. Throws HelpShown and UsageError. */
   parse(argv: readonly string[]): Promise<void>
-  readonly helpOf: HelpOf
 }
 
 /** The program of all nouns; `columns` is the width that help is wrapped to. */
@@ -27,16 +27,19 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
   /** What was given for each flag that takes one value. */
   const given = new Map<string, { flag: string; text: unknown }>()
   const width = Math.max(40, Math.min(columns, 110))
-  // The top help stands beside the bundle as text, made once: it must not depend on a terminal.
-  const root = prepare(new Parser('learnctl'), () => programHelp(nouns, 80))
-    .enablePositionalOptions()
-    .showSuggestionAfterError(false)
-    .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
+  const helpOf: HelpOf = (path) => helpAt(path, width, { helpOf, runLine })
   // A parser gets its flags when it is used: there are some fifty of them, each with every global flag.
   const filled = new Set<Parser>()
   const declared = new Map<Parser, Command>()
-  for (const name of Object.keys(nouns)) root.command(name)
-  root.hook('preSubcommand', (_, noun) => fill(noun))
+
+  function createRoot(): Parser {
+    const root = prepare(new Parser('learnctl'), () => topHelp())
+      .enablePositionalOptions()
+      .showSuggestionAfterError(false)
+      .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
+    for (const name of Object.keys(nouns)) root.command(name)
+    return root.hook('preSubcommand', (_, noun) => fill(noun))
+  }
 
   function prepare(parser: Parser, formatHelp: () => string): Parser {
     for (const setting of Object.values<Setting>(settings)) addOnce(parser, globalOption(setting))
@@ -122,17 +125,6 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
     )
   }
 
-  async function helpOf(path: readonly string[]): Promise<string | null> {
-    let parser = root
-    for (const name of path) {
-      const next = parser.commands.find((child) => child.name() === name)
-      if (!next) return null
-      await fill(next)
-      parser = next
-    }
-    return parser.helpInformation()
-  }
-
   const runLine: RunLine = async (argv, context) => {
     const inner = createProgram(columns, async (invocation) => {
       await invocation.command.run(context, await resolveArguments(context, invocation))
@@ -141,8 +133,12 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
   }
 
   return {
-    helpOf,
     parse: async (argv) => {
+      // Most help is asked for by whole words and one flag, which takes no parser.
+      const last = argv.at(-1)
+      const text = last === '--help' || last === '-h' ? await helpOf(argv.slice(0, -1)) : null
+      if (text !== null) throw new HelpShown(text)
+      const root = createRoot()
       await root.parseAsync(argv, { from: 'user' })
     },
   }

@@ -2,6 +2,7 @@ import { describe, expect } from 'vitest'
 import { nouns } from '../../../src/cli/program/nouns.ts'
 import { version } from '../../../src/contract/version.ts'
 import { test } from '../../helpers/cli.ts'
+import { host } from '../../helpers/host.ts'
 
 describe('a bare call', () => {
   test('prints the help, as --help does', async ({ cli }) => {
@@ -30,6 +31,20 @@ describe('help', () => {
     expect(stdout).toContain('Examples:\n  learnctl courses update')
     expect(await cli.run('help courses update')).toMatchObject({ code: 0, stdout })
   })
+
+  test.for(Object.entries(nouns))(
+    'of %s is the same with and without other flags',
+    async ([name, noun], { cli }) => {
+      const loaded = await noun.load(host)
+      const commands = 'length' in loaded ? loaded.map((command) => ` ${command.name}`) : []
+      for (const path of ['', ...commands].map((words) => name + words)) {
+        const alone = await cli.run(`${path} -h`)
+        expect(alone).toMatchObject({ code: 0, stderr: '' })
+        expect(alone.stdout).toMatch(new RegExp(`^Usage: learnctl ${path} `))
+        expect(await cli.run(`--debug ${path} --help`)).toEqual(alone)
+      }
+    },
+  )
 
   test('goes from noun to command word by word, where a command has two', async ({ cli }) => {
     const noun = await cli.run('auth --help')
