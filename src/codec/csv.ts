@@ -34,7 +34,8 @@ export function unguarded(cell: string): string {
   return cell.startsWith("'") && guarded.test(cell.slice(1)) ? cell.slice(1) : cell
 }
 
-function csvText(text: string, raw: boolean): string {
+/** A cell of text, with the guard where it needs one unless `raw`, and in quotes where RFC 4180 wants them. */
+export function csvText(text: string, raw: boolean): string {
   // Most cells begin with a letter or a digit: telling that costs less than the pattern.
   const first = text.charCodeAt(0)
   const plain = (first > 47 && first < 58) || (first > 64 && first < 123)

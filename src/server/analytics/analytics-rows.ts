@@ -10,14 +10,15 @@ import { partsOfRows } from './row-summary.ts'
 export const columns = Object.keys(LearnerRow.shape)
 const passedColumn = columns.indexOf('passed')
 
+/** Whether a grade passes, as text; null where there is none. */
+export const passed = sql`case when g.percent is null then null
+  when g.percent >= json_extract(c.attributes, '$.assessmentCriteria.passingScore') then 'true' else 'false' end`
+
 /** The columns of a row, of `u`, `c`, `e`, `p` and `g` in a statement over enrolments. */
 export const selected = sql`u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
   c.difficulty, e.status, e.enrolled_at, coalesce(p.status, 'not_started'), coalesce(p.percentage, 0), p.started_at,
   p.last_accessed, p.completed_at, g.percent,
-  case when g.percent is null then null
-       when g.percent >= json_extract(c.attributes, '$.assessmentCriteria.passingScore') then 'true'
-       else 'false' end,
-  g.updated_at`
+  ${passed}, g.updated_at`
 
 const ordered = sql`order by u.email, c.title, u.id, c.id`
 

@@ -1,12 +1,12 @@
 import { analytics, type analyticsFormats, type Period } from '../../contract/analytics.ts'
-import type { Condition } from '../database/keyset.ts'
 import { type Call, routesOf } from '../http/handler.ts'
 import { preferred } from '../http/negotiation.ts'
 import type { Streamed } from '../http/reply.ts'
 import { periodOf } from './analytics-period.ts'
-import { everyRow, rowsPage } from './analytics-rows.ts'
+import { rowsPage } from './analytics-rows.ts'
 import { type LearnerFile, learnerFile } from './learner-file.ts'
-import { allConditions, rowFilterOf } from './row-filter.ts'
+import { learnerLines } from './learner-lines.ts'
+import { allConditions, type RowFilter, rowFilterOf } from './row-filter.ts'
 import { filteredSummary } from './summary.ts'
 
 type Format = (typeof analyticsFormats)[number]
@@ -26,12 +26,11 @@ function learners(call: Call<typeof analytics.learners>) {
   const { query, database } = call
   const period = periodOf(query.start_date, query.end_date)
   const filter = rowFilterOf(database, query, period)
-  const conditions = allConditions(filter)
   const format = query.format ?? formatFor(call.accept)
-  if (format !== 'json') return streamed(call, format, conditions, period)
+  if (format !== 'json') return streamed(call, format, filter, period)
   const first = query.cursor === undefined
   return {
-    ...rowsPage(database, query, conditions),
+    ...rowsPage(database, query, allConditions(filter)),
     ...(first ? { period } : {}),
     ...(first && query.summary ? { summary: filteredSummary(database, filter) } : {}),
   }
@@ -41,11 +40,11 @@ function learners(call: Call<typeof analytics.learners>) {
 function streamed(
   { database, query }: Call<typeof analytics.learners>,
   format: LearnerFile['format'],
-  conditions: readonly Condition[],
+  filter: RowFilter,
   period: Period,
 ): Streamed {
   const name = `learners${suffixOf(period)}`
-  return learnerFile(database, everyRow(conditions), { ...query, name, format })
+  return learnerFile(database, learnerLines(database, filter), { ...query, name, format })
 }
 
 /** What the client likes best of what there is; JSON where it names nothing of that (RFC 9110 §12.5.1). */

@@ -16,33 +16,51 @@ export interface LearnerFile {
   readonly raw: boolean
 }
 
+/** Characters of a piece, more or less. */
+const pieceLength = 64 * 1024
 const rowsAtOnce = 250
 // Everything else is an id, a time, a number or a choice of ours.
 const freeText: readonly string[] = ['email', 'firstName', 'lastName', 'externalId', 'courseTitle']
 const plain = columns.map((name) => !freeText.includes(name))
 
-/**
- * All rows of a statement that selects the columns of a LearnerRow, as text: a few hundred at a time, on a connection of
- * their own that sees one snapshot.
- */
+/** Rows about learners, and how each cell-by-cell row of the statement behind them becomes text: none, one or more lines. */
+export interface LearnerRows {
+  readonly statement: Sql
+  readonly csv: (raw: boolean) => (cells: readonly Cell[]) => string
+  readonly json: () => (cells: readonly Cell[]) => string
+}
+
+/** The rows of a statement that selects the columns of a LearnerRow. */
+export function learnerRows(statement: Sql): LearnerRows {
+  return {
+    statement,
+    csv: (raw) => (cells) => csvRecord(cells, raw, plain),
+    json: () => (cells) => `${JSON.stringify(toRow(cells))}\n`,
+  }
+}
+
+/** All rows as text, piece by piece, on a connection of their own that sees one snapshot. */
 export function learnerFile(
   database: Database,
-  statement: Sql,
+  rows: LearnerRows,
   { name, format, bom, raw }: LearnerFile,
 ): Streamed {
   const csv = format === 'csv'
-  const encode = csv
-    ? (cells: Cell[]) => csvRecord(cells, raw, plain)
-    : (cells: Cell[]) => `${JSON.stringify(toRow(cells))}\n`
+  const encode = csv ? rows.csv(raw) : rows.json()
   const head = csv ? (bom ? '\ufeff' : '') + csvRecord(columns, true) : ''
   const headers = {
     'content-type': csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8',
     'content-disposition': `attachment; filename="${name}.${csv ? 'csv' : 'ndjson'}"`,
   }
-  return new Streamed(headers, chunks(database, statement, head, encode))
+  return new Streamed(headers, chunks(database, rows.statement, head, encode))
 }
 
-async function* chunks(database: Database, statement: Sql, head: string, encode: (cells: Cell[]) => string) {
+async function* chunks(
+  database: Database,
+  statement: Sql,
+  head: string,
+  encode: (cells: readonly Cell[]) => string,
+) {
   const reader = database.reader()
   const rows = reader.stream(statement)
   try {
@@ -51,8 +69,8 @@ async function* chunks(database: Database, statement: Sql, head: string, encode:
     for (const cells of rows) {
       text += encode(cells)
       count += 1
-      if (count < rowsAtOnce) continue
-      yield text
+      if (text.length < pieceLength && count < rowsAtOnce) continue
+      if (text !== '') yield text
       text = ''
       count = 0
       // Other requests get their turn between two pieces.

@@ -11,6 +11,9 @@ export interface RowFilter {
   readonly courseIds: readonly string[] | undefined
   readonly learnerIds: readonly string[] | undefined
   readonly conditions: readonly Condition[]
+  /** Those of them that are on `u` alone, and the others. */
+  readonly ofLearner: readonly Condition[]
+  readonly ofEnrollment: readonly Condition[]
   /** That the last access was in the period; undefined for any time. */
   readonly inPeriod: Sql | undefined
 }
@@ -27,26 +30,33 @@ export function rowFilterOf(
     ...(start ? [sql`p.last_accessed >= ${start}`] : []),
     ...(end ? [sql`p.last_accessed < ${end}`] : []),
   ]
+  const ofLearner = [
+    !query.include_deleted && sql`u.status <> 'deleted'`,
+    learnerIds && sql`u.id in (${join(learnerIds)})`,
+  ]
+  const ofEnrollment = [
+    courseIds && sql`e.course_id in (${join(courseIds)})`,
+    query.status && sql`coalesce(p.status, 'not_started') in (${join(query.status)})`,
+    query.difficulty && sql`c.difficulty in (${join(query.difficulty)})`,
+  ]
   return {
     query,
     courseIds: courseIds || undefined,
     learnerIds: learnerIds || undefined,
-    conditions: [
-      !query.include_deleted && sql`u.status <> 'deleted'`,
-      courseIds && sql`e.course_id in (${join(courseIds)})`,
-      learnerIds && sql`u.id in (${join(learnerIds)})`,
-      query.status && sql`coalesce(p.status, 'not_started') in (${join(query.status)})`,
-      query.difficulty && sql`c.difficulty in (${join(query.difficulty)})`,
-    ],
+    conditions: [...ofLearner, ...ofEnrollment],
+    ofLearner,
+    ofEnrollment,
     inPeriod: bounds.length === 0 ? undefined : join(bounds, ' and '),
   }
 }
 
 /** All conditions of a filter on its rows. */
-export function allConditions({ query, conditions, inPeriod }: RowFilter): Condition[] {
-  if (!inPeriod) return [...conditions]
-  return [
-    ...conditions,
-    query.include_not_started ? sql`(p.user_id is null or (${inPeriod}))` : sql`(${inPeriod})`,
-  ]
+export function allConditions(filter: RowFilter): Condition[] {
+  return [...filter.conditions, timeCondition(filter)]
+}
+
+/** What a period asks of the progress of a row. */
+export function timeCondition({ query, inPeriod }: RowFilter): Condition {
+  if (!inPeriod) return undefined
+  return query.include_not_started ? sql`(p.user_id is null or (${inPeriod}))` : sql`(${inPeriod})`
 }

@@ -1,7 +1,7 @@
 import { analytics } from '../../contract/analytics.ts'
 import { courses } from '../../contract/courses.ts'
 import { everyLearner } from '../analytics/course-learners.ts'
-import { learnerFile } from '../analytics/learner-file.ts'
+import { learnerFile, learnerRows } from '../analytics/learner-file.ts'
 import { courseRoutes } from '../courses/courses.ts'
 import { requireRight } from '../http/handler.ts'
 import type { DashboardPage } from './dashboard-page.ts'
@@ -22,7 +22,7 @@ export const courseFile: DashboardPage = {
       .replaceAll(/^-|-$/g, '')
     const { headers, chunks } = learnerFile(
       signedIn.academy.database,
-      everyLearner(filter, signedIn.request.now),
+      learnerRows(everyLearner(filter, signedIn.request.now)),
       // Who downloads from a page opens it in a spreadsheet.
       { name: `learners_${slug.slice(0, 60) || id}`, format: 'csv', bom: true, raw: false },
     )
