@@ -42,7 +42,7 @@ export function everyLine(database: Database, filter: RowFilter): Sql {
           left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
           left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id
         ${where([...own, ...filter.ofEnrollment, timeCondition(filter)])})
-    from ${found ? sql`(select distinct user_id from (${found}) f) k cross join users u` : sql`users u`}
+    from ${found ? sql`(with f as materialized (${found}) select distinct user_id from f) k cross join users u` : sql`users u`}
     ${where([found && sql`u.id = k.user_id`, ...filter.ofLearner])} order by u.email, u.id`
 }
 

@@ -33,7 +33,7 @@ const hostile = [
 
 /** A learner for each hostile text, in a course with such a title. */
 async function hostileSchool(academy: TestAcademy, admin: Person): Promise<void> {
-  const courseId = (await admin.post('/v1/courses', { title: '=1+1"\n,' })).body.id
+  const courseId = (await admin.post('/v1/courses', { title: '=1+1"\n,\u001e%1E\u001f%' })).body.id
   for (const [index, text] of hostile.entries()) {
     const email = `learner-${String(index).padStart(2, '0')}@b.example`
     const user = await admin.post('/v1/users', {
