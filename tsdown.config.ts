@@ -26,8 +26,13 @@ export const chunks = [
   },
   { name: 'network', test: /src\/client\/(network|undici|wire-fault)\.ts/ },
   {
+    // What only an academy on PostgreSQL needs.
+    name: 'postgres',
+    test: /src\/server\/database\/postgres\/|node_modules\/(pg|pg-[a-z0-9-]+|pgpass|postgres-[a-z]+|split2|xtend)\//,
+  },
+  {
     name: 'server',
-    test: /src\/server\/(academy|routes|local|counters\/|http\/|problem\/|access\/(?!first-admin|password\.|common-password)|database\/)|node_modules\/(hono\/dist\/(?!jsx|helper\/html)|sql-template-tag\/)/,
+    test: /src\/server\/(academy|routes|local|counters\/|http\/|problem\/|access\/(?!first-admin|password\.|common-password)|database\/(?!postgres\/))|node_modules\/(hono\/dist\/(?!jsx|helper\/html)|sql-template-tag\/)/,
   },
   { name: 'courses', test: /src\/server\/courses\/course/ },
 ]
@@ -74,6 +79,8 @@ const common = {
   minify: true,
   report: false,
   deps: { onlyBundle: false },
+  // The driver for PostgreSQL would look for a binding to libpq, which is not bundled.
+  define: { 'process.env.NODE_PG_FORCE_NATIVE': 'undefined' },
 } as const
 
 /** The program in dist, and the library learnctl/client in dist/library. */

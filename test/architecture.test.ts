@@ -285,6 +285,17 @@ test('what a list on a local academy loads beside its resource is in the named c
   expect(scattered).toEqual([])
 })
 
+test('the driver for PostgreSQL is behind its own door: nobody who has a file loads it', () => {
+  const driver = 'server/database/postgres/'
+  const wrong = imports.filter(
+    ({ from, to, kind }) =>
+      !from.startsWith(driver) && kind === 'static' && (to.startsWith(driver) || /^pg\b/.test(to)),
+  )
+  expect(wrong.map(shown)).toEqual([])
+  const packages = imports.filter(({ to }) => /^pg\b/.test(to)).map(({ from }) => from)
+  expect(packages).toEqual([`${driver}pool.ts`])
+})
+
 test('every folder and file that the chunks name is there', () => {
   const idle = chunks.filter(({ test }) => !sources.some(({ path }) => test.test(`src/${path}`)))
   expect(idle.map(({ name }) => name)).toEqual([])

@@ -1,0 +1,96 @@
+import { DatabaseError } from './port.ts'
+import { ConnectionLost, sqlStateOf } from './sql-state.ts'
+
+/** A fault by what it is called: the end of a sentence about the database, and what can be done. */
+interface Known {
+  readonly message: string
+  readonly kind?: DatabaseError['kind']
+  readonly hint?: string
+}
+
+const checkAddress =
+  'Check the host and port, and that PostgreSQL is running and accepts connections from this machine'
+const useTls = 'Use sslmode=require or stricter'
+const trustTls = 'Name the root certificate with sslrootcert, or use another sslmode'
+
+/** By SQLSTATE (PostgreSQL, Appendix A). */
+const states: Readonly<Record<string, Known>> = {
+  '28P01': {
+    message: 'refuses the password',
+    kind: 'refused',
+    hint: 'Set PGPASSWORD, or check the password in the URL, the URL file or ~/.pgpass',
+  },
+  '28000': { message: 'refuses the connection', kind: 'refused' },
+  '3D000': { message: 'does not exist', hint: 'Create it with `createdb`, owned by the user in the URL' },
+  '42501': {
+    message: 'does not allow this user to create tables',
+    hint: 'Grant it with `grant create on schema public to …`',
+  },
+  '53300': {
+    message: 'takes no more connections',
+    kind: 'unreachable',
+    hint: 'Use a smaller --pool-size, or raise max_connections of PostgreSQL',
+  },
+  '57P03': {
+    message: 'is starting or shutting down',
+    kind: 'unreachable',
+    hint: 'Try again in a few seconds',
+  },
+  '57P01': { message: 'is shutting down', kind: 'unreachable', hint: 'Try again in a few seconds' },
+  '25006': { message: 'is read-only', hint: 'Use the address of the primary' },
+  '53100': { message: 'cannot be written: the disk of its server is full' },
+}
+
+/** By the code of Node: the network's, and that of TLS. */
+const codes: Readonly<Record<string, Known>> = {
+  ENOTFOUND: { message: 'cannot be reached: host not found', hint: checkAddress },
+  EAI_AGAIN: { message: 'cannot be reached: the name service does not answer', hint: checkAddress },
+  ECONNREFUSED: { message: 'cannot be reached: connection refused', hint: checkAddress },
+  EHOSTUNREACH: { message: 'cannot be reached: no route to the host', hint: checkAddress },
+  ENETUNREACH: { message: 'cannot be reached: no route to the network', hint: checkAddress },
+  ETIMEDOUT: { message: 'cannot be reached: timed out', hint: checkAddress },
+  ENOENT: { message: 'cannot be reached: no socket there', hint: checkAddress },
+  EACCES: { message: 'cannot be reached: permission denied for the socket' },
+  CERT_HAS_EXPIRED: { message: 'has a certificate that has expired' },
+  ERR_TLS_CERT_ALTNAME_INVALID: {
+    message: 'has a certificate for another host',
+    hint: 'Use the host name in the certificate, or sslmode=verify-ca',
+  },
+  SELF_SIGNED_CERT_IN_CHAIN: { message: 'has a certificate that is not trusted', hint: trustTls },
+  DEPTH_ZERO_SELF_SIGNED_CERT: { message: 'has a certificate that is not trusted', hint: trustTls },
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: { message: 'has a certificate that is not trusted', hint: trustTls },
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: { message: 'has a certificate that is not trusted', hint: trustTls },
+}
+
+/** By what `pg` says, which has no codes. */
+const sayings: readonly (readonly [RegExp, Known])[] = [
+  [/timeout/i, { message: 'cannot be reached: timed out', hint: checkAddress }],
+  [
+    /does not support SSL/,
+    { message: 'does not support TLS', hint: 'Use sslmode=prefer or disable where the network is trusted' },
+  ],
+  [
+    /establishing an SSL|invalid response/,
+    { message: 'does not answer as PostgreSQL does', hint: checkAddress },
+  ],
+  [/terminated/, { message: 'closed the connection' }],
+]
+
+/** Why a database cannot be opened, without the password; what is no fault of a database as it is. */
+export function openingFault(shown: string, error: unknown): unknown {
+  const cause = error instanceof ConnectionLost ? error.cause : error
+  if (cause instanceof DatabaseError) return cause
+  const said = cause instanceof Error ? cause.message : ''
+  const state = sqlStateOf(cause)
+  if (state !== undefined) {
+    const { message = 'cannot be used', ...more } = states[state] ?? {}
+    const hint = /no encryption/.test(said) ? { hint: useTls } : {}
+    // PostgreSQL's own words never have the password in them.
+    return new DatabaseError(shown, `${message}: ${said}`, { cause, ...more, ...hint })
+  }
+  if (!(error instanceof ConnectionLost)) return error
+  const { code = '' } = (cause ?? {}) as { code?: string }
+  const known = codes[code] ?? sayings.find(([pattern]) => pattern.test(said))?.[1]
+  const { message, ...more } = known ?? { message: `cannot be reached: ${said}` }
+  return new DatabaseError(shown, message, { cause, kind: 'unreachable', ...more })
+}

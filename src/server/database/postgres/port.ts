@@ -1,0 +1,84 @@
+import type { Sql } from 'sql-template-tag'
+
+/** A value as a column holds it. */
+export type Cell = string | number | null
+
+/** A row by column name. */
+export type Row = Readonly<Record<string, Cell>>
+
+/** What is said differently from one database to the other. */
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgres'
+}
+
+/**
+ * Statements: the same plain SQL for every driver. Those of a transaction see what those before them did, and nobody
+ * else does before its end.
+ */
+export interface Database {
+  readonly dialect: Dialect
+  /** The first row, or undefined where there is none. */
+  one<Shape extends Row = Row>(query: Sql): Promise<Shape | undefined>
+  all<Shape extends Row = Row>(query: Sql): Promise<Shape[]>
+  /** Rows as arrays in column order. */
+  cells(query: Sql): Promise<Cell[][]>
+  /** Runs a statement that writes; the number of rows it touched. */
+  run(query: Sql): Promise<number>
+  /**
+   * Rows as arrays, some hundred at a time: from one unchanging view of what is committed, on a connection of their own
+   * that `return` gives back.
+   */
+  stream(query: Sql): AsyncIterableIterator<Cell[][]>
+}
+
+/** The statements of one transaction: for whoever was handed it, one after the other, and no longer than that. */
+export interface Transaction extends Database {
+  /** Undoes what `work` did when it throws, inside a transaction that goes on. */
+  savepoint<Result>(work: () => Promise<Result>): Promise<Result>
+}
+
+/**
+ * The port to the database. Each of its own statements is a transaction of its own; inside `read` and `write` only what
+ * `work` is handed may be used: where all share one connection, anything else would wait for the end of that very work.
+ */
+export interface Store extends Database {
+  /** One unchanging view of the data for all reads in `work`. */
+  read<Result>(work: (view: Transaction) => Promise<Result>): Promise<Result>
+  /**
+   * Commits what `work` did, as if nobody else had written meanwhile, or nothing of it when `work` throws. Where another
+   * was in the way `work` may be called again: it touches nothing but the database, and waits for nothing else. Throws
+   * where the lock of another program is not had in time.
+   */
+  write<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
+  /**
+   * Brings all that is committed into the file, and empties the log beside it, in which earlier states of the data are.
+   * False while somebody reads one of those, or another program writes.
+   */
+  emptyLog(): Promise<boolean>
+  /** What is wrong with the database itself; nothing where it is whole. */
+  check(): Promise<string[]>
+  close(): Promise<void>
+}
+
+/** What kind of trouble a database is in: it cannot be used, what names it is no name of one, nobody is there, or the credential is refused. */
+export type DatabaseTrouble = 'unusable' | 'invalid' | 'unreachable' | 'refused'
+
+/** A database that cannot be used as an academy: where it is, what is wrong with it, and what can be done. */
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError'
+  /** A path, or a URL without user and password. */
+  readonly path: string
+  readonly kind: DatabaseTrouble
+  readonly hint: string | undefined
+
+  constructor(
+    path: string,
+    message: string,
+    { hint, kind = 'unusable', ...options }: ErrorOptions & { hint?: string; kind?: DatabaseTrouble } = {},
+  ) {
+    super(message, options)
+    this.path = path
+    this.kind = kind
+    this.hint = hint
+  }
+}

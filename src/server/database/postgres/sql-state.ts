@@ -1,0 +1,41 @@
+/** The connection to PostgreSQL is gone, or was never there: what was sent may have been done or not. */
+export class ConnectionLost extends Error {
+  override readonly name = 'ConnectionLost'
+}
+
+/**
+ * The five characters by which PostgreSQL says what went wrong (PostgreSQL, Appendix A); undefined for what came from
+ * anywhere else, such as the network, whose codes may look the same.
+ */
+export function sqlStateOf(error: unknown): string | undefined {
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }
+  return typeof code === 'string' && typeof severity === 'string' ? code : undefined
+}
+
+/**
+ * True where the connection is of no more use. 57P01 to 57P03 are a server that stops or starts, 25P03 one that did not
+ * wait any longer for a transaction to go on, class 08 a connection that broke.
+ */
+export function isLost(error: unknown): boolean {
+  return error instanceof ConnectionLost || /^(57P0|08|25P03)/.test(sqlStateOf(error) ?? '')
+}
+
+const serialization = '40001'
+const deadlock = '40P01'
+const uniqueViolation = '23505'
+
+/**
+ * True where the same transaction, begun anew, may succeed: it met another one. That of a duplicate key sees the other
+ * row then, and answers for it.
+ */
+export function isConflict(error: unknown): boolean {
+  return [serialization, deadlock, uniqueViolation].includes(sqlStateOf(error) ?? '')
+}
+
+/**
+ * True for a prepared statement whose columns are others since another server migrated the database: a new connection
+ * has none.
+ */
+export function isStalePlan(error: unknown): boolean {
+  return sqlStateOf(error) === '0A000' && error instanceof Error && error.message.includes('cached plan')
+}

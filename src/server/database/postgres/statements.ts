@@ -1,0 +1,38 @@
+import type { Sql } from 'sql-template-tag'
+import type { Answer } from './connection.ts'
+import type { Cell, Database, Row } from './port.ts'
+
+/** Sends one statement, wherever that is. */
+export type Send = (query: Sql) => Promise<Answer>
+
+/** The ways to read what a statement answers. */
+export function statementsBy(send: Send): Pick<Database, 'one' | 'all' | 'cells' | 'run'> {
+  return {
+    // A row holds what its statement selects: the shape is the statement's, which no type can see.
+    one: async <Shape extends Row>(query: Sql) => {
+      const { fields, rows } = await send(query)
+      return rows[0] && (rowOf(fields, rows[0]) as Shape)
+    },
+    all: async <Shape extends Row>(query: Sql) => {
+      const { fields, rows } = await send(query)
+      return rows.map((cells) => rowOf(fields, cells) as Shape)
+    },
+    cells: async (query) => (await send(query)).rows,
+    run: async (query) => (await send(query)).touched,
+  }
+}
+
+function rowOf(fields: Answer['fields'], cells: readonly Cell[]): Row {
+  const row: Record<string, Cell> = {}
+  for (let index = 0; index < fields.length; index += 1) row[fields[index]?.name ?? ''] = cells[index] ?? null
+  return row
+}
+
+/** The values of a statement as columns hold them: a boolean is 1 or 0, as in SQLite. */
+export function valuesOf({ values }: Sql): Cell[] {
+  return values.map((value) => {
+    if (typeof value === 'boolean') return Number(value)
+    if (value === null || typeof value === 'string' || typeof value === 'number') return value
+    throw new TypeError(`A statement cannot take a value of type ${typeof value}`)
+  })
+}

@@ -1,0 +1,129 @@
+import type { Sql } from 'sql-template-tag'
+import { unavailable } from '../../problem/problem-error.ts'
+import type { Connection } from './connection.ts'
+import type { Database, Transaction } from './port.ts'
+import { isConflict, isLost, isStalePlan } from './sql-state.ts'
+import { statementsBy, valuesOf } from './statements.ts'
+
+/** What all transactions of a database share. */
+export interface Surroundings extends Pick<Database, 'dialect' | 'stream'> {
+  /** By which name a text is prepared. */
+  readonly nameOf: (text: string) => string | undefined
+}
+
+/** A transaction from its first statement to its end. */
+export interface OpenTransaction {
+  /** What belongs to it. Throws for whoever uses it after the end. */
+  readonly statements: Transaction
+  /** Another transaction that was in the way, or a stale plan, wherever that came up: even in what `work` caught. */
+  readonly obstacle: () => unknown
+  /**
+   * Throws an obstacle, what failed in it, where that was not undone by a savepoint, and 503 where the answer to the commit was
+   * lost: then nobody knows whether it is done.
+   */
+  readonly commit: () => Promise<void>
+  /** Throws where the connection is lost, which undoes it as well. */
+  readonly rollback: () => Promise<void>
+}
+
+/**
+ * A transaction on a connection that nobody else uses. `begin` is not waited for, but sent with the first statement; so
+ * are savepoints.
+ */
+export function openTransaction(
+  connection: Connection,
+  begin: string,
+  { dialect, stream, nameOf }: Surroundings,
+): OpenTransaction {
+  let hasBegun = false
+  let hasEnded = false
+  let depth = 0
+  // PostgreSQL refuses all further statements after one that failed, up to the savepoint before it.
+  let failure: unknown
+  let obstacle: unknown
+
+  function failed(error: unknown): never {
+    failure ??= error
+    if (isConflict(error) || isStalePlan(error)) obstacle ??= error
+    throw error
+  }
+
+  /** What cannot fail by itself. Where it does, the connection is lost, and what comes after it fails as well. */
+  function sendAhead(text: string): void {
+    connection.ahead(text).catch(failed).catch(ignored)
+  }
+
+  function ready(): void {
+    // Its connection may already be in somebody else's transaction.
+    if (hasEnded) throw new Error('A statement came after the end of its transaction')
+    if (!hasBegun) sendAhead(begin)
+    hasBegun = true
+  }
+
+  const query = (query: Sql) => {
+    const { text } = query
+    const values = valuesOf(query)
+    ready()
+    return connection.query(text, values, nameOf(text)).catch(failed)
+  }
+
+  async function savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
+    const before = failure
+    depth += 1
+    const name = `level_${depth}`
+    ready()
+    sendAhead(`savepoint ${name}`)
+    try {
+      const result = await work()
+      if (failure !== before) throw failure
+      sendAhead(`release ${name}`)
+      return result
+    } catch (error) {
+      if (!isGone()) {
+        sendAhead(`rollback to ${name}`)
+        await connection.query(`release ${name}`)
+        failure = before
+      }
+      throw error
+    } finally {
+      depth -= 1
+    }
+  }
+
+  function isGone(): boolean {
+    return failure !== undefined && isLost(failure)
+  }
+
+  async function end(statement: 'commit' | 'rollback'): Promise<void> {
+    hasEnded = true
+    if (hasBegun) await connection.query(statement)
+  }
+
+  return {
+    statements: { dialect, stream, ...statementsBy(query), savepoint },
+    obstacle: () => obstacle,
+    async commit() {
+      const refusal = obstacle ?? failure
+      if (refusal !== undefined) throw refusal
+      try {
+        await end('commit')
+      } catch (error) {
+        if (isLost(error)) throw unknownOutcome(error)
+        return failed(error)
+      }
+    },
+    rollback: () => end('rollback'),
+  }
+}
+
+function ignored(): void {
+  // What failed is known by `failed`.
+}
+
+function unknownOutcome(cause: unknown): Error {
+  return unavailable(
+    'The connection to the database was lost during the commit: the change may have been saved or not.',
+    1,
+    cause,
+  )
+}

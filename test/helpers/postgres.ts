@@ -1,0 +1,102 @@
+import { createHash, randomUUID } from 'node:crypto'
+import pg from 'pg'
+import { ddl } from '../../src/server/database/postgres/ddl.ts'
+import { openPostgres, type PostgresOptions } from '../../src/server/database/postgres/open-postgres.ts'
+import type { Store } from '../../src/server/database/postgres/port.ts'
+import type { Step } from '../../src/server/database/postgres/schema-version.ts'
+import { schema } from '../../src/server/database/schema.ts'
+import { signInSchema } from '../../src/server/database/sign-in-schema.ts'
+
+/** A superuser's URL of a PostgreSQL for tests, as .ci/postgres makes one; empty where there is none. */
+export const postgresUrl = process.env['LEARNCTL_TEST_POSTGRES'] ?? ''
+
+/** Why a test that needs a real PostgreSQL does not run; false where it does. */
+export const withoutPostgres =
+  postgresUrl === '' && 'needs a PostgreSQL: run it by .ci/postgres, or set LEARNCTL_TEST_POSTGRES'
+
+/** The schema, as steps. */
+export const steps: readonly Step[] = [schema, signInSchema].map((statements) => async (transaction) => {
+  for (const statement of statements) await transaction.run(ddl(statement))
+})
+
+/** Runs statements one after the other as the superuser, on the database that this URL names. */
+export async function asSuperuser(statements: readonly string[], url = postgresUrl): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    for (const statement of statements) await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+/** The same URL with other parts. */
+export function urlWith(
+  url: string,
+  parts: Partial<Record<'pathname' | 'username' | 'password' | 'host', string>>,
+): string {
+  return Object.assign(new URL(url), parts).href
+}
+
+/** A database of its own, by its URL, and what removes it. */
+export interface OwnDatabase {
+  readonly name: string
+  readonly url: string
+  readonly remove: () => Promise<void>
+}
+
+/** An empty database, or a copy of a template. */
+export async function makeDatabase(from = 'template0'): Promise<OwnDatabase> {
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  await asSuperuser([`create database ${name} template ${from}`])
+  return {
+    name,
+    url: urlWith(postgresUrl, { pathname: name }),
+    remove: () => asSuperuser([`drop database ${name} with (force)`]),
+  }
+}
+
+/** A database with the schema in it: a copy, which takes some 70 ms, of one that is made once on each server. */
+export async function makeAcademyDatabase(): Promise<OwnDatabase> {
+  const text = [...schema, ...signInSchema].map((statement) => ddl(statement).sql).join()
+  const template = `template_${createHash('sha256').update(text).digest('hex').slice(0, 20)}`
+  const client = new pg.Client(postgresUrl)
+  await client.connect()
+  try {
+    // Several test files begin at once.
+    await client.query('select pg_advisory_lock(1)')
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [template])
+    if (rowCount === 0) {
+      await client.query(`create database ${template}_new template template0`)
+      const { store } = await openPostgres(
+        { url: urlWith(postgresUrl, { pathname: `${template}_new` }), env: {} },
+        steps,
+      )
+      await store.close()
+      await client.query(`alter database ${template}_new rename to ${template}`)
+    }
+  } finally {
+    await client.end()
+  }
+  return makeDatabase(template)
+}
+
+/** An open academy in a database of its own, and other servers on the same. */
+export async function openTestPostgres(options: Partial<PostgresOptions> = {}) {
+  const database = await makeAcademyDatabase()
+  const stores: Store[] = []
+  const another = async (others: Partial<PostgresOptions> = {}) => {
+    const { store } = await openPostgres({ url: database.url, env: {}, ...options, ...others }, steps)
+    stores.push(store)
+    return store
+  }
+  return {
+    ...database,
+    store: await another(),
+    another,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(stores.map((store) => store.close()))
+      await database.remove()
+    },
+  }
+}

@@ -1,0 +1,239 @@
+import sql, { raw } from 'sql-template-tag'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { Store } from '../../../../src/server/database/postgres/port.ts'
+import { ProblemError } from '../../../../src/server/problem/problem-error.ts'
+import { openPglite } from '../../../helpers/pglite.ts'
+import { openTestPostgres, withoutPostgres } from '../../../helpers/postgres.ts'
+
+const engines: readonly {
+  engine: string
+  skip: string | false
+  open: () => Promise<Store & AsyncDisposable>
+}[] = [
+  {
+    engine: 'PGlite',
+    skip: false,
+    open: async () => {
+      const store = await openPglite()
+      return { ...store, [Symbol.asyncDispose]: () => store.close() }
+    },
+  },
+  {
+    engine: 'PostgreSQL',
+    skip: withoutPostgres,
+    open: async () => {
+      const { store, ...rest } = await openTestPostgres()
+      return { ...store, [Symbol.asyncDispose]: rest[Symbol.asyncDispose] }
+    },
+  },
+]
+
+const insert = (name: string, value = '') =>
+  sql`insert into settings (name, value) values (${name}, ${value})`
+const named = (name: string) => sql`select name, value from settings where name = ${name}`
+
+describe.for(engines)('on $engine', ({ engine, skip, open }) => {
+  // Opening one takes a second, or some: all tests share it, each with names of its own.
+  let opened: ReturnType<typeof open> | undefined
+  const store = () => {
+    opened ??= open()
+    return opened
+  }
+  afterAll(async () => {
+    await (await opened)?.[Symbol.asyncDispose]()
+  })
+  const it = test.skipIf(skip !== false)
+
+  it('numbers of every kind are numbers, true and false are 1 and 0, and JSON is the text that was stored', async () => {
+    const query = sql`select 9007199254740991::bigint as big, 3::integer as whole, 0.1::double precision as real,
+      sum(1.5) as sum, count(*) as count, true as yes, false as no, null as nothing,
+      '{"b": 1, "a":2}'::json as document, ${'é"\\'} || '' as text`
+    expect(await (await store()).one(query)).toEqual({
+      big: 9007199254740991,
+      whole: 3,
+      real: 0.1,
+      sum: 1.5,
+      count: 1,
+      yes: 1,
+      no: 0,
+      nothing: null,
+      document: '{"b": 1, "a":2}',
+      text: 'é"\\',
+    })
+  })
+
+  it('a statement answers its first row, all rows, their cells, or how many rows it touched', async () => {
+    const { run, one, all, cells } = await store()
+    expect(await run(sql`insert into settings (name, value) values ('r1', 'a'), ('r2', 'b')`)).toBe(2)
+    const both = sql`select name, value from settings where name in ('r1', 'r2') order by name`
+    expect(await one(both)).toEqual({ name: 'r1', value: 'a' })
+    expect(await all(both)).toEqual([
+      { name: 'r1', value: 'a' },
+      { name: 'r2', value: 'b' },
+    ])
+    expect(await cells(both)).toEqual([
+      ['r1', 'a'],
+      ['r2', 'b'],
+    ])
+    expect(await run(sql`delete from settings where name in ('r1', 'r2')`)).toBe(2)
+    expect(await one(both)).toBeUndefined()
+  })
+
+  it('a boolean is written as 1 or 0, and a value that is left out is refused', async () => {
+    const { one } = await store()
+    expect(await one(sql`select ${true}::integer as yes, ${false}::integer as no`)).toEqual({ yes: 1, no: 0 })
+    await expect(one(sql`select ${undefined} as value`)).rejects.toThrow(TypeError)
+  })
+
+  it('text sorts by its bytes, so that a cursor of one engine is valid on the other', async () => {
+    const { run, cells } = await store()
+    await run(
+      sql`insert into settings (name, value) values ('s-b', ''), ('s-B', ''), ('s-é', ''), ('s-a', '')`,
+    )
+    const sorted = await cells(sql`select name from settings where name > 's-' and name < 's.' order by name`)
+    expect(sorted.flat()).toEqual(['s-B', 's-a', 's-b', 's-é'])
+  })
+
+  it('a write commits all of it, or nothing when it throws', async () => {
+    const { write, one } = await store()
+    expect(await write(async ({ run }) => run(insert('kept')))).toBe(1)
+    const failing = write(async ({ run }) => {
+      await run(insert('lost'))
+      throw new ProblemError('not_found', 'Course x not found.')
+    })
+    await expect(failing).rejects.toMatchObject({ code: 'not_found' })
+    expect([await one(named('kept')), await one(named('lost'))]).toEqual([
+      { name: 'kept', value: '' },
+      undefined,
+    ])
+  })
+
+  it('a savepoint undoes itself alone, one inside another too, and even after a statement that failed', async () => {
+    const { write, all } = await store()
+    await write(async ({ run, savepoint }) => {
+      await run(insert('p-before'))
+      const inner = savepoint(async () => {
+        await run(insert('p-outer'))
+        await savepoint(() => run(insert('p-deep')))
+        await savepoint(async () => run(sql`select no_such_column from settings`)).catch(() => undefined)
+        await run(insert('p-outer-2'))
+      })
+      await inner
+      await savepoint(async () => {
+        await run(insert('p-undone'))
+        throw new Error('no')
+      }).catch(() => undefined)
+      await run(insert('p-after'))
+    })
+    const names = await all(sql`select name from settings where name like 'p-%' order by name`)
+    expect(names.map(({ name }) => name)).toEqual(['p-after', 'p-before', 'p-deep', 'p-outer', 'p-outer-2'])
+  })
+
+  it('a write that goes on after a statement that failed is undone, and says what failed', async () => {
+    const { write, one } = await store()
+    const swallowing = write(async ({ run }) => {
+      await run(insert('swallowed'))
+      await run(sql`select no_such_column`).catch(() => undefined)
+    })
+    await expect(swallowing).rejects.toThrow('no_such_column')
+    expect(await one(named('swallowed'))).toBeUndefined()
+  })
+
+  it('a write that meets another with the same key begins anew, and sees its row', async () => {
+    const { write } = await store()
+    let tries = 0
+    const answer = await write(async ({ one, run }) => {
+      tries += 1
+      // As if the other were committed after this one began: only the second try looks.
+      if (tries > 1 && (await one(named('kept')))) return 'taken'
+      await run(insert('kept'))
+      return 'made'
+    })
+    expect([answer, tries]).toEqual(['taken', 2])
+  })
+
+  it('a conflict inside a savepoint that was caught begins the whole write anew', async () => {
+    const { write } = await store()
+    let tries = 0
+    const answer = await write(async ({ run, savepoint }) => {
+      tries += 1
+      return savepoint(() => run(insert(tries > 1 ? 'k-free' : 'kept'))).catch(() => 'refused')
+    })
+    expect([answer, tries]).toEqual([1, 2])
+  })
+
+  it('a write that is in the way of itself ends after ten tries, with the fault as it was', async () => {
+    const { write } = await store()
+    let tries = 0
+    const failing = write(async ({ run }) => {
+      tries += 1
+      await run(insert('kept'))
+    })
+    await expect(failing).rejects.toMatchObject({ code: '23505' })
+    expect(tries).toBe(10)
+  })
+
+  it('a statement after the end of its transaction is refused: its connection is somebody else’s', async () => {
+    const { write } = await store()
+    const { run } = await write(async (transaction) => {
+      await transaction.run(insert('ended'))
+      return transaction
+    })
+    await expect(run(insert('too-late'))).rejects.toThrow('after the end')
+  })
+
+  it('a read cannot write', async () => {
+    const { read } = await store()
+    await expect(read(async ({ run }) => run(insert('by-read')))).rejects.toMatchObject({
+      code: 'unavailable',
+    })
+  })
+
+  it('text with U+0000 is refused as what it is', async () => {
+    const { run } = await store()
+    await expect(run(insert('n', 'a\u0000b'))).rejects.toMatchObject({
+      status: 422,
+      message: 'Text cannot contain the character U+0000.',
+    })
+  })
+
+  it('a stream has all rows in their order, a thousand at a time, and gives its connection back when it is left', async () => {
+    const { stream, one } = await store()
+    const sizes: number[] = []
+    for await (const rows of stream(sql`select g from generate_series(1, ${2500}::integer) g order by g`)) {
+      sizes.push(rows.length)
+      expect(rows[0]).toEqual([sizes.length * 1000 - 999])
+    }
+    expect(sizes).toEqual([1000, 1000, 500])
+    for (let turn = 0; turn < 5; turn += 1) {
+      for await (const rows of stream(sql`select g from generate_series(1, 5000) g`)) {
+        expect(rows).toHaveLength(1000)
+        break
+      }
+    }
+    expect(await one(sql`select 1 as here`)).toEqual({ here: 1 })
+  })
+
+  it('a stream of nothing ends, and one that cannot be read says why', async () => {
+    const { stream } = await store()
+    expect(await stream(sql`select 1 where ${1}::integer = 2`).next()).toEqual({
+      done: true,
+      value: undefined,
+    })
+    await expect(stream(raw('select no_such_column')).next()).rejects.toThrow('no_such_column')
+  })
+
+  // PGlite prepares nothing under a name.
+  test.skipIf(skip !== false || engine === 'PGlite')(
+    'statements are prepared, and a thousand different ones are not kept for ever',
+    async () => {
+      const { one } = await store()
+      for (let number = 0; number < 250; number += 1) {
+        for (let use = 0; use < 4; use += 1) await one(raw(`select ${number} as value`))
+      }
+      const kept = await one(sql`select count(*) as count from pg_prepared_statements`)
+      expect(Number(kept?.['count'])).toBeGreaterThan(0)
+      expect(Number(kept?.['count'])).toBeLessThanOrEqual(200)
+    },
+  )
+})
