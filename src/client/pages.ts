@@ -20,8 +20,8 @@ export interface WalkedPage extends RawPage {
   readonly more: boolean
 }
 
-/** How many pages in a row may be empty: some platforms filter after they have cut. */
-const maximumEmptyPages = 20
+/** How many pages in a row may be empty: some platforms filter after they have cut, and a rare item may be far. */
+const maximumEmptyPages = 1_000
 /** How platforms refuse a parameter that they do not know, or a page that is not there. */
 const refusals = [400, 404, 422]
 const walkParameters = ['page', 'cursor', 'offset', 'skip', 'after']
@@ -59,7 +59,7 @@ export async function* readPages(
     }
     assertNew(request, next, seen)
     if (empty >= maximumEmptyPages) {
-      const message = `${hostOf(request)} returned ${empty} empty pages in a row (${lineOf(request)})`
+      const message = `${hostOf(request)} returned ${empty.toLocaleString('en')} empty pages in a row (${lineOf(request)})`
       throw new ProtocolError(request, 'incomplete', message)
     }
     seen.add(next.url)

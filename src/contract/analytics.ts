@@ -86,6 +86,7 @@ export const LearnerPage = z.object({
   data: z.array(LearnerRow),
   nextCursor: z.string().nullable(),
   total: z.int().optional(),
+  totalIsExact: z.boolean().optional(),
   period: Period.optional(),
   summary: Summary.optional(),
 })

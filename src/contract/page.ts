@@ -33,7 +33,15 @@ export function sorting<const Field extends string>(
     })
 }
 
-/** One page of a list: `nextCursor` is null on the last one, `total` is there when asked for. */
+/**
+ * One page of a list: `nextCursor` is null on the last one alone, `total` is there when asked for. Counting ends somewhere:
+ * then `totalIsExact` is false and there are at least `total`.
+ */
 export function page<Item extends z.ZodType>(item: Item) {
-  return z.object({ data: z.array(item), nextCursor: z.string().nullable(), total: z.int().optional() })
+  return z.object({
+    data: z.array(item),
+    nextCursor: z.string().nullable(),
+    total: z.int().optional(),
+    totalIsExact: z.boolean().optional(),
+  })
 }

@@ -1,5 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
-import { openAcademy } from '../../src/server/local.ts'
+import { newHmacKey } from '../../src/server/access/secret.ts'
+import { rebuildCounters } from '../../src/server/counters/recount.ts'
+import { idMaker } from '../../src/server/database/id.ts'
+import { migrate } from '../../src/server/database/migrations.ts'
+import { makeFile } from '../../src/server/database/new-file.ts'
 import { attributes } from './seed.ts'
 
 /** How large an academy is; each learner has `enrollments / users` enrolments. */
@@ -15,6 +19,11 @@ export const sizes = {
   M: { users: 100_000, courses: 500, enrollments: 1_000_000 },
   L: { users: 1_000_000, courses: 2_000, enrollments: 5_000_000 },
 } as const satisfies Readonly<Record<string, Size>>
+
+/** The version whose tables the statements fill. */
+const oldVersion = 5
+/** 1 January 2023, in ms. */
+const firstMs = 1_672_531_200_000
 
 /** Courses that every tenth learner is in, whatever the size. */
 const largeCourses = 10
@@ -36,10 +45,15 @@ const names = [
 
 /**
  * Makes an academy of this size in a file: learners of many scripts, twenty admins, some who are suspended or deleted,
- * enrolments with progress, its steps and grades, lessons and the history of courses. The same every time.
+ * enrolments with progress, its steps and grades, lessons and the history of courses. The same every time but for the
+ * first admin's id. It is of an earlier version of this program: whoever opens it brings it up to date.
  */
 export function makeAcademyOf(size: Size, path: string): void {
-  openAcademy({ path }).close()
+  const now = new Date(firstMs)
+  makeFile(path, (database, draft) => {
+    const made = { now: now.toISOString(), newId: idMaker(() => now), newSecret: newHmacKey, rebuildCounters }
+    migrate(database, draft, made, oldVersion)
+  })
   const database = new DatabaseSync(path)
   database.exec('pragma synchronous = off; pragma cache_size = -1000000; pragma temp_store = file; begin')
   database.exec('create temp table names (i integer primary key, first text, last text)')
@@ -63,7 +77,8 @@ const id = (prefix: string, i = 'n.i', h = 'n.h') =>
   `'${prefix}_' || printf('%09x', 500000000 + ${i}) || printf('%020x', ${h})`
 
 /** A time this many seconds after the first day. */
-const time = (seconds: string) => `strftime('%Y-%m-%dT%H:%M:%fZ', 1672531200 + ${seconds}, 'unixepoch')`
+const time = (seconds: string) =>
+  `strftime('%Y-%m-%dT%H:%M:%fZ', ${firstMs / 1000} + ${seconds}, 'unixepoch')`
 
 /** Three years in seconds. */
 const span = 94_608_000
@@ -81,7 +96,7 @@ function statements({ users, courses, enrollments }: Size): string[] {
       'What course ' || n.i || ' is about, in some more words than its title has',
       case n.h % 4 when 0 then 'beginner' when 1 then 'intermediate' when 2 then 'advanced' else 'expert' end,
       case n.i % 10 when 8 then 'draft' when 9 then 'archived' else 'published' end,
-      replace('${attributes}', '"tags":[]', '"tags":["everyone","tag-' || n.i % 50 || '"]'),
+      replace('${attributes}', '"tags":[]', '"tags":["everyone","tag-' || (n.i % 50) || '"]'),
       case when n.i % 100 = 7 then 'sis' end, 1, ${time(created(courses))}, ${time(later(courses))},
       case when n.i % 10 <> 8 then ${time(created(courses))} end, case when n.i % 10 = 9 then ${time(later(courses))} end
     from n`,

@@ -105,8 +105,8 @@ name them. A record that the caller may not see is "not found".
 **References.** Wherever an id is expected, \`ext:<externalId>\` is accepted, and for users \`email:<address>\`. Responses
 contain the id.
 
-**Lists.** A page is \`{data, nextCursor}\`. Send \`nextCursor\` as \`cursor\` to get the next page; on the last page it is
-null. Parameters with several values take them separated by commas, or repeated.
+**Lists.** A page is \`{data, nextCursor}\`. Send \`nextCursor\` as \`cursor\` to get the next page; only on the last page
+is it null. In a long list a page may contain fewer items than \`limit\`, or none, and not be the last. Parameters with several values take them separated by commas, or repeated.
 
 **Updates.** \`PUT\` merges (RFC 7396): absent fields are left unchanged, null resets a field to its default. \`PATCH\` does
 the same; it is not listed, so that a generated client has one function for each update. With the \`ETag\` of the record in

@@ -16,6 +16,7 @@ export const pageWords = {
   data: 'The items of this page',
   nextCursor: 'Send it as cursor to get the next page; null on the last page',
   total: 'Number of items on all pages, if requested with include_total=true',
+  totalIsExact: 'Whether total is exact; if false, there are at least that many',
 } satisfies Words
 
 /** The table with each path below another one, for a schema inside a schema. */

@@ -23,7 +23,7 @@ export async function makeFirstPassword(
 ): Promise<FirstPassword | undefined> {
   const admin = database.one<Row & { id: string; email: string; waits: number }>(sql`
     select id, email, password_hash is null and role = 'admin' and status = 'active' as waits
-    from users order by rowid limit 1`)
+    from users where id = (select value from settings where name = 'first_user')`)
   if (!admin?.waits) return undefined
   const password = newPassword()
   // A tenth of a second by default, in which others are not to wait for the write lock.

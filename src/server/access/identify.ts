@@ -52,7 +52,7 @@ export function identify(database: Database, authorization: string | null, now: 
 /** The academy's first user, as whom a program acts that has the database in its own process. */
 export function localPrincipal(database: Database): Principal {
   const user = database.one<{ id: string; role: string }>(
-    sql`select id, role from users order by rowid limit 1`,
+    sql`select id, role from users where id = (select value from settings where name = 'first_user')`,
   )
   if (!user) throw new ProblemError('invalid_token', 'The academy has no users.')
   const role = user.role as RoleName

@@ -53,7 +53,7 @@ export function rowsPage(
   const count = database.one<Row & { total: number }>(
     sql`select count(*) as total from ${byUser} ${where(conditions)}`,
   )
-  return { ...page, total: count?.total ?? 0 }
+  return { ...page, total: count?.total ?? 0, totalIsExact: true }
 }
 
 function afterCursor(cursor: string): Sql {

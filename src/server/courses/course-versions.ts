@@ -11,7 +11,7 @@ import type {
   courses,
 } from '../../contract/courses.ts'
 import type { Row } from '../database/database.ts'
-import { page } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
 import type { Call } from '../http/handler.ts'
 import { requireVersion } from '../http/handler.ts'
 import { escapePointer } from '../http/json.ts'
@@ -35,7 +35,11 @@ export function listVersions(call: Call<typeof courses.versions>) {
   const { id } = findCourse(call.database, call.params.courseId)
   return page<VersionRow, CourseVersion>(
     call.database,
-    { columns, from: sql`course_versions v`, where: [sql`v.course_id = ${id}`] },
+    {
+      columns,
+      from: sql`course_versions v`,
+      within: [{ field: 'version', condition: sql`v.course_id = ${id}` }],
+    },
     { sort: '-version', expressions: { version: sql`v.version` }, id: sql`v.course_id` },
     call.query,
     toVersion,

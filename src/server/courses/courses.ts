@@ -1,8 +1,11 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag'
-import { CourseInput, difficulties } from '../../contract/course-attributes.ts'
+import { CourseInput, courseStatuses, difficulties } from '../../contract/course-attributes.ts'
 import { Course, type CourseUpdate, courses } from '../../contract/courses.ts'
 import { countPassingScore, forgetCourse } from '../counters/count.ts'
-import { page } from '../database/keyset.ts'
+import type { Found } from '../database/narrow.ts'
+import { page } from '../database/page.ts'
+import { found } from '../database/search.ts'
+import { courseSearchKey, titleKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
@@ -17,34 +20,35 @@ const transitions: Readonly<Record<Course['status'], readonly Course['status'][]
   archived: ['published'],
 }
 
-const level = sql`case c.difficulty ${join(
-  difficulties.map((name, index) => sql`when ${name} then ${index}`),
-  ' ',
-)} end`
-
 const order = {
   createdAt: sql`c.created_at`,
   updatedAt: sql`c.updated_at`,
-  title: sql`lower(c.title)`,
-  difficulty: level,
+  title: sql`c.title_key`,
+  difficulty: sql`c.level`,
 }
 
 export const courseRoutes = routesOf(courses, {
   list(call) {
     const { query } = call
-    const conditions = [
-      isRole(call, 'learner') ? sql`c.status = 'published'` : undefined,
-      query.status && sql`c.status in (${join(query.status)})`,
-      query.difficulty && sql`c.difficulty in (${join(query.difficulty)})`,
-      query.q && contains(query.q),
-      query.tag && sql`exists (select 1 from json_each(c.attributes, '$.tags') where value = ${query.tag})`,
-      query.external_id && sql`c.external_id = ${query.external_id}`,
-      query.managed_by && sql`c.managed_by = ${query.managed_by}`,
-      query.updated_since && sql`c.updated_at >= ${query.updated_since}`,
-    ]
     return page<CourseRow, Course>(
       call.database,
-      { columns: courseColumns, from: sql`courses c`, where: conditions },
+      {
+        columns: courseColumns,
+        from: sql`courses c`,
+        narrow: [
+          isStanding(query, isRole(call, 'learner')),
+          query.q && found('courses', sql`c.search_key`, query.q),
+          query.tag && tagged(query.tag),
+          query.external_id && sql`c.external_id = ${query.external_id}`,
+          query.managed_by && sql`c.managed_by = ${query.managed_by}`,
+        ],
+        within: [
+          {
+            field: 'updatedAt',
+            condition: query.updated_since && sql`c.updated_at >= ${query.updated_since}`,
+          },
+        ],
+      },
       { sort: query.sort, expressions: order, id: sql`c.id` },
       query,
       toCourse,
@@ -61,10 +65,12 @@ export const courseRoutes = routesOf(courses, {
     const id = call.newId('crs')
     const attributes = attributesOf(input)
     call.database.run(sql`
-      insert into courses (id, external_id, title, description, difficulty, status, attributes, managed_by, version,
-                           created_at, updated_at, published_at, archived_at)
-      values (${id}, ${input.externalId}, ${input.title}, ${input.description}, ${input.difficulty}, ${input.status},
-              ${attributes}, ${input.managedBy}, 1, ${now}, ${now}, ${input.status === 'published' ? now : null}, null)`)
+      insert into courses (id, external_id, title, title_key, description, search_key, difficulty, level, status,
+                           attributes, managed_by, version, created_at, updated_at, published_at, archived_at)
+      values (${id}, ${input.externalId}, ${input.title}, ${titleKey(input)}, ${input.description},
+              ${courseSearchKey(input)}, ${input.difficulty}, ${levelOf(input)}, ${input.status}, ${attributes},
+              ${input.managedBy}, 1, ${now}, ${now}, ${input.status === 'published' ? now : null}, null)`)
+    addTags(call, id, input.tags)
     const course = toCourse(findCourse(call.database, id))
     recordVersion(call, course, [])
     return course
@@ -110,14 +116,19 @@ function changeCourse(call: Call, current: Course, input: StoredInput): CourseUp
     input.status === status && current.status !== status ? now : before
   database.run(sql`
     update courses set
-      external_id = ${input.externalId}, title = ${input.title}, description = ${input.description},
-      difficulty = ${input.difficulty}, status = ${input.status}, attributes = ${attributesOf(input)},
+      external_id = ${input.externalId}, title = ${input.title}, title_key = ${titleKey(input)},
+      description = ${input.description}, search_key = ${courseSearchKey(input)}, difficulty = ${input.difficulty},
+      level = ${levelOf(input)}, status = ${input.status}, attributes = ${attributesOf(input)},
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${now},
       published_at = ${moved('published', current.publishedAt)},
       archived_at = ${input.status === 'archived' ? moved('archived', current.archivedAt) : null}
     where id = ${current.id} and version = ${current.version}`)
   const { passingScore } = current.assessmentCriteria
   countPassingScore(call, current.id, passingScore, input.assessmentCriteria.passingScore)
+  if (changed.includes('tags')) {
+    database.run(sql`delete from course_tags where course_id = ${current.id}`)
+    addTags(call, current.id, input.tags)
+  }
   if (changed.includes('modules')) releaseLessons(call, current.id, input)
   const course = toCourse(findCourse(database, current.id))
   recordVersion(call, course, changed)
@@ -199,7 +210,30 @@ function releaseLessons({ database, now }: Call, id: string, { modules }: Course
   )
 }
 
-function contains(part: string): Sql {
-  const text = part.toLowerCase()
-  return sql`(instr(lower(c.title), ${text}) > 0 or instr(lower(c.description), ${text}) > 0)`
+/** Courses of these statuses and levels: of both, all that there are where one is not asked for. */
+function isStanding(
+  { status, difficulty }: Call<typeof courses.list>['query'],
+  publishedOnly: boolean,
+): Sql | undefined {
+  const wanted = (status ?? courseStatuses).filter((one) => !publishedOnly || one === 'published')
+  if (difficulty === undefined && wanted.length === courseStatuses.length) return undefined
+  const levels = (difficulty ?? difficulties).map((one) => difficulties.indexOf(one))
+  return sql`c.status in (${join(wanted.length === 0 ? [''] : wanted)}) and c.level in (${join(levels)})`
+}
+
+function levelOf({ difficulty }: Pick<CourseInput, 'difficulty'>): number {
+  return difficulties.indexOf(difficulty)
+}
+
+function addTags({ database }: Call, courseId: string, tags: readonly string[]): void {
+  for (const tag of new Set(tags)) {
+    database.run(sql`insert into course_tags (tag, course_id) values (${tag}, ${courseId})`)
+  }
+}
+
+function tagged(tag: string): Found {
+  return {
+    ids: sql`select t.course_id from course_tags t where t.tag = ${tag}`,
+    test: sql`exists (select 1 from course_tags t where t.tag = ${tag} and t.course_id = c.id)`,
+  }
 }

@@ -1,7 +1,8 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { Lesson, LessonInput, lessons } from '../../contract/lessons.ts'
-import { page } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
+import { titleKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
@@ -14,7 +15,7 @@ const order = {
   order: sql`l.position`,
   createdAt: sql`l.created_at`,
   updatedAt: sql`l.updated_at`,
-  title: sql`lower(l.title)`,
+  title: sql`l.title_key`,
 }
 
 export const lessonRoutes = routesOf(lessons, {
@@ -25,10 +26,17 @@ export const lessonRoutes = routesOf(lessons, {
       {
         columns: lessonColumns,
         from: sql`lessons l join courses c on c.id = l.course_id`,
-        where: [
-          learnerSees(call),
-          query.course_id &&
-            sql`l.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
+        base: sql`lessons l`,
+        where: [learnerSees(call)],
+        within: [
+          {
+            field: 'order',
+            condition:
+              query.course_id &&
+              sql`l.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
+          },
+        ],
+        narrow: [
           query.module_id && sql`l.module_id = ${query.module_id}`,
           query.status && sql`l.status = ${query.status}`,
           query.external_id && sql`l.external_id = ${query.external_id}`,
@@ -50,9 +58,9 @@ export const lessonRoutes = routesOf(lessons, {
     const position = input.order ?? nextPlace(call, courseId)
     makeRoom(call, courseId, position)
     call.database.run(sql`
-      insert into lessons (id, external_id, course_id, module_id, title, description, position, duration_minutes,
+      insert into lessons (id, external_id, course_id, module_id, title, title_key, description, position, duration_minutes,
                            status, content, managed_by, version, created_at, updated_at)
-      values (${id}, ${input.externalId}, ${courseId}, ${input.moduleId}, ${input.title}, ${input.description},
+      values (${id}, ${input.externalId}, ${courseId}, ${input.moduleId}, ${input.title}, ${titleKey(input)}, ${input.description},
               ${position}, ${input.durationMinutes}, ${input.status}, ${contentOf(input)}, ${input.managedBy}, 1,
               ${call.now}, ${call.now})`)
     return show(call, find(call, id))
@@ -72,7 +80,7 @@ export const lessonRoutes = routesOf(lessons, {
     call.database.run(sql`
       update lessons set
         external_id = ${input.externalId}, course_id = ${courseId}, module_id = ${input.moduleId},
-        title = ${input.title}, description = ${input.description}, position = ${order},
+        title = ${input.title}, title_key = ${titleKey(input)}, description = ${input.description}, position = ${order},
         duration_minutes = ${input.durationMinutes}, status = ${input.status}, content = ${contentOf(input)},
         managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
       where id = ${current.id} and version = ${current.version}`)

@@ -3,7 +3,7 @@ import { type App, type AppInput, apps, type NewApp } from '../../contract/apps.
 import { ownClientId } from '../../contract/oauth.ts'
 import { digest, newCredential } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
-import { page } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
 import { bodyOf, type Call, routesOf } from '../http/handler.ts'
 import { notFound, ProblemError } from '../problem/problem-error.ts'
 
@@ -25,7 +25,7 @@ export const appRoutes = routesOf(apps, {
   list: ({ database, query }) =>
     page<AppRow, App>(
       database,
-      { columns, from: sql`oauth_clients c`, where: [] },
+      { columns, from: sql`oauth_clients c` },
       { sort: '-createdAt', expressions: { createdAt: sql`c.created_at` }, id: sql`c.id` },
       query,
       toApp,

@@ -1,7 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { type Grant, grants } from '../../contract/grants.ts'
 import type { Database, Row } from '../database/database.ts'
-import { page } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { type Call, requireAdmin, routesOf } from '../http/handler.ts'
 import { notFound } from '../problem/problem-error.ts'
@@ -24,7 +24,12 @@ export const grantRoutes = routesOf(grants, {
   list: (call) =>
     page<GrantRow, Grant>(
       call.database,
-      { columns, from, where: [sql`g.user_id = ${userOf(call)}`, isLive(call.now)] },
+      {
+        columns,
+        from,
+        within: [{ field: 'createdAt', condition: sql`g.user_id = ${userOf(call)}` }],
+        mostly: [isLive(call.now)],
+      },
       { sort: '-createdAt', expressions: { createdAt: sql`g.created_at` }, id: sql`g.id` },
       call.query,
       toGrant,

@@ -5,7 +5,7 @@ import type { Scope } from '../../contract/operation.ts'
 import { grantable } from '../access/principal.ts'
 import { digest, newCredential } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
-import { page } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { bodyOf, type Call, routesOf } from '../http/handler.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from '../problem/problem-error.ts'
@@ -32,8 +32,12 @@ export const keyRoutes = routesOf(keys, {
       {
         columns,
         from: sql`api_keys k`,
-        where: [
-          query.user_id && sql`k.user_id = ${resolveFilter(database, 'users', query.user_id, 'user_id')}`,
+        within: [
+          {
+            field: 'createdAt',
+            condition:
+              query.user_id && sql`k.user_id = ${resolveFilter(database, 'users', query.user_id, 'user_id')}`,
+          },
         ],
       },
       { sort: '-createdAt', expressions: { createdAt: sql`k.created_at` }, id: sql`k.id` },

@@ -1,6 +1,6 @@
-import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
+import sql, { empty, join, type Sql } from 'sql-template-tag'
 import { ProblemError } from '../problem/problem-error.ts'
-import type { Cell, Database, Row } from './database.ts'
+import type { Cell } from './database.ts'
 
 /** A list's order: what `sort` names, and the SQL expression behind each name. */
 export interface Order {
@@ -10,54 +10,13 @@ export interface Order {
   readonly id: Sql
 }
 
-interface PageQuery {
-  readonly limit: number
-  readonly cursor?: string | undefined
-  readonly include_total: boolean
-}
-
 /** A page of a list: `nextCursor` is null on the last one. */
 export interface Page<Item> {
   data: Item[]
   nextCursor: string | null
   total?: number
-}
-
-/**
- * One page by keyset: the rows after the cursor in this order, so that rows that come or go meanwhile shift
- * nothing. Counts only when asked to. Throws 400 `invalid_cursor` for a cursor that no such list gave out.
- */
-export function page<Shape extends Row, Item>(
-  database: Database,
-  select: { columns: Sql; from: Sql; where: readonly Condition[] },
-  order: Order,
-  { limit, cursor, include_total }: PageQuery,
-  show: (row: Shape) => Item,
-): Page<Item> {
-  const descending = order.sort.startsWith('-')
-  const field = descending ? order.sort.slice(1) : order.sort
-  const expression = order.expressions[field] ?? order.id
-  const direction = raw(descending ? 'desc' : 'asc')
-  const after =
-    cursor === undefined
-      ? []
-      : [afterCursor(readCursor(cursor, order.sort), expression, order.id, descending)]
-  const rows = database.all<Shape & { cursor_value: Cell; cursor_id: string }>(sql`
-    select ${select.columns}, ${expression} as cursor_value, ${order.id} as cursor_id
-    from ${select.from}
-    ${where([...select.where, ...after])}
-    order by ${expression} ${direction}, ${order.id} ${direction}
-    limit ${limit + 1}`)
-  const last = rows.length > limit ? rows[limit - 1] : undefined
-  const answer: Page<Item> = {
-    data: rows.slice(0, limit).map(show),
-    nextCursor: last ? writeCursor(order.sort, last.cursor_value, last.cursor_id) : null,
-  }
-  if (!include_total) return answer
-  const count = database.one<{ total: number }>(
-    sql`select count(*) as total from ${select.from} ${where(select.where)}`,
-  )
-  return { ...answer, total: count?.total ?? 0 }
+  /** False where there are at least `total`, and maybe more. */
+  totalIsExact?: boolean
 }
 
 /** A condition, or what an absent filter leaves behind. */
@@ -69,14 +28,13 @@ export function where(conditions: readonly Condition[]): Sql {
   return present.length === 0 ? empty : sql`where ${join(present, ' and ')}`
 }
 
-function afterCursor(
-  [value, id]: readonly [Cell, string],
-  expression: Sql,
-  key: Sql,
-  descending: boolean,
-): Sql {
-  const beyond = raw(descending ? '<' : '>')
-  return sql`(${expression}, ${key}) ${beyond} (${value}, ${id})`
+/**
+ * All of these as one condition that no index is chosen for: each row that is looked at is judged by it, and what decides
+ * which rows are looked at stands beside it.
+ */
+export function fenced(conditions: readonly Condition[]): Sql | undefined {
+  const present = conditions.filter((condition): condition is Sql => Boolean(condition))
+  return present.length === 0 ? undefined : sql`case when ${join(present, ' and ')} then 1 else 0 end = 1`
 }
 
 /** A cursor: opaque to callers, bound to the order it was made for. */
@@ -84,8 +42,8 @@ export function writeCursor(sort: string, ...values: readonly Cell[]): string {
   return Buffer.from(JSON.stringify([sort, ...values])).toString('base64url')
 }
 
-/** The value and id in a cursor of this order. */
-function readCursor(cursor: string, sort: string): [Cell, string] {
+/** The value and id in a cursor of this order. Throws 400 `invalid_cursor`. */
+export function readCursor(cursor: string, sort: string): [Cell, string] {
   const parts = readCursorParts(cursor, sort, 2)
   if (typeof parts[1] !== 'string') throw invalidCursor()
   return [parts[0] ?? null, parts[1]]

@@ -3,6 +3,7 @@ import { ownClientId } from '../../contract/oauth.ts'
 import { counterSchema } from './counter-schema.ts'
 import { type Database, DatabaseError } from './database.ts'
 import type { IdPrefix } from './id.ts'
+import { addListIndexes, addListKeys, addSearch } from './list-migration.ts'
 import { schema } from './schema.ts'
 import { signInSchema } from './sign-in-schema.ts'
 import { takeIntoUse } from './sqlite.ts'
@@ -26,6 +27,9 @@ const migrations: readonly Migration[] = [
   addKeysByUser,
   addSessionPlaces,
   addCounters,
+  addListKeys,
+  addListIndexes,
+  addSearch,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
@@ -39,11 +43,18 @@ const applicationId = 0x6c726e63
 /**
  * Brings the database to the newest version, each migration in one transaction of its own; an empty one becomes an
  * academy. Throws DatabaseError for a database from a newer version and for one that is not ours.
+ *
+ * @param newest the version to stop at: that of an earlier version of this program
  */
-export function migrate(database: Database, path: string, context: MigrationContext): void {
+export function migrate(
+  database: Database,
+  path: string,
+  context: MigrationContext,
+  newest = migrations.length,
+): void {
   const version = versionOf(database, path)
   takeIntoUse(database, path)
-  for (let next = version; next < migrations.length; next += 1) {
+  for (let next = version; next < newest; next += 1) {
     database.transaction(() => {
       // Another process may have been first while this one waited for the write lock.
       if (versionOf(database, path) !== next) return

@@ -1,12 +1,18 @@
 import { isDeepStrictEqual } from 'node:util'
-import sql, { join } from 'sql-template-tag'
+import sql, { join, type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
-import { Enrollment, EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
+import {
+  Enrollment,
+  EnrollmentInput,
+  EnrollmentRole,
+  EnrollmentStatus,
+  enrollments,
+} from '../../contract/enrollments.ts'
 import { count, counting, newLearner } from '../counters/count.ts'
 import { countedOf } from '../counters/counted-enrollment.ts'
 import { findCourse, knownCourses, requireNotArchived } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
-import { page } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
@@ -45,15 +51,20 @@ export const enrollmentRoutes = routesOf(enrollments, {
       {
         columns,
         from: sql`enrollments e`,
-        where: [
+        mostly: [!query.status && sql`e.status <> 'deleted'`],
+        narrow: [
           only && sql`e.user_id = ${only}`,
-          !query.status && sql`e.status <> 'deleted'`,
-          query.course_id &&
-            sql`e.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
           query.user_id &&
             sql`e.user_id = ${resolveFilter(database, 'users', query.user_id, 'user_id', own)}`,
-          query.role && sql`e.role = ${query.role}`,
-          query.status && sql`e.status in (${join(query.status)})`,
+          isStanding(query),
+        ],
+        within: [
+          {
+            field: 'createdAt',
+            condition:
+              query.course_id &&
+              sql`e.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
+          },
         ],
       },
       { sort: query.sort, expressions: order, id: sql`e.id` },
@@ -88,6 +99,13 @@ export const enrollmentRoutes = routesOf(enrollments, {
     return undefined
   },
 })
+
+/** Enrolments in this role and this status: of both, all that there are where one is not asked for. */
+function isStanding({ role, status }: Call<typeof enrollments.list>['query']): Sql | undefined {
+  if (role === undefined && status === undefined) return undefined
+  return sql`e.role in (${join(role ? [role] : EnrollmentRole.options)})
+    and e.status in (${join(status ?? EnrollmentStatus.options)})`
+}
 
 function createEnrollment(call: Call): Enrollment {
   const { database, now } = call

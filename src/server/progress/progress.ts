@@ -9,7 +9,7 @@ import {
 } from '../../contract/progress.ts'
 import { knownCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
-import { page } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
@@ -38,10 +38,14 @@ export const progressRoutes = routesOf(progress, {
       {
         columns: progressColumns,
         from: sql`progress p`,
-        where: [
-          sql`p.user_id = ${id}`,
-          query.course_id &&
-            sql`p.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
+        within: [
+          { field: 'lastAccessed', condition: sql`p.user_id = ${id}` },
+          {
+            field: 'lastAccessed',
+            condition:
+              query.course_id &&
+              sql`p.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
+          },
         ],
       },
       { sort: '-lastAccessed', expressions: { lastAccessed: sql`p.last_accessed` }, id: sql`p.course_id` },
@@ -65,7 +69,7 @@ export const progressRoutes = routesOf(progress, {
       {
         columns: sql`s.user_id, s.course_id, s.version, s.percentage, s.status, s.last_accessed, s.recorded_at`,
         from: sql`progress_steps s`,
-        where: [sql`s.user_id = ${id}`, sql`s.course_id = ${courseId}`],
+        within: [{ field: 'version', condition: sql`s.user_id = ${id} and s.course_id = ${courseId}` }],
       },
       { sort: '-version', expressions: { version: sql`s.version` }, id: sql`s.course_id` },
       query,

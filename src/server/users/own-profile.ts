@@ -3,6 +3,7 @@ import sql from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { CurrentPassword, CurrentUser, OwnInput, Password, type users } from '../../contract/users.ts'
 import { callerOf } from '../access/passwords.ts'
+import { userSearchKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion, resourceOf } from '../http/handler.ts'
 import { invalid, tooMany } from '../problem/problem-error.ts'
@@ -64,6 +65,7 @@ export function updateOwn(call: Call<typeof users.updateProfile>): CurrentUser {
   database.run(sql`
     update users set
       username = ${input.username}, profile = ${JSON.stringify(input.profile)},
+      search_key = ${userSearchKey({ ...current, ...input })},
       password_hash = coalesce(${hash}, password_hash),
       version = version + 1, updated_at = ${now}
     where id = ${current.id} and version = ${current.version}`)

@@ -1,5 +1,6 @@
 import sql, { join } from 'sql-template-tag'
 import type { User } from '../../contract/users.ts'
+import { userSearchKey } from '../database/stored-keys.ts'
 import type { Call } from '../http/handler.ts'
 
 /**
@@ -13,6 +14,7 @@ export function eraseUser(call: Call, user: User): void {
   database.run(sql`
     update users set
       external_id = null, email = ${address}, email_key = ${address}, username = null, status = 'deleted', profile = '{}',
+      search_key = ${userSearchKey({ email: address, username: null, profile: {} })},
       password_hash = null, managed_by = null, version = version + 1, updated_at = ${now}
     where id = ${id}`)
   database.run(sql`update api_keys set name = '' where user_id = ${id}`)

@@ -1,8 +1,10 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
-import { User, UserInput, users } from '../../contract/users.ts'
+import { roles, User, UserInput, UserStatus, users } from '../../contract/users.ts'
 import { counting } from '../counters/count.ts'
-import { page } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
+import { found } from '../database/search.ts'
+import { userSearchKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
@@ -27,16 +29,20 @@ export const userRoutes = routesOf(users, {
       {
         columns: userColumns,
         from: sql`users u`,
-        where: [
+        mostly: [!deleted && sql`u.status <> 'deleted'`],
+        narrow: [
           only && sql`u.id = ${only}`,
-          !deleted && sql`u.status <> 'deleted'`,
-          query.role && sql`u.role in (${join(query.role)})`,
-          query.status && sql`u.status in (${join(query.status)})`,
-          query.q && contains(query.q),
           query.email && sql`u.email_key = ${query.email.toLowerCase()}`,
           query.external_id && sql`u.external_id = ${query.external_id}`,
           query.managed_by && sql`u.managed_by = ${query.managed_by}`,
-          query.updated_since && sql`u.updated_at >= ${query.updated_since}`,
+          isStanding(query),
+          query.q && found('users', sql`u.search_key`, query.q),
+        ],
+        within: [
+          {
+            field: 'updatedAt',
+            condition: query.updated_since && sql`u.updated_at >= ${query.updated_since}`,
+          },
         ],
       },
       { sort: query.sort, expressions: order, id: sql`u.id` },
@@ -102,10 +108,11 @@ function createUser(call: Call): User {
   requireUnique(call.database, 'users', input, undefined)
   const id = call.newId('usr')
   call.database.run(sql`
-    insert into users (id, external_id, email, email_key, username, role, status, profile, password_hash, managed_by,
-                       version, created_at, updated_at)
+    insert into users (id, external_id, email, email_key, username, role, status, profile, search_key, password_hash,
+                       managed_by, version, created_at, updated_at)
     values (${id}, ${input.externalId}, ${input.email}, ${input.email.toLowerCase()}, ${input.username}, ${input.role},
-            ${input.status}, ${JSON.stringify(input.profile)}, ${preparedHash(call) ?? null}, ${input.managedBy}, 1,
+            ${input.status}, ${JSON.stringify(input.profile)}, ${userSearchKey(input)}, ${preparedHash(call) ?? null},
+            ${input.managedBy}, 1,
             ${call.now}, ${call.now})`)
   return toUser(findUser(call.database, id))
 }
@@ -123,7 +130,8 @@ function updateUser(call: Call, reference: string): User {
     update users set
       external_id = ${input.externalId}, email = ${input.email}, email_key = ${input.email.toLowerCase()},
       username = ${input.username}, role = ${input.role}, status = ${input.status},
-      profile = ${JSON.stringify(input.profile)}, password_hash = coalesce(${preparedHash(call) ?? null}, password_hash),
+      profile = ${JSON.stringify(input.profile)}, search_key = ${userSearchKey(input)},
+      password_hash = coalesce(${preparedHash(call) ?? null}, password_hash),
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
     where id = ${current.id} and version = ${current.version}`),
   )
@@ -161,10 +169,8 @@ function preparedHash({ prepared }: Call): NewPasswordHash {
   return prepared as NewPasswordHash
 }
 
-function contains(part: string): Sql {
-  const text = part.toLowerCase()
-  const name = sql`lower(coalesce(u.profile ->> 'firstName', '') || ' ' || coalesce(u.profile ->> 'lastName', '') || ' '
-    || coalesce(u.profile ->> 'displayName', ''))`
-  return sql`(instr(u.email_key, ${text}) > 0 or instr(lower(coalesce(u.username, '')), ${text}) > 0
-    or instr(${name}, ${text}) > 0)`
+/** Users in these roles and of these statuses: of both, all that there are where one is not asked for. */
+function isStanding({ role, status }: Call<typeof users.list>['query']): Sql | undefined {
+  if (role === undefined && status === undefined) return undefined
+  return sql`u.role in (${join(role ?? roles)}) and u.status in (${join(status ?? UserStatus.options)})`
 }

@@ -91,11 +91,19 @@ test('an academy of the first version is brought up to date, with what is in it'
   older.exec(`
     insert into users (id, email, email_key, username, role, status, profile, version, created_at, updated_at)
     values ('usr_1', 'a@b.example', 'a@b.example', 'first', 'admin', 'active', '{}', 1, '2026-01-01', '2026-01-01');
+    insert into courses (id, title, description, difficulty, status, attributes, version, created_at, updated_at)
+    values ('crs_1', 'Éclair', 'Pastry', 'expert', 'draft', '{"tags":["sweet"]}', 1, '2026-01-01', '2026-01-01');
     pragma application_id = ${0x6c726e63}; pragma user_version = 1`)
   older.close()
   const { database, created } = openAcademyFile(path, now)
   expect(created).toBe(false)
   expect(database.all(sql`select username from users`)).toEqual([{ username: 'first' }])
+  expect(database.all(sql`select title_key, level, search_key from courses`)).toEqual([
+    { title_key: 'eclair', level: 3, search_key: '\u0002\u0002éclair\u0001\u0002\u0002pastry' },
+  ])
+  expect(database.all(sql`select tag, course_id from course_tags`)).toEqual([
+    { tag: 'sweet', course_id: 'crs_1' },
+  ])
   expect(database.all(sql`select id, is_public from oauth_clients`)).toEqual([
     { id: 'learnctl', is_public: 1 },
   ])

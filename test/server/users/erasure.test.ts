@@ -4,6 +4,11 @@ import { DatabaseSync } from 'node:sqlite'
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy.ts'
+import { newHmacKey } from '../../../src/server/access/secret.ts'
+import { rebuildCounters } from '../../../src/server/counters/recount.ts'
+import { idMaker } from '../../../src/server/database/id.ts'
+import { migrate } from '../../../src/server/database/migrations.ts'
+import { makeFile } from '../../../src/server/database/new-file.ts'
 import { removeTraces } from '../../../src/server/database/traces.ts'
 import { freshDirectory, stoppedClock, test } from '../../helpers/academy.ts'
 import { startServer } from '../socket/served.ts'
@@ -106,29 +111,17 @@ test('traces that an earlier version left are gone once the academy was opened',
   onTestFinished(directory.remove)
   const path = join(directory.path, 'academy.db')
   const { now } = stoppedClock()
-  openAcademyFile(path, now).database.close()
+  makeFile(path, (database, draft) => {
+    const made = { now: now().toISOString(), newId: idMaker(now), newSecret: newHmacKey, rebuildCounters }
+    migrate(database, draft, made, 2)
+  })
   const old = new DatabaseSync(path)
   old.exec(`
     pragma secure_delete = off;
     create table before (text text);
     insert into before values ('${person.email}');
     delete from before;
-    drop table before;
-    drop table counters;
-    drop table counter_changes;
-    drop index progress_by_last_accessed;
-    drop index progress_by_course_and_time;
-    drop index course_grades_by_course;
-    create index progress_by_course on progress (course_id);
-    alter table progress drop column risen_at;
-    alter table refresh_tokens drop column successor;
-    drop index api_keys_by_user;
-    drop index browser_sessions_by_user;
-    create index browser_sessions_by_user on browser_sessions (user_id);
-    alter table browser_sessions drop column id;
-    alter table browser_sessions drop column browser;
-    alter table browser_sessions drop column place;
-    pragma user_version = 2`)
+    drop table before`)
   old.close()
   expect(traces(directory.path)).toEqual(['augusta.byron'])
   openAcademyFile(path, now).database.close()

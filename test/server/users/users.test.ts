@@ -131,7 +131,8 @@ test('erasing takes away for good what tells who it was; the id stays', async ({
   expect(body.email).toMatch(/@erased\.invalid$/)
   expect((await academy.bearer(`Bearer ${key}`).get('/v1/courses')).status).toBe(401)
   const tables = academy.database.all<{ name: string }>(
-    sql`select name from sqlite_schema where type = 'table'`,
+    // An index of full text cannot be read, but the tables behind it.
+    sql`select name from sqlite_schema where type = 'table' and sql not like 'create virtual %'`,
   )
   for (const { name } of tables) {
     const rows = JSON.stringify(academy.database.all(sql`select * from ${raw(name)}`))

@@ -1,0 +1,160 @@
+import sql, { type Sql } from 'sql-template-tag'
+import type { Database, Row } from './database.ts'
+import { type Condition, fenced, type Order, type Page, where, writeCursor } from './keyset.ts'
+import { type Found, isThere, type Least, leastOf, many, most } from './narrow.ts'
+import { type Place, placeAfter, type Walk, type Within, walkOf } from './walk.ts'
+
+/** What a list selects. `from` may join further tables to `base`, the one whose rows are listed and sorted. */
+export interface Select {
+  readonly columns: Sql
+  readonly from: Sql
+  /** `from` unless told otherwise. */
+  readonly base?: Sql
+  /** Conditions that nearly all rows meet: the index of the sort is walked whatever they leave out. */
+  readonly mostly?: readonly Condition[]
+  /** Conditions that have an index of their own, and may leave few rows. */
+  readonly narrow?: readonly (Condition | Found)[]
+  /** Conditions that an index of this sort begins with, or that are about what it sorts by; else they are narrow. */
+  readonly within?: readonly Within[]
+  readonly where?: readonly Condition[]
+}
+
+interface PageQuery {
+  readonly limit: number
+  readonly cursor?: string | undefined
+  readonly include_total: boolean
+}
+
+/** A list in one order, from one place on. */
+interface List {
+  readonly database: Database
+  readonly select: Select
+  readonly walk: Walk
+  readonly limit: number
+  readonly narrow: readonly (Sql | Found)[]
+  readonly others: readonly Condition[]
+}
+
+/** Rows in their order, and where the next page begins; undefined at the end. */
+interface Rows<Shape> {
+  readonly rows: readonly (Shape & Place)[]
+  readonly last: Place | undefined
+}
+
+/** How many rows a page looks at in the index of its sort, and a total in that of the list. */
+const examined = 10_000
+const examinedForTotal = 20_000
+
+/**
+ * One page by keyset: the rows after the cursor in this order, so that rows that come or go meanwhile shift nothing.
+ *
+ * What it costs is bounded, whatever the table holds. Where the narrowest filter leaves few rows, these are sorted; else
+ * the index of the sort is walked. Where that shows many rows and less than a page of what is asked for, the page ends
+ * there, and the next one goes on. Throws 400 `invalid_cursor` for a cursor that no such list gave out.
+ */
+export function page<Shape extends Row, Item>(
+  database: Database,
+  select: Select,
+  order: Order,
+  query: PageQuery,
+  show: (row: Shape) => Item,
+): Page<Item> {
+  const list = listOf(database, select, order, query)
+  const isPlain = list.narrow.length === 0 && list.others.every((one) => !isThere(one))
+  const least = leastOf(database, select.base ?? select.from, list.narrow)
+  const { rows, last } = isPlain ? plain<Shape>(list) : filtered<Shape>(list, least)
+  const answer: Page<Item> = {
+    data: rows.map(show),
+    nextCursor: last ? writeCursor(order.sort, last.cursor_value, last.cursor_id) : null,
+  }
+  return query.include_total ? { ...answer, ...totalOf(list, least) } : answer
+}
+
+function listOf(database: Database, select: Select, order: Order, { limit, cursor }: PageQuery): List {
+  const { within = [] } = select
+  const walk = walkOf(order, cursor, within)
+  const outOfOrder = within.filter(({ field }) => field !== walk.field).map(({ condition }) => condition)
+  const narrow = [...(select.narrow ?? []), ...outOfOrder].filter(isThere)
+  return { database, select, walk, limit, narrow, others: select.where ?? [] }
+}
+
+/** By the index of the sort, all of whose rows belong to the list, or nearly all. */
+function plain<Shape extends Row>({ database, select, walk, limit }: List): Rows<Shape> {
+  const rows = database.all<Shape & Place>(sql`
+    select ${select.columns}, ${walk.place} from ${select.from}
+    ${where([...(select.mostly ?? []), ...walk.within, walk.after])} ${walk.ordered} limit ${limit + 1}`)
+  return cut(rows, limit)
+}
+
+function filtered<Shape extends Row>(list: List, least: Least | undefined): Rows<Shape> {
+  if (least) return sorted(list, least)
+  const page = walked<Shape>(list)
+  if (!page.last || page.rows.length >= list.limit) return page
+  // What is looked for may stand together far on: names that begin alike, in the order of names.
+  const { database, select, narrow } = list
+  const found = leastOf(database, select.base ?? select.from, narrow, most)
+  return found ? sorted(list, found) : page
+}
+
+/** By the index of the sort, as far as a page looks. */
+function walked<Shape extends Row>({ database, select, walk, limit, narrow, others }: List): Rows<Shape> {
+  const end = placeAfter(database, select.base ?? select.from, walk, examined)
+  const conditions = fenced([...others, ...(select.mostly ?? []), ...narrow.map(testOf)])
+  const rows = database.all<Shape & Place>(sql`
+    select ${select.columns}, ${walk.place} from ${select.from}
+    ${where([...walk.within, walk.after, end && walk.upTo(end), conditions])} ${walk.ordered} limit ${limit + 1}`)
+  const page = cut(rows, limit)
+  return page.last ? page : { rows: page.rows, last: end }
+}
+
+/** The rows of the narrowest filter, sorted. */
+function sorted<Shape extends Row>(
+  { database, select, walk, limit, narrow, others }: List,
+  { by }: Least,
+): Rows<Shape> {
+  const conditions = [
+    ...others,
+    ...(select.mostly ?? []),
+    ...narrow.filter((one) => one !== by || 'ids' in by).map(testOf),
+  ]
+  const all = fenced([...conditions, ...walk.within, walk.after])
+  const found = onlyThose(walk, by)
+  const rows = database.all<Shape & Place>(sql`
+    select ${select.columns}, ${walk.place} from ${select.from}
+    where ${walk.id} in (
+      select cursor_id
+      from (select ${walk.place} from ${select.from} ${where([found, all])} limit ${most}) found
+      ${walk.orderedPlaces} limit ${limit + 1})
+    ${walk.ordered}`)
+  return cut(rows, limit)
+}
+
+function cut<Shape>(rows: readonly (Shape & Place)[], limit: number): Rows<Shape> {
+  return { rows: rows.slice(0, limit), last: rows.length > limit ? rows[limit - 1] : undefined }
+}
+
+/** The condition that picks the rows of the narrowest filter. */
+function onlyThose({ id }: Walk, by: Least['by']): Sql {
+  return 'ids' in by ? sql`${id} in (${by.ids} limit ${most})` : by
+}
+
+function testOf(narrow: Sql | Found): Sql {
+  return 'ids' in narrow ? narrow.test : narrow
+}
+
+/** How many items the list has; where that cannot be told by looking at a bounded number of rows, how many at least. */
+function totalOf(
+  { database, select, walk, narrow, others }: List,
+  least: Least | undefined,
+): { total: number; totalIsExact: boolean } {
+  const conditions = fenced([...others, ...(select.mostly ?? []), ...narrow.map(testOf)])
+  const whole = { ...walk, after: undefined }
+  const end = least ? undefined : placeAfter(database, select.base ?? select.from, whole, examinedForTotal)
+  const found = least && onlyThose(walk, least.by)
+  const counted = database.one<Row & { total: number }>(sql`
+    select count(*) as total from (
+      select 1 from ${select.from}
+      ${where([found, ...walk.within, end && walk.upTo(end), conditions])} limit ${many + 1}) found`)
+  const total = counted?.total ?? 0
+  return { total: Math.min(total, many), totalIsExact: end === undefined && total <= many }
+}
