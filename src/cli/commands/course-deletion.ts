@@ -1,7 +1,7 @@
 import { shellWord } from '../../codec/shell-word.ts'
 import type { Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
-import type { Lookup } from '../operation/lookup.ts'
+import type { Count, Lookup } from '../operation/lookup.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { counted } from '../terminal/counted.ts'
@@ -17,13 +17,15 @@ export async function courseDeletion(look: Lookup, { arguments: names, flags }: 
     [await look.count(enrollments.list, { course_id: reference }), 'enrolment'],
   ] as const
   const [[lessonCount]] = counts
-  const content = counts.flatMap(([count, noun]) => (count ? [counted(count, noun)] : []))
+  const content = counts.flatMap(([some, noun]) =>
+    some && isAny(some) ? [counted(some.count, noun, some.isExact)] : [],
+  )
   const name = thingName(found, reference)
   const forced = flags['force'] === true
   // A report with a start has only those who were in the course at some time.
   const started = { course_id: reference, start_date: '1970-01-01', summary: false }
-  const hasProgress = !forced && Boolean(await look.count(analytics.learners, started))
-  if (!forced && (lessonCount || hasProgress)) {
+  const hasProgress = !forced && isAny(await look.count(analytics.learners, started))
+  if (!forced && (isAny(lessonCount) || hasProgress)) {
     const code = hasProgress ? 'has_progress' : 'has_lessons'
     const what = [...content, ...(hasProgress ? ['learner progress'] : [])].join(' and ')
     throw new CommandError(code, 'conflict', `Course ${name} has ${what}`, {
@@ -35,4 +37,9 @@ export async function courseDeletion(look: Lookup, { arguments: names, flags }: 
     consequence: 'This cannot be undone.',
     typed: String(valueAt(found, 'title') ?? reference),
   }
+}
+
+/** Whether there is anything, as far as is known. */
+function isAny(some: Count | undefined): boolean {
+  return some !== undefined && (some.count > 0 || !some.isExact)
 }

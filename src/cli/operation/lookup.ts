@@ -7,6 +7,12 @@ import type { Operation } from '../../contract/operation.ts'
 import { maximumPageSize } from '../../contract/page-size.ts'
 import { valueAt } from '../output/columns.ts'
 
+/** A number of items; at least so many where it is not exact. */
+export interface Count {
+  readonly count: number
+  readonly isExact: boolean
+}
+
 /**
  * Reads what a question names. What may not be read, or is not offered, is undefined: the question does without it.
  * A thing that is not there is thrown as the ApiError that it is.
@@ -15,7 +21,7 @@ export interface Lookup {
   /** The answer of an operation that shows one thing. */
   one(operation: Operation, params: Readonly<Record<string, string>>): Promise<unknown>
   /** How many items a list has. */
-  count(operation: Operation, query: Readonly<Record<string, unknown>>): Promise<number | undefined>
+  count(operation: Operation, query: Readonly<Record<string, unknown>>): Promise<Count | undefined>
   /** The item of a list with this id, among its first thousand. */
   find(operation: Operation, id: string): Promise<unknown>
 }
@@ -34,7 +40,8 @@ export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
       const items = valueAt(page, 'data')
       // Who ignores the limit may ignore the filter, too, and count something else.
       const obeyed = Array.isArray(items) && items.length <= 1
-      return obeyed && typeof total === 'number' ? total : undefined
+      if (!obeyed || typeof total !== 'number') return undefined
+      return { count: total, isExact: valueAt(page, 'totalIsExact') !== false }
     },
     find: (operation, id) =>
       readable(async () => {

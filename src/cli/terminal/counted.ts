@@ -1,4 +1,5 @@
-/** `1 lesson`, `12 lessons`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+/** `1 lesson`, `12 lessons`; where there may be more, `10,000+ lessons`. */
+export function counted(count: number, noun: string, isExact = true): string {
+  const shown = isExact ? count : `${count.toLocaleString('en')}+`
+  return `${shown} ${noun}${count === 1 && isExact ? '' : 's'}`
 }

@@ -54,7 +54,7 @@ function wholeAcademy(signedIn: SignedInRequest): Reply {
       {all.enrollments > 0 ? <AcademyAttention standing={all} courses={concerned} placeOf={placeOf} /> : null}
       <Figures
         figures={[
-          ['Courses', counted(listed.total ?? 0)],
+          ['Courses', counted(listed.total ?? 0) + (listed.totalIsExact === false ? '+' : '')],
           ['Learners enrolled', counted(learners)],
           ['Enrolments', counted(all.enrollments)],
           ['Completed', counted(all.completed)],

@@ -14,26 +14,42 @@ export interface Least {
   readonly count: number
 }
 
-/** So many rows are sorted whose index holds what they are sorted by. A total is exact up to here. */
-export const many = 10_000
-/** So many rows are sorted that have to be looked up one by one, where the index of the sort leads to no page. */
-export const most = 20_000
-/** So many of these are sorted without a look at that index. */
-const few = 2_000
+/** How many rows a list looks at, whatever the table holds. */
+export interface Bounds {
+  /** So many rows are sorted whose index holds what they are sorted by. A total is exact up to here. */
+  readonly sorted: number
+  /** So many are sorted that have to be looked up one by one, without a look at the index of the sort. */
+  readonly foundFirst: number
+  /** So many of these where that index leads to no full page. */
+  readonly foundLast: number
+  /** How many rows a page looks at in the index of its sort. */
+  readonly walked: number
+  /** How many rows a total looks at. */
+  readonly counted: number
+}
+
+/** Some milliseconds of work each. */
+export const usualBounds: Bounds = {
+  sorted: 10_000,
+  foundFirst: 2_000,
+  foundLast: 20_000,
+  walked: 10_000,
+  counted: 20_000,
+}
 
 /** The narrowest of some filters of a table; undefined where each of them leaves too many rows to sort. */
 export function leastOf(
   database: Database,
   base: Sql,
   narrow: readonly (Sql | Found)[],
-  foundRows = few,
+  rows: { readonly sorted: number; readonly found: number },
 ): Least | undefined {
   let least: Least | undefined
   for (const by of narrow) {
-    const rows = 'ids' in by ? by.ids : sql`select 1 from ${base} where ${by}`
-    const bound = Math.min('ids' in by ? foundRows : many, least?.count ?? most)
+    const ids = 'ids' in by ? by.ids : sql`select 1 from ${base} where ${by}`
+    const bound = Math.min('ids' in by ? rows.found : rows.sorted, least?.count ?? Number.POSITIVE_INFINITY)
     const { count } = database.one<Row & { count: number }>(
-      sql`select count(*) as count from (${rows} limit ${bound + 1}) found`,
+      sql`select count(*) as count from (${ids} limit ${bound + 1}) found`,
     ) ?? { count: 0 }
     if (count <= bound) least = { by, count }
   }

@@ -1,7 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Database, Row } from './database.ts'
 import { type Condition, fenced, type Order, type Page, where, writeCursor } from './keyset.ts'
-import { type Found, isThere, type Least, leastOf, many, most } from './narrow.ts'
+import { type Bounds, type Found, isThere, type Least, leastOf, usualBounds } from './narrow.ts'
 import { type Place, placeAfter, type Walk, type Within, walkOf } from './walk.ts'
 
 /** What a list selects. `from` may join further tables to `base`, the one whose rows are listed and sorted. */
@@ -33,6 +33,7 @@ interface List {
   readonly limit: number
   readonly narrow: readonly (Sql | Found)[]
   readonly others: readonly Condition[]
+  readonly bounds: Bounds
 }
 
 /** Rows in their order, and where the next page begins; undefined at the end. */
@@ -40,10 +41,6 @@ interface Rows<Shape> {
   readonly rows: readonly (Shape & Place)[]
   readonly last: Place | undefined
 }
-
-/** How many rows a page looks at in the index of its sort, and a total in that of the list. */
-const examined = 10_000
-const examinedForTotal = 20_000
 
 /**
  * One page by keyset: the rows after the cursor in this order, so that rows that come or go meanwhile shift nothing.
@@ -58,10 +55,11 @@ export function page<Shape extends Row, Item>(
   order: Order,
   query: PageQuery,
   show: (row: Shape) => Item,
+  bounds = usualBounds,
 ): Page<Item> {
-  const list = listOf(database, select, order, query)
+  const list = listOf(database, select, order, query, bounds)
   const isPlain = list.narrow.length === 0 && list.others.every((one) => !isThere(one))
-  const least = leastOf(database, select.base ?? select.from, list.narrow)
+  const least = narrowestOf(list, bounds.foundFirst)
   const { rows, last } = isPlain ? plain<Shape>(list) : filtered<Shape>(list, least)
   const answer: Page<Item> = {
     data: rows.map(show),
@@ -70,12 +68,22 @@ export function page<Shape extends Row, Item>(
   return query.include_total ? { ...answer, ...totalOf(list, least) } : answer
 }
 
-function listOf(database: Database, select: Select, order: Order, { limit, cursor }: PageQuery): List {
+function listOf(
+  database: Database,
+  select: Select,
+  order: Order,
+  { limit, cursor }: PageQuery,
+  bounds: Bounds,
+): List {
   const { within = [] } = select
   const walk = walkOf(order, cursor, within)
   const outOfOrder = within.filter(({ field }) => field !== walk.field).map(({ condition }) => condition)
   const narrow = [...(select.narrow ?? []), ...outOfOrder].filter(isThere)
-  return { database, select, walk, limit, narrow, others: select.where ?? [] }
+  return { database, select, walk, limit, narrow, others: select.where ?? [], bounds }
+}
+
+function narrowestOf({ database, select, narrow, bounds }: List, found: number): Least | undefined {
+  return leastOf(database, select.base ?? select.from, narrow, { sorted: bounds.sorted, found })
 }
 
 /** By the index of the sort, all of whose rows belong to the list, or nearly all. */
@@ -91,14 +99,21 @@ function filtered<Shape extends Row>(list: List, least: Least | undefined): Rows
   const page = walked<Shape>(list)
   if (!page.last || page.rows.length >= list.limit) return page
   // What is looked for may stand together far on: names that begin alike, in the order of names.
-  const { database, select, narrow } = list
-  const found = leastOf(database, select.base ?? select.from, narrow, most)
+  const found = narrowestOf(list, list.bounds.foundLast)
   return found ? sorted(list, found) : page
 }
 
 /** By the index of the sort, as far as a page looks. */
-function walked<Shape extends Row>({ database, select, walk, limit, narrow, others }: List): Rows<Shape> {
-  const end = placeAfter(database, select.base ?? select.from, walk, examined)
+function walked<Shape extends Row>({
+  database,
+  select,
+  walk,
+  limit,
+  narrow,
+  others,
+  bounds,
+}: List): Rows<Shape> {
+  const end = placeAfter(database, select.base ?? select.from, walk, bounds.walked)
   const conditions = fenced([...others, ...(select.mostly ?? []), ...narrow.map(testOf)])
   const rows = database.all<Shape & Place>(sql`
     select ${select.columns}, ${walk.place} from ${select.from}
@@ -109,7 +124,7 @@ function walked<Shape extends Row>({ database, select, walk, limit, narrow, othe
 
 /** The rows of the narrowest filter, sorted. */
 function sorted<Shape extends Row>(
-  { database, select, walk, limit, narrow, others }: List,
+  { database, select, walk, limit, narrow, others, bounds }: List,
   { by }: Least,
 ): Rows<Shape> {
   const conditions = [
@@ -118,12 +133,12 @@ function sorted<Shape extends Row>(
     ...narrow.filter((one) => one !== by || 'ids' in by).map(testOf),
   ]
   const all = fenced([...conditions, ...walk.within, walk.after])
-  const found = onlyThose(walk, by)
+  const found = onlyThose(walk, by, bounds)
   const rows = database.all<Shape & Place>(sql`
     select ${select.columns}, ${walk.place} from ${select.from}
     where ${walk.id} in (
       select cursor_id
-      from (select ${walk.place} from ${select.from} ${where([found, all])} limit ${most}) found
+      from (select ${walk.place} from ${select.from} ${where([found, all])} limit ${bounds.foundLast}) found
       ${walk.orderedPlaces} limit ${limit + 1})
     ${walk.ordered}`)
   return cut(rows, limit)
@@ -134,8 +149,8 @@ function cut<Shape>(rows: readonly (Shape & Place)[], limit: number): Rows<Shape
 }
 
 /** The condition that picks the rows of the narrowest filter. */
-function onlyThose({ id }: Walk, by: Least['by']): Sql {
-  return 'ids' in by ? sql`${id} in (${by.ids} limit ${most})` : by
+function onlyThose({ id }: Walk, by: Least['by'], { foundLast }: Bounds): Sql {
+  return 'ids' in by ? sql`${id} in (${by.ids} limit ${foundLast})` : by
 }
 
 function testOf(narrow: Sql | Found): Sql {
@@ -144,17 +159,17 @@ function testOf(narrow: Sql | Found): Sql {
 
 /** How many items the list has; where that cannot be told by looking at a bounded number of rows, how many at least. */
 function totalOf(
-  { database, select, walk, narrow, others }: List,
+  { database, select, walk, narrow, others, bounds }: List,
   least: Least | undefined,
 ): { total: number; totalIsExact: boolean } {
   const conditions = fenced([...others, ...(select.mostly ?? []), ...narrow.map(testOf)])
   const whole = { ...walk, after: undefined }
-  const end = least ? undefined : placeAfter(database, select.base ?? select.from, whole, examinedForTotal)
-  const found = least && onlyThose(walk, least.by)
+  const end = least ? undefined : placeAfter(database, select.base ?? select.from, whole, bounds.counted)
+  const found = least && onlyThose(walk, least.by, bounds)
   const counted = database.one<Row & { total: number }>(sql`
     select count(*) as total from (
       select 1 from ${select.from}
-      ${where([found, ...walk.within, end && walk.upTo(end), conditions])} limit ${many + 1}) found`)
+      ${where([found, ...walk.within, end && walk.upTo(end), conditions])} limit ${bounds.sorted + 1}) found`)
   const total = counted?.total ?? 0
-  return { total: Math.min(total, many), totalIsExact: end === undefined && total <= many }
+  return { total: Math.min(total, bounds.sorted), totalIsExact: end === undefined && total <= bounds.sorted }
 }
