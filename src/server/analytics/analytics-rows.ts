@@ -1,6 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { LearnerRow, type Summary } from '../../contract/analytics.ts'
-import type { Cell, Database, Row } from '../database/database.ts'
+import type { Cell, Database } from '../database/database.ts'
 import { type Condition, type Page, readCursorParts, where, writeCursor } from '../database/keyset.ts'
 import { summaryOf } from './analytics-summary.ts'
 import { byUser } from './analytics-tables.ts'
@@ -22,9 +22,15 @@ export const selected = sql`u.id, u.email, u.profile ->> 'firstName', u.profile 
 
 const ordered = sql`order by u.email, c.title, u.id, c.id`
 
+/** Which rows: of tables in an order of their own, user by user unless told otherwise, and under which conditions. */
+export interface Rows {
+  readonly tables?: Sql
+  readonly conditions: readonly Condition[]
+}
+
 /** The statement that selects all rows that meet the conditions, in their order. */
-export function everyRow(conditions: readonly Condition[]): Sql {
-  return sql`select ${selected} from ${byUser} ${where(conditions)} ${ordered}`
+export function everyRow({ tables = byUser, conditions }: Rows): Sql {
+  return sql`select ${selected} from ${tables} ${where(conditions)} ${ordered}`
 }
 
 /** Figures over all rows that meet the conditions, which leave those of some learners. */
@@ -32,28 +38,38 @@ export function rowsSummary(database: Database, conditions: readonly Condition[]
   return summaryOf(database, partsOfRows(database, byUser, conditions))
 }
 
-/** One page of the rows that meet the conditions. Throws 400 `invalid_cursor`. */
+/** What a page of rows takes of a query. */
+export interface RowsQuery {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+/**
+ * One page of rows, in the order of e-mail address and title. Throws 400 `invalid_cursor`.
+ *
+ * @param end the e-mail address at which this page ends at the latest, and the next one goes on; undefined for the end
+ */
 export function rowsPage(
   database: Database,
-  query: { limit: number; cursor?: string | undefined; include_total: boolean },
-  conditions: readonly Condition[],
+  { limit, cursor }: RowsQuery,
+  { tables, conditions }: Rows,
+  end?: string,
 ): Page<LearnerRow> {
-  const after = query.cursor === undefined ? undefined : afterCursor(query.cursor)
-  const rows = [...database.stream(sql`${everyRow([...conditions, after])} limit ${query.limit + 1}`)].map(
-    toRow,
-  )
-  const last = rows.length > query.limit ? rows[query.limit - 1] : undefined
-  const page = {
-    data: rows.slice(0, query.limit),
-    nextCursor: last
-      ? writeCursor('learners', last.email, last.courseTitle, last.learnerId, last.courseId)
-      : null,
+  const after = cursor === undefined ? undefined : afterCursor(cursor)
+  const within = end === undefined ? undefined : sql`u.email < ${end}`
+  const every = everyRow({ ...(tables && { tables }), conditions: [...conditions, after, within] })
+  const rows = [...database.stream(sql`${every} limit ${limit + 1}`)].map(toRow)
+  const last = rows.length > limit ? rows[limit - 1] : undefined
+  const next = last ? [last.email, last.courseTitle, last.learnerId, last.courseId] : [end ?? '', '', '', '']
+  return {
+    data: rows.slice(0, limit),
+    nextCursor: last || end !== undefined ? writeCursor('learners', ...next) : null,
   }
-  if (!query.include_total) return page
-  const count = database.one<Row & { total: number }>(
-    sql`select count(*) as total from ${byUser} ${where(conditions)}`,
-  )
-  return { ...page, total: count?.total ?? 0, totalIsExact: true }
+}
+
+/** The e-mail address that a page after this cursor begins with, or at; empty for the first. */
+export function beginningOf(cursor: string | undefined): string {
+  return cursor === undefined ? '' : String(readCursorParts(cursor, 'learners', 4)[0])
 }
 
 function afterCursor(cursor: string): Sql {

@@ -3,10 +3,10 @@ import { type Call, routesOf } from '../http/handler.ts'
 import { preferred } from '../http/negotiation.ts'
 import type { Streamed } from '../http/reply.ts'
 import { periodOf } from './analytics-period.ts'
-import { rowsPage } from './analytics-rows.ts'
 import { type LearnerFile, learnerFile } from './learner-file.ts'
 import { learnerLines } from './learner-lines.ts'
-import { allConditions, type RowFilter, rowFilterOf } from './row-filter.ts'
+import { type RowFilter, rowFilterOf } from './row-filter.ts'
+import { filteredPage } from './row-page.ts'
 import { filteredSummary } from './summary.ts'
 
 type Format = (typeof analyticsFormats)[number]
@@ -30,7 +30,7 @@ function learners(call: Call<typeof analytics.learners>) {
   if (format !== 'json') return streamed(call, format, filter, period)
   const first = query.cursor === undefined
   return {
-    ...rowsPage(database, query, allConditions(filter)),
+    ...filteredPage(database, query, filter),
     ...(first ? { period } : {}),
     ...(first && query.summary ? { summary: filteredSummary(database, filter) } : {}),
   }

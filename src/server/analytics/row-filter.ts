@@ -1,6 +1,8 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { analytics, Period } from '../../contract/analytics.ts'
 import type { Query } from '../../contract/operation.ts'
+import type { Scope } from '../counters/standings.ts'
+import { type CountedStatus, standings } from '../counters/tally.ts'
 import type { Database } from '../database/database.ts'
 import type { Condition } from '../database/keyset.ts'
 import { resolveFilters } from '../database/reference.ts'
@@ -59,4 +61,32 @@ export function allConditions(filter: RowFilter): Condition[] {
 export function timeCondition({ query, inPeriod }: RowFilter): Condition {
   if (!inPeriod) return undefined
   return query.include_not_started ? sql`(p.user_id is null or (${inPeriod}))` : sql`(${inPeriod})`
+}
+
+/** The counters that tell what a filter leaves at any time, of all learners. */
+export function scopeOf({ courseIds, query }: RowFilter): Scope {
+  return {
+    courses: coursesOf(courseIds, query.difficulty),
+    statuses: statusesOf(query.status),
+    withDeleted: query.include_deleted,
+  }
+}
+
+/** A statement that selects the courses of a filter. */
+function coursesOf(
+  courseIds: readonly string[] | undefined,
+  difficulties: readonly string[] | undefined,
+): Sql | undefined {
+  if (!courseIds && !difficulties) return undefined
+  const conditions = [
+    ...(courseIds ? [sql`id in (${join(courseIds)})`] : []),
+    ...(difficulties ? [sql`difficulty in (${join(difficulties)})`] : []),
+  ]
+  return sql`select id from courses where ${join(conditions, ' and ')}`
+}
+
+/** Whoever has no progress has not started, too. */
+function statusesOf(statuses: readonly string[] | undefined): readonly CountedStatus[] {
+  if (!statuses) return standings
+  return standings.filter((standing) => statuses.includes(standing === 'none' ? 'not_started' : standing))
 }

@@ -45,7 +45,7 @@ export const coursePage: DashboardPage = {
 function OwnProgress({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
   const { database } = signedIn.academy
   const conditions = [...ownRows(signedIn), sql`c.id = ${course.id}`]
-  const { data } = rowsPage(database, { limit: 1, include_total: false }, conditions)
+  const { data } = rowsPage(database, { limit: 1 }, { conditions })
   return (
     <section class="card" aria-labelledby="progress">
       <h2 id="progress">My progress</h2>

@@ -24,8 +24,8 @@ export function LearnerCourses({
   note?: Child
 }) {
   const { database } = signedIn.academy
-  const query = { ...pageAsked(signedIn), limit: pageSize, include_total: false }
-  const { data, nextCursor } = rowsPage(database, query, conditions)
+  const query = { ...pageAsked(signedIn), limit: pageSize }
+  const { data, nextCursor } = rowsPage(database, query, { conditions })
   const summary = rowsSummary(database, conditions)
   return (
     <>

@@ -136,7 +136,7 @@ test('rows of some courses and learners are searched by index, and not sorted as
 }) => {
   const planOf = (condition: Sql) =>
     database
-      .all<Row & { detail: string }>(sql`explain query plan ${everyRow([condition])}`)
+      .all<Row & { detail: string }>(sql`explain query plan ${everyRow({ conditions: [condition] })}`)
       .map(({ detail }) => detail)
   const ofCourses = planOf(sql`e.course_id in (${'crs_1'}, ${'crs_2'})`)
   expect(ofCourses).toContain('SCAN u USING INDEX users_by_email')

@@ -1,5 +1,9 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
+import { analytics, type LearnerPage } from '../../../src/contract/analytics.ts'
+import { periodOf } from '../../../src/server/analytics/analytics-period.ts'
+import { rowFilterOf } from '../../../src/server/analytics/row-filter.ts'
+import { filteredPage } from '../../../src/server/analytics/row-page.ts'
 import { day, start, test } from '../../helpers/academy.ts'
 import { plainSummary } from './plain-summary.ts'
 
@@ -94,5 +98,56 @@ school(
     expect(await learnersOf('')).toBe(5)
     expect(await learnersOf('course_id=ext:c2')).toBeGreaterThan(20_000)
     expect(await learnersOf('difficulty=expert&learner_id=ext:l1')).toBe(1)
+  },
+)
+
+const bounds = { sorted: 50, users: 50, usersOfCourses: 50, counted: 50 }
+
+school.for([
+  ['sorted', bounds],
+  ['walked', { ...bounds, sorted: 0 }],
+  ['walked a user at a time', { ...bounds, sorted: 0, users: 1, usersOfCourses: 2 }],
+] as const)(
+  'pages hold each row once and in order, when rows are %s',
+  ([, bounds], { academy: { database }, school }) => {
+    expect(school.learners).toHaveLength(6)
+    let pages = 0
+    for (const filter of filters) {
+      const query = analytics.learners.query.parse(Object.fromEntries(new URLSearchParams(filter)))
+      const rows = rowFilterOf(database, query, periodOf(query.start_date, query.end_date))
+      const all = filteredPage(database, { limit: 100, include_total: true }, rows).data
+      const walked: LearnerPage['data'] = []
+      for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
+        const page = filteredPage(database, { limit: 2, cursor, include_total: true }, rows, bounds)
+        walked.push(...page.data)
+        cursor = page.nextCursor ?? undefined
+        if (page.totalIsExact !== false) expect(page.total, filter).toBe(all.length)
+        pages += 1
+      }
+      expect(walked, filter).toEqual(all)
+      expect(walked.map(({ email, courseTitle }) => `${email} ${courseTitle}`)).toEqual(
+        walked.map(({ email, courseTitle }) => `${email} ${courseTitle}`).sort(),
+      )
+    }
+    expect(pages).toBeGreaterThan(200)
+  },
+)
+
+school(
+  'a total that takes too long to count says that there may be more',
+  ({ academy: { database }, school }) => {
+    expect(school.courses).toHaveLength(3)
+    const query = analytics.learners.query.parse({ start_date: time(100) })
+    const rows = rowFilterOf(database, query, periodOf(query.start_date, query.end_date))
+    const few = { limit: 1, include_total: true }
+    expect(filteredPage(database, few, rows, { ...bounds, counted: 3 })).toMatchObject({
+      total: 3,
+      totalIsExact: false,
+    })
+    expect(filteredPage(database, few, rows, { ...bounds, sorted: 3 })).toMatchObject({
+      total: 50,
+      totalIsExact: false,
+    })
+    expect(filteredPage(database, few, rows, bounds)).not.toHaveProperty('totalIsExact')
   },
 )

@@ -1,0 +1,132 @@
+import sql, { join, type Sql } from 'sql-template-tag'
+import type { LearnerRow } from '../../contract/analytics.ts'
+import { courseFigures, everybody, type StatusFigures, steps } from '../counters/standings.ts'
+import { standings } from '../counters/tally.ts'
+import type { Database, Row } from '../database/database.ts'
+import { type Page, where } from '../database/keyset.ts'
+import { beginningOf, type Rows, type RowsQuery, rowsPage } from './analytics-rows.ts'
+import { byCourse, byTime, byUser } from './analytics-tables.ts'
+import { allConditions, type RowFilter, scopeOf } from './row-filter.ts'
+
+/** How much is looked at for one page or one total. */
+export interface PageBounds {
+  /** Rows that are sorted. */
+  readonly sorted: number
+  /** Users whose courses are looked at; more where each course is found by an index. */
+  readonly users: number
+  readonly usersOfCourses: number
+  /** Rows that are counted: a total is exact up to here. */
+  readonly counted: number
+}
+
+/** Some tenths of a second, in a thread of its own. */
+const standard: PageBounds = { sorted: 50_000, users: 5_000, usersOfCourses: 50_000, counted: 10_000 }
+/** Courses that a statement names one by one. */
+const mostCourses = 100
+
+/** Rows that hold all those of a filter, and how many they are; how many of them belong to it, as far as that is known. */
+interface Candidates extends Rows {
+  readonly tables: Sql
+  readonly count: number
+  readonly matches: number
+}
+
+/**
+ * One page of the rows of a filter. Its cost is bounded, whatever the academy holds: where courses or a period leave few
+ * rows, these are sorted; else users are walked in order, so many at most, and the next page goes on where this one ended.
+ */
+export function filteredPage(
+  database: Database,
+  query: RowsQuery & { readonly include_total: boolean },
+  filter: RowFilter,
+  bounds = standard,
+): Page<LearnerRow> {
+  if (filter.learnerIds) {
+    const rows = { tables: byUser, conditions: allConditions(filter) }
+    const page = rowsPage(database, query, rows)
+    return query.include_total ? { ...page, ...countRows(database, rows, bounds) } : page
+  }
+  const candidates = candidatesOf(database, filter, bounds)
+  const page = pageOf(database, query, candidates, filter, bounds)
+  return query.include_total ? { ...page, ...totalOf(database, candidates, filter, bounds) } : page
+}
+
+function pageOf(
+  database: Database,
+  query: RowsQuery,
+  { tables, conditions, count, matches }: Candidates,
+  { courseIds }: RowFilter,
+  bounds: PageBounds,
+): Page<LearnerRow> {
+  if (matches === 0) return { data: [], nextCursor: null }
+  const all = steps(database, everybody).reduce((sum, { learners }) => sum + learners, 0)
+  // As many as stand between rows of the filter, where these are spread evenly.
+  const walked = (query.limit * all) / matches
+  if (count <= Math.min(bounds.sorted, walked)) return rowsPage(database, query, { tables, conditions })
+  const users = courseIds ? bounds.usersOfCourses : bounds.users
+  const end = database.one<{ email: string }>(sql`
+    select email from users where email >= ${beginningOf(query.cursor)} order by email limit 1 offset ${users}`)
+  return rowsPage(database, query, { conditions }, end?.email)
+}
+
+/** The fewest rows that an index finds for a filter, as counters and that index tell. */
+function candidatesOf(database: Database, filter: RowFilter, bounds: PageBounds): Candidates {
+  const conditions = allConditions(filter)
+  const scope = scopeOf(filter)
+  const figures = courseFigures(database, scope)
+  const matches = sumOf(figures)
+  const ids = new Set(figures.map(({ courseId }) => courseId))
+  const all = courseFigures(database, { ...scope, statuses: standings }).filter(({ courseId }) =>
+    ids.has(courseId),
+  )
+  const only = ids.size === 0 || ids.size > mostCourses ? undefined : sql`c.id in (${join([...ids])})`
+  const ofCourses = { tables: byCourse, conditions: [...conditions, only], count: sumOf(all), matches }
+  const { inPeriod, courseIds, query } = filter
+  if (!inPeriod || query.include_not_started) return ofCourses
+  const dated = [inPeriod, courseIds && sql`p.course_id in (${join(courseIds)})`]
+  const { rows: count } = database.one<Row & { rows: number }>(sql`
+    select count(*) as rows from (select 1 from progress p ${where(dated)} limit ${bounds.sorted + 1}) found`) ?? {
+    rows: 0,
+  }
+  const ofPeriod = {
+    tables: byTime,
+    conditions: [...conditions, ...dated],
+    count,
+    matches: Math.min(matches, count),
+  }
+  return count < ofCourses.count ? ofPeriod : { ...ofCourses, matches: ofPeriod.matches }
+}
+
+/** A total, which is exact unless it says otherwise. */
+interface Total {
+  readonly total: number
+  readonly totalIsExact?: false
+}
+
+/** How many rows a filter has: as counters say, or else counted. */
+function totalOf(
+  database: Database,
+  { tables, conditions, count, matches }: Candidates,
+  { inPeriod }: RowFilter,
+  bounds: PageBounds,
+): Total {
+  if (!inPeriod || matches === 0) return { total: matches }
+  if (count > bounds.sorted) return { total: bounds.counted, totalIsExact: false }
+  return countRows(database, { tables, conditions }, bounds)
+}
+
+function countRows(
+  database: Database,
+  { tables, conditions }: Rows & { tables: Sql },
+  bounds: PageBounds,
+): Total {
+  const { rows } = database.one<Row & { rows: number }>(sql`
+    select count(*) as rows from (select 1 from ${tables} ${where(conditions)} limit ${bounds.counted + 1}) found`) ?? {
+    rows: 0,
+  }
+  return rows > bounds.counted ? { total: bounds.counted, totalIsExact: false } : { total: rows }
+}
+
+function sumOf(figures: readonly StatusFigures[]): number {
+  return figures.reduce((sum, { learners }) => sum + learners, 0)
+}
