@@ -23,6 +23,10 @@ export interface OpenAcademy {
   readonly causeOf: (requestId: string) => unknown
   /** What is wrong with the database file itself; nothing where it is whole. */
   readonly check: () => string[]
+  /** How many counters of learners differ from a recount, which takes a time that grows with the enrolments. */
+  readonly differingCounters: () => Promise<number>
+  /** Makes all counters anew. */
+  readonly rebuildCounters: () => Promise<void>
   readonly close: () => void
 }
 
@@ -72,6 +76,14 @@ export function openAcademy({
         .all(sql`pragma foreign_key_check`)
         .map((row) => `a row of ${row['table']} refers to a missing row`),
     ],
+    async differingCounters() {
+      const { differingCounters } = await import('./counters/counter-check.ts')
+      return database.snapshot(() => differingCounters({ database, now: now().toISOString() }))
+    },
+    async rebuildCounters() {
+      const { rebuildCounters } = await import('./counters/recount.ts')
+      await database.write(() => rebuildCounters({ database, now: now().toISOString() }))
+    },
     close: () => database.close(),
   }
 }

@@ -29,12 +29,19 @@ export const command: Command = {
   name: 'doctor',
   summary: 'Check your setup for problems',
   description:
-    'Checks files, profile, connection, database, credential and clock. The exit code is 1 if a check fails; warnings alone exit with 0.',
+    'Checks files, profile, connection, database, counters, credential and clock. The exit code is 1 if a check fails; warnings alone exit with 0.',
   refuses: { ...notAList, dryRun: 'The checks send requests' },
-  examples: ['doctor', 'doctor --profile work -o json'],
-  async run(context) {
+  examples: ['doctor', 'doctor --profile work -o json', 'doctor --fix'],
+  flags: [
+    {
+      name: 'fix',
+      kind: 'switch',
+      summary: 'Rebuild the counters of a local academy if they are wrong (default false)',
+    },
+  ],
+  async run(context, given) {
     context.output.check(shape)
-    const findings = await examine(context)
+    const findings = await examine(context, given.flags['fix'] === true)
     await show(context, findings)
     const failed = findings.filter(({ status }) => status === 'failed')
     if (failed.length > 0) {
@@ -65,7 +72,7 @@ async function show({ io, settings, output }: Context, findings: readonly Findin
   )
 }
 
-async function examine(context: Context): Promise<Finding[]> {
+async function examine(context: Context, fixes: boolean): Promise<Finding[]> {
   const { io, profiles, directories, session } = context
   const findings: Finding[] = [
     { check: 'Runtime', status: 'ok', detail: `Node ${process.version}, ${io.platform}` },
@@ -85,7 +92,10 @@ async function examine(context: Context): Promise<Finding[]> {
     status: 'ok',
     detail: `${place} (from ${target.origin.name})`,
   })
-  return [...findings, ...(target.kind === 'local' ? await local(context) : await remote(context, target))]
+  return [
+    ...findings,
+    ...(target.kind === 'local' ? await local(context, fixes) : await remote(context, target)),
+  ]
 }
 
 /** Nobody else may read what can hold a credential. */
@@ -122,14 +132,31 @@ async function servers(state: string): Promise<Finding[]> {
   }))
 }
 
-async function local({ session }: Context): Promise<Finding[]> {
+async function local({ session }: Context, fixes: boolean): Promise<Finding[]> {
   try {
-    const faults = (await session.open()).check()
-    if (faults.length === 0) return [{ check: 'Database', status: 'ok', detail: 'integrity check passed' }]
-    return faults.map((detail) => ({ check: 'Database', status: 'failed', detail }))
+    const academy = await session.open()
+    const faults = academy.check()
+    if (faults.length > 0) return faults.map((detail) => ({ check: 'Database', status: 'failed', detail }))
+    return [
+      { check: 'Database', status: 'ok', detail: 'integrity check passed' },
+      await counters(academy, fixes),
+    ]
   } catch (error) {
     return [failing('Database', error, null)]
   }
+}
+
+/** What summaries and the dashboard count by. */
+async function counters(
+  academy: Awaited<ReturnType<Context['session']['open']>>,
+  fixes: boolean,
+): Promise<Finding> {
+  const differing = await academy.differingCounters()
+  if (differing === 0) return { check: 'Counters', status: 'ok', detail: 'match a recount' }
+  const told = `${differing} ${differing === 1 ? 'counter differs' : 'counters differ'} from a recount`
+  if (!fixes) return { check: 'Counters', status: 'failed', detail: `${told}; run: learnctl doctor --fix` }
+  await academy.rebuildCounters()
+  return { check: 'Counters', status: 'ok', detail: `${told}; rebuilt` }
 }
 
 async function remote(context: Context, target: Target): Promise<Finding[]> {

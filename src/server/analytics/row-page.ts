@@ -97,10 +97,10 @@ function candidatesOf(database: Database, filter: RowFilter, bounds: PageBounds)
   return count < ofCourses.count ? ofPeriod : { ...ofCourses, matches: ofPeriod.matches }
 }
 
-/** A total, which is exact unless it says otherwise. */
+/** A total; where it is not exact, there are at least so many. */
 interface Total {
   readonly total: number
-  readonly totalIsExact?: false
+  readonly totalIsExact: boolean
 }
 
 /** How many rows a filter has: as counters say, or else counted. */
@@ -110,7 +110,7 @@ function totalOf(
   { inPeriod }: RowFilter,
   bounds: PageBounds,
 ): Total {
-  if (!inPeriod || matches === 0) return { total: matches }
+  if (!inPeriod || matches === 0) return { total: matches, totalIsExact: true }
   if (count > bounds.sorted) return { total: bounds.counted, totalIsExact: false }
   return countRows(database, { tables, conditions }, bounds)
 }
@@ -120,11 +120,10 @@ function countRows(
   { tables, conditions }: Rows & { tables: Sql },
   bounds: PageBounds,
 ): Total {
-  const { rows } = database.one<Row & { rows: number }>(sql`
-    select count(*) as rows from (select 1 from ${tables} ${where(conditions)} limit ${bounds.counted + 1}) found`) ?? {
-    rows: 0,
-  }
-  return rows > bounds.counted ? { total: bounds.counted, totalIsExact: false } : { total: rows }
+  const found = database.one<Row & { rows: number }>(sql`
+    select count(*) as rows from (select 1 from ${tables} ${where(conditions)} limit ${bounds.counted + 1}) found`)
+  const rows = found?.rows ?? 0
+  return { total: Math.min(rows, bounds.counted), totalIsExact: rows <= bounds.counted }
 }
 
 function sumOf(figures: readonly StatusFigures[]): number {

@@ -76,34 +76,33 @@ export interface Walked extends CountedEnrollment {
   readonly userId: string
 }
 
-// In the order of one index or the other: the learners of each course, or the courses of each learner.
-const walks = {
-  course: { key: sql`(e.course_id, e.user_id)`, at: (one: Walked) => sql`(${one.courseId}, ${one.userId})` },
-  user: { key: sql`(e.user_id, e.course_id)`, at: (one: Walked) => sql`(${one.userId}, ${one.courseId})` },
-} as const
+/** Which courses: those whose ids are not before the first of these, and before the second; all where they are left out. */
+export type CourseRange = readonly [least: string, below?: string]
 
-/** All learners' enrolments, course by course or user by user, some of them at a time. */
+/** All learners' enrolments in a range of courses, user by user, some of them at a time. */
 export function* everyCounted(
   database: Database,
-  order: keyof typeof walks,
-  passingScores: ReadonlyMap<string, number>,
+  [least, below]: CourseRange = [''],
   atOnce = 5_000,
 ): Generator<Walked[]> {
-  const { key, at } = walks[order]
+  const passingScores = passingScoresOf(database)
+  const range = sql`e.course_id >= ${least} and ${below === undefined ? sql`true` : sql`e.course_id < ${below}`}`
   for (let after = sql`true`; ; ) {
-    const rows = database
-      .all<CountedRow>(sql`select ${columns} from ${tables} where e.role = 'learner' and ${after}
-        order by ${order === 'course' ? sql`e.course_id, e.user_id` : sql`e.user_id, e.course_id`} limit ${atOnce}`)
-      .map((row) => ({ userId: row.user_id, ...toCounted(row, passingScores.get(row.course_id) ?? 0) }))
-    yield rows
+    const rows = database.all<CountedRow>(sql`
+      select ${columns} from ${tables} where e.role = 'learner' and ${range} and ${after}
+      order by e.user_id, e.course_id limit ${atOnce}`)
+    yield rows.map((row) => ({
+      userId: row.user_id,
+      ...toCounted(row, passingScores.get(row.course_id) ?? 0),
+    }))
     const last = rows[atOnce - 1]
     if (!last) return
-    after = sql`${key} > ${at(last)}`
+    after = sql`(e.user_id, e.course_id) > (${last.user_id}, ${last.course_id})`
   }
 }
 
 /** The passing scores of all courses, by their ids. */
-export function passingScoresOf(database: Database): ReadonlyMap<string, number> {
+function passingScoresOf(database: Database): ReadonlyMap<string, number> {
   const rows = database.all<Row & { id: string; passing_score: number }>(
     sql`select c.id, ${passingScore} as passing_score from courses c`,
   )

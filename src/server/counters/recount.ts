@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { addToCounters, type Counting } from './count.ts'
-import { everyCounted, passingScoresOf } from './counted-enrollment.ts'
+import { everyCounted } from './counted-enrollment.ts'
 import { addTallies, firstDayKept, learnersKind, type Tally, talliesOf } from './tally.ts'
 
 /** Counters that are held in memory at once. */
@@ -16,7 +16,7 @@ export function rebuildCounters({ database, now }: Counting): void {
   let sums = new Map<string, Tally>()
   const firstDay = firstDayKept(now)
   let userId: string | undefined
-  for (const walked of everyCounted(database, 'user', passingScoresOf(database))) {
+  for (const walked of everyCounted(database)) {
     for (const one of walked) {
       addTallies(sums, talliesOf(one, firstDay), 1)
       if (one.userId === userId) continue

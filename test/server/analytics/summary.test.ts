@@ -121,7 +121,7 @@ school.for([
         const page = filteredPage(database, { limit: 2, cursor, include_total: true }, rows, bounds)
         walked.push(...page.data)
         cursor = page.nextCursor ?? undefined
-        if (page.totalIsExact !== false) expect(page.total, filter).toBe(all.length)
+        if (page.totalIsExact) expect(page.total, filter).toBe(all.length)
         pages += 1
       }
       expect(walked, filter).toEqual(all)
@@ -129,7 +129,7 @@ school.for([
         walked.map(({ email, courseTitle }) => `${email} ${courseTitle}`).sort(),
       )
     }
-    expect(pages).toBeGreaterThan(200)
+    expect(pages).toBeGreaterThan(150)
   },
 )
 
@@ -148,6 +148,6 @@ school(
       total: 50,
       totalIsExact: false,
     })
-    expect(filteredPage(database, few, rows, bounds)).not.toHaveProperty('totalIsExact')
+    expect(filteredPage(database, few, rows, bounds)).toMatchObject({ totalIsExact: true })
   },
 )

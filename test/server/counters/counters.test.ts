@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { foldChanges } from '../../../src/server/counters/count.ts'
+import { differingCounters } from '../../../src/server/counters/counter-check.ts'
 import { rebuildCounters } from '../../../src/server/counters/recount.ts'
 import { courseKinds } from '../../../src/server/counters/tally.ts'
 import { type Clock, day, type TestAcademy, test } from '../../helpers/academy.ts'
@@ -172,9 +173,16 @@ for (const [engine, name] of [
     expect(deferred > 0).toBe(name === 'postgres')
     // Most of what can be counted has been.
     expect(kinds.size).toBeGreaterThan(0.7 * courseKinds.length)
+    const now = clock.now().toISOString()
+    expect(differingCounters({ database, now })).toBe(0)
+    expect(differingCounters({ database, now }, 1)).toBe(0)
     const kept = keptCount(database, firstDay(clock))
     database.transaction(() => rebuildCounters({ database, now: clock.now().toISOString() }))
     expect(keptCount(database, firstDay(clock))).toEqual(kept)
     expect(pending()).toBe(0)
+    database.run(sql`update counters set learners = learners + 1 where kind = 'none at'`)
+    const wrong = kept.filter(([kind]) => kind === 'none at').length
+    expect(differingCounters({ database, now })).toBe(wrong)
+    expect(differingCounters({ database, now }, 1)).toBe(wrong)
   })
 }
