@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs'
 import { newHmacKey } from './access/secret.ts'
 import { rebuildCounters } from './counters/recount.ts'
-import type { Database } from './database/database.ts'
+import type { Store } from './database/database.ts'
 import { requireContent, requireTables } from './database/existing-file.ts'
 import { type IdPrefix, idMaker } from './database/id.ts'
 import { migrate } from './database/migrations.ts'
 import { makeFile } from './database/new-file.ts'
-import { databaseErrorOf, openSqlite } from './database/sqlite.ts'
+import { databaseErrorOf, openSqlite, type SqliteStore } from './database/sqlite.ts'
 
 /** An open academy: its database, and whether it was made just now. */
 export interface AcademyFile {
-  readonly database: Database
+  readonly database: Store
   readonly created: boolean
   readonly newId: (prefix: IdPrefix) => string
 }
@@ -21,24 +21,24 @@ export interface AcademyFile {
  *
  * @param waitMs how long a write waits for the lock of another program; ten seconds unless told otherwise
  */
-export function openAcademyFile(path: string, now: () => Date, waitMs?: number): AcademyFile {
+export async function openAcademyFile(path: string, now: () => Date, waitMs?: number): Promise<AcademyFile> {
   const newId = idMaker(now)
-  const bringUpToDate = (database: Database, file: string) =>
+  const bringUpToDate = (database: Store, file: string) =>
     migrate(database, file, { now: now().toISOString(), newId, newSecret: newHmacKey, rebuildCounters })
-  const created = !existsSync(path) && makeFile(path, bringUpToDate)
+  const created = !existsSync(path) && (await makeFile(path, bringUpToDate))
   const database = openExisting(path, waitMs)
   try {
-    requireTables(database, path)
-    bringUpToDate(database, path)
+    await requireTables(database, path)
+    await bringUpToDate(database, path)
     database.waitNoMore()
     return { database, created, newId }
   } catch (error) {
-    database.close()
+    await database.close()
     throw databaseErrorOf(path, error)
   }
 }
 
-function openExisting(path: string, waitMs: number | undefined): Database {
+function openExisting(path: string, waitMs: number | undefined): SqliteStore {
   try {
     requireContent(path)
   } catch (error) {

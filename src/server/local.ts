@@ -1,4 +1,3 @@
-import sql from 'sql-template-tag'
 import type { Transport } from '../contract/http.ts'
 import { openAcademyFile } from './academy.ts'
 import type { FirstPassword } from './access/first-admin.ts'
@@ -22,19 +21,19 @@ export interface OpenAcademy {
   /** What was behind the internal error of that request; undefined where there was none. */
   readonly causeOf: (requestId: string) => unknown
   /** What is wrong with the database file itself; nothing where it is whole. */
-  readonly check: () => string[]
+  readonly check: () => Promise<string[]>
   /** How many counters of learners differ from a recount, which takes a time that grows with the enrolments. */
   readonly differingCounters: () => Promise<number>
   /** Makes all counters anew. */
   readonly rebuildCounters: () => Promise<void>
-  readonly close: () => void
+  readonly close: () => Promise<void>
 }
 
 /**
  * Opens the academy in a file, to be used as its first user. Only the routes of a resource that is asked for are
  * loaded. Throws DatabaseError.
  */
-export function openAcademy({
+export async function openAcademy({
   path,
   now = () => new Date(),
   passwordCost,
@@ -43,9 +42,9 @@ export function openAcademy({
   now?: () => Date
   /** What checking a password costs; a tenth of a second unless told otherwise. */
   passwordCost?: PasswordCost
-}): OpenAcademy {
-  const { database, created, newId } = openAcademyFile(path, now)
-  const principal = localPrincipal(database)
+}): Promise<OpenAcademy> {
+  const { database, created, newId } = await openAcademyFile(path, now)
+  const principal = await localPrincipal(database)
   let fault: Pick<LogEntry, 'requestId' | 'cause'> | null = null
   // Nobody's log: what fails in here is told by whoever asked, for whom the last fault is kept.
   const log = (entry: LogEntry) => {
@@ -59,31 +58,25 @@ export function openAcademy({
     transport: createApp(app, (path) => routesFor(resourceIn(path))),
     async recordGrades(grades) {
       const { recordGrade } = await import('./progress/gradebook.ts')
-      const call = { database, now: now().toISOString() }
-      await database.write(() => {
-        for (const grade of grades) recordGrade(call, grade)
+      const time = now().toISOString()
+      await database.write(async (transaction) => {
+        for (const grade of grades) await recordGrade({ database: transaction, now: time }, grade)
       })
     },
     makeFirstPassword: async () =>
       (await import('./access/first-admin.ts')).makeFirstPassword(database, passwordCost),
     causeOf: (requestId) => (fault?.requestId === requestId ? fault.cause : undefined),
-    check: () => [
-      ...database
-        .all(sql`pragma quick_check`)
-        .map((row) => String(row['quick_check']))
-        .filter((line) => line !== 'ok'),
-      ...database
-        .all(sql`pragma foreign_key_check`)
-        .map((row) => `a row of ${row['table']} refers to a missing row`),
-    ],
+    check: database.check,
     async differingCounters() {
       const { differingCounters } = await import('./counters/counter-check.ts')
-      return database.snapshot(() => differingCounters({ database, now: now().toISOString() }))
+      return database.read((view) => differingCounters({ database: view, now: now().toISOString() }))
     },
     async rebuildCounters() {
       const { rebuildCounters } = await import('./counters/recount.ts')
-      await database.write(() => rebuildCounters({ database, now: now().toISOString() }))
+      await database.write((transaction) =>
+        rebuildCounters({ database: transaction, now: now().toISOString() }),
+      )
     },
-    close: () => database.close(),
+    close: database.close,
   }
 }

@@ -28,9 +28,9 @@ const statement = `select u.id, u.email, u.profile ->> 'firstName', u.profile ->
 /** A million rows over HTTP to a CSV file, over sqlite3 writing the same rows; memory; other requests meanwhile. */
 export async function benchExport(bin: string, directory: string): Promise<BenchRow[]> {
   const database = join(directory, 'export.db')
-  const academy = openAcademy({ path: database })
+  const academy = await openAcademy({ path: database })
   const key = await makeKey(academy)
-  academy.close()
+  await academy.close()
   fillEnrollments(database, rows)
   const yardstick = (await has('sqlite3')) ? bySqlite3 : byNode
   const server = await served(

@@ -48,11 +48,11 @@ const names = [
  * enrolments with progress, its steps and grades, lessons and the history of courses. The same every time but for the
  * first admin's id. It is of an earlier version of this program: whoever opens it brings it up to date.
  */
-export function makeAcademyOf(size: Size, path: string): void {
+export async function makeAcademyOf(size: Size, path: string): Promise<void> {
   const now = new Date(firstMs)
-  makeFile(path, (database, draft) => {
+  await makeFile(path, async (database, draft) => {
     const made = { now: now.toISOString(), newId: idMaker(() => now), newSecret: newHmacKey, rebuildCounters }
-    migrate(database, draft, made, oldVersion)
+    await migrate(database, draft, made, oldVersion)
   })
   const database = new DatabaseSync(path)
   database.exec('pragma synchronous = off; pragma cache_size = -1000000; pragma temp_store = file; begin')
@@ -175,5 +175,5 @@ if (process.argv[1] === import.meta.filename) {
   const [, , name = 'S', path = `${name}.db`] = process.argv
   const size = Object.entries(sizes).find(([known]) => known === name)?.[1]
   if (!size) throw new Error(`No such size: ${name}`)
-  makeAcademyOf(size, path)
+  await makeAcademyOf(size, path)
 }

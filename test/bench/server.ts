@@ -55,7 +55,7 @@ interface Seed {
 }
 
 async function fill(path: string): Promise<Seed> {
-  const academy = openAcademy({ path })
+  const academy = await openAcademy({ path })
   for (let index = 0; index < 999; index += 1) {
     await post(academy, '/v1/courses', { title: `Course ${index}`, description: `About ${index}` })
   }
@@ -63,7 +63,7 @@ async function fill(path: string): Promise<Seed> {
   const learner = await post(academy, '/v1/users', { email: 'learner@example.org' })
   await post(academy, '/v1/enrollments', { courseId: course['id'], userId: learner['id'] })
   const key = await makeKey(academy)
-  academy.close()
+  await academy.close()
   return { key, courseId: String(course['id']), learnerId: String(learner['id']) }
 }
 

@@ -12,12 +12,12 @@ export async function benchStart(bin: string, directory: string): Promise<BenchR
   const empty = join(directory, 'empty.mjs')
   writeFileSync(empty, '')
   const database = join(directory, 'start.db')
-  const academy = openAcademy({ path: database })
+  const academy = await openAcademy({ path: database })
   for (let index = 0; index < 1000; index += 1) {
     await post(academy, '/v1/courses', { title: `Course ${index}`, description: `About ${index}` })
   }
   const key = await makeKey(academy)
-  academy.close()
+  await academy.close()
   const server = await served([
     bin,
     'server',

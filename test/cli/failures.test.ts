@@ -374,7 +374,7 @@ describe('a refusal for want of a scope', () => {
     storeProfile(
       remote.config,
       url,
-      signedIn(academy.database, { userId: admin.id, url, now: clock.now, scopes }),
+      await signedIn(academy.database, { userId: admin.id, url, now: clock.now, scopes }),
     )
     const ran = await remote.run('courses create --title Sea')
     expect(ran).toMatchObject({ code: 5, stdout: '' })

@@ -56,7 +56,7 @@ export async function documentExamplesText(): Promise<string> {
     }
     return `${withStableIds(made)}\n`
   } finally {
-    academy.close()
+    await academy.close()
   }
 }
 

@@ -206,7 +206,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     enrollmentId: enrollment.body.data[0].id,
     keyId: key.body.id,
     clientId,
-    grantId: giveGrant(academy, { userId: learnerId, clientId }).id,
+    grantId: (await giveGrant(academy, { userId: learnerId, clientId })).id,
   }
 }
 
@@ -233,7 +233,7 @@ async function enrol(
     await admin.put(`/v1/learners/${user.id}/progress`, step)
   }
   for (const grade of data.grades.filter((row) => row.learnerId === reference).slice(0, 2)) {
-    academy.grade({ ...grade, learnerId: user.id, courseId })
+    await academy.grade({ ...grade, learnerId: user.id, courseId })
   }
   return user.id
 }

@@ -37,7 +37,7 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
   await made('/v1/enrollments', { courseId, userId: learner.id })
   const app = await admin.post('/v1/apps', { name: 'Timetable', redirectUris: ['https://time.example/cb'] })
   const { clientId } = app.body
-  const grant = giveGrant(academy, { userId: otherId, clientId })
+  const grant = await giveGrant(academy, { userId: otherId, clientId })
   const key = await admin.post('/v1/keys', { name: 'spare', userId: otherId })
   const users: Pair[] = [
     { hidden: otherId, unknown: 'usr_none' },

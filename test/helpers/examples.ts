@@ -114,12 +114,12 @@ function shownFiles(): [name: string, text: string][] {
 async function platformOf(place: Place): Promise<NonNullable<Place['platform']>> {
   if (place.platform) return place.platform
   const academy = await openTestAcademy()
-  onTestFinished(() => {
-    academy.close()
+  onTestFinished(async () => {
+    await academy.close()
     place.platform = null
   })
   const admin = await academy.person('admin')
-  givePassword(academy, admin.id)
+  await givePassword(academy, admin.id)
   writeFileSync(join(place.cli.cwd, 'key.txt'), `${admin.key}\n`)
   place.platform = { academy, admin }
   return place.platform

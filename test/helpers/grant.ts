@@ -12,23 +12,23 @@ export interface GrantGiven {
 }
 
 /** Keeps a grant with both its tokens as if its user had just signed in. */
-export function giveGrant(
+export async function giveGrant(
   { database, clock }: TestAcademy,
   given: GrantGiven,
-): { id: string; accessToken: string } {
+): Promise<{ id: string; accessToken: string }> {
   const { userId, clientId = ownClientId, scopes = ['read'] } = given
   const { now } = clock
   const id = idMaker(now)('gnt')
   const accessToken = newCredential('accessToken')
   const after = (ms: number) => new Date(now().getTime() + ms).toISOString()
   const listed = JSON.stringify(scopes)
-  database.run(sql`
+  await database.run(sql`
     insert into grants (id, client_id, user_id, scopes, created_at, expires_at)
     values (${id}, ${clientId}, ${userId}, ${listed}, ${after(0)}, ${after(90 * day)})`)
-  database.run(sql`
+  await database.run(sql`
     insert into access_tokens (hash, grant_id, scopes, expires_at)
     values (${digest(accessToken)}, ${id}, ${listed}, ${after(hour)})`)
-  database.run(sql`
+  await database.run(sql`
     insert into refresh_tokens (hash, grant_id, expires_at)
     values (${digest(newCredential('refreshToken'))}, ${id}, ${after(30 * day)})`)
   return { id, accessToken }

@@ -18,14 +18,14 @@ export interface SignedIn {
 }
 
 /** Begins a session in an academy as signing in does, and gives what the program would store of it. */
-export function signedIn(
+export async function signedIn(
   database: Database,
   { userId, url, now, scopes = ['read', 'write'] }: SignedIn,
-): StoredTokens {
-  const client = findClient(database, ownClientId)
+): Promise<StoredTokens> {
+  const client = await findClient(database, ownClientId)
   if (!client) throw new Error('the academy does not know this program')
   const issuing = { database, now: now(), newId: idMaker(now) }
-  const { tokens } = openGrant(issuing, { client, userId, scopes })
+  const { tokens } = await openGrant(issuing, { client, userId, scopes })
   return storedTokens(url, {
     accessToken: tokens.accessToken,
     refreshToken: tokens.refreshToken,

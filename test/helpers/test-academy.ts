@@ -6,13 +6,14 @@ import { openAcademyFile } from '../../src/server/academy.ts'
 import { localPrincipal } from '../../src/server/access/identify.ts'
 import { grantable } from '../../src/server/access/principal.ts'
 import { createKey } from '../../src/server/credentials/keys.ts'
-import type { Database } from '../../src/server/database/database.ts'
+import type { Store } from '../../src/server/database/database.ts'
 import { allEndpoints } from '../../src/server/endpoints.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { LogEntry } from '../../src/server/http/log.ts'
 import { type Grade, recordGrade } from '../../src/server/progress/gradebook.ts'
 import { allRoutes } from '../../src/server/routes.ts'
 import { requireDeclared } from './declared.ts'
+import { guarded } from './guarded.ts'
 import { fetchOf } from './web.ts'
 
 /** A clock that stands still until it is told to go on. */
@@ -62,7 +63,7 @@ export type Anybody = Omit<Person, 'id' | 'email' | 'key'>
 /** An academy in a fresh directory, answering as it does behind a socket: by credential alone. */
 export interface TestAcademy {
   readonly path: string
-  readonly database: Database
+  readonly database: Store
   readonly clock: Clock
   readonly logged: readonly LogEntry[]
   /** With an N that is no power of two, no password can be hashed. */
@@ -75,8 +76,8 @@ export interface TestAcademy {
   /** Whoever sends this Authorization header, or none. */
   bearer(authorization: string | undefined): Anybody
   /** Keeps a score as if a platform had sent it. */
-  grade(grade: Partial<Grade> & Pick<Grade, 'learnerId' | 'courseId' | 'scoreGiven'>): void
-  close(): void
+  grade(grade: Partial<Grade> & Pick<Grade, 'learnerId' | 'courseId' | 'scoreGiven'>): Promise<void>
+  close(): Promise<void>
 }
 
 /** A clock at the time at which every test begins. */
@@ -108,7 +109,8 @@ export async function openTestAcademy({
   const path = join(directory.path, 'academy.db')
   const clock = stoppedClock()
   const { now } = clock
-  const { database, newId } = openAcademyFile(path, now, lockWaitMs)
+  const { database: store, newId } = await openAcademyFile(path, now, lockWaitMs)
+  const database = guarded(store)
   const logged: LogEntry[] = []
   const cost = { ...passwordCost }
   const routes = await allRoutes()
@@ -127,9 +129,9 @@ export async function openTestAcademy({
   const fetch = fetchOf(app)
   let people = 0
 
-  function keyOf(userId: string, scopes: readonly Scope[]): string {
+  async function keyOf(userId: string, scopes: readonly Scope[]): Promise<string> {
     const details = { name: 'test', userId, scopes, expiresAt: null }
-    return createKey(database, details, { now: now().toISOString(), newId }).key ?? ''
+    return (await createKey(database, details, { now: now().toISOString(), newId })).key ?? ''
   }
 
   function bearer(authorization: string | undefined): Anybody {
@@ -163,7 +165,7 @@ export async function openTestAcademy({
     }
   }
 
-  const owner = localPrincipal(database)
+  const owner = await localPrincipal(database)
 
   async function person(role: RoleName, scopes: readonly Scope[] = grantable[role]): Promise<Person> {
     people += 1
@@ -171,11 +173,11 @@ export async function openTestAcademy({
       email: `${role}-${people}@school.example`,
       role,
     })
-    const key = keyOf(made.body.id, scopes)
+    const key = await keyOf(made.body.id, scopes)
     return { id: made.body.id, email: made.body.email, key, ...bearer(`Bearer ${key}`) }
   }
 
-  const ownerKey = keyOf(owner.userId, owner.scopes)
+  const ownerKey = await keyOf(owner.userId, owner.scopes)
   return {
     path,
     database,
@@ -189,12 +191,12 @@ export async function openTestAcademy({
     grade(grade) {
       const standard = { source: 'test', itemId: '$course', label: '', scoreMaximum: 100, weight: 0 }
       const time = now().toISOString()
-      database.transaction(() =>
-        recordGrade({ database, now: time }, { ...standard, gradedAt: time, ...grade }),
+      return database.write((transaction) =>
+        recordGrade({ database: transaction, now: time }, { ...standard, gradedAt: time, ...grade }),
       )
     },
-    close() {
-      database.close()
+    async close() {
+      await database.close()
       directory.remove()
     },
   }

@@ -5,11 +5,11 @@ import { streamed } from '../../src/client/decode.ts'
 import { type OpenAcademy, openAcademy } from '../../src/server/local.ts'
 import { freshDirectory, stoppedClock } from '../helpers/academy.ts'
 
-const test = base.extend('local', ({ task: _ }, { onCleanup }) => {
+const test = base.extend('local', async ({ task: _ }, { onCleanup }) => {
   const { path, remove } = freshDirectory()
-  const academy = openAcademy({ path: join(path, 'academy.db'), now: stoppedClock().now })
-  onCleanup(() => {
-    academy.close()
+  const academy = await openAcademy({ path: join(path, 'academy.db'), now: stoppedClock().now })
+  onCleanup(async () => {
+    await academy.close()
     remove()
   })
   return academy
@@ -113,6 +113,6 @@ test('scores are kept all or none', async ({ local }) => {
   expect(await grade()).toBe(80)
 })
 
-test('a sound database has nothing wrong with it', ({ local }) => {
-  expect(local.check()).toEqual([])
+test('a sound database has nothing wrong with it', async ({ local }) => {
+  expect(await local.check()).toEqual([])
 })

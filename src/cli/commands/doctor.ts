@@ -135,7 +135,7 @@ async function servers(state: string): Promise<Finding[]> {
 async function local({ session }: Context, fixes: boolean): Promise<Finding[]> {
   try {
     const academy = await session.open()
-    const faults = academy.check()
+    const faults = await academy.check()
     if (faults.length > 0) return faults.map((detail) => ({ check: 'Database', status: 'failed', detail }))
     return [
       { check: 'Database', status: 'ok', detail: 'integrity check passed' },

@@ -52,7 +52,7 @@ async function start(context: Context, given: Given): Promise<void> {
     return startDetached(context, database, async (secrets) => {
       const { takeBackFirstSecrets } = await import('../../server/access/first-admin.ts')
       const { openAcademyFile } = await import('../../server/academy.ts')
-      const academy = openAcademyFile(database, () => new Date(io.now()))
+      const academy = await openAcademyFile(database, () => new Date(io.now()))
       await takeBackFirstSecrets(academy.database, secrets).finally(() => academy.database.close())
     })
   }

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import sql from 'sql-template-tag'
-import type { Database, Row } from '../database/database.ts'
+import type { Database, Row, Store } from '../database/database.ts'
 import { hashPassword, type PasswordCost } from './password.ts'
 import { digest } from './secret.ts'
 
@@ -18,18 +18,18 @@ export interface FirstPassword {
  * where there is one, or where the academy's first user is no active admin any more. Of two callers one gets it.
  */
 export async function makeFirstPassword(
-  database: Database,
+  database: Store,
   cost?: PasswordCost,
 ): Promise<FirstPassword | undefined> {
-  const admin = database.one<Row & { id: string; email: string; waits: number }>(sql`
+  const admin = await database.one<Row & { id: string; email: string; waits: number }>(sql`
     select id, email, password_hash is null and role = 'admin' and status = 'active' as waits
     from users where id = (select value from settings where name = 'first_user')`)
   if (!admin?.waits) return undefined
   const password = newPassword()
   // A tenth of a second by default, in which others are not to wait for the write lock.
   const hash = await hashPassword(password, cost)
-  const changed = await database.write(() =>
-    database.run(
+  const changed = await database.write((transaction) =>
+    transaction.run(
       sql`update users set password_hash = ${hash} where id = ${admin.id} and password_hash is null`,
     ),
   )
@@ -37,13 +37,13 @@ export async function makeFirstPassword(
 }
 
 /** True for an academy whose first key was taken back, because nobody was told it. */
-export function isKeyOwed(database: Database): boolean {
-  return database.one(sql`select 1 from settings where name = 'first_key_owed'`) !== undefined
+export async function isKeyOwed(database: Database): Promise<boolean> {
+  return (await database.one(sql`select 1 from settings where name = 'first_key_owed'`)) !== undefined
 }
 
 /** Notes that there is a first key now, inside the transaction that makes it. */
-export function keyGiven(database: Database): void {
-  database.run(sql`delete from settings where name = 'first_key_owed'`)
+export async function keyGiven(database: Database): Promise<void> {
+  await database.run(sql`delete from settings where name = 'first_key_owed'`)
 }
 
 /**
@@ -51,16 +51,18 @@ export function keyGiven(database: Database): void {
  * of it. The next start makes both anew.
  */
 export function takeBackFirstSecrets(
-  database: Database,
+  database: Store,
   { key, email }: { key?: string | undefined; email?: string | undefined },
 ): Promise<void> {
-  return database.write(() => {
+  return database.write(async (transaction) => {
     if (key !== undefined) {
-      database.run(sql`delete from api_keys where hash = ${digest(key)}`)
-      database.run(sql`insert or ignore into settings (name, value) values ('first_key_owed', '1')`)
+      await transaction.run(sql`delete from api_keys where hash = ${digest(key)}`)
+      await transaction.run(
+        sql`insert into settings (name, value) values ('first_key_owed', '1') on conflict do nothing`,
+      )
     }
     if (email === undefined) return
-    database.run(sql`update users set password_hash = null where email_key = ${email.toLowerCase()}`)
+    await transaction.run(sql`update users set password_hash = null where email_key = ${email.toLowerCase()}`)
   })
 }
 

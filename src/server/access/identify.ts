@@ -30,7 +30,11 @@ export interface Identity {
  * there is no credential, or none that is known, 401 `token_expired` for an access token and 403 `expired_key` for a
  * key whose time is over.
  */
-export function identify(database: Database, authorization: string | null, now: Date): Identity {
+export async function identify(
+  database: Database,
+  authorization: string | null,
+  now: Date,
+): Promise<Identity> {
   if (!authorization) {
     throw new ProblemError('missing_credentials', 'The Authorization header is required.', {
       headers: { 'www-authenticate': challenge },
@@ -39,7 +43,7 @@ export function identify(database: Database, authorization: string | null, now: 
   const [, token] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? []
   if (!token) throw invalidToken('The Authorization header must be "Bearer <credential>".')
   const method = isCredential('apiKey', token) ? 'api_key' : 'oauth'
-  const row = method === 'api_key' ? keyRow(database, token) : tokenRow(database, token)
+  const row = method === 'api_key' ? await keyRow(database, token) : await tokenRow(database, token)
   if (!row) throw invalidToken('The credential is invalid or has been revoked.')
   if (row.expires_at && row.expires_at <= now.toISOString()) throw expired(method, row.expires_at)
   const { user_id: userId, role, id: credential } = row
@@ -50,8 +54,8 @@ export function identify(database: Database, authorization: string | null, now: 
 }
 
 /** The academy's first user, as whom a program acts that has the database in its own process. */
-export function localPrincipal(database: Database): Principal {
-  const user = database.one<{ id: string; role: string }>(
+export async function localPrincipal(database: Database): Promise<Principal> {
+  const user = await database.one<{ id: string; role: string }>(
     sql`select id, role from users where id = (select value from settings where name = 'first_user')`,
   )
   if (!user) throw new ProblemError('invalid_token', 'The academy has no users.')
@@ -60,16 +64,20 @@ export function localPrincipal(database: Database): Principal {
 }
 
 /** Keeps when a key, or a grant, was last used. */
-export function touchCredential(database: Database, { method, credential }: Principal, now: Date): void {
+export async function touchCredential(
+  database: Database,
+  { method, credential }: Principal,
+  now: Date,
+): Promise<void> {
   const time = now.toISOString()
-  database.run(
+  await database.run(
     method === 'oauth'
       ? sql`update grants set last_used_at = ${time} where id = ${credential}`
       : sql`update api_keys set last_used_at = ${time} where id = ${credential}`,
   )
 }
 
-function keyRow(database: Database, key: string): CredentialRow | undefined {
+async function keyRow(database: Database, key: string): Promise<CredentialRow | undefined> {
   return database.one<CredentialRow>(sql`
     select k.id, k.user_id, k.scopes, k.expires_at, k.last_used_at, u.role
     from api_keys k join users u on u.id = k.user_id
@@ -77,7 +85,7 @@ function keyRow(database: Database, key: string): CredentialRow | undefined {
 }
 
 /** The grant behind an access token, with the token's own scopes and end. */
-function tokenRow(database: Database, token: string): CredentialRow | undefined {
+async function tokenRow(database: Database, token: string): Promise<CredentialRow | undefined> {
   if (!isCredential('accessToken', token)) return undefined
   return database.one<CredentialRow>(sql`
     select g.id, g.user_id, t.scopes, t.expires_at, g.last_used_at, u.role

@@ -29,8 +29,11 @@ export function newHmacKey(): string {
 }
 
 /** The academy's own key for HMACs. */
-export function hmacKeyOf(database: Database): string {
-  return database.one<{ value: string }>(sql`select value from settings where name = 'hmac_key'`)?.value ?? ''
+export async function hmacKeyOf(database: Database): Promise<string> {
+  return (
+    (await database.one<{ value: string }>(sql`select value from settings where name = 'hmac_key'`))?.value ??
+    ''
+  )
 }
 
 /** HMAC-SHA256 of some bytes in base64url. */

@@ -34,8 +34,8 @@ export function everyRow({ tables = byUser, conditions }: Rows): Sql {
 }
 
 /** Figures over all rows that meet the conditions, which leave those of some learners. */
-export function rowsSummary(database: Database, conditions: readonly Condition[]): Summary {
-  return summaryOf(database, partsOfRows(database, byUser, conditions))
+export async function rowsSummary(database: Database, conditions: readonly Condition[]): Promise<Summary> {
+  return summaryOf(database, await partsOfRows(database, byUser, conditions))
 }
 
 /** What a page of rows takes of a query. */
@@ -49,16 +49,17 @@ export interface RowsQuery {
  *
  * @param end the e-mail address at which this page ends at the latest, and the next one goes on; undefined for the end
  */
-export function rowsPage(
+export async function rowsPage(
   database: Database,
   { limit, cursor }: RowsQuery,
   { tables, conditions }: Rows,
   end?: string,
-): Page<LearnerRow> {
+): Promise<Page<LearnerRow>> {
   const after = cursor === undefined ? undefined : afterCursor(cursor)
   const within = end === undefined ? undefined : sql`u.email < ${end}`
   const every = everyRow({ ...(tables && { tables }), conditions: [...conditions, after, within] })
-  const rows = [...database.stream(sql`${every} limit ${limit + 1}`)].map(toRow)
+  const cells = await database.cells(sql`${every} limit ${limit + 1}`)
+  const rows = cells.map(toRow)
   const last = rows.length > limit ? rows[limit - 1] : undefined
   const next = last ? [last.email, last.courseTitle, last.learnerId, last.courseId] : [end ?? '', '', '', '']
   return {

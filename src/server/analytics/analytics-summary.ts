@@ -16,7 +16,10 @@ export interface SummaryParts {
 }
 
 /** A summary of these parts, its courses in the order of their titles; averages of nothing are null. */
-export function summaryOf(database: Database, { learners, figures, steps }: SummaryParts): Summary {
+export async function summaryOf(
+  database: Database,
+  { learners, figures, steps }: SummaryParts,
+): Promise<Summary> {
   const median = medianOf(steps)
   const byCourse = Map.groupBy(figures, ({ courseId }) => courseId)
   return {
@@ -24,7 +27,7 @@ export function summaryOf(database: Database, { learners, figures, steps }: Summ
     ...figuresOf(figures),
     medianCompletionPercentage: median === null ? null : rounded(median),
     distribution: tenthsOf(steps),
-    byCourse: titlesOf(database, [...byCourse.keys()]).map(({ id, title }) => ({
+    byCourse: (await titlesOf(database, [...byCourse.keys()])).map(({ id, title }) => ({
       courseId: id,
       courseTitle: title,
       ...figuresOf(byCourse.get(id) ?? []),
@@ -56,7 +59,10 @@ function figuresOf(figures: readonly StatusFigures[]) {
   }
 }
 
-function titlesOf(database: Database, courseIds: readonly string[]): { id: string; title: string }[] {
+async function titlesOf(
+  database: Database,
+  courseIds: readonly string[],
+): Promise<{ id: string; title: string }[]> {
   if (courseIds.length === 0) return []
   const titled = (only: Sql) =>
     database.all<Row & { id: string; title: string }>(
@@ -65,7 +71,7 @@ function titlesOf(database: Database, courseIds: readonly string[]): { id: strin
   // A statement takes a bounded number of parameters.
   if (courseIds.length <= fewCourses) return titled(sql`where id in (${join(courseIds)})`)
   const wanted = new Set(courseIds)
-  return titled(empty).filter(({ id }) => wanted.has(id))
+  return (await titled(empty)).filter(({ id }) => wanted.has(id))
 }
 
 function rounded(value: number): number {

@@ -22,29 +22,29 @@ export const analyticsRoutes = routesOf(analytics, {
   learners: { isLong: true, handle: learners },
 })
 
-function learners(call: Call<typeof analytics.learners>) {
+async function learners(call: Call<typeof analytics.learners>) {
   const { query, database } = call
   const period = periodOf(query.start_date, query.end_date)
-  const filter = rowFilterOf(database, query, period)
+  const filter = await rowFilterOf(database, query, period)
   const format = query.format ?? formatFor(call.accept)
   if (format !== 'json') return streamed(call, format, filter, period)
   const first = query.cursor === undefined
   return {
-    ...filteredPage(database, query, filter),
+    ...(await filteredPage(database, query, filter)),
     ...(first ? { period } : {}),
-    ...(first && query.summary ? { summary: filteredSummary(database, filter) } : {}),
+    ...(first && query.summary ? { summary: await filteredSummary(database, filter) } : {}),
   }
 }
 
 /** All rows as text, named after the period that was asked for. */
-function streamed(
+async function streamed(
   { database, query }: Call<typeof analytics.learners>,
   format: LearnerFile['format'],
   filter: RowFilter,
   period: Period,
-): Streamed {
+): Promise<Streamed> {
   const name = `learners${suffixOf(period)}`
-  return learnerFile(database, learnerLines(database, filter), { ...query, name, format })
+  return learnerFile(database, await learnerLines(database, filter), { ...query, name, format })
 }
 
 /** What the client likes best of what there is; JSON where it names nothing of that (RFC 9110 §12.5.1). */

@@ -16,17 +16,21 @@ interface Rows {
 }
 
 /** The parts of a summary from counters: the same few rows are read for any number of learners. */
-export function countedParts(database: Database, scope: Scope, rows: Rows): SummaryParts {
-  const figures = courseFigures(database, scope)
-  return { figures, steps: steps(database, scope), learners: learnersIn(database, scope, figures, rows) }
+export async function countedParts(database: Database, scope: Scope, rows: Rows): Promise<SummaryParts> {
+  const figures = await courseFigures(database, scope)
+  return {
+    figures,
+    steps: await steps(database, scope),
+    learners: await learnersIn(database, scope, figures, rows),
+  }
 }
 
-function learnersIn(
+async function learnersIn(
   database: Database,
   scope: Scope,
   figures: readonly StatusFigures[],
   rows: Rows,
-): number | null {
+): Promise<number | null> {
   const isWhole = !scope.courses && scope.statuses.length === standings.length
   if (isWhole) return learnersOf(database, scope.withDeleted)
   // Nobody is in a course twice.
@@ -35,8 +39,12 @@ function learnersIn(
 }
 
 /** The different learners behind a scope, where its courses have few enrolments in all; else null. */
-export function fewLearners(database: Database, scope: Scope, { tables, conditions }: Rows): number | null {
-  const all = courseFigures(database, { ...scope, statuses: standings })
+export async function fewLearners(
+  database: Database,
+  scope: Scope,
+  { tables, conditions }: Rows,
+): Promise<number | null> {
+  const all = await courseFigures(database, { ...scope, statuses: standings })
   return enrollmentsOf(all) > mostRead ? null : distinctLearners(database, tables, conditions)
 }
 

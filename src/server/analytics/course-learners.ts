@@ -38,16 +38,18 @@ const expressions: Readonly<Record<string, readonly Sql[]>> = {
 }
 
 /** The learners of one page, and how many there are on all pages. */
-export function pageOfLearners(
+export async function pageOfLearners(
   database: Database,
   filter: LearnerFilter,
   now: Date,
   { size, from }: { size: number; from: number },
-): { readonly rows: LearnerRow[]; readonly total: number } {
+): Promise<{ readonly rows: LearnerRow[]; readonly total: number }> {
   const only = where(conditionsOf(filter, now))
-  const count = database.one<Row & { total: number }>(sql`select count(*) as total from ${byCourse} ${only}`)
-  const cells = database.stream(sql`${everyLearner(filter, now)} limit ${size} offset ${from}`)
-  return { rows: [...cells].map(toRow), total: count?.total ?? 0 }
+  const count = await database.one<Row & { total: number }>(
+    sql`select count(*) as total from ${byCourse} ${only}`,
+  )
+  const cells = await database.cells(sql`${everyLearner(filter, now)} limit ${size} offset ${from}`)
+  return { rows: cells.map(toRow), total: count?.total ?? 0 }
 }
 
 /** The statement that selects all of these learners, with the columns of a LearnerRow. */

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { Sql } from 'sql-template-tag'
 import { csvRecord } from '../../codec/csv.ts'
 import type { Cell, Database } from '../database/database.ts'
@@ -18,7 +17,6 @@ export interface LearnerFile {
 
 /** Characters of a piece, more or less. */
 const pieceLength = 64 * 1024
-const rowsAtOnce = 250
 // Everything else is an id, a time, a number or a choice of ours.
 const freeText: readonly string[] = ['email', 'firstName', 'lastName', 'externalId', 'courseTitle']
 const plain = columns.map((name) => !freeText.includes(name))
@@ -61,24 +59,14 @@ async function* chunks(
   head: string,
   encode: (cells: readonly Cell[]) => string,
 ) {
-  const reader = database.reader()
-  const rows = reader.stream(statement)
-  try {
-    let text = head
-    let count = 0
+  let text = head
+  for await (const rows of database.stream(statement)) {
     for (const cells of rows) {
       text += encode(cells)
-      count += 1
-      if (text.length < pieceLength && count < rowsAtOnce) continue
-      if (text !== '') yield text
+      if (text.length < pieceLength) continue
+      yield text
       text = ''
-      count = 0
-      // Other requests get their turn between two pieces.
-      await setImmediate()
     }
-    yield text
-  } finally {
-    rows.return?.()
-    reader.close()
   }
+  if (text !== '') yield text
 }

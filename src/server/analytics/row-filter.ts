@@ -21,13 +21,15 @@ export interface RowFilter {
 }
 
 /** The filter that a query is. Throws 404 for courses and learners that are not found. */
-export function rowFilterOf(
+export async function rowFilterOf(
   database: Database,
   query: Query<typeof analytics.learners>,
   { start, end }: Period,
-): RowFilter {
-  const courseIds = query.course_id && resolveFilters(database, 'courses', query.course_id, 'course_id')
-  const learnerIds = query.learner_id && resolveFilters(database, 'users', query.learner_id, 'learner_id')
+): Promise<RowFilter> {
+  const courseIds =
+    query.course_id && (await resolveFilters(database, 'courses', query.course_id, 'course_id'))
+  const learnerIds =
+    query.learner_id && (await resolveFilters(database, 'users', query.learner_id, 'learner_id'))
   const bounds = [
     ...(start ? [sql`p.last_accessed >= ${start}`] : []),
     ...(end ? [sql`p.last_accessed < ${end}`] : []),

@@ -35,48 +35,48 @@ interface Candidates extends Rows {
  * One page of the rows of a filter. Its cost is bounded, whatever the academy holds: where courses or a period leave few
  * rows, these are sorted; else users are walked in order, so many at most, and the next page goes on where this one ended.
  */
-export function filteredPage(
+export async function filteredPage(
   database: Database,
   query: RowsQuery & { readonly include_total: boolean },
   filter: RowFilter,
   bounds = standard,
-): Page<LearnerRow> {
+): Promise<Page<LearnerRow>> {
   if (filter.learnerIds) {
     const rows = { tables: byUser, conditions: allConditions(filter) }
-    const page = rowsPage(database, query, rows)
-    return query.include_total ? { ...page, ...countRows(database, rows, bounds) } : page
+    const page = await rowsPage(database, query, rows)
+    return query.include_total ? { ...page, ...(await countRows(database, rows, bounds)) } : page
   }
-  const candidates = candidatesOf(database, filter, bounds)
-  const page = pageOf(database, query, candidates, filter, bounds)
-  return query.include_total ? { ...page, ...totalOf(database, candidates, filter, bounds) } : page
+  const candidates = await candidatesOf(database, filter, bounds)
+  const page = await pageOf(database, query, candidates, filter, bounds)
+  return query.include_total ? { ...page, ...(await totalOf(database, candidates, filter, bounds)) } : page
 }
 
-function pageOf(
+async function pageOf(
   database: Database,
   query: RowsQuery,
   { tables, conditions, count, matches }: Candidates,
   { courseIds }: RowFilter,
   bounds: PageBounds,
-): Page<LearnerRow> {
+): Promise<Page<LearnerRow>> {
   if (matches === 0) return { data: [], nextCursor: null }
-  const all = steps(database, everybody).reduce((sum, { learners }) => sum + learners, 0)
+  const all = (await steps(database, everybody)).reduce((sum, { learners }) => sum + learners, 0)
   // As many as stand between rows of the filter, where these are spread evenly.
   const walked = (query.limit * all) / matches
   if (count <= Math.min(bounds.sorted, walked)) return rowsPage(database, query, { tables, conditions })
   const users = courseIds ? bounds.usersOfCourses : bounds.users
-  const end = database.one<{ email: string }>(sql`
+  const end = await database.one<{ email: string }>(sql`
     select email from users where email >= ${beginningOf(query.cursor)} order by email limit 1 offset ${users}`)
   return rowsPage(database, query, { conditions }, end?.email)
 }
 
 /** The fewest rows that an index finds for a filter, as counters and that index tell. */
-function candidatesOf(database: Database, filter: RowFilter, bounds: PageBounds): Candidates {
+async function candidatesOf(database: Database, filter: RowFilter, bounds: PageBounds): Promise<Candidates> {
   const conditions = allConditions(filter)
   const scope = scopeOf(filter)
-  const figures = courseFigures(database, scope)
+  const figures = await courseFigures(database, scope)
   const matches = sumOf(figures)
   const ids = new Set(figures.map(({ courseId }) => courseId))
-  const all = courseFigures(database, { ...scope, statuses: standings }).filter(({ courseId }) =>
+  const all = (await courseFigures(database, { ...scope, statuses: standings })).filter(({ courseId }) =>
     ids.has(courseId),
   )
   const only = ids.size === 0 || ids.size > mostCourses ? undefined : sql`c.id in (${join([...ids])})`
@@ -84,8 +84,8 @@ function candidatesOf(database: Database, filter: RowFilter, bounds: PageBounds)
   const { inPeriod, courseIds, query } = filter
   if (!inPeriod || query.include_not_started) return ofCourses
   const dated = [inPeriod, courseIds && sql`p.course_id in (${join(courseIds)})`]
-  const { rows: count } = database.one<Row & { rows: number }>(sql`
-    select count(*) as rows from (select 1 from progress p ${where(dated)} limit ${bounds.sorted + 1}) found`) ?? {
+  const { rows: count } = (await database.one<Row & { rows: number }>(sql`
+    select count(*) as rows from (select 1 from progress p ${where(dated)} limit ${bounds.sorted + 1}) found`)) ?? {
     rows: 0,
   }
   const ofPeriod = {
@@ -104,23 +104,23 @@ interface Total {
 }
 
 /** How many rows a filter has: as counters say, or else counted. */
-function totalOf(
+async function totalOf(
   database: Database,
   { tables, conditions, count, matches }: Candidates,
   { inPeriod }: RowFilter,
   bounds: PageBounds,
-): Total {
+): Promise<Total> {
   if (!inPeriod || matches === 0) return { total: matches, totalIsExact: true }
   if (count > bounds.sorted) return { total: bounds.counted, totalIsExact: false }
   return countRows(database, { tables, conditions }, bounds)
 }
 
-function countRows(
+async function countRows(
   database: Database,
   { tables, conditions }: Rows & { tables: Sql },
   bounds: PageBounds,
-): Total {
-  const found = database.one<Row & { rows: number }>(sql`
+): Promise<Total> {
+  const found = await database.one<Row & { rows: number }>(sql`
     select count(*) as rows from (select 1 from ${tables} ${where(conditions)} limit ${bounds.counted + 1}) found`)
   const rows = found?.rows ?? 0
   return { total: Math.min(rows, bounds.counted), totalIsExact: rows <= bounds.counted }

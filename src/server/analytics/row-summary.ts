@@ -12,22 +12,30 @@ const percentage = sql`sum(floor(coalesce(p.percentage, 0) * 1000000 + 0.5))`
  *
  * @param tables `u`, `e`, `c`, `p` and `g` of learners' enrolments
  */
-export function partsOfRows(database: Database, tables: Sql, conditions: readonly Condition[]): SummaryParts {
+export async function partsOfRows(
+  database: Database,
+  tables: Sql,
+  conditions: readonly Condition[],
+): Promise<SummaryParts> {
   const only = where(conditions)
-  const figures = database.all<Row & StatusFigures>(sql`
+  const figures = await database.all<Row & StatusFigures>(sql`
     select e.course_id as "courseId", ${status} as status, count(*) as learners, ${percentage} as percentage,
       count(g.percent) as graded, coalesce(sum(floor(g.percent * 1000000 + 0.5)), 0) as grade
     from ${tables} ${only} group by 1, 2`)
-  const steps = database.all<Row & Step>(sql`
+  const steps = await database.all<Row & Step>(sql`
     select ${status} as status, floor(coalesce(p.percentage, 0) * 100) as hundredths, count(*) as learners,
       ${percentage} as amount
     from ${tables} ${only} group by 1, 2 order by 2`)
-  return { figures, steps, learners: distinctLearners(database, tables, conditions) }
+  return { figures, steps, learners: await distinctLearners(database, tables, conditions) }
 }
 
 /** How many different learners these rows are of. */
-export function distinctLearners(database: Database, tables: Sql, conditions: readonly Condition[]): number {
-  const counted = database.one<Row & { learners: number }>(
+export async function distinctLearners(
+  database: Database,
+  tables: Sql,
+  conditions: readonly Condition[],
+): Promise<number> {
+  const counted = await database.one<Row & { learners: number }>(
     sql`select count(distinct e.user_id) as learners from ${tables} ${where(conditions)}`,
   )
   return counted?.learners ?? 0

@@ -44,44 +44,51 @@ export type CourseStanding = Pick<
 const nobody: Standing['attention'] = { inactive: 0, stuck: 0, not_passed: 0 }
 
 /** How the learners of one course stand, each of them counted once. */
-export function standingOfCourse(database: Database, courseId: string, now: Date): Standing {
+export async function standingOfCourse(database: Database, courseId: string, now: Date): Promise<Standing> {
   const scope = { ...everybody, courses: sql`${courseId}` }
-  const figures = courseFigures(database, scope)
-  const [own] = attentionIn(
+  const figures = await courseFigures(database, scope)
+  const [own] = await attentionIn(
     database,
     sql`select id from courses where id = ${courseId} and status = 'published'`,
     now,
   )
-  return standingOf(steps(database, scope), own?.attention ?? nobody, {
+  return standingOf(await steps(database, scope), own?.attention ?? nobody, {
     graded: total(figures, ({ graded }) => graded),
     grade: total(figures, ({ grade }) => grade),
   })
 }
 
 /** How all learners stand; those in several courses are counted once. In which courses they need attention, too. */
-export function standingOfAcademy(
+export async function standingOfAcademy(
   database: Database,
   now: Date,
-): { readonly learners: number; readonly all: Standing; readonly courses: readonly CourseAttention[] } {
-  const courses = attentionIn(database, sql`select id from courses where status = 'published'`, now)
-  const { learners: graded, amount: grade } = gradedOfAcademy(database)
+): Promise<{
+  readonly learners: number
+  readonly all: Standing
+  readonly courses: readonly CourseAttention[]
+}> {
+  const courses = await attentionIn(database, sql`select id from courses where status = 'published'`, now)
+  const { learners: graded, amount: grade } = await gradedOfAcademy(database)
   const all = (kind: Attention) => total(courses, ({ attention }) => attention[kind])
   const attention = { inactive: all('inactive'), stuck: all('stuck'), not_passed: all('not_passed') }
   return {
-    learners: learnersOf(database, false),
-    all: standingOf(steps(database, everybody), attention, { graded, grade }),
+    learners: await learnersOf(database, false),
+    all: standingOf(await steps(database, everybody), attention, { graded, grade }),
     courses,
   }
 }
 
 /** How far the learners of some courses are, by the ids of those that have any. */
-export function standingsOf(
+export async function standingsOf(
   database: Database,
   courseIds: readonly string[],
-): ReadonlyMap<string, CourseStanding> {
+): Promise<ReadonlyMap<string, CourseStanding>> {
   if (courseIds.length === 0) return new Map()
   const courses = sql`${join(courseIds)}`
-  const figures = Map.groupBy(courseFigures(database, { ...everybody, courses }), ({ courseId }) => courseId)
+  const figures = Map.groupBy(
+    await courseFigures(database, { ...everybody, courses }),
+    ({ courseId }) => courseId,
+  )
   return new Map([...figures].map(([courseId, own]) => [courseId, partsOf(own)]))
 }
 
@@ -117,12 +124,12 @@ function partsOf(
   }
 }
 
-function attentionIn(database: Database, courses: Sql, now: Date): CourseAttention[] {
-  const titled = database.all<Row & { id: string; title: string }>(
+async function attentionIn(database: Database, courses: Sql, now: Date): Promise<CourseAttention[]> {
+  const titled = await database.all<Row & { id: string; title: string }>(
     sql`select id, title from courses where id in (${courses}) order by title, id`,
   )
   const quiet = new Map(
-    quietLearners(database, courses, dayNumber(recentSince(now))).map((one) => [one.courseId, one]),
+    (await quietLearners(database, courses, dayNumber(recentSince(now)))).map((one) => [one.courseId, one]),
   )
   return titled.map(({ id, title }) => {
     const { unseen = 0, unrisen = 0, failed = 0 } = quiet.get(id) ?? {}

@@ -11,22 +11,22 @@ import { partsOfRows } from './row-summary.ts'
  * Figures over all that is filtered. Counters tell them, but for some learners, whose few rows are read, and for a
  * period, whose rows an index finds.
  */
-export function filteredSummary(database: Database, filter: RowFilter): Summary {
-  return summaryOf(database, partsOf(database, filter))
+export async function filteredSummary(database: Database, filter: RowFilter): Promise<Summary> {
+  return summaryOf(database, await partsOf(database, filter))
 }
 
-function partsOf(database: Database, filter: RowFilter): SummaryParts {
+async function partsOf(database: Database, filter: RowFilter): Promise<SummaryParts> {
   const { query, learnerIds, inPeriod } = filter
   if (learnerIds) return partsOfRows(database, byUser, allConditions(filter))
   const scope = scopeOf(filter)
   const rows = { tables: byCourse, conditions: allConditions(filter) }
   if (!inPeriod) return countedParts(database, scope, rows)
-  const dated = partsOfRows(database, byTime, [...filter.conditions, inPeriod])
+  const dated = await partsOfRows(database, byTime, [...filter.conditions, inPeriod])
   if (!query.include_not_started || !scope.statuses.includes('none')) return dated
   const unstarted: Scope = { ...scope, statuses: ['none'] }
   return {
-    figures: [...courseFigures(database, unstarted), ...dated.figures],
-    steps: [...steps(database, unstarted), ...dated.steps],
-    learners: fewLearners(database, scope, rows),
+    figures: [...(await courseFigures(database, unstarted)), ...dated.figures],
+    steps: [...(await steps(database, unstarted)), ...dated.steps],
+    learners: await fewLearners(database, scope, rows),
   }
 }

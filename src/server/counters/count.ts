@@ -34,11 +34,11 @@ export const counters = sql`(
   union all select kind, course_id, place, learners, amount from counter_changes) k`
 
 /** Brings the counters up to date with changes of learners' enrolments, in the transaction that writes those. */
-export function count(
+export async function count(
   { database, now }: Counting,
   changes: readonly Change[],
   others: readonly Tally[] = [],
-): void {
+): Promise<void> {
   const sums = new Map<string, Tally>()
   const firstDay = firstDayKept(now)
   for (const { before, after } of changes) {
@@ -47,27 +47,27 @@ export function count(
   }
   addTallies(sums, others, 1)
   const tallies = withoutNothing(sums)
-  add(database, tallies)
-  if (!hasManyWriters(database)) removeOldDays(database, tallies, firstDay)
+  await add(database, tallies)
+  if (!hasManyWriters(database)) await removeOldDays(database, tallies, firstDay)
 }
 
 /**
  * Does what changes how a learner stands in a course, or in all of theirs, and counts it: in the transaction that it
  * belongs to.
  */
-export function counting<Result>(
+export async function counting<Result>(
   { database, now }: Counting,
   { userId, courseId }: { readonly userId: string; readonly courseId?: string },
-  work: () => Result,
-): Result {
-  const before = countedOf(database, userId, courseId)
-  const result = work()
-  const after = countedOf(database, userId, courseId)
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const before = await countedOf(database, userId, courseId)
+  const result = await work()
+  const after = await countedOf(database, userId, courseId)
   const changes = [...new Set([...before, ...after].map((one) => one.courseId))].map((id) => ({
     before: before.find((one) => one.courseId === id),
     after: after.find((one) => one.courseId === id),
   }))
-  count({ database, now }, changes, learnerChange(before, after))
+  await count({ database, now }, changes, learnerChange(before, after))
   return result
 }
 
@@ -89,11 +89,11 @@ function learnerChange([before]: readonly OwnEnrollment[], [after]: readonly Own
 }
 
 /** Takes a course out of the counters, before it is deleted with its enrolments. */
-export function forgetCourse({ database, now }: Counting, courseId: string): void {
-  const shared = database.all<Row & Tally>(sql`
+export async function forgetCourse({ database, now }: Counting, courseId: string): Promise<void> {
+  const shared = await database.all<Row & Tally>(sql`
     select kind, '' as "courseId", place, -sum(learners) as learners, -sum(amount) as amount from ${counters}
     where kind in (${join(sharedKinds)}) and course_id = ${courseId} group by kind, place`)
-  const only = database.all<Row & { status: string; learners: number }>(sql`
+  const only = await database.all<Row & { status: string; learners: number }>(sql`
     select case when u.status = 'deleted' then 'deleted' else '' end as status, count(*) as learners
     from enrollments e join users u on u.id = e.user_id
     where e.course_id = ${courseId} and e.role = 'learner' and not exists (
@@ -106,24 +106,24 @@ export function forgetCourse({ database, now }: Counting, courseId: string): voi
     learners: -learners,
     amount: 0,
   }))
-  count({ database, now }, [], [...shared, ...learners])
+  await count({ database, now }, [], [...shared, ...learners])
   const own = sql`kind in (${join(courseKinds)}) and course_id = ${courseId}`
-  database.run(sql`delete from counters where ${own}`)
-  database.run(sql`delete from counter_changes where ${own}`)
+  await database.run(sql`delete from counters where ${own}`)
+  await database.run(sql`delete from counter_changes where ${own}`)
 }
 
 /** Counts whom a new passing score of a course lets pass or fail. */
-export function countPassingScore(
+export async function countPassingScore(
   { database, now }: Counting,
   courseId: string,
   before: number,
   after: number,
-): void {
+): Promise<void> {
   if (before === after) return
   const between = gradedBetween(courseId, Math.min(before, after), Math.max(before, after))
-  const learners = database.one<Row & { learners: number }>(between)?.learners ?? 0
+  const learners = (await database.one<Row & { learners: number }>(between))?.learners ?? 0
   const change = after > before ? learners : -learners
-  count({ database, now }, [], [{ kind: 'failed', courseId, place: 0, learners: change, amount: 0 }])
+  await count({ database, now }, [], [{ kind: 'failed', courseId, place: 0, learners: change, amount: 0 }])
 }
 
 /**
@@ -131,27 +131,23 @@ export function countPassingScore(
  * writers all learners of a course would wait for its row: there each change is a row of its own, and `foldChanges`
  * brings them together.
  */
-function add(database: Database, tallies: readonly Tally[]): void {
-  if (!hasManyWriters(database)) addToCounters(database, tallies)
-  else {
-    inParts(tallies, (rows) =>
-      database.run(
-        sql`insert into counter_changes (kind, course_id, place, learners, amount) values ${rows}`,
-      ),
-    )
-  }
+function add(database: Database, tallies: readonly Tally[]): Promise<void> {
+  if (!hasManyWriters(database)) return addToCounters(database, tallies)
+  return inParts(tallies, (rows) =>
+    database.run(sql`insert into counter_changes (kind, course_id, place, learners, amount) values ${rows}`),
+  )
 }
 
 /** Adds to the rows of the counters themselves. */
-export function addToCounters(database: Database, tallies: readonly Tally[]): void {
-  inParts(tallies, (rows) =>
+export function addToCounters(database: Database, tallies: readonly Tally[]): Promise<void> {
+  return inParts(tallies, (rows) =>
     database.run(
       sql`insert into counters (kind, course_id, place, learners, amount) values ${rows} ${added}`,
     ),
   )
 }
 
-function inParts(tallies: readonly Tally[], write: (rows: Sql) => unknown): void {
+async function inParts(tallies: readonly Tally[], write: (rows: Sql) => Promise<unknown>): Promise<void> {
   for (let from = 0; from < tallies.length; from += rowsAtOnce) {
     const rows = tallies
       .slice(from, from + rowsAtOnce)
@@ -159,15 +155,15 @@ function inParts(tallies: readonly Tally[], write: (rows: Sql) => unknown): void
         ({ kind, courseId, place, learners, amount }) =>
           sql`(${kind}, ${courseId}, ${place}, ${learners}, ${amount})`,
       )
-    write(join(rows))
+    await write(join(rows))
   }
 }
 
 /** With the first count of a day go those of a day that is kept no longer. */
-function removeOldDays(database: Database, tallies: readonly Tally[], firstDay: number): void {
+async function removeOldDays(database: Database, tallies: readonly Tally[], firstDay: number): Promise<void> {
   for (const { kind, courseId, learners } of tallies) {
     if (learners < 0 || !dayKinds.includes(kind)) continue
-    database.run(
+    await database.run(
       sql`delete from counters where kind = ${kind} and course_id = ${courseId} and place < ${firstDay}`,
     )
   }
@@ -175,20 +171,20 @@ function removeOldDays(database: Database, tallies: readonly Tally[], firstDay: 
 
 /** True on an engine where transactions of several programs go on at the same time. */
 function hasManyWriters(database: Database): boolean {
-  return (database as { dialect?: { name: string } }).dialect?.name === 'postgres'
+  return database.dialect.name === 'postgres'
 }
 
 const added = sql`on conflict (kind, course_id, place) do update set
   learners = counters.learners + excluded.learners, amount = counters.amount + excluded.amount`
 
 /** Brings the changes of many writers into the counters, in one transaction that sees both as they were. */
-export function foldChanges({ database, now }: Counting): void {
-  database.run(sql`
+export async function foldChanges({ database, now }: Counting): Promise<void> {
+  await database.run(sql`
     insert into counters (kind, course_id, place, learners, amount)
     select kind, course_id, place, sum(learners), sum(amount) from counter_changes where true
     group by kind, course_id, place ${added}`)
-  database.run(sql`
+  await database.run(sql`
     delete from counters where kind in (${join(dayKinds)}) and place < ${firstDayKept(now)}
       and course_id in (select course_id from counter_changes)`)
-  database.run(sql`delete from counter_changes`)
+  await database.run(sql`delete from counter_changes`)
 }

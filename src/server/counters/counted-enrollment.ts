@@ -48,25 +48,29 @@ const tables = sql`enrollments e
 const passingScore = sql`cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`
 
 /** How a learner stands in a course, or in each of their courses; nothing where they are no learner of it. */
-export function countedOf(database: Database, userId: string, courseId?: string): OwnEnrollment[] {
+export async function countedOf(
+  database: Database,
+  userId: string,
+  courseId?: string,
+): Promise<OwnEnrollment[]> {
   const only = courseId === undefined ? sql`true` : sql`e.course_id = ${courseId}`
-  return database
-    .all<CountedRow & { passing_score: number; others: number }>(sql`
+  return (
+    await database.all<CountedRow & { passing_score: number; others: number }>(sql`
       select ${columns}, ${passingScore} as passing_score, case when exists (
         select 1 from enrollments o where o.user_id = e.user_id and o.role = 'learner' and o.course_id <> e.course_id
       ) then 1 else 0 end as others
       from ${tables} join courses c on c.id = e.course_id
       where e.user_id = ${userId} and e.role = 'learner' and ${only}`)
-    .map((row) => ({ ...toCounted(row, row.passing_score), isOnly: row.others === 0 }))
+  ).map((row) => ({ ...toCounted(row, row.passing_score), isOnly: row.others === 0 }))
 }
 
 /** The same in a course whose passing score is known, or undefined where they are no learner of it. */
-export function countedIn(
+export async function countedIn(
   database: Database,
   userId: string,
   course: { readonly id: string; readonly passingScore: number },
-): CountedEnrollment | undefined {
-  const row = database.one<CountedRow>(sql`
+): Promise<CountedEnrollment | undefined> {
+  const row = await database.one<CountedRow>(sql`
     select ${columns} from ${tables} where e.user_id = ${userId} and e.course_id = ${course.id} and e.role = 'learner'`)
   return row && toCounted(row, course.passingScore)
 }
@@ -80,15 +84,15 @@ export interface Walked extends CountedEnrollment {
 export type CourseRange = readonly [least: string, below?: string]
 
 /** All learners' enrolments in a range of courses, user by user, some of them at a time. */
-export function* everyCounted(
+export async function* everyCounted(
   database: Database,
   [least, below]: CourseRange = [''],
   atOnce = 5_000,
-): Generator<Walked[]> {
-  const passingScores = passingScoresOf(database)
+): AsyncGenerator<Walked[]> {
+  const passingScores = await passingScoresOf(database)
   const range = sql`e.course_id >= ${least} and ${below === undefined ? sql`true` : sql`e.course_id < ${below}`}`
   for (let after = sql`true`; ; ) {
-    const rows = database.all<CountedRow>(sql`
+    const rows = await database.all<CountedRow>(sql`
       select ${columns} from ${tables} where e.role = 'learner' and ${range} and ${after}
       order by e.user_id, e.course_id limit ${atOnce}`)
     yield rows.map((row) => ({
@@ -102,8 +106,8 @@ export function* everyCounted(
 }
 
 /** The passing scores of all courses, by their ids. */
-function passingScoresOf(database: Database): ReadonlyMap<string, number> {
-  const rows = database.all<Row & { id: string; passing_score: number }>(
+async function passingScoresOf(database: Database): Promise<ReadonlyMap<string, number>> {
+  const rows = await database.all<Row & { id: string; passing_score: number }>(
     sql`select c.id, ${passingScore} as passing_score from courses c`,
   )
   return new Map(rows.map((row) => [row.id, row.passing_score]))

@@ -19,13 +19,16 @@ const comparedAtOnce = 100_000
  * How many counters differ from a recount; all of it in one view of the data. Takes a time that grows with the
  * enrolments, and memory that does not: with very many counters they are compared in several rounds.
  */
-export function differingCounters({ database, now }: Counting, atOnce = comparedAtOnce): number {
+export async function differingCounters(
+  { database, now }: Counting,
+  atOnce = comparedAtOnce,
+): Promise<number> {
   const firstDay = firstDayKept(now)
   const academy = new Map<string, Tally>()
   let differing = 0
-  for (const range of rangesOf(database, atOnce)) {
+  for (const range of await rangesOf(database, atOnce)) {
     const own = new Map<string, Tally>()
-    for (const enrollments of everyCounted(database, range)) {
+    for await (const enrollments of everyCounted(database, range)) {
       for (const one of enrollments) {
         const tallies = talliesOf(one, firstDay)
         addTallies(
@@ -40,15 +43,15 @@ export function differingCounters({ database, now }: Counting, atOnce = compared
         )
       }
     }
-    differing += compared(own, keptIn(database, range, firstDay))
+    differing += compared(own, await keptIn(database, range, firstDay))
   }
-  addTallies(academy, learnersCounted(database), 1)
-  return differing + compared(academy, keptOfAcademy(database))
+  addTallies(academy, await learnersCounted(database), 1)
+  return differing + compared(academy, await keptOfAcademy(database))
 }
 
 /** Ranges of courses with so many counters each; what is counted without a course is in the last. */
-function rangesOf(database: Database, atOnce: number): CourseRange[] {
-  const sizes = database.all<Row & { course_id: string; size: number }>(
+async function rangesOf(database: Database, atOnce: number): Promise<CourseRange[]> {
+  const sizes = await database.all<Row & { course_id: string; size: number }>(
     sql`select course_id, count(*) as size from ${counters} where course_id <> '' group by course_id order by course_id`,
   )
   const starts = ['']
@@ -66,26 +69,26 @@ function rangesOf(database: Database, atOnce: number): CourseRange[] {
   })
 }
 
-function keptIn(database: Database, [least, below]: CourseRange, firstDay: number): Tally[] {
+async function keptIn(database: Database, [least, below]: CourseRange, firstDay: number): Promise<Tally[]> {
   const end = below === undefined ? sql`true` : sql`course_id < ${below}`
-  return kept(database, sql`course_id <> '' and course_id >= ${least} and ${end}`).filter(
+  return (await kept(database, sql`course_id <> '' and course_id >= ${least} and ${end}`)).filter(
     // Nobody asks for earlier days, and they go with the next change.
     ({ kind, place }) => !dayKinds.includes(kind) || place >= firstDay,
   )
 }
 
-function keptOfAcademy(database: Database): Tally[] {
+async function keptOfAcademy(database: Database): Promise<Tally[]> {
   return kept(database, sql`course_id = ''`)
 }
 
-function kept(database: Database, condition: Sql): Tally[] {
+async function kept(database: Database, condition: Sql): Promise<Tally[]> {
   return database.all<Row & Tally>(
     sql`select kind, course_id as "courseId", place, learners, amount from ${counters} where ${condition}`,
   )
 }
 
-function learnersCounted(database: Database): Tally[] {
-  const counted = database.all<Row & { status: string; learners: number }>(sql`
+async function learnersCounted(database: Database): Promise<Tally[]> {
+  const counted = await database.all<Row & { status: string; learners: number }>(sql`
     select case when u.status = 'deleted' then 'deleted' else '' end as status, count(*) as learners from users u
     where exists (select 1 from enrollments e where e.user_id = u.id and e.role = 'learner') group by 1`)
   return counted.map(({ status, learners }) => ({

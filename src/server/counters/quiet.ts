@@ -21,7 +21,7 @@ const measures = { open: 'unseen', early: 'unrisen', failed: 'failed' } as const
  * @param courses a statement that selects course ids
  * @param firstDay the first day that is recent, such as 20260131
  */
-export function quietLearners(database: Database, courses: Sql, firstDay: number): Quiet[] {
+export async function quietLearners(database: Database, courses: Sql, firstDay: number): Promise<Quiet[]> {
   const found = new Map<string, Quiet>()
   const add = (
     rows: readonly (Row & { kind: string; course_id: string; learners: number })[],
@@ -40,7 +40,7 @@ export function quietLearners(database: Database, courses: Sql, firstDay: number
     [recent, -1],
   ] as const) {
     add(
-      database.all(sql`
+      await database.all(sql`
         select kind, course_id, learners from ${counters} where ${condition} and course_id in (${courses})`),
       times,
     )

@@ -10,13 +10,13 @@ const talliesHeld = 20_000
  * Replaces all counters by those of a recount, in one transaction. Takes a time that grows with the enrolments, and
  * memory that does not.
  */
-export function rebuildCounters({ database, now }: Counting): void {
-  database.run(sql`delete from counters`)
-  database.run(sql`delete from counter_changes`)
+export async function rebuildCounters({ database, now }: Counting): Promise<void> {
+  await database.run(sql`delete from counters`)
+  await database.run(sql`delete from counter_changes`)
   let sums = new Map<string, Tally>()
   const firstDay = firstDayKept(now)
   let userId: string | undefined
-  for (const walked of everyCounted(database)) {
+  for await (const walked of everyCounted(database)) {
     for (const one of walked) {
       addTallies(sums, talliesOf(one, firstDay), 1)
       if (one.userId === userId) continue
@@ -24,8 +24,8 @@ export function rebuildCounters({ database, now }: Counting): void {
       addTallies(sums, [{ kind: learnersKind(one.gone), courseId: '', place: 0, learners: 1, amount: 0 }], 1)
     }
     if (sums.size < talliesHeld) continue
-    addToCounters(database, [...sums.values()])
+    await addToCounters(database, [...sums.values()])
     sums = new Map()
   }
-  addToCounters(database, [...sums.values()])
+  await addToCounters(database, [...sums.values()])
 }

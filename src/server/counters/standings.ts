@@ -42,7 +42,7 @@ interface CounterRow extends Row {
 export const everybody: Scope = { courses: undefined, statuses: standings, withDeleted: false }
 
 /** Figures course by course, for each standing that there is. */
-export function courseFigures(database: Database, scope: Scope): StatusFigures[] {
+export async function courseFigures(database: Database, scope: Scope): Promise<StatusFigures[]> {
   const meanings = new Map<string, { status: CountedStatus; graded: boolean }>(
     named(scope).flatMap(({ status, kinds }) => [
       [kinds.all, { status, graded: false }] as const,
@@ -50,7 +50,7 @@ export function courseFigures(database: Database, scope: Scope): StatusFigures[]
     ]),
   )
   const found = new Map<string, StatusFigures>()
-  for (const { kind, course_id: courseId, learners, amount } of rowsOf(
+  for (const { kind, course_id: courseId, learners, amount } of await rowsOf(
     database,
     [...meanings.keys()],
     scope,
@@ -69,10 +69,10 @@ export function courseFigures(database: Database, scope: Scope): StatusFigures[]
 }
 
 /** How many learners stand at which percentage, in all the courses of a scope together; in order. */
-export function steps(database: Database, scope: Scope): Step[] {
+export async function steps(database: Database, scope: Scope): Promise<Step[]> {
   const meanings = new Map<string, CountedStatus>(named(scope).map(({ status, kinds }) => [kinds.at, status]))
   const found = new Map<string, Step>()
-  const rows = rowsOf(database, [...meanings.keys()], scope, true)
+  const rows = await rowsOf(database, [...meanings.keys()], scope, true)
   for (const { kind, place: hundredths, learners, amount } of rows) {
     const status = meanings.get(kind) ?? 'none'
     const key = `${status} ${hundredths}`
@@ -90,8 +90,10 @@ export function steps(database: Database, scope: Scope): Step[] {
 }
 
 /** The graded of the whole academy: how many, and the sum of their grades in millionths of a per cent. */
-export function gradedOfAcademy(database: Database): { readonly learners: number; readonly amount: number } {
-  const rows = rowsOf(
+export async function gradedOfAcademy(
+  database: Database,
+): Promise<{ readonly learners: number; readonly amount: number }> {
+  const rows = await rowsOf(
     database,
     named(everybody).map(({ kinds }) => kinds.graded),
     everybody,
@@ -104,19 +106,19 @@ export function gradedOfAcademy(database: Database): { readonly learners: number
 }
 
 /** How many users learn anywhere, each counted once. */
-export function learnersOf(database: Database, withDeleted: boolean): number {
+export async function learnersOf(database: Database, withDeleted: boolean): Promise<number> {
   const kinds = [learnersKind(false), ...(withDeleted ? [learnersKind(true)] : [])]
-  const rows = rowsOf(database, kinds, everybody, true)
+  const rows = await rowsOf(database, kinds, everybody, true)
   return rows.reduce((sum, { learners }) => sum + learners, 0)
 }
 
 /** Counters of these kinds in the courses of a scope; `whole` where those of the whole academy are meant. */
-function rowsOf(
+async function rowsOf(
   database: Database,
   kinds: readonly string[],
   { courses }: Scope,
   whole = false,
-): CounterRow[] {
+): Promise<CounterRow[]> {
   const only = courses ? sql`course_id in (${courses})` : whole ? sql`course_id = ''` : sql`course_id <> ''`
   return database.all<CounterRow>(sql`
     select kind, course_id, place, learners, amount from ${counters} where kind in (${join(kinds)}) and ${only}`)

@@ -28,8 +28,12 @@ export const courseColumns = sql`c.id, c.external_id, c.title, c.description, c.
   c.managed_by, c.version, c.created_at, c.updated_at, c.published_at, c.archived_at`
 
 /** The stored course behind a reference; throws 404, for drafts too where only published ones are to be seen. */
-export function findCourse(database: Database, reference: string, publishedOnly = false): CourseRow {
-  const row = database.one<CourseRow>(
+export async function findCourse(
+  database: Database,
+  reference: string,
+  publishedOnly = false,
+): Promise<CourseRow> {
+  const row = await database.one<CourseRow>(
     sql`select ${courseColumns} from courses c where ${isReferred('courses', reference)}`,
   )
   if (!row || (publishedOnly && row.status !== 'published')) throw notFound('course', reference)

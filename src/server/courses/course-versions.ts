@@ -31,8 +31,8 @@ interface VersionRow extends Row {
 const columns = sql`v.course_id, v.version, v.attributes, v.modified_attributes, v.user_id, v.created_at`
 
 /** The history of a course, newest first. */
-export function listVersions(call: Call<typeof courses.versions>) {
-  const { id } = findCourse(call.database, call.params.courseId)
+export async function listVersions(call: Call<typeof courses.versions>) {
+  const { id } = await findCourse(call.database, call.params.courseId)
   return page<VersionRow, CourseVersion>(
     call.database,
     {
@@ -47,17 +47,17 @@ export function listVersions(call: Call<typeof courses.versions>) {
 }
 
 /** A course as it was in one version. */
-export function getVersion(call: Call<typeof courses.version>): CourseSnapshot {
-  const row = findVersion(call, call.params.courseId, call.params.version)
+export async function getVersion(call: Call<typeof courses.version>): Promise<CourseSnapshot> {
+  const row = await findVersion(call, call.params.courseId, call.params.version)
   return { ...toVersion(row), attributes: attributesIn(row) }
 }
 
 /** What differs between a version and another one, or the newest. */
-export function compareVersions(call: Call<typeof courses.diff>): CourseDiff {
+export async function compareVersions(call: Call<typeof courses.diff>): Promise<CourseDiff> {
   const { courseId, version } = call.params
-  const from = findVersion(call, courseId, version)
-  const newest = findCourse(call.database, courseId).version
-  const to = findVersion(call, courseId, String(call.query.to ?? newest))
+  const from = await findVersion(call, courseId, version)
+  const newest = (await findCourse(call.database, courseId)).version
+  const to = await findVersion(call, courseId, String(call.query.to ?? newest))
   return {
     courseId: from.course_id,
     from: from.version,
@@ -67,12 +67,12 @@ export function compareVersions(call: Call<typeof courses.diff>): CourseDiff {
 }
 
 /** Makes a new version with the attributes of an earlier one; the id, external id and status stay. */
-export function restoreVersion(
+export async function restoreVersion(
   call: Call<typeof courses.restore>,
-  change: (call: Call, current: Course, input: StoredInput) => CourseUpdate,
-): CourseUpdate {
-  const current = toCourse(findCourse(call.database, call.params.courseId))
-  const earlier = attributesIn(findVersion(call, call.params.courseId, call.params.version))
+  change: (call: Call, current: Course, input: StoredInput) => Promise<CourseUpdate>,
+): Promise<CourseUpdate> {
+  const current = toCourse(await findCourse(call.database, call.params.courseId))
+  const earlier = attributesIn(await findVersion(call, call.params.courseId, call.params.version))
   requireVersion(call, current.version)
   const { externalId, status } = current
   const parsed = CourseInput.parse({ ...earlier, externalId, status })
@@ -80,10 +80,10 @@ export function restoreVersion(
   return change(call, current, input)
 }
 
-function findVersion({ database }: Call, reference: string, version: string): VersionRow {
-  const { id } = findCourse(database, reference)
+async function findVersion({ database }: Call, reference: string, version: string): Promise<VersionRow> {
+  const { id } = await findCourse(database, reference)
   const row = /^[1-9]\d{0,9}$/.test(version)
-    ? database.one<VersionRow>(
+    ? await database.one<VersionRow>(
         sql`select ${columns} from course_versions v where v.course_id = ${id} and v.version = ${Number(version)}`,
       )
     : undefined

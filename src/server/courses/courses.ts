@@ -55,41 +55,41 @@ export const courseRoutes = routesOf(courses, {
     )
   },
 
-  get: (call) => toCourse(visibleCourse(call)),
+  get: async (call) => toCourse(await visibleCourse(call)),
 
-  create(call) {
+  async create(call) {
     const input = withModuleIds(resourceOf(call, CourseInput, Course), [], call.newId)
     if (input.status === 'archived') throw badTransition('new', 'archived', ['draft', 'published'])
-    requireUnique(call.database, 'courses', input, undefined)
+    await requireUnique(call.database, 'courses', input, undefined)
     const { now } = call
     const id = call.newId('crs')
     const attributes = attributesOf(input)
-    call.database.run(sql`
+    await call.database.run(sql`
       insert into courses (id, external_id, title, title_key, description, search_key, difficulty, level, status,
                            attributes, managed_by, version, created_at, updated_at, published_at, archived_at)
       values (${id}, ${input.externalId}, ${input.title}, ${titleKey(input)}, ${input.description},
               ${courseSearchKey(input)}, ${input.difficulty}, ${levelOf(input)}, ${input.status}, ${attributes},
               ${input.managedBy}, 1, ${now}, ${now}, ${input.status === 'published' ? now : null}, null)`)
-    addTags(call, id, input.tags)
-    const course = toCourse(findCourse(call.database, id))
-    recordVersion(call, course, [])
+    await addTags(call, id, input.tags)
+    const course = toCourse(await findCourse(call.database, id))
+    await recordVersion(call, course, [])
     return course
   },
 
-  update(call) {
-    const row = findCourse(call.database, call.params.courseId)
+  async update(call) {
+    const row = await findCourse(call.database, call.params.courseId)
     const current = toCourse(row)
     const input = withModuleIds(resourceOf(call, CourseInput, Course, current), current.modules, call.newId)
     requireVersion(call, current.version)
     return changeCourse(call, current, input)
   },
 
-  delete(call) {
-    const { id, version } = findCourse(call.database, call.params.courseId)
+  async delete(call) {
+    const { id, version } = await findCourse(call.database, call.params.courseId)
     requireVersion(call, version)
-    if (!call.query.force) requireDeletable(call, id)
-    forgetCourse(call, id)
-    call.database.run(sql`delete from courses where id = ${id} and version = ${version}`)
+    if (!call.query.force) await requireDeletable(call, id)
+    await forgetCourse(call, id)
+    await call.database.run(sql`delete from courses where id = ${id} and version = ${version}`)
     return undefined
   },
 
@@ -100,7 +100,7 @@ export const courseRoutes = routesOf(courses, {
 })
 
 /** Writes what changed as a new version; nothing changed keeps the version and the times. */
-function changeCourse(call: Call, current: Course, input: StoredInput): CourseUpdate {
+async function changeCourse(call: Call, current: Course, input: StoredInput): Promise<CourseUpdate> {
   const changed = changedFields(input, current)
   if (current.status === 'archived' && changed.some((key) => key !== 'status')) {
     throw new ProblemError(
@@ -108,13 +108,13 @@ function changeCourse(call: Call, current: Course, input: StoredInput): CourseUp
       'An archived course cannot be changed, except for its status; publish it first.',
     )
   }
-  requireTransition(call, current, input.status)
-  if (changed.includes('externalId')) requireUnique(call.database, 'courses', input, current.id)
+  await requireTransition(call, current, input.status)
+  if (changed.includes('externalId')) await requireUnique(call.database, 'courses', input, current.id)
   if (changed.length === 0) return updateOf(current, current, changed)
   const { now, database } = call
   const moved = (status: Course['status'], before: string | null) =>
     input.status === status && current.status !== status ? now : before
-  database.run(sql`
+  await database.run(sql`
     update courses set
       external_id = ${input.externalId}, title = ${input.title}, title_key = ${titleKey(input)},
       description = ${input.description}, search_key = ${courseSearchKey(input)}, difficulty = ${input.difficulty},
@@ -124,14 +124,14 @@ function changeCourse(call: Call, current: Course, input: StoredInput): CourseUp
       archived_at = ${input.status === 'archived' ? moved('archived', current.archivedAt) : null}
     where id = ${current.id} and version = ${current.version}`)
   const { passingScore } = current.assessmentCriteria
-  countPassingScore(call, current.id, passingScore, input.assessmentCriteria.passingScore)
+  await countPassingScore(call, current.id, passingScore, input.assessmentCriteria.passingScore)
   if (changed.includes('tags')) {
-    database.run(sql`delete from course_tags where course_id = ${current.id}`)
-    addTags(call, current.id, input.tags)
+    await database.run(sql`delete from course_tags where course_id = ${current.id}`)
+    await addTags(call, current.id, input.tags)
   }
-  if (changed.includes('modules')) releaseLessons(call, current.id, input)
-  const course = toCourse(findCourse(database, current.id))
-  recordVersion(call, course, changed)
+  if (changed.includes('modules')) await releaseLessons(call, current.id, input)
+  const course = toCourse(await findCourse(database, current.id))
+  await recordVersion(call, course, changed)
   return updateOf(current, course, changed)
 }
 
@@ -147,15 +147,19 @@ function updateOf(current: Course, course: Course, changed: readonly string[]): 
   }
 }
 
-function visibleCourse(call: Call<typeof courses.get>): CourseRow {
+async function visibleCourse(call: Call<typeof courses.get>): Promise<CourseRow> {
   return findCourse(call.database, call.params.courseId, isRole(call, 'learner'))
 }
 
-function requireTransition(call: Call, { id, status: from }: Course, to: Course['status']): void {
+async function requireTransition(
+  call: Call,
+  { id, status: from }: Course,
+  to: Course['status'],
+): Promise<void> {
   if (from === to) return
   const allowed = transitions[from]
   if (!allowed.includes(to)) throw badTransition(from, to, allowed)
-  if (to === 'draft' && hasProgress(call, id)) {
+  if (to === 'draft' && (await hasProgress(call, id))) {
     throw badTransition(from, to, ['archived'], 'while learners have progress in it', `Course ${id}`)
   }
 }
@@ -175,16 +179,16 @@ function badTransition(
 }
 
 /** Throws a ProblemError where something that somebody made or achieved would go with a course. */
-function requireDeletable(call: Call, id: string): void {
-  if (hasProgress(call, id) || hasGrades(call, id)) {
+async function requireDeletable(call: Call, id: string): Promise<void> {
+  if ((await hasProgress(call, id)) || (await hasGrades(call, id))) {
     throw new ProblemError(
       'has_progress',
       'The course has learner progress or grades. Archive it, or use force=true to delete it with its learner data.',
     )
   }
-  const { count } = call.database.one<{ count: number }>(
+  const { count } = (await call.database.one<{ count: number }>(
     sql`select count(*) as count from lessons where course_id = ${id}`,
-  ) ?? { count: 0 }
+  )) ?? { count: 0 }
   if (count === 0) return
   const [lessons, them] = count === 1 ? ['1 lesson', 'it'] : [`${count} lessons`, 'them']
   throw new ProblemError(
@@ -193,18 +197,18 @@ function requireDeletable(call: Call, id: string): void {
   )
 }
 
-function hasProgress({ database }: Call, id: string): boolean {
-  return database.one(sql`select 1 from progress where course_id = ${id} limit 1`) !== undefined
+async function hasProgress({ database }: Call, id: string): Promise<boolean> {
+  return (await database.one(sql`select 1 from progress where course_id = ${id} limit 1`)) !== undefined
 }
 
-function hasGrades({ database }: Call, id: string): boolean {
-  return database.one(sql`select 1 from grades where course_id = ${id} limit 1`) !== undefined
+async function hasGrades({ database }: Call, id: string): Promise<boolean> {
+  return (await database.one(sql`select 1 from grades where course_id = ${id} limit 1`)) !== undefined
 }
 
-function releaseLessons({ database, now }: Call, id: string, { modules }: CourseInput): void {
+async function releaseLessons({ database, now }: Call, id: string, { modules }: CourseInput): Promise<void> {
   const kept = modules.map((module) => module.id ?? '')
   const gone = kept.length > 0 ? sql`and module_id not in (${join(kept)})` : empty
-  database.run(
+  await database.run(
     sql`update lessons set module_id = null, version = version + 1, updated_at = ${now}
         where course_id = ${id} and module_id is not null ${gone}`,
   )
@@ -225,9 +229,9 @@ function levelOf({ difficulty }: Pick<CourseInput, 'difficulty'>): number {
   return difficulties.indexOf(difficulty)
 }
 
-function addTags({ database }: Call, courseId: string, tags: readonly string[]): void {
+async function addTags({ database }: Call, courseId: string, tags: readonly string[]): Promise<void> {
   for (const tag of new Set(tags)) {
-    database.run(sql`insert into course_tags (tag, course_id) values (${tag}, ${courseId})`)
+    await database.run(sql`insert into course_tags (tag, course_id) values (${tag}, ${courseId})`)
   }
 }
 

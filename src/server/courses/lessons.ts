@@ -19,7 +19,7 @@ const order = {
 }
 
 export const lessonRoutes = routesOf(lessons, {
-  list(call) {
+  async list(call) {
     const { query, database } = call
     return page<LessonRow, Lesson>(
       database,
@@ -33,7 +33,7 @@ export const lessonRoutes = routesOf(lessons, {
             field: 'order',
             condition:
               query.course_id &&
-              sql`l.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
+              sql`l.course_id = ${await resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
           },
         ],
         narrow: [
@@ -48,62 +48,62 @@ export const lessonRoutes = routesOf(lessons, {
     )
   },
 
-  get: (call) => show(call, find(call, call.params.lessonId)),
+  get: async (call) => show(call, await find(call, call.params.lessonId)),
 
-  create(call) {
+  async create(call) {
     const input = withContentIds(resourceOf(call, LessonInput, Lesson), call.newId)
-    const courseId = requireOpenCourseId(call, input)
-    requireUnique(call.database, 'lessons', input, undefined)
+    const courseId = await requireOpenCourseId(call, input)
+    await requireUnique(call.database, 'lessons', input, undefined)
     const id = call.newId('les')
-    const position = input.order ?? nextPlace(call, courseId)
-    makeRoom(call, courseId, position)
-    call.database.run(sql`
+    const position = input.order ?? (await nextPlace(call, courseId))
+    await makeRoom(call, courseId, position)
+    await call.database.run(sql`
       insert into lessons (id, external_id, course_id, module_id, title, title_key, description, position, duration_minutes,
                            status, content, managed_by, version, created_at, updated_at)
       values (${id}, ${input.externalId}, ${courseId}, ${input.moduleId}, ${input.title}, ${titleKey(input)}, ${input.description},
               ${position}, ${input.durationMinutes}, ${input.status}, ${contentOf(input)}, ${input.managedBy}, 1,
               ${call.now}, ${call.now})`)
-    return show(call, find(call, id))
+    return show(call, await find(call, id))
   },
 
-  update(call) {
-    const current = toLesson(find(call, call.params.lessonId))
+  async update(call) {
+    const current = toLesson(await find(call, call.params.lessonId))
     const parsed = resourceOf(call, LessonInput, Lesson, current)
     requireVersion(call, current.version)
-    const courseId = requireOpenCourseId(call, parsed, current)
-    const order = parsed.order ?? nextPlace(call, courseId, current.id)
+    const courseId = await requireOpenCourseId(call, parsed, current)
+    const order = parsed.order ?? (await nextPlace(call, courseId, current.id))
     const input = { ...withContentIds(parsed, call.newId), courseId, order }
     const changed = changedFields(input, current)
     if (changed.length === 0) return current
-    if (changed.includes('externalId')) requireUnique(call.database, 'lessons', input, current.id)
-    makeRoom(call, courseId, order, current.id)
-    call.database.run(sql`
+    if (changed.includes('externalId')) await requireUnique(call.database, 'lessons', input, current.id)
+    await makeRoom(call, courseId, order, current.id)
+    await call.database.run(sql`
       update lessons set
         external_id = ${input.externalId}, course_id = ${courseId}, module_id = ${input.moduleId},
         title = ${input.title}, title_key = ${titleKey(input)}, description = ${input.description}, position = ${order},
         duration_minutes = ${input.durationMinutes}, status = ${input.status}, content = ${contentOf(input)},
         managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
       where id = ${current.id} and version = ${current.version}`)
-    return toLesson(find(call, current.id))
+    return toLesson(await find(call, current.id))
   },
 
-  delete(call) {
-    const lesson = find(call, call.params.lessonId)
+  async delete(call) {
+    const lesson = await find(call, call.params.lessonId)
     requireVersion(call, lesson.version)
-    requireOpenCourseId(call, { courseId: lesson.course_id, moduleId: null })
-    call.database.run(sql`delete from lessons where id = ${lesson.id} and version = ${lesson.version}`)
+    await requireOpenCourseId(call, { courseId: lesson.course_id, moduleId: null })
+    await call.database.run(sql`delete from lessons where id = ${lesson.id} and version = ${lesson.version}`)
     return undefined
   },
 })
 
-function find(call: Call, reference: string): LessonRow {
-  const id = resolve(call.database, 'lessons', reference)
+async function find(call: Call, reference: string): Promise<LessonRow> {
+  const id = await resolve(call.database, 'lessons', reference)
   const visible = learnerSees(call) || sql`true`
   const row =
     id &&
-    call.database.one<LessonRow>(
+    (await call.database.one<LessonRow>(
       sql`select ${lessonColumns} from lessons l join courses c on c.id = l.course_id where l.id = ${id} and ${visible}`,
-    )
+    ))
   if (!row) throw notFound('lesson', reference)
   return row
 }
@@ -113,14 +113,14 @@ function learnerSees(call: Call): Sql | false {
 }
 
 /** The course's id; throws where it is unknown or archived, and for a module that is not the course's. */
-function requireOpenCourseId(
+async function requireOpenCourseId(
   { database }: Call,
   { courseId: reference, moduleId }: Pick<LessonInput, 'courseId' | 'moduleId'>,
   current?: Lesson,
-): string {
-  const id = resolve(database, 'courses', reference)
+): Promise<string> {
+  const id = await resolve(database, 'courses', reference)
   if (!id) throw parentNotFound('#/courseId', 'course', reference)
-  const course = findCourse(database, id)
+  const course = await findCourse(database, id)
   const { modules } = JSON.parse(course.attributes) as { modules: { id: string }[] }
   if (moduleId !== null && !modules.some((module) => module.id === moduleId)) {
     const detail = `is not a module of course ${id}`
@@ -128,7 +128,7 @@ function requireOpenCourseId(
   }
   for (const open of [
     course,
-    ...(current && current.courseId !== id ? [findCourse(database, current.courseId)] : []),
+    ...(current && current.courseId !== id ? [await findCourse(database, current.courseId)] : []),
   ]) {
     requireNotArchived(open)
   }
@@ -136,20 +136,25 @@ function requireOpenCourseId(
 }
 
 /** The place after the last lesson of a course. */
-function nextPlace({ database }: Call, courseId: string, ownId = ''): number {
-  const last = database.one<{ last: number }>(
+async function nextPlace({ database }: Call, courseId: string, ownId = ''): Promise<number> {
+  const last = await database.one<{ last: number }>(
     sql`select coalesce(max(position), 0) as last from lessons where course_id = ${courseId} and id <> ${ownId}`,
   )
   return (last?.last ?? 0) + 1
 }
 
 /** Where another lesson has this place, shifts it and those after it by one. */
-function makeRoom({ database, now }: Call, courseId: string, wanted: number, ownId = ''): void {
-  const taken = database.one(
+async function makeRoom(
+  { database, now }: Call,
+  courseId: string,
+  wanted: number,
+  ownId = '',
+): Promise<void> {
+  const taken = await database.one(
     sql`select 1 from lessons where course_id = ${courseId} and position = ${wanted} and id <> ${ownId}`,
   )
   if (!taken) return
-  database.run(
+  await database.run(
     sql`update lessons set position = position + 1, version = version + 1, updated_at = ${now}
         where course_id = ${courseId} and position >= ${wanted} and id <> ${ownId}`,
   )

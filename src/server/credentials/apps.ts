@@ -33,48 +33,48 @@ export const appRoutes = routesOf(apps, {
 
   create: (call) => registerApp(call.database, bodyOf(call), call),
 
-  delete({ database, params }) {
-    deleteApp(database, params.clientId)
+  async delete({ database, params }) {
+    await deleteApp(database, params.clientId)
     return undefined
   },
 })
 
 /** Registers an application and tells its secret: the only time that it is there. A public one has none. */
-export function registerApp(
+export async function registerApp(
   database: Database,
   { name, redirectUris, public: isPublic }: AppInput,
   { now, newId }: Pick<Call, 'now' | 'newId'>,
-): NewApp {
+): Promise<NewApp> {
   const clientId = newId('app')
   const clientSecret = isPublic ? null : newCredential('clientSecret')
-  database.run(sql`
+  await database.run(sql`
     insert into oauth_clients (id, name, redirect_uris, is_public, secret_hash, created_at)
     values (${clientId}, ${name}, ${JSON.stringify(redirectUris)}, ${isPublic}, ${clientSecret && digest(clientSecret)},
             ${now})`)
-  return { ...findApp(database, clientId), clientSecret }
+  return { ...(await findApp(database, clientId)), clientSecret }
 }
 
 /**
  * Deletes an application; its codes, grants and tokens go with it, at once. Throws 404, and 403 for the client that
  * this program is itself.
  */
-function deleteApp(database: Database, clientId: string): void {
-  findApp(database, clientId)
+async function deleteApp(database: Database, clientId: string): Promise<void> {
+  await findApp(database, clientId)
   if (clientId === ownClientId) {
     throw new ProblemError('forbidden', `${ownClientId} is the built-in application and cannot be deleted.`)
   }
-  database.run(sql`delete from oauth_clients where id = ${clientId}`)
+  await database.run(sql`delete from oauth_clients where id = ${clientId}`)
 }
 
 /** The registered application, without its secret; throws 404. */
-export function findApp(database: Database, clientId: string): App {
-  const row = findAppRow(database, clientId)
+export async function findApp(database: Database, clientId: string): Promise<App> {
+  const row = await findAppRow(database, clientId)
   if (!row) throw notFound('application', clientId)
   return toApp(row)
 }
 
 /** The stored application, undefined where there is none. */
-export function findAppRow(database: Database, clientId: string): AppRow | undefined {
+export async function findAppRow(database: Database, clientId: string): Promise<AppRow | undefined> {
   return database.one<AppRow>(sql`select ${columns} from oauth_clients c where c.id = ${clientId}`)
 }
 

@@ -21,13 +21,13 @@ const columns = sql`g.id, g.user_id, g.client_id, c.name as client_name, g.scope
 const from = sql`grants g join oauth_clients c on c.id = g.client_id`
 
 export const grantRoutes = routesOf(grants, {
-  list: (call) =>
+  list: async (call) =>
     page<GrantRow, Grant>(
       call.database,
       {
         columns,
         from,
-        within: [{ field: 'createdAt', condition: sql`g.user_id = ${userOf(call)}` }],
+        within: [{ field: 'createdAt', condition: sql`g.user_id = ${await userOf(call)}` }],
         mostly: [isLive(call.now)],
       },
       { sort: '-createdAt', expressions: { createdAt: sql`g.created_at` }, id: sql`g.id` },
@@ -35,38 +35,43 @@ export const grantRoutes = routesOf(grants, {
       toGrant,
     ),
 
-  revoke({ database, params, principal, now }) {
+  async revoke({ database, params, principal, now }) {
     // The scope is that of an admin's credential alone: nobody else can be granted it.
     const ownerId = principal.scopes.includes('admin') ? undefined : principal.userId
-    revokeGrant(database, params.grantId, now, ownerId)
+    await revokeGrant(database, params.grantId, now, ownerId)
     return undefined
   },
 })
 
 /** What a user allows applications to do at this time, the newest first. */
-export function grantsOf(database: Database, userId: string, now: string): Grant[] {
-  return database
-    .all<GrantRow>(sql`
+export async function grantsOf(database: Database, userId: string, now: string): Promise<Grant[]> {
+  return (
+    await database.all<GrantRow>(sql`
       select ${columns} from ${from} where g.user_id = ${userId} and ${isLive(now)}
       order by g.created_at desc, g.id desc`)
-    .map(toGrant)
+  ).map(toGrant)
 }
 
 /**
  * Ends a grant with all its tokens; one that has ended stays as it is. Throws 404, also for a grant of anyone but
  * `ownerId` where that is given.
  */
-export function revokeGrant(database: Database, grantId: string, now: string, ownerId?: string): void {
-  const grant = database.one<{ user_id: string }>(sql`select user_id from grants where id = ${grantId}`)
+export async function revokeGrant(
+  database: Database,
+  grantId: string,
+  now: string,
+  ownerId?: string,
+): Promise<void> {
+  const grant = await database.one<{ user_id: string }>(sql`select user_id from grants where id = ${grantId}`)
   if (!grant || (ownerId !== undefined && grant.user_id !== ownerId)) throw notFound('grant', grantId)
-  database.run(sql`update grants set revoked_at = ${now} where id = ${grantId} and revoked_at is null`)
+  await database.run(sql`update grants set revoked_at = ${now} where id = ${grantId} and revoked_at is null`)
 }
 
 /** Whose grants are asked for; throws 403 for somebody else's, whether or not they exist, unless an admin asks. */
-function userOf({ database, query, principal }: Call<typeof grants.list>): string {
+async function userOf({ database, query, principal }: Call<typeof grants.list>): Promise<string> {
   const { user_id: reference } = query
   if (reference === undefined) return principal.userId
-  if (resolve(database, 'users', reference) === principal.userId) return principal.userId
+  if ((await resolve(database, 'users', reference)) === principal.userId) return principal.userId
   requireAdmin({ principal }, "Listing another user's grants")
   return resolveFilter(database, 'users', reference, 'user_id')
 }

@@ -26,7 +26,7 @@ interface KeyRow extends Row {
 const columns = sql`k.id, k.user_id, k.name, k.last4, k.scopes, k.expires_at, k.created_at, k.last_used_at, k.revoked_at`
 
 export const keyRoutes = routesOf(keys, {
-  list: ({ database, query }) =>
+  list: async ({ database, query }) =>
     page<KeyRow, Key>(
       database,
       {
@@ -36,7 +36,8 @@ export const keyRoutes = routesOf(keys, {
           {
             field: 'createdAt',
             condition:
-              query.user_id && sql`k.user_id = ${resolveFilter(database, 'users', query.user_id, 'user_id')}`,
+              query.user_id &&
+              sql`k.user_id = ${await resolveFilter(database, 'users', query.user_id, 'user_id')}`,
           },
         ],
       },
@@ -45,10 +46,10 @@ export const keyRoutes = routesOf(keys, {
       toKey,
     ),
 
-  create(call) {
+  async create(call) {
     const { database, principal, now } = call
     const input = bodyOf(call)
-    const owner = ownerOf(call, input.userId ?? principal.userId)
+    const owner = await ownerOf(call, input.userId ?? principal.userId)
     requireGrantable(
       input.scopes,
       grantable[owner.role].filter((scope) => principal.scopes.includes(scope)),
@@ -60,21 +61,26 @@ export const keyRoutes = routesOf(keys, {
     return createKey(database, { ...input, userId: owner.id, expiresAt }, call)
   },
 
-  revoke({ database, params, now }) {
-    revokeKey(database, params.keyId, now)
+  async revoke({ database, params, now }) {
+    await revokeKey(database, params.keyId, now)
     return undefined
   },
 })
 
 /** Revokes a key; throws 404, also for a key of anyone but `ownerId` where that is given. */
-export function revokeKey(database: Database, keyId: string, now: string, ownerId?: string): void {
-  const { id } = findKey(database, keyId, ownerId)
-  database.run(sql`update api_keys set revoked_at = ${now} where id = ${id} and revoked_at is null`)
+export async function revokeKey(
+  database: Database,
+  keyId: string,
+  now: string,
+  ownerId?: string,
+): Promise<void> {
+  const { id } = await findKey(database, keyId, ownerId)
+  await database.run(sql`update api_keys set revoked_at = ${now} where id = ${id} and revoked_at is null`)
 }
 
 /** The stored key, without its text; throws 404, also for a key of anyone but `ownerId` where that is given. */
-export function findKey(database: Database, keyId: string, ownerId?: string): Key {
-  const row = database.one<KeyRow>(sql`select ${columns} from api_keys k where k.id = ${keyId}`)
+export async function findKey(database: Database, keyId: string, ownerId?: string): Promise<Key> {
+  const row = await database.one<KeyRow>(sql`select ${columns} from api_keys k where k.id = ${keyId}`)
   if (!row || (ownerId !== undefined && row.user_id !== ownerId)) throw notFound('API key', keyId)
   return toKey(row)
 }
@@ -87,7 +93,7 @@ export function aYearAfter(now: string): string {
 }
 
 /** Makes a key and tells it: the only time that its text is there. */
-export function createKey(
+export async function createKey(
   database: Database,
   {
     name,
@@ -96,19 +102,19 @@ export function createKey(
     expiresAt,
   }: { name: string; userId: string; scopes: readonly Scope[]; expiresAt: string | null },
   { now, newId }: Pick<Call, 'now' | 'newId'>,
-): NewKey {
+): Promise<NewKey> {
   const key = newCredential('apiKey')
   const id = newId('key')
-  database.run(sql`
+  await database.run(sql`
     insert into api_keys (id, user_id, name, hash, last4, scopes, expires_at, created_at)
     values (${id}, ${userId}, ${name}, ${digest(key)}, ${key.slice(-4)}, ${JSON.stringify(scopes)}, ${expiresAt}, ${now})`)
-  return { ...findKey(database, id), key }
+  return { ...(await findKey(database, id)), key }
 }
 
-function ownerOf({ database }: Call, reference: string) {
-  const id = resolve(database, 'users', reference)
+async function ownerOf({ database }: Call, reference: string) {
+  const id = await resolve(database, 'users', reference)
   if (!id) throw parentNotFound('#/userId', 'user', reference)
-  const user = toUser(findUser(database, id))
+  const user = toUser(await findUser(database, id))
   if (user.status === 'active') return user
   throw new ProblemError('user_inactive', `User ${id} is ${user.status}; API keys require an active user.`)
 }

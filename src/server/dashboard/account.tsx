@@ -42,20 +42,22 @@ async function changePassword(signedIn: SignedInRequest, form: URLSearchParams):
   const call = callOf(signedIn, users.updateProfile, { body })
   const { prepare, handle } = routeOf(userRoutes, users.updateProfile)
   const prepared = await prepare?.(call)
-  const headers = await writeFor(signedIn, () => {
-    handle({ ...call, prepared })
-    return endSession(signedIn, signedIn.visitor)
+  const headers = await writeFor(signedIn, async (inside) => {
+    await handle({ ...callOf(inside, users.updateProfile, { body }), prepared })
+    return endSession(inside, signedIn.visitor)
   })
   return seeOther(addressOf(signedIn, section, 'password_changed'), headers)
 }
 
-function account(signedIn: SignedInRequest, fault?: ProblemError): Reply {
+async function account(signedIn: SignedInRequest, fault?: ProblemError): Promise<Reply> {
   const { email, username, role, profile, id, createdAt } = toUser(
-    findUser(signedIn.academy.database, signedIn.user.id),
+    await findUser(signedIn.database, signedIn.user.id),
   )
   const name = profile.displayName ?? [profile.firstName, profile.lastName].filter(Boolean).join(' ')
-  const { data, nextCursor } = askOwn(signedIn, grantRoutes, grants.list, { query: pageAsked(signedIn) })
-  const sessions = ownSessions(signedIn)
+  const { data, nextCursor } = await askOwn(signedIn, grantRoutes, grants.list, {
+    query: pageAsked(signedIn),
+  })
+  const sessions = await ownSessions(signedIn)
   const facts = [
     ['Name', name || '–'],
     ['E-mail address', email],

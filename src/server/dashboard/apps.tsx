@@ -21,10 +21,10 @@ export const appsPage: DashboardPage = {
   show: (signedIn) => appList(signedIn),
 
   act: (signedIn, form) =>
-    doneOnce(signedIn, form, addressOf(signedIn, section, 'app_made_before'), () => {
-      const app = ask(signedIn, appRoutes, apps.create, { body: appInputOf(form) })
+    doneOnce(signedIn, form, addressOf(signedIn, section, 'app_made_before'), async (inside) => {
+      const app = await ask(inside, appRoutes, apps.create, { body: appInputOf(form) })
       // What shows no secret may be loaded again.
-      return app.public ? seeOther(addressOf(signedIn, section, 'app_made')) : newAppPage(signedIn, app)
+      return app.public ? seeOther(addressOf(signedIn, section, 'app_made')) : newAppPage(inside, app)
     }),
 
   again: appList,
@@ -34,9 +34,9 @@ export const appsPage: DashboardPage = {
 export const appDeletion: DashboardPage = {
   path: '/dashboard/apps/:clientId/delete',
 
-  show(signedIn) {
+  async show(signedIn) {
     requireRight(signedIn.principal, apps.delete)
-    const { name, clientId } = findApp(signedIn.academy.database, signedIn.params['clientId'] ?? '')
+    const { name, clientId } = await findApp(signedIn.database, signedIn.params['clientId'] ?? '')
     return confirmation(
       signedIn,
       { title: `Delete application ${name}?`, section, button: 'Delete application' },
@@ -48,15 +48,19 @@ export const appDeletion: DashboardPage = {
   },
 
   async act(signedIn) {
-    await writeFor(signedIn, () =>
-      ask(signedIn, appRoutes, apps.delete, { params: { clientId: signedIn.params['clientId'] ?? '' } }),
+    await writeFor(signedIn, (inside) =>
+      ask(inside, appRoutes, apps.delete, { params: { clientId: signedIn.params['clientId'] ?? '' } }),
     )
     return seeOther(addressOf(signedIn, section, 'app_deleted'))
   },
 }
 
-function appList(signedIn: SignedInRequest, fault?: ProblemError, form = new URLSearchParams()): Reply {
-  const { data, nextCursor } = ask(signedIn, appRoutes, apps.list, { query: pageAsked(signedIn) })
+async function appList(
+  signedIn: SignedInRequest,
+  fault?: ProblemError,
+  form = new URLSearchParams(),
+): Promise<Reply> {
+  const { data, nextCursor } = await ask(signedIn, appRoutes, apps.list, { query: pageAsked(signedIn) })
   return framed(
     signedIn,
     { title: fault ? 'Error: applications' : 'Applications', section, fault },

@@ -12,16 +12,16 @@ import { ask } from './signed-in-request.ts'
 export const courseFile: DashboardPage = {
   path: '/dashboard/courses/:courseId/learners.csv',
   isLong: () => true,
-  show(signedIn) {
+  async show(signedIn) {
     requireRight(signedIn.principal, analytics.learners)
-    const { id, title } = ask(signedIn, courseRoutes, courses.get, { params: signedIn.params })
+    const { id, title } = await ask(signedIn, courseRoutes, courses.get, { params: signedIn.params })
     const filter = filterOf(id, learnerQueryOf(signedIn))
     const slug = title
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, '-')
       .replaceAll(/^-|-$/g, '')
     const { headers, chunks } = learnerFile(
-      signedIn.academy.database,
+      signedIn.database,
       learnerRows(everyLearner(filter, signedIn.request.now)),
       // Who downloads from a page opens it in a spreadsheet.
       { name: `learners_${slug.slice(0, 60) || id}`, format: 'csv', bom: true, raw: false },

@@ -9,30 +9,33 @@ import { CompletionChart } from './completion-chart.tsx'
 import { Figures } from './figures.tsx'
 import { filterOf, type LearnerQuery, learnerQueryOf, searchOf } from './learner-query.ts'
 import { LearnerTable } from './learner-table.tsx'
-import { NextSteps } from './next-steps.tsx'
+import { nextSteps } from './next-steps.tsx'
 import { numberedPages, pageSize } from './paging.tsx'
 import type { SignedInRequest } from './signed-in-request.ts'
 import { counted, percent, statusWords } from './value-text.tsx'
 
 /** The learners of a course, for those who work for the academy: who needs attention, figures, and all of them. */
-export function CourseLearners({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
-  const { database } = signedIn.academy
+export async function courseLearners({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
+  const { database } = signedIn
   const { now } = signedIn.request
   const query = learnerQueryOf(signedIn)
-  const standing = standingOfCourse(database, course.id, now)
+  const standing = await standingOfCourse(database, course.id, now)
   if (standing.enrollments === 0) {
     return (
       <section class="card" aria-labelledby="learners">
         <h2 id="learners">Learners</h2>
         <p>No learners enrolled yet.</p>
-        {isRole(signedIn, ...courses.update.roles) ? <NextSteps {...{ signedIn, course }} /> : null}
+        {isRole(signedIn, ...courses.update.roles) ? await nextSteps(signedIn, course) : null}
       </section>
     )
   }
   const here = signedIn.base + signedIn.request.path
   const graded = standing.averageGradePercent !== null
   const from = (query.page - 1) * pageSize
-  const { rows, total } = pageOfLearners(database, filterOf(course.id, query), now, { size: pageSize, from })
+  const { rows, total } = await pageOfLearners(database, filterOf(course.id, query), now, {
+    size: pageSize,
+    from,
+  })
   return (
     <>
       <CourseAttention standing={standing} here={here} />

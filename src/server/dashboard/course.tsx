@@ -4,7 +4,7 @@ import { type Course, courses } from '../../contract/courses.ts'
 import { rowsPage } from '../analytics/analytics-rows.ts'
 import { courseRoutes } from '../courses/courses.ts'
 import { isRole } from '../http/handler.ts'
-import { CourseLearners } from './course-learners.tsx'
+import { courseLearners } from './course-learners.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { framed } from './frame.tsx'
 import { CourseTable } from './learner-table.tsx'
@@ -15,9 +15,9 @@ import { ask, type SignedInRequest } from './signed-in-request.ts'
 export const coursePage: DashboardPage = {
   path: '/dashboard/courses/:courseId',
   isLong: (signedIn) => isRole(signedIn, ...analytics.learners.roles),
-  show(signedIn) {
-    const course = ask(signedIn, courseRoutes, courses.get, { params: signedIn.params })
-    const Content = isRole(signedIn, ...analytics.learners.roles) ? CourseLearners : OwnProgress
+  async show(signedIn) {
+    const course = await ask(signedIn, courseRoutes, courses.get, { params: signedIn.params })
+    const content = isRole(signedIn, ...analytics.learners.roles) ? courseLearners : ownProgress
     return framed(
       signedIn,
       { title: course.title, section: '/dashboard' },
@@ -36,16 +36,16 @@ export const coursePage: DashboardPage = {
           )}
         </p>
         {course.description === '' ? null : <p class="text">{course.description}</p>}
-        <Content {...{ signedIn, course }} />
+        {await content({ signedIn, course })}
       </>,
     )
   },
 }
 
-function OwnProgress({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
-  const { database } = signedIn.academy
+async function ownProgress({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
+  const { database } = signedIn
   const conditions = [...ownRows(signedIn), sql`c.id = ${course.id}`]
-  const { data } = rowsPage(database, { limit: 1 }, { conditions })
+  const { data } = await rowsPage(database, { limit: 1 }, { conditions })
   return (
     <section class="card" aria-labelledby="progress">
       <h2 id="progress">My progress</h2>

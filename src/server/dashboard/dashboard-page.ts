@@ -1,4 +1,4 @@
-import type { Endpoint } from '../http/endpoint.ts'
+import { type Endpoint, within } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import { endSession, formOf } from '../pages/browser-session.ts'
 import { hereOf, seeOther } from '../pages/page.tsx'
@@ -13,13 +13,17 @@ import { type SignedInRequest, signedInRequestOf } from './signed-in-request.ts'
 export interface DashboardPage {
   readonly path: `/dashboard${string}`
   /** Reads only: it sees one snapshot. */
-  readonly show: (signedIn: SignedInRequest) => Reply
+  readonly show: (signedIn: SignedInRequest) => Reply | Promise<Reply>
   /** True where what it shows may go through the whole academy; never unless told otherwise. */
   readonly isLong?: (signedIn: SignedInRequest) => boolean
   /** Takes a form of the page, its CSRF token checked; absent where the page has none of its own. */
   readonly act?: (signedIn: SignedInRequest, form: URLSearchParams) => Reply | Promise<Reply>
   /** The page once more, with the form as it was filled in and what was wrong with it (409, 422, 429). */
-  readonly again?: (signedIn: SignedInRequest, fault: ProblemError, form: URLSearchParams) => Reply
+  readonly again?: (
+    signedIn: SignedInRequest,
+    fault: ProblemError,
+    form: URLSearchParams,
+  ) => Reply | Promise<Reply>
 }
 
 const why = 'Sign in with your academy account to open the dashboard.'
@@ -39,7 +43,7 @@ export function endpointsOf(page: DashboardPage): Endpoint[] {
         return held(signedIn, () =>
           longReads && isLong?.(signedIn)
             ? longReads.answer(visit.request, signedIn.user.id)
-            : database.snapshot(() => show(signedIn)),
+            : database.read(async (view) => show(within(signedIn, view))),
         )
       },
     }),
@@ -68,7 +72,9 @@ export const signOut = pageEndpoint({
   path: '/dashboard/sign-out',
   async handle(visit, visitor) {
     await formOf(visit, visitor)
-    const headers = await visit.academy.database.write(() => endSession(visit, visitor))
+    const headers = await visit.academy.database.write((transaction) =>
+      endSession(within(visit, transaction), visitor),
+    )
     return seeOther(`${visit.base}/dashboard`, headers)
   },
 })
@@ -104,7 +110,7 @@ async function acted(
     return await act(signedIn, form)
   } catch (error) {
     const isOfForm = error instanceof ProblemError && [409, 422, 429].includes(error.status)
-    if (again && isOfForm) return again(signedIn, error, form)
+    if (again && isOfForm) return await again(signedIn, error, form)
     throw error
   }
 }

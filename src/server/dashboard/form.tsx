@@ -43,16 +43,23 @@ export function doneOnce(
   signedIn: SignedInRequest,
   form: URLSearchParams,
   again: string,
-  work: () => Reply,
+  work: (signedIn: SignedInRequest) => Promise<Reply>,
 ): Promise<Reply> {
   const key = form.get('once') ?? ''
   if (!/^req_[0-9a-z]{29}$/.test(key)) {
     throw new ProblemError('invalid_parameter', 'The form is incomplete; reload the page and submit again.')
   }
-  const { academy, request, user } = signedIn
+  const { request, user } = signedIn
   const { path, now } = request
   const sent = { userId: user.id, method: 'POST', path, key, bytes: new Uint8Array(), now }
-  return writeFor(signedIn, () => once(academy.database, sent, work, () => seeOther(again)))
+  return writeFor(signedIn, (inside) =>
+    once(
+      inside.database,
+      sent,
+      () => work(inside),
+      () => seeOther(again),
+    ),
+  )
 }
 
 /** What was wrong with a form, each fault with the label of its field and a link to it. */

@@ -12,12 +12,11 @@ const section = '/dashboard/account'
 export const grantRevocation: DashboardPage = {
   path: '/dashboard/grants/:grantId/revoke',
 
-  show(signedIn) {
-    const { academy, request, params, user } = signedIn
+  async show(signedIn) {
+    const { database, request, params, user } = signedIn
     const { grantId = '' } = params
-    const grant = grantsOf(academy.database, user.id, request.now.toISOString()).find(
-      ({ id }) => id === grantId,
-    )
+    const granted = await grantsOf(database, user.id, request.now.toISOString())
+    const grant = granted.find(({ id }) => id === grantId)
     if (!grant) throw notFound('grant', grantId)
     return confirmation(
       signedIn,
@@ -30,9 +29,9 @@ export const grantRevocation: DashboardPage = {
   },
 
   async act(signedIn) {
-    const { academy, request, params, user } = signedIn
-    await writeFor(signedIn, () =>
-      revokeGrant(academy.database, params['grantId'] ?? '', request.now.toISOString(), user.id),
+    const { request, params, user } = signedIn
+    await writeFor(signedIn, ({ database }) =>
+      revokeGrant(database, params['grantId'] ?? '', request.now.toISOString(), user.id),
     )
     return seeOther(addressOf(signedIn, section, 'grant_revoked'))
   },

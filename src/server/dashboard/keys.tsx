@@ -20,8 +20,8 @@ export const keysPage: DashboardPage = {
   show: (signedIn) => keyList(signedIn),
 
   act: (signedIn, form) =>
-    doneOnce(signedIn, form, addressOf(signedIn, section, 'key_made_before'), () =>
-      newKeyPage(signedIn, askOwn(signedIn, keyRoutes, keys.create, { body: keyInputOf(signedIn, form) })),
+    doneOnce(signedIn, form, addressOf(signedIn, section, 'key_made_before'), async (inside) =>
+      newKeyPage(inside, await askOwn(inside, keyRoutes, keys.create, { body: keyInputOf(signedIn, form) })),
     ),
 
   again: keyList,
@@ -31,12 +31,8 @@ export const keysPage: DashboardPage = {
 export const keyRevocation: DashboardPage = {
   path: '/dashboard/keys/:keyId/revoke',
 
-  show(signedIn) {
-    const { name, last4 } = findKey(
-      signedIn.academy.database,
-      signedIn.params['keyId'] ?? '',
-      signedIn.user.id,
-    )
+  async show(signedIn) {
+    const { name, last4 } = await findKey(signedIn.database, signedIn.params['keyId'] ?? '', signedIn.user.id)
     return confirmation(
       signedIn,
       { title: `Revoke API key ${name}?`, section, button: 'Revoke key' },
@@ -48,21 +44,21 @@ export const keyRevocation: DashboardPage = {
   },
 
   async act(signedIn) {
-    const { academy, request, params, user } = signedIn
-    await writeFor(signedIn, () =>
-      revokeKey(academy.database, params['keyId'] ?? '', request.now.toISOString(), user.id),
+    const { request, params, user } = signedIn
+    await writeFor(signedIn, ({ database }) =>
+      revokeKey(database, params['keyId'] ?? '', request.now.toISOString(), user.id),
     )
     return seeOther(addressOf(signedIn, section, 'key_revoked'))
   },
 }
 
-function keyList(
+async function keyList(
   signedIn: SignedInRequest,
   fault?: ProblemError,
   form = new URLSearchParams('scopes=read'),
-): Reply {
+): Promise<Reply> {
   const query = { user_id: signedIn.user.id, ...pageAsked(signedIn) }
-  const { data, nextCursor } = askOwn(signedIn, keyRoutes, keys.list, { query })
+  const { data, nextCursor } = await askOwn(signedIn, keyRoutes, keys.list, { query })
   return framed(
     signedIn,
     { title: fault ? 'Error: API keys' : 'API keys', section, fault },

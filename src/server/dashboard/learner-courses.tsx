@@ -8,7 +8,7 @@ import type { SignedInRequest } from './signed-in-request.ts'
 import { counted, percent } from './value-text.tsx'
 
 /** The courses of one learner: figures over all of them, and a page of them. */
-export function LearnerCourses({
+export async function learnerCourses({
   signedIn,
   conditions,
   caption,
@@ -23,10 +23,10 @@ export function LearnerCourses({
   none: string
   note?: Child
 }) {
-  const { database } = signedIn.academy
+  const { database } = signedIn
   const query = { ...pageAsked(signedIn), limit: pageSize }
-  const { data, nextCursor } = rowsPage(database, query, { conditions })
-  const summary = rowsSummary(database, conditions)
+  const { data, nextCursor } = await rowsPage(database, query, { conditions })
+  const summary = await rowsSummary(database, conditions)
   return (
     <>
       <Figures

@@ -5,15 +5,15 @@ import { requireRight } from '../http/handler.ts'
 import { userRoutes } from '../users/users.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { framed } from './frame.tsx'
-import { LearnerCourses } from './learner-courses.tsx'
+import { learnerCourses } from './learner-courses.tsx'
 import { ask } from './signed-in-request.ts'
 
 /** One learner and the courses they take, for those who work for the academy. */
 export const learnerPage: DashboardPage = {
   path: '/dashboard/learners/:userId',
-  show(signedIn) {
+  async show(signedIn) {
     requireRight(signedIn.principal, analytics.learners)
-    const { id, email, externalId, role, status, profile } = ask(signedIn, userRoutes, users.get, {
+    const { id, email, externalId, role, status, profile } = await ask(signedIn, userRoutes, users.get, {
       params: signedIn.params,
     })
     const name = [profile.firstName, profile.lastName].filter(Boolean).join(' ') || email
@@ -32,12 +32,14 @@ export const learnerPage: DashboardPage = {
           {' · '}
           <code>{externalId ?? id}</code>
         </p>
-        <LearnerCourses
-          signedIn={signedIn}
-          conditions={[sql`u.id = ${id}`]}
-          caption={`Courses of ${name}`}
-          none="Not enrolled in a course yet."
-        />
+        {
+          await learnerCourses({
+            signedIn,
+            conditions: [sql`u.id = ${id}`],
+            caption: `Courses of ${name}`,
+            none: 'Not enrolled in a course yet.',
+          })
+        }
       </>,
     )
   },

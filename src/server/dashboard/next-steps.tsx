@@ -4,9 +4,9 @@ import { lessonRoutes } from '../courses/lessons.ts'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
 
 /** What a course without learners needs next, each step with its command. */
-export function NextSteps({ signedIn, course }: { signedIn: SignedInRequest; course: Course }) {
+export async function nextSteps(signedIn: SignedInRequest, course: Course) {
   const { id, status } = course
-  const { data } = ask(signedIn, lessonRoutes, lessons.list, {
+  const { data } = await ask(signedIn, lessonRoutes, lessons.list, {
     params: { courseId: id },
     query: { limit: '1' },
   })

@@ -35,13 +35,13 @@ const nobody: Parts & { averageCompletionPercentage: null } = {
   averageCompletionPercentage: null,
 }
 
-function wholeAcademy(signedIn: SignedInRequest): Reply {
-  const listed = ask(signedIn, courseRoutes, courses.list, {
+async function wholeAcademy(signedIn: SignedInRequest): Promise<Reply> {
+  const listed = await ask(signedIn, courseRoutes, courses.list, {
     query: { ...pageAsked(signedIn), sort: 'title', include_total: 'true' },
   })
-  const { database } = signedIn.academy
-  const { learners, all, courses: concerned } = standingOfAcademy(database, signedIn.request.now)
-  const standings = standingsOf(
+  const { database } = signedIn
+  const { learners, all, courses: concerned } = await standingOfAcademy(database, signedIn.request.now)
+  const standings = await standingsOf(
     database,
     listed.data.map(({ id }) => id),
   )

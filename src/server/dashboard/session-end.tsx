@@ -13,9 +13,10 @@ const section = '/dashboard/account'
 export const sessionEnd: DashboardPage = {
   path: '/dashboard/sessions/:sessionId/end',
 
-  show(signedIn) {
+  async show(signedIn) {
     const { sessionId = '' } = signedIn.params
-    const session = ownSessions(signedIn).find(({ id }) => id === sessionId)
+    const sessions = await ownSessions(signedIn)
+    const session = sessions.find(({ id }) => id === sessionId)
     if (!session) throw notFound('session', sessionId)
     return confirmation(
       signedIn,
@@ -27,7 +28,7 @@ export const sessionEnd: DashboardPage = {
   },
 
   async act(signedIn) {
-    await writeFor(signedIn, () => endOneSession(asking(signedIn), signedIn.params['sessionId'] ?? ''))
+    await writeFor(signedIn, (inside) => endOneSession(asking(inside), signedIn.params['sessionId'] ?? ''))
     return seeOther(addressOf(signedIn, section, 'session_ended'))
   },
 }
@@ -36,8 +37,9 @@ export const sessionEnd: DashboardPage = {
 export const otherSessionsEnd: DashboardPage = {
   path: '/dashboard/other-sessions/end',
 
-  show(signedIn) {
-    const others = ownSessions(signedIn).filter(({ isThis }) => !isThis)
+  async show(signedIn) {
+    const sessions = await ownSessions(signedIn)
+    const others = sessions.filter(({ isThis }) => !isThis)
     return confirmation(
       signedIn,
       { title: 'End all other sessions?', section, button: 'End all other sessions' },
@@ -46,7 +48,7 @@ export const otherSessionsEnd: DashboardPage = {
   },
 
   async act(signedIn) {
-    await writeFor(signedIn, () => endOtherSessions(asking(signedIn)))
+    await writeFor(signedIn, (inside) => endOtherSessions(asking(inside)))
     return seeOther(addressOf(signedIn, section, 'other_sessions_ended'))
   },
 }
@@ -56,6 +58,6 @@ export function ownSessions(signedIn: SignedInRequest) {
   return sessionsOf(asking(signedIn), signedIn.request.now)
 }
 
-function asking({ academy, user, visitor }: SignedInRequest) {
-  return { database: academy.database, userId: user.id, token: visitor.token }
+function asking({ database, user, visitor }: SignedInRequest) {
+  return { database, userId: user.id, token: visitor.token }
 }

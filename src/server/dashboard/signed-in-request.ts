@@ -1,6 +1,6 @@
 import type { Answer, Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
-import type { EndpointRequest } from '../http/endpoint.ts'
+import { type EndpointRequest, within } from '../http/endpoint.ts'
 import { type Call, type Route, requireRight } from '../http/handler.ts'
 import { unconditional } from '../http/precondition.ts'
 import { Constant, Streamed } from '../http/reply.ts'
@@ -38,10 +38,14 @@ export function signedInRequestOf(visit: EndpointRequest, visitor: Visitor, user
  * Does what somebody who is signed in asks for, in one transaction. Throws 403 where their access has ended, or their role is another,
  * since they sent the form: it may have been on its way for long.
  */
-export function writeFor<Result>(signedIn: SignedInRequest, work: () => Result): Promise<Result> {
-  return signedIn.academy.database.write(() => {
-    const { role } = stillSignedIn(signedIn, signedIn.visitor)
-    if (role === signedIn.user.role) return work()
+export function writeFor<Result>(
+  signedIn: SignedInRequest,
+  work: (signedIn: SignedInRequest) => Promise<Result>,
+): Promise<Result> {
+  return signedIn.academy.database.write(async (transaction) => {
+    const inside = within(signedIn, transaction)
+    const { role } = await stillSignedIn(inside, signedIn.visitor)
+    if (role === signedIn.user.role) return work(inside)
     throw new ProblemError('forbidden', 'Your role has changed. Reload the page and submit again.')
   })
 }
@@ -50,12 +54,12 @@ export function writeFor<Result>(signedIn: SignedInRequest, work: () => Result):
  * The API's own answer to somebody who is signed in: the same rights, the same handler. Throws ProblemError, 403 among
  * them.
  */
-export function ask<const O extends Operation>(
+export async function ask<const O extends Operation>(
   signedIn: SignedInRequest,
   routes: readonly Route[],
   operation: O,
   question: Question = {},
-): Answer<O> {
+): Promise<Answer<O>> {
   requireRight(signedIn.principal, operation)
   return askOwn(signedIn, routes, operation, question)
 }
@@ -64,13 +68,13 @@ export function ask<const O extends Operation>(
  * Like `ask`, without a look at the rights: for what everybody does here with what is their own, while the API has it
  * for admins or writers alone.
  */
-export function askOwn<const O extends Operation>(
+export async function askOwn<const O extends Operation>(
   signedIn: SignedInRequest,
   routes: readonly Route[],
   operation: O,
   question: Question,
-): Answer<O> {
-  const answer = routeOf(routes, operation).handle(callOf(signedIn, operation, question))
+): Promise<Answer<O>> {
+  const answer = await routeOf(routes, operation).handle(callOf(signedIn, operation, question))
   if (answer instanceof Streamed || answer instanceof Constant) {
     throw new TypeError(`${operation.id} answers with text`)
   }
@@ -87,7 +91,7 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
     params: question.params ?? {},
     query: parseQuery(operation.query, `${new URLSearchParams(given as [string, string][])}`),
     principal,
-    database: academy.database,
+    database: signedIn.database,
     now: request.now.toISOString(),
     newId: academy.newId,
     preconditions: unconditional,

@@ -6,39 +6,58 @@ export type Cell = string | number | null
 /** A row by column name. */
 export type Row = Readonly<Record<string, Cell>>
 
+/** What is said differently from one database to the other. */
+export interface Dialect {
+  readonly name: 'sqlite' | 'postgres'
+}
+
 /**
- * The port to the database: the same plain SQL for every driver. It is synchronous, because that makes each
- * transaction one uninterrupted piece of the event loop: no two requests can interleave inside one.
+ * Statements: the same plain SQL for every driver. Those of a transaction see what those before them did, and nobody
+ * else does before its end.
  */
 export interface Database {
+  readonly dialect: Dialect
   /** The first row, or undefined where there is none. */
-  one<Shape extends Row = Row>(query: Sql): Shape | undefined
-  all<Shape extends Row = Row>(query: Sql): Shape[]
+  one<Shape extends Row = Row>(query: Sql): Promise<Shape | undefined>
+  all<Shape extends Row = Row>(query: Sql): Promise<Shape[]>
+  /** Rows as arrays in column order. */
+  cells(query: Sql): Promise<Cell[][]>
   /** Runs a statement that writes; the number of rows it touched. */
-  run(query: Sql): number
-  /** Rows as arrays in column order, read one by one while the caller goes on. */
-  stream(query: Sql): IterableIterator<Cell[]>
-  /** Takes the write lock first; commits what `work` did, or nothing of it when `work` throws. */
-  transaction<Result>(work: () => Result): Result
+  run(query: Sql): Promise<number>
   /**
-   * Like `transaction`, for many callers at once: writes of the same turn of the event loop share one commit. While
-   * another program holds the write lock they wait for it, and the event loop goes on.
+   * Rows as arrays, some hundred at a time: from one unchanging view of what is committed, on a connection of their own
+   * that `return` gives back.
    */
-  write<Result>(work: () => Result): Promise<Result>
+  stream(query: Sql): AsyncIterableIterator<Cell[][]>
+}
+
+/** The statements of one transaction: for whoever was handed it, one after the other, and no longer than that. */
+export interface Transaction extends Database {
   /** Undoes what `work` did when it throws, inside a transaction that goes on. */
-  savepoint<Result>(work: () => Result): Result
+  savepoint<Result>(work: () => Promise<Result>): Promise<Result>
+}
+
+/**
+ * The port to the database. Each of its own statements is a transaction of its own; inside `read` and `write` only what
+ * `work` is handed may be used: where all share one connection, anything else would wait for the end of that very work.
+ */
+export interface Store extends Database {
   /** One unchanging view of the data for all reads in `work`. */
-  snapshot<Result>(work: () => Result): Result
-  /** A second connection, for reading one unchanging view over many turns of the event loop; close it. */
-  reader(): Database
+  read<Result>(work: (view: Transaction) => Promise<Result>): Promise<Result>
+  /**
+   * Commits what `work` did, as if nobody else had written meanwhile, or nothing of it when `work` throws. Where another
+   * was in the way `work` may be called again: it touches nothing but the database, and waits for nothing else. Throws
+   * where the lock of another program is not had in time.
+   */
+  write<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
   /**
    * Brings all that is committed into the file, and empties the log beside it, in which earlier states of the data are.
    * False while somebody reads one of those, or another program writes.
    */
-  emptyLog(): boolean
-  /** From now on only `write` waits for the lock of another program; anything else fails at once, SQLITE_BUSY. */
-  waitNoMore(): void
-  close(): void
+  emptyLog(): Promise<boolean>
+  /** What is wrong with the database itself; nothing where it is whole. */
+  check(): Promise<string[]>
+  close(): Promise<void>
 }
 
 /** A database file that cannot be used as an academy: what is wrong with it, its path, and what can be done. */

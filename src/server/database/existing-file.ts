@@ -29,9 +29,9 @@ export function requireContent(path: string): void {
 }
 
 /** Throws DatabaseError for an open database without a table: an academy is never without, not even a new one. */
-export function requireTables(database: Database, path: string): void {
-  if (Number(database.one(sql`select count(*) as tables from sqlite_schema`)?.['tables']) > 0) return
-  if (database.one(sql`pragma journal_mode`)?.['journal_mode'] === 'wal') {
+export async function requireTables(database: Database, path: string): Promise<void> {
+  if (Number((await database.one(sql`select count(*) as tables from sqlite_schema`))?.['tables']) > 0) return
+  if ((await database.one(sql`pragma journal_mode`))?.['journal_mode'] === 'wal') {
     throw lostLog(path, `it has no tables, and ${basename(path)}-wal is missing`)
   }
   throw new DatabaseError(path, 'is an empty SQLite database, not an academy', { hint: restore })

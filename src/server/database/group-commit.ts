@@ -1,7 +1,9 @@
 import { unavailable } from '../problem/problem-error.ts'
+import type { Store, Transaction } from './database.ts'
 
 interface Job {
-  readonly run: (alone: boolean) => () => void
+  readonly work: (transaction: Transaction) => Promise<unknown>
+  readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
   /** When it has waited long enough for the lock of another program; of `performance.now`. */
   readonly untilMs: number
@@ -10,8 +12,7 @@ interface Job {
 /** What grouping needs of a database. */
 interface Transactions {
   /** Throws SQLITE_BUSY before any work where another program holds the write lock. */
-  transaction<Result>(work: () => Result): Result
-  savepoint<Result>(work: () => Result): Result
+  transact<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
   /** False outside a transaction, and once the database has rolled one back by itself. */
   inTransaction(): boolean
 }
@@ -31,79 +32,84 @@ const mostWaiting = 500
  * Where another program holds the write lock they try again after short growing delays, in which the event loop goes
  * on; after `waitMs` each is refused with the database's own SQLITE_BUSY.
  */
-export function groupCommit(
-  database: Transactions,
-  waitMs: number,
-): <Result>(work: () => Result) => Promise<Result> {
+export function groupCommit(database: Transactions, waitMs: number): Store['write'] {
   let waiting: Job[] = []
   let delayMs = 0
+  let isDue = false
 
-  function commit(): void {
+  function commitSoon(): void {
+    if (isDue || waiting.length === 0) return
+    isDue = true
+    if (delayMs === 0) setImmediate(commit)
+    // Several programs that wait for the same lock must not come at the same time, again and again.
+    else setTimeout(commit, delayMs * (0.5 + Math.random() / 2))
+  }
+
+  async function commit(): Promise<void> {
     const jobs = waiting
     waiting = []
+    isDue = false
     let begun = false
     try {
-      const settle = database.transaction(() => {
+      const settle = await database.transact((transaction) => {
         begun = true
-        return runFor(longestTurnMs, jobs)
+        return runFor(longestTurnMs, transaction, jobs)
       })
       delayMs = 0
-      waiting = jobs.slice(settle.length)
-      if (waiting.length > 0) setImmediate(commit)
+      waiting = [...jobs.slice(settle.length), ...waiting]
       for (const answer of settle) answer()
     } catch (error) {
-      if (!begun && isBusy(error)) {
-        tryAgain(jobs, error)
-        return
-      }
-      delayMs = 0
-      for (const { reject } of jobs) reject(error)
+      if (!begun && isBusy(error)) waitLonger(jobs, error)
+      else for (const { reject } of jobs) reject(error)
+    }
+    commitSoon()
+  }
+
+  function waitLonger(jobs: readonly Job[], error: unknown): void {
+    const nowMs = performance.now()
+    waiting = [...jobs.filter(({ untilMs }) => untilMs > nowMs), ...waiting]
+    for (const { untilMs, reject } of jobs) if (untilMs <= nowMs) reject(error)
+    delayMs = Math.min(longestDelayMs, delayMs * 2 + 1)
+  }
+
+  async function onSavepoint(transaction: Transaction, { work, resolve, reject }: Job): Promise<() => void> {
+    try {
+      const result = await transaction.savepoint(() => work(transaction))
+      return () => resolve(result)
+    } catch (error) {
+      // A full disk takes the whole transaction with it, the work of the others too.
+      if (!database.inTransaction()) throw error
+      return () => reject(error)
     }
   }
 
-  function tryAgain(jobs: readonly Job[], error: unknown): void {
-    const nowMs = performance.now()
-    waiting = jobs.filter(({ untilMs }) => untilMs > nowMs)
-    for (const { untilMs, reject } of jobs) if (untilMs <= nowMs) reject(error)
-    delayMs = waiting.length === 0 ? 0 : Math.min(longestDelayMs, delayMs * 2 + 1)
-    // Several programs that wait for the same lock must not come at the same time, again and again.
-    if (waiting.length > 0) setTimeout(commit, delayMs * (0.5 + Math.random() / 2))
+  /** Runs as many of these as begin in this time, and at least one. */
+  async function runFor(
+    limitMs: number,
+    transaction: Transaction,
+    jobs: readonly Job[],
+  ): Promise<(() => void)[]> {
+    const [only] = jobs
+    if (only && jobs.length === 1) {
+      const result = await only.work(transaction)
+      return [() => only.resolve(result)]
+    }
+    const endMs = performance.now() + limitMs
+    const done: (() => void)[] = []
+    for (const job of jobs) {
+      done.push(await onSavepoint(transaction, job))
+      if (performance.now() >= endMs) break
+    }
+    return done
   }
 
-  return (work) =>
-    new Promise((resolve, reject) => {
+  return <Result>(work: (transaction: Transaction) => Promise<Result>) =>
+    new Promise<Result>((resolve, reject) => {
       if (waiting.length >= mostWaiting) throw unavailable('Too many writes are waiting for the database.', 1)
-      if (waiting.length === 0) setImmediate(commit)
-      waiting.push({
-        reject,
-        untilMs: performance.now() + waitMs,
-        run(alone) {
-          if (alone) {
-            const result = work()
-            return () => resolve(result)
-          }
-          try {
-            const result = database.savepoint(work)
-            return () => resolve(result)
-          } catch (error) {
-            // A full disk takes the whole transaction with it, the work of the others too.
-            if (!database.inTransaction()) throw error
-            return () => reject(error)
-          }
-        },
-      })
+      // What comes out is what this very work gave; the jobs of a turn have results of many kinds.
+      waiting.push({ work, resolve: resolve as Job['resolve'], reject, untilMs: performance.now() + waitMs })
+      commitSoon()
     })
-}
-
-/** Runs as many of these as begin in this time, and at least one. */
-function runFor(limitMs: number, jobs: readonly Job[]): (() => void)[] {
-  const endMs = performance.now() + limitMs
-  const done: (() => void)[] = []
-  for (const { run } of jobs) {
-    done.push(run(jobs.length === 1))
-    if (performance.now() >= endMs) break
-  }
-  return done
 }
 
 /** SQLITE_BUSY, whatever its extension (SQLite, Result and Error Codes). */

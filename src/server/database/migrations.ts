@@ -1,7 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { ownClientId } from '../../contract/oauth.ts'
 import { counterSchema } from './counter-schema.ts'
-import { type Database, DatabaseError } from './database.ts'
+import { type Database, DatabaseError, type Store } from './database.ts'
 import type { IdPrefix } from './id.ts'
 import { addListIndexes, addListKeys, addSearch } from './list-migration.ts'
 import { schema } from './schema.ts'
@@ -14,10 +14,10 @@ export interface MigrationContext {
   readonly newId: (prefix: IdPrefix) => string
   readonly newSecret: () => string
   /** Counts how all learners stand, anew. */
-  readonly rebuildCounters: (counting: { database: Database; now: string }) => void
+  readonly rebuildCounters: (counting: { database: Database; now: string }) => Promise<void>
 }
 
-type Migration = (database: Database, context: MigrationContext) => void
+type Migration = (database: Database, context: MigrationContext) => Promise<void>
 
 /** In order; the number of those applied is the database's version. Append only. */
 const migrations: readonly Migration[] = [
@@ -46,40 +46,40 @@ const applicationId = 0x6c726e63
  *
  * @param newest the version to stop at: that of an earlier version of this program
  */
-export function migrate(
-  database: Database,
+export async function migrate(
+  database: Store,
   path: string,
   context: MigrationContext,
   newest = migrations.length,
-): void {
-  const version = versionOf(database, path)
-  takeIntoUse(database, path)
+): Promise<void> {
+  const version = await versionOf(database, path)
+  await takeIntoUse(database, path)
   for (let next = version; next < newest; next += 1) {
-    database.transaction(() => {
+    await database.write(async (transaction) => {
       // Another process may have been first while this one waited for the write lock.
-      if (versionOf(database, path) !== next) return
-      migrations[next]?.(database, context)
-      database.run(raw(`pragma application_id = ${applicationId}`))
-      database.run(raw(`pragma user_version = ${next + 1}`))
+      if ((await versionOf(transaction, path)) !== next) return
+      await migrations[next]?.(transaction, context)
+      await transaction.run(raw(`pragma application_id = ${applicationId}`))
+      await transaction.run(raw(`pragma user_version = ${next + 1}`))
     })
   }
-  if (version > 0 && version < firstWithoutTraces) rewrite(database)
+  if (version > 0 && version < firstWithoutTraces) await rewrite(database)
 }
 
 /** Earlier versions of this program left what was deleted in the file, where it was not written over. */
-function rewrite(database: Database): void {
+async function rewrite(database: Store): Promise<void> {
   try {
-    database.run(sql`vacuum`)
-    database.emptyLog()
+    await database.run(sql`vacuum`)
+    await database.emptyLog()
   } catch {
     // A full disk, or another program that uses the file: it is as good as before.
   }
 }
 
-function versionOf(database: Database, path: string): number {
-  const tables = Number(database.one(sql`select count(*) as tables from sqlite_schema`)?.['tables'])
-  const version = Number(database.one(sql`pragma user_version`)?.['user_version'])
-  const application = Number(database.one(sql`pragma application_id`)?.['application_id'])
+async function versionOf(database: Database, path: string): Promise<number> {
+  const tables = Number((await database.one(sql`select count(*) as tables from sqlite_schema`))?.['tables'])
+  const version = Number((await database.one(sql`pragma user_version`))?.['user_version'])
+  const application = Number((await database.one(sql`pragma application_id`))?.['application_id'])
   if (tables > 0 && application !== applicationId) {
     throw new DatabaseError(path, 'is a SQLite database of another program')
   }
@@ -92,10 +92,10 @@ function versionOf(database: Database, path: string): number {
   return version
 }
 
-function createAcademy(database: Database, { now, newId, newSecret }: MigrationContext): void {
-  for (const statement of schema) database.run(statement)
-  database.run(sql`insert into settings (name, value) values ('hmac_key', ${newSecret()})`)
-  database.run(sql`
+async function createAcademy(database: Database, { now, newId, newSecret }: MigrationContext): Promise<void> {
+  for (const statement of schema) await database.run(statement)
+  await database.run(sql`insert into settings (name, value) values ('hmac_key', ${newSecret()})`)
+  await database.run(sql`
     insert into users (id, email, email_key, role, status, profile, version, created_at, updated_at)
     values (${newId('usr')}, ${firstUserEmail}, ${firstUserEmail}, 'admin', 'active', '{}', 1, ${now}, ${now})`)
 }
@@ -103,42 +103,42 @@ function createAcademy(database: Database, { now, newId, newSecret }: MigrationC
 /** A program on its user's own machine listens on any free port of the loopback (RFC 8252 §7.3). */
 const ownRedirectUris = ['http://127.0.0.1/callback', 'http://[::1]/callback']
 
-function addSignIn(database: Database, { now }: MigrationContext): void {
-  for (const statement of signInSchema) database.run(statement)
-  database.run(sql`
+async function addSignIn(database: Database, { now }: MigrationContext): Promise<void> {
+  for (const statement of signInSchema) await database.run(statement)
+  await database.run(sql`
     insert into oauth_clients (id, name, redirect_uris, is_public, created_at)
     values (${ownClientId}, 'learnctl', ${JSON.stringify(ownRedirectUris)}, 1, ${now})`)
 }
 
 /** What a refresh token was exchanged for, so that an answer that was lost can be asked for once more. */
-function addSuccessors(database: Database): void {
-  database.run(sql`alter table refresh_tokens add column successor text`)
+async function addSuccessors(database: Database): Promise<void> {
+  await database.run(sql`alter table refresh_tokens add column successor text`)
 }
 
 /** The keys of one user, who may be deleted. */
-function addKeysByUser(database: Database): void {
-  database.run(sql`create index api_keys_by_user on api_keys (user_id)`)
+async function addKeysByUser(database: Database): Promise<void> {
+  await database.run(sql`create index api_keys_by_user on api_keys (user_id)`)
 }
 
 /** Where browser sessions were begun, for their owners to tell them apart. */
-function addSessionPlaces(database: Database): void {
+async function addSessionPlaces(database: Database): Promise<void> {
   for (const column of ['id', 'browser', 'place']) {
-    database.run(sql`alter table browser_sessions add column ${raw(column)} text not null default ''`)
+    await database.run(sql`alter table browser_sessions add column ${raw(column)} text not null default ''`)
   }
-  database.run(sql`update browser_sessions set id = 'ses_' || lower(hex(randomblob(14)))`)
-  database.run(sql`drop index browser_sessions_by_user`)
-  database.run(sql`create index browser_sessions_by_user on browser_sessions (user_id, created_at)`)
+  await database.run(sql`update browser_sessions set id = 'ses_' || lower(hex(randomblob(14)))`)
+  await database.run(sql`drop index browser_sessions_by_user`)
+  await database.run(sql`create index browser_sessions_by_user on browser_sessions (user_id, created_at)`)
 }
 
 /** Counters of how learners stand, and the indexes that find what happened in a period. */
-function addCounters(database: Database, { now, rebuildCounters }: MigrationContext): void {
-  for (const statement of counterSchema) database.run(statement)
-  database.run(sql`
+async function addCounters(database: Database, { now, rebuildCounters }: MigrationContext): Promise<void> {
+  for (const statement of counterSchema) await database.run(statement)
+  await database.run(sql`
     update progress set risen_at = coalesce((
       select s.last_accessed from progress_steps s
       left join progress_steps b on b.user_id = s.user_id and b.course_id = s.course_id and b.version = s.version - 1
       where s.user_id = progress.user_id and s.course_id = progress.course_id
         and (b.version is null or b.percentage < s.percentage)
       order by s.version desc limit 1), started_at, last_accessed)`)
-  rebuildCounters({ database, now })
+  await rebuildCounters({ database, now })
 }

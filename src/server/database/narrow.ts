@@ -38,19 +38,19 @@ export const usualBounds: Bounds = {
 }
 
 /** The narrowest of some filters of a table; undefined where each of them leaves too many rows to sort. */
-export function leastOf(
+export async function leastOf(
   database: Database,
   base: Sql,
   narrow: readonly (Sql | Found)[],
   rows: { readonly sorted: number; readonly found: number },
-): Least | undefined {
+): Promise<Least | undefined> {
   let least: Least | undefined
   for (const by of narrow) {
     const ids = 'ids' in by ? by.ids : sql`select 1 from ${base} where ${by}`
     const bound = Math.min('ids' in by ? rows.found : rows.sorted, least?.count ?? Number.POSITIVE_INFINITY)
-    const { count } = database.one<Row & { count: number }>(
+    const { count } = (await database.one<Row & { count: number }>(
       sql`select count(*) as count from (${ids} limit ${bound + 1}) found`,
-    ) ?? { count: 0 }
+    )) ?? { count: 0 }
     if (count <= bound) least = { by, count }
   }
   return least

@@ -1,33 +1,36 @@
 import { randomUUID } from 'node:crypto'
 import { closeSync, constants, copyFileSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs'
-import type { Database } from './database.ts'
+import type { Store } from './database.ts'
 import { databaseErrorOf, openSqlite } from './sqlite.ts'
 
 /** What a file system says that has no hard links. */
 const noLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
+
+/** Makes an academy of an empty database. */
+type Fill = (database: Store, draft: string) => Promise<void>
 
 /**
  * Makes a database file, of mode 0600. It is filled under another name and gets its own in one step: whoever looks sees
  * all of it or nothing, so that a file that is there and holds nothing has lost what it held. False where another
  * process was first, whose file is left as it is. Throws DatabaseError.
  */
-export function makeFile(path: string, fill: (database: Database, draft: string) => void): boolean {
+export async function makeFile(path: string, fill: Fill): Promise<boolean> {
   const draft = `${path}.${randomUUID()}.new`
   try {
     closeSync(openSync(draft, 'wx', 0o600))
-    return filled(draft, path, fill)
+    return await filled(draft, path, fill)
   } catch (error) {
     throw databaseErrorOf(path, error)
   }
 }
 
-function filled(draft: string, path: string, fill: (database: Database, draft: string) => void): boolean {
+async function filled(draft: string, path: string, fill: Fill): Promise<boolean> {
   try {
     const database = openSqlite(draft)
     try {
-      fill(database, draft)
+      await fill(database, draft)
     } finally {
-      database.close()
+      await database.close()
     }
     sync(draft)
     return name(draft, path)

@@ -49,23 +49,23 @@ interface Rows<Shape> {
  * the index of the sort is walked. Where that shows many rows and less than a page of what is asked for, the page ends
  * there, and the next one goes on. Throws 400 `invalid_cursor` for a cursor that no such list gave out.
  */
-export function page<Shape extends Row, Item>(
+export async function page<Shape extends Row, Item>(
   database: Database,
   select: Select,
   order: Order,
   query: PageQuery,
   show: (row: Shape) => Item,
   bounds = usualBounds,
-): Page<Item> {
+): Promise<Page<Item>> {
   const list = listOf(database, select, order, query, bounds)
   const isPlain = list.narrow.length === 0 && list.others.every((one) => !isThere(one))
-  const least = narrowestOf(list, bounds.foundFirst)
-  const { rows, last } = isPlain ? plain<Shape>(list) : filtered<Shape>(list, least)
+  const least = await narrowestOf(list, bounds.foundFirst)
+  const { rows, last } = isPlain ? await plain<Shape>(list) : await filtered<Shape>(list, least)
   const answer: Page<Item> = {
     data: rows.map(show),
     nextCursor: last ? writeCursor(order.sort, last.cursor_value, last.cursor_id) : null,
   }
-  return query.include_total ? { ...answer, ...totalOf(list, least) } : answer
+  return query.include_total ? { ...answer, ...(await totalOf(list, least)) } : answer
 }
 
 function listOf(
@@ -82,29 +82,32 @@ function listOf(
   return { database, select, walk, limit, narrow, others: select.where ?? [], bounds }
 }
 
-function narrowestOf({ database, select, narrow, bounds }: List, found: number): Least | undefined {
+async function narrowestOf(
+  { database, select, narrow, bounds }: List,
+  found: number,
+): Promise<Least | undefined> {
   return leastOf(database, select.base ?? select.from, narrow, { sorted: bounds.sorted, found })
 }
 
 /** By the index of the sort, all of whose rows belong to the list, or nearly all. */
-function plain<Shape extends Row>({ database, select, walk, limit }: List): Rows<Shape> {
-  const rows = database.all<Shape & Place>(sql`
+async function plain<Shape extends Row>({ database, select, walk, limit }: List): Promise<Rows<Shape>> {
+  const rows = await database.all<Shape & Place>(sql`
     select ${select.columns}, ${walk.place} from ${select.from}
     ${where([...(select.mostly ?? []), ...walk.within, walk.after])} ${walk.ordered} limit ${limit + 1}`)
   return cut(rows, limit)
 }
 
-function filtered<Shape extends Row>(list: List, least: Least | undefined): Rows<Shape> {
+async function filtered<Shape extends Row>(list: List, least: Least | undefined): Promise<Rows<Shape>> {
   if (least) return sorted(list, least)
-  const page = walked<Shape>(list)
+  const page = await walked<Shape>(list)
   if (!page.last || page.rows.length >= list.limit) return page
   // What is looked for may stand together far on: names that begin alike, in the order of names.
-  const found = narrowestOf(list, list.bounds.foundLast)
+  const found = await narrowestOf(list, list.bounds.foundLast)
   return found ? sorted(list, found) : page
 }
 
 /** By the index of the sort, as far as a page looks. */
-function walked<Shape extends Row>({
+async function walked<Shape extends Row>({
   database,
   select,
   walk,
@@ -112,10 +115,10 @@ function walked<Shape extends Row>({
   narrow,
   others,
   bounds,
-}: List): Rows<Shape> {
-  const end = placeAfter(database, select.base ?? select.from, walk, bounds.walked)
+}: List): Promise<Rows<Shape>> {
+  const end = await placeAfter(database, select.base ?? select.from, walk, bounds.walked)
   const conditions = fenced([...others, ...(select.mostly ?? []), ...narrow.map(testOf)])
-  const rows = database.all<Shape & Place>(sql`
+  const rows = await database.all<Shape & Place>(sql`
     select ${select.columns}, ${walk.place} from ${select.from}
     ${where([...walk.within, walk.after, end && walk.upTo(end), conditions])} ${walk.ordered} limit ${limit + 1}`)
   const page = cut(rows, limit)
@@ -123,10 +126,10 @@ function walked<Shape extends Row>({
 }
 
 /** The rows of the narrowest filter, sorted. */
-function sorted<Shape extends Row>(
+async function sorted<Shape extends Row>(
   { database, select, walk, limit, narrow, others, bounds }: List,
   { by }: Least,
-): Rows<Shape> {
+): Promise<Rows<Shape>> {
   const conditions = [
     ...others,
     ...(select.mostly ?? []),
@@ -134,7 +137,7 @@ function sorted<Shape extends Row>(
   ]
   const all = fenced([...conditions, ...walk.within, walk.after])
   const found = onlyThose(walk, by, bounds)
-  const rows = database.all<Shape & Place>(sql`
+  const rows = await database.all<Shape & Place>(sql`
     select ${select.columns}, ${walk.place} from ${select.from}
     where ${walk.id} in (
       select cursor_id
@@ -158,15 +161,17 @@ function testOf(narrow: Sql | Found): Sql {
 }
 
 /** How many items the list has; where that cannot be told by looking at a bounded number of rows, how many at least. */
-function totalOf(
+async function totalOf(
   { database, select, walk, narrow, others, bounds }: List,
   least: Least | undefined,
-): { total: number; totalIsExact: boolean } {
+): Promise<{ total: number; totalIsExact: boolean }> {
   const conditions = fenced([...others, ...(select.mostly ?? []), ...narrow.map(testOf)])
   const whole = { ...walk, after: undefined }
-  const end = least ? undefined : placeAfter(database, select.base ?? select.from, whole, bounds.counted)
+  const end = least
+    ? undefined
+    : await placeAfter(database, select.base ?? select.from, whole, bounds.counted)
   const found = least && onlyThose(walk, least.by, bounds)
-  const counted = database.one<Row & { total: number }>(sql`
+  const counted = await database.one<Row & { total: number }>(sql`
     select count(*) as total from (
       select 1 from ${select.from}
       ${where([found, ...walk.within, end && walk.upTo(end), conditions])} limit ${bounds.sorted + 1}) found`)

@@ -13,14 +13,16 @@ export type Table = 'courses' | 'lessons' | 'users'
  * `email:<address>` too (deleted ones skipped). Undefined where nothing is found among the rows that are `seen`, as a
  * condition on the table; all of them where that is not given.
  */
-export function resolve(
+export async function resolve(
   database: Database,
   table: Table,
   reference: string,
   seen = everything,
-): string | undefined {
-  return database.one<{ id: string }>(
-    sql`select id from ${raw(table)} where ${isReferred(table, reference)} and ${seen}`,
+): Promise<string | undefined> {
+  return (
+    await database.one<{ id: string }>(
+      sql`select id from ${raw(table)} where ${isReferred(table, reference)} and ${seen}`,
+    )
   )?.id
 }
 
@@ -40,14 +42,14 @@ export const kindOf: Readonly<Record<Table, string>> = { courses: 'course', less
  * The id behind a reference in a query parameter; throws 404, so that a mistyped filter is no empty list, also for
  * what is not among the rows that are `seen`.
  */
-export function resolveFilter(
+export async function resolveFilter(
   database: Database,
   table: Table,
   reference: string,
   parameter: string,
   seen?: Sql,
-): string {
-  const id = resolve(database, table, reference, seen)
+): Promise<string> {
+  const id = await resolve(database, table, reference, seen)
   if (id) return id
   throw notFound(table, [reference], parameter)
 }
@@ -56,13 +58,18 @@ export function resolveFilter(
  * The ids behind a comma list of references in a query parameter, each once; a list that as a whole is a reference is
  * that one. Throws 404 with all those that are not found.
  */
-export function resolveFilters(database: Database, table: Table, list: string, parameter: string): string[] {
-  const whole = resolve(database, table, list)
+export async function resolveFilters(
+  database: Database,
+  table: Table,
+  list: string,
+  parameter: string,
+): Promise<string[]> {
+  const whole = await resolve(database, table, list)
   if (whole) return [whole]
   const ids = new Set<string>()
   const missing: string[] = []
   for (const reference of splitReferences(list)) {
-    const id = resolve(database, table, reference)
+    const id = await resolve(database, table, reference)
     if (id) ids.add(id)
     else missing.push(reference)
   }

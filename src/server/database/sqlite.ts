@@ -1,20 +1,30 @@
 import { chmodSync, existsSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers/promises'
 import sql, { type Sql } from 'sql-template-tag'
-import { type Cell, type Database, DatabaseError, type Row } from './database.ts'
+import { type Cell, DatabaseError, type Row, type Store, type Transaction } from './database.ts'
 import { groupCommit } from './group-commit.ts'
+import { newTurns } from './turns.ts'
 
 const cachedStatements = 500
+/** Rows of a stream between which others have their turn: a few milliseconds' worth. */
+const rowsAtOnce = 250
 const logLimitBytes = 16 * 1024 * 1024
 
 /** How long a write waits for the lock of another program, unless told otherwise. */
 export const lockWaitMs = 10_000
 
+/** A SQLite file. */
+export interface SqliteStore extends Store {
+  /** From now on only `write` waits for the lock of another program; anything else fails at once, SQLITE_BUSY. */
+  waitNoMore(): void
+}
+
 /**
  * Opens a SQLite file. Whoever opens it waits for the locks of other programs until `waitNoMore`. Throws DatabaseError
  * where it cannot be opened.
  */
-export function openSqlite(path: string, waitMs = lockWaitMs): Database {
+export function openSqlite(path: string, waitMs = lockWaitMs): SqliteStore {
   try {
     return connect(path, false, waitMs)
   } catch (error) {
@@ -23,7 +33,7 @@ export function openSqlite(path: string, waitMs = lockWaitMs): Database {
 }
 
 /** Opens a file that an academy is in, for reading alone. */
-export function openReader(path: string): Database {
+export function openReader(path: string): SqliteStore {
   return connect(path, true, lockWaitMs)
 }
 
@@ -44,9 +54,9 @@ export function shortenLog(path: string, limitBytes = logLimitBytes): void {
 }
 
 /** Makes a file that is known to be ours private, with all that SQLite keeps beside it, and sets its journal to WAL. */
-export function takeIntoUse(database: Database, path: string): void {
+export async function takeIntoUse(database: Store, path: string): Promise<void> {
   // Readers never wait for writers.
-  database.run(sql`pragma journal_mode = wal`)
+  await database.run(sql`pragma journal_mode = wal`)
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
 }
 
@@ -55,7 +65,7 @@ export function databaseErrorOf(path: string, error: unknown): DatabaseError {
   return error instanceof DatabaseError ? error : new DatabaseError(path, reasonOf(error), { cause: error })
 }
 
-function connect(path: string, readOnly: boolean, waitMs: number): Database {
+function connectionTo(path: string, readOnly: boolean, waitMs: number): DatabaseSync {
   const connection = new DatabaseSync(path, {
     readOnly,
     timeout: waitMs,
@@ -68,6 +78,11 @@ function connect(path: string, readOnly: boolean, waitMs: number): Database {
   connection.function('lower', { deterministic: true }, (text) =>
     typeof text === 'string' ? text.toLowerCase() : text,
   )
+  return connection
+}
+
+function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
+  const connection = connectionTo(path, readOnly, waitMs)
   const prepared = new Map<string, Prepared>()
 
   function prepare(text: string): Prepared {
@@ -81,10 +96,15 @@ function connect(path: string, readOnly: boolean, waitMs: number): Database {
     return made
   }
 
-  function within<Result>(begin: string, commit: string, rollback: string, work: () => Result): Result {
+  async function within<Result>(
+    begin: string,
+    commit: string,
+    rollback: string,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     prepare(begin).statement.run()
     try {
-      const result = work()
+      const result = await work()
       prepare(commit).statement.run()
       return result
     } catch (error) {
@@ -94,42 +114,86 @@ function connect(path: string, readOnly: boolean, waitMs: number): Database {
     }
   }
 
-  const transaction = <Result>(work: () => Result) => within('begin immediate', 'commit', 'rollback', work)
-  const savepoint = <Result>(work: () => Result) =>
-    within('savepoint item', 'release item', 'rollback to item; release item', work)
+  function one<Shape extends Row>(query: Sql): Shape | undefined {
+    const { statement, names } = prepare(query.sql)
+    const cells = statement.get(...values(query)) as Cell[] | undefined
+    return cells && (rowOf(names, cells) as Shape)
+  }
+
+  function all<Shape extends Row>(query: Sql): Shape[] {
+    const { names } = prepare(query.sql)
+    // A row holds what its statement selects: the shape is the statement's, which no type can see.
+    return cells(query).map((row) => rowOf(names, row) as Shape)
+  }
+
+  function cells(query: Sql): Cell[][] {
+    return prepare(query.sql).statement.all(...values(query)) as unknown as Cell[][]
+  }
+
+  function run(query: Sql): number {
+    return Number(prepare(query.sql).statement.run(...values(query)).changes)
+  }
+
+  const dialect = { name: 'sqlite' } as const
+  const transaction: Transaction = {
+    dialect,
+    one: async (query) => one(query),
+    all: async (query) => all(query),
+    cells: async (query) => cells(query),
+    run: async (query) => run(query),
+    stream: (query) => batches(path, query),
+    savepoint: (work) => within('savepoint item', 'release item', 'rollback to item; release item', work),
+  }
+  const turns = newTurns()
+  const inTurn = <Result>(work: () => Result): Promise<Result> => turns.take(async () => work())
+  const transact = <Result>(work: (transaction: Transaction) => Promise<Result>) =>
+    turns.take(() => within('begin immediate', 'commit', 'rollback', () => work(transaction)))
 
   return {
-    one: <Shape extends Row>(query: Sql) => {
-      const { statement, names } = prepare(query.sql)
-      const cells = statement.get(...values(query)) as Cell[] | undefined
-      return cells && (rowOf(names, cells) as Shape)
-    },
-    all: <Shape extends Row>(query: Sql) => {
-      const { statement, names } = prepare(query.sql)
-      const rows = statement.all(...values(query)) as unknown as Cell[][]
-      // A row holds what its statement selects: the shape is the statement's, which no type can see.
-      return rows.map((cells) => rowOf(names, cells) as Shape)
-    },
-    run: (query) => Number(prepare(query.sql).statement.run(...values(query)).changes),
-    stream(query) {
-      const iterate = () =>
-        prepare(query.sql).statement.iterate(...values(query)) as unknown as IterableIterator<Cell[]>
-      try {
-        return iterate()
-      } catch {
-        // A statement that failed half-way tells that fault once more when it is begun anew.
-        prepared.delete(query.sql)
-        return iterate()
-      }
-    },
-    transaction,
-    savepoint,
-    write: groupCommit({ transaction, savepoint, inTransaction: () => connection.isTransaction }, waitMs),
-    snapshot: (work) => within('begin', 'commit', 'rollback', work),
-    reader: () => openReader(path),
-    emptyLog: () => connection.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0,
+    dialect,
+    // A transaction of others is a run of microtasks: mostly nobody is in the middle of one.
+    one: (query) => (turns.areFree() ? transaction.one(query) : inTurn(() => one(query))),
+    all: (query) => (turns.areFree() ? transaction.all(query) : inTurn(() => all(query))),
+    cells: (query) => (turns.areFree() ? transaction.cells(query) : inTurn(() => cells(query))),
+    run: (query) => (turns.areFree() ? transaction.run(query) : inTurn(() => run(query))),
+    read: (work) => turns.take(() => within('begin', 'commit', 'rollback', () => work(transaction))),
+    write: groupCommit({ transact, inTransaction: () => connection.isTransaction }, waitMs),
+    stream: transaction.stream,
+    emptyLog: () => inTurn(() => connection.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0),
+    check: () => inTurn(check),
     waitNoMore: () => connection.exec('pragma busy_timeout = 0'),
-    close: () => connection.close(),
+    close: async () => connection.close(),
+  }
+
+  function check(): string[] {
+    return [
+      ...all(sql`pragma quick_check`)
+        .map((row) => String(row['quick_check']))
+        .filter((line) => line !== 'ok'),
+      ...all(sql`pragma foreign_key_check`).map((row) => `a row of ${row['table']} refers to a missing row`),
+    ]
+  }
+}
+
+/** Rows on a connection of their own, which is opened when the first are asked for. */
+async function* batches(path: string, query: Sql): AsyncGenerator<Cell[][], undefined> {
+  const connection = connectionTo(path, true, lockWaitMs)
+  try {
+    const statement = connection.prepare(query.sql)
+    statement.setReturnArrays(true)
+    let rows: Cell[][] = []
+    for (const row of statement.iterate(...values(query)) as Iterable<unknown>) {
+      // With `setReturnArrays` each row is an array, which its type does not say.
+      rows.push(row as Cell[])
+      if (rows.length < rowsAtOnce) continue
+      yield rows
+      rows = []
+      // Other requests get their turn between two pieces.
+      await setImmediate()
+    }
+    if (rows.length > 0) yield rows
+  } finally {
+    connection.close()
   }
 }
 

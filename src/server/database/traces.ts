@@ -1,39 +1,39 @@
-import type { Database } from './database.ts'
+import type { Store } from './database.ts'
 
 const secondMs = 1000
 const mostTries = 3600
 
 /** Calls something back later. */
-export type Later = (work: () => void, ms: number) => void
+export type Later = (work: () => Promise<void>, ms: number) => void
 
 const whileRunning: Later = (work, ms) => {
-  setTimeout(work, ms).unref()
+  setTimeout(() => void work(), ms).unref()
 }
 
 /** Databases that wait for those who read an earlier state, and how often they may still look whether these are done. */
-const waiting = new WeakMap<Database, number>()
+const waiting = new WeakMap<Store, number>()
 
 /**
  * Takes what was deleted out of the log beside the database as well: at once, or as soon as nobody reads an earlier state
  * any more. However much is deleted meanwhile, one look a second is enough for all of it. The last program to close the
  * database takes the whole log away.
  */
-export function removeTraces(database: Database, later: Later = whileRunning): void {
+export async function removeTraces(database: Store, later: Later = whileRunning): Promise<void> {
   const isWaiting = waiting.has(database)
   waiting.set(database, mostTries)
-  if (!isWaiting) look(database, later)
+  if (!isWaiting) await look(database, later)
 }
 
-function look(database: Database, later: Later): void {
+async function look(database: Store, later: Later): Promise<void> {
   const left = (waiting.get(database) ?? 0) - 1
   waiting.set(database, left)
-  if (left > 0 && !isDone(database)) later(() => look(database, later), secondMs)
+  if (left > 0 && !(await isDone(database))) later(() => look(database, later), secondMs)
   else waiting.delete(database)
 }
 
-function isDone(database: Database): boolean {
+async function isDone(database: Store): Promise<boolean> {
   try {
-    return database.emptyLog()
+    return await database.emptyLog()
   } catch {
     // Closed meanwhile, or a disk that fails: what is deleted is deleted.
     return true

@@ -11,18 +11,18 @@ type UniqueField = keyof typeof columnOf
  * Throws 409 `duplicate` when a value that must be unique is taken; it names the other one, unless the caller may not see
  * it.
  */
-export function requireUnique(
+export async function requireUnique(
   database: Database,
   table: Table,
   values: Readonly<Partial<Record<UniqueField, string | null>>>,
   ownId: string | undefined,
   named = true,
-): void {
+): Promise<void> {
   for (const [field, column] of Object.entries(columnOf) as [UniqueField, string][]) {
     const value = values[field]
     if (value === null || value === undefined) continue
     const key = field === 'email' ? value.toLowerCase() : value
-    const other = database.one<Row & { id: string; status: string }>(
+    const other = await database.one<Row & { id: string; status: string }>(
       sql`select id, status from ${raw(table)} where ${raw(column)} = ${key}`,
     )
     if (!other || other.id === ownId) continue

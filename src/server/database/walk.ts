@@ -59,7 +59,12 @@ export function walkOf(
 }
 
 /** The place of the last of so many rows of a walk; undefined where there are fewer. */
-export function placeAfter(database: Database, base: Sql, walk: Walk, rows: number): Place | undefined {
+export async function placeAfter(
+  database: Database,
+  base: Sql,
+  walk: Walk,
+  rows: number,
+): Promise<Place | undefined> {
   return database.one<Place>(sql`
     select ${walk.place} from ${base} ${where([...walk.within, walk.after])} ${walk.ordered} limit 1 offset ${rows - 1}`)
 }

@@ -1,6 +1,7 @@
 import type { Operation } from '../../contract/operation.ts'
 import { type Identity, identify, touchCredential } from '../access/identify.ts'
 import type { Principal } from '../access/principal.ts'
+import type { Database, Transaction } from '../database/database.ts'
 import { removeTraces } from '../database/traces.ts'
 import { ProblemError, tooMany } from '../problem/problem-error.ts'
 import { type Call, type Route, requireAdmin, requireRight } from './handler.ts'
@@ -35,40 +36,43 @@ export async function answer(
   const { database } = app
   let caller: Identity | undefined
 
-  const succeed = (call: Call) => successOf(operation, handle(call), context, call.preconditions)
-  const admitted = () => {
-    caller = callerOf(app, limits, operation, context)
+  const succeed = async (call: Call) => successOf(operation, await handle(call), context, call.preconditions)
+  const admitted = async (view: Database) => {
+    caller = await callerOf(app, view, limits, operation, context)
     return admit(app, limits, operation, context, params, caller?.principal)
   }
 
-  function read(): Reply {
+  async function read(): Promise<Reply> {
     try {
-      return database.snapshot(() => succeed(admitted()))
+      return await database.read(async (view) => succeed(within(await admitted(view), view)))
     } finally {
-      touch(app, context, caller)
+      await touch(app, context, caller)
     }
   }
 
-  function readAside(longReads: LongReads): Promise<Reply> {
-    const { principal } = admitted()
-    touch(app, context, caller)
+  async function readAside(longReads: LongReads): Promise<Reply> {
+    const { principal } = await admitted(database)
+    await touch(app, context, caller)
     return longReads.answer(context, principal.credential, principal)
   }
 
   async function write(): Promise<Reply> {
-    const call = admitted()
-    touch(app, context, caller)
+    const call = await admitted(database)
+    await touch(app, context, caller)
     const body = await (operation.body ? readJsonBody(raw, operation.merge === true) : readNoBody(raw))
     const given = { ...call, rawBody: body.value }
     const request = repeatableOf(operation, context, caller?.principal, body)
-    const before = prepare && request && database.snapshot(() => answeredTo(app, given, context, request))
+    const before =
+      prepare &&
+      request &&
+      (await database.read((view) => answeredTo(app, within(given, view), context, request)))
     if (before) return before
     const ready = prepare ? { ...given, prepared: await prepare(given) } : given
-    const reply = await database.write(() => {
-      const allowed = stillAllowed(app, ready, context)
-      return repeatable(app, operation, context, request, () => succeed(allowed))
+    const reply = await database.write(async (transaction) => {
+      const allowed = await stillAllowed(app, within(ready, transaction), context)
+      return repeatable(transaction, operation, context, request, () => succeed(allowed))
     })
-    if (operation.elevatedBy === 'erase' && isElevated(operation, call.query)) removeTraces(database)
+    if (operation.elevatedBy === 'erase' && isElevated(operation, call.query)) await removeTraces(database)
     return reply
   }
 
@@ -82,6 +86,11 @@ export async function answer(
 /** What a request is counted under: its credential, or its network where it has none that is known. */
 function bucketOf(principal: Principal | undefined, { address }: RequestContext): Bucket {
   return principal ? { kind: 'credential', name: principal.credential } : { kind: 'anonymous', name: address }
+}
+
+/** The call as a part of this transaction. */
+function within(call: Call, database: Transaction): Call {
+  return { ...call, database }
 }
 
 /** The call that a request is, once it is known who may make it. */
@@ -103,6 +112,7 @@ function admit(
     params,
     query,
     principal,
+    // For what is prepared; whoever begins a transaction puts that in its place.
     database: app.database,
     now: now.toISOString(),
     newId: app.newId,
@@ -118,36 +128,41 @@ function admit(
   } as unknown as Call
 }
 
-function touch({ database }: AppOptions, { now }: RequestContext, caller: Identity | undefined): void {
+async function touch(
+  { database }: AppOptions,
+  { now }: RequestContext,
+  caller: Identity | undefined,
+): Promise<void> {
   if (!caller?.touch) return
   try {
-    touchCredential(database, caller.principal, now)
+    await touchCredential(database, caller.principal, now)
   } catch {
     // On a full disk, or while another program writes, reading goes on; a write fails by itself.
   }
 }
 
 /** The call by whoever makes it at this moment: while its body was on its way, their access may have ended. */
-function stillAllowed(app: AppOptions, call: Call, { raw, now }: RequestContext): Call {
+async function stillAllowed(app: AppOptions, call: Call, { raw, now }: RequestContext): Promise<Call> {
   const { operation, query } = call
   if (app.principal || operation.scope === null) return call
-  const { principal } = identify(app.database, raw.headers['authorization'] ?? null, now)
+  const { principal } = await identify(call.database, raw.headers['authorization'] ?? null, now)
   requireRight(principal, operation)
   requireElevation(operation, principal, query)
   return { ...call, principal }
 }
 
 /** Who asks; nobody where no credential is asked for. Throws 401 and 403, and 429 after too many failures. */
-function callerOf(
-  { database, principal }: AppOptions,
+async function callerOf(
+  { principal }: AppOptions,
+  database: Database,
   limits: RateLimits,
   operation: Operation,
   { raw, now, address }: RequestContext,
-): Identity | undefined {
+): Promise<Identity | undefined> {
   if (operation.scope === null) return undefined
   if (principal) return { principal, touch: false }
   try {
-    return identify(database, raw.headers['authorization'] ?? null, now)
+    return await identify(database, raw.headers['authorization'] ?? null, now)
   } catch (error) {
     if (!(error instanceof ProblemError) || error.code !== 'invalid_token') {
       count(limits, { kind: 'anonymous', name: address })
@@ -185,28 +200,28 @@ function repeatableOf(
 }
 
 /** What a repeated request was answered, for whoever may still ask: its slow work is not to be done again. */
-function answeredTo(
+async function answeredTo(
   app: AppOptions,
   call: Call,
   context: RequestContext,
   request: IdempotentRequest,
-): Reply | undefined {
-  stillAllowed(app, call, context)
-  return answeredBefore(app.database, request)
+): Promise<Reply | undefined> {
+  await stillAllowed(app, call, context)
+  return answeredBefore(call.database, request)
 }
 
 /** Inside the transaction: what may come again is done once and answered the same ever after. */
-function repeatable(
-  { database }: AppOptions,
+async function repeatable(
+  database: Transaction,
   operation: Operation,
   context: RequestContext,
   request: IdempotentRequest | undefined,
-  succeed: () => Reply,
-): Reply {
+  succeed: () => Promise<Reply>,
+): Promise<Reply> {
   if (!request) return succeed()
-  const work = () => {
+  const work = async () => {
     try {
-      return database.savepoint(succeed)
+      return await database.savepoint(succeed)
     } catch (error) {
       // A refusal is an answer to keep too; what it did so far is undone.
       if (error instanceof ProblemError) return problemReply(error, context)

@@ -56,7 +56,7 @@ export function createApp(
       time: now.toISOString(),
       requestId,
       method: request.method,
-      path: loggedPath(app.database, path),
+      path: await loggedPath(app.database, path),
       status: reply.status,
       durationMs: performance.now() - startedMs,
       userId: principal?.userId,

@@ -35,39 +35,42 @@ export function readBatch(rawBody: unknown, onExists: OnExists): { items: unknow
  * Does each item on a savepoint of its own, so that one fault undoes that item alone; the caller's transaction is
  * the one commit.
  */
-export function runBatch(
+export async function runBatch(
   call: Call,
   items: readonly unknown[],
-  work: (item: Call, index: number) => Outcome,
-): BatchResult {
+  work: (item: Call, index: number) => Promise<Outcome>,
+): Promise<BatchResult> {
   let room = maximumErrors
-  const results = items.map((rawBody, index): Result => {
+  const results: Result[] = []
+  // One after the other: savepoints side by side would undo one another.
+  for (const [index, rawBody] of items.entries()) {
     try {
-      const { id, created, code } = call.database.savepoint(() =>
+      const { id, created, code } = await call.database.savepoint(() =>
         work({ ...call, rawBody, preconditions: unconditional }, index),
       )
-      return { index, status: created ? 201 : 200, id, ...(code ? { code } : {}) }
+      results.push({ index, status: created ? 201 : 200, id, ...(code ? { code } : {}) })
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       const result = refused(index, error, room)
       room -= result.errors?.length ?? 0
-      return result
+      results.push(result)
     }
-  })
+  }
   return { results }
 }
 
 /** What a new item became, or what to do about one that is there already. */
-export function upsert(
+export async function upsert(
   onExists: OnExists,
   existing: { readonly id: string; readonly version: number } | undefined,
-  create: () => { readonly id: string },
-  update: (id: string) => { readonly version: number },
-): Outcome {
-  if (!existing || onExists === 'fail') return { id: create().id, created: true }
+  create: () => Promise<{ readonly id: string }>,
+  update: (id: string) => Promise<{ readonly version: number }>,
+): Promise<Outcome> {
+  if (!existing || onExists === 'fail') return { id: (await create()).id, created: true }
   const { id, version } = existing
   if (onExists === 'skip') return { id, created: false, code: 'skipped' }
-  return update(id).version === version ? { id, created: false, code: 'unchanged' } : { id, created: false }
+  const updated = await update(id)
+  return updated.version === version ? { id, created: false, code: 'unchanged' } : { id, created: false }
 }
 
 function refused(index: number, error: ProblemError, room: number): Result {

@@ -1,4 +1,5 @@
 import type { Principal } from '../access/principal.ts'
+import type { Database } from '../database/database.ts'
 import type { Reply } from './reply.ts'
 import {
   type Answered,
@@ -14,6 +15,8 @@ import {
 /** One request to what is not an operation of the API: a page, or a part of OAuth. */
 export interface EndpointRequest {
   readonly academy: AppOptions
+  /** Where it is looked up: the academy's own, or the transaction that the visit is in. */
+  readonly database: Database
   readonly limits: RateLimits
   readonly request: RequestContext
   /** What stands in the place of each `:name` of the path. */
@@ -23,6 +26,11 @@ export interface EndpointRequest {
   readonly issuer: string
   /** What comes before every path of ours in a link: the path of the issuer, mostly empty. */
   readonly base: string
+}
+
+/** A visit, or what is more of it, as a part of this transaction. */
+export function within<Visit extends EndpointRequest>(visit: Visit, database: Database): Visit {
+  return { ...visit, database }
 }
 
 /** What an endpoint makes of a request. */
@@ -44,7 +52,7 @@ export interface Endpoint {
   readonly countsItself?: true
   /** How a thrown fault is told there. */
   readonly refuse: Refuse
-  readonly handle: (visit: EndpointRequest) => Handled
+  readonly handle: (visit: EndpointRequest) => Handled | Promise<Handled>
 }
 
 /** The base address as the caller of a request knows it, without a final slash. */
@@ -62,11 +70,12 @@ export async function answerEndpoint(
 ): Promise<Answered> {
   let principal: Principal | undefined
   let bucket: Bucket = { kind: 'signIn', name: request.address }
-  const work = () => {
+  const work = async () => {
     const issuer = issuerOf(academy, request)
     const query = new URLSearchParams(request.search)
     const base = new URL(issuer).pathname.replace(/\/$/, '')
-    const handled = handle({ academy, limits, request, params, query, issuer, base })
+    const { database } = academy
+    const handled = await handle({ academy, database, limits, request, params, query, issuer, base })
     principal = handled.principal
     bucket = handled.bucket ?? bucket
     if (!countsItself) count(limits, bucket)

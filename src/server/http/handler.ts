@@ -5,7 +5,7 @@ import type { Answer, Body, Operation, Params, Query } from '../../contract/oper
 import type { Attempts } from '../access/attempts.ts'
 import type { Passwords } from '../access/passwords.ts'
 import type { Principal } from '../access/principal.ts'
-import type { Database } from '../database/database.ts'
+import type { Transaction } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Preconditions } from './precondition.ts'
@@ -18,7 +18,8 @@ export interface Call<O extends Operation = Operation> {
   readonly params: Params<O>
   readonly query: Query<O>
   readonly principal: Principal
-  readonly database: Database
+  /** The transaction that the request is; before that, for what is prepared, the academy itself. */
+  readonly database: Transaction
   /** The time of the request, ISO 8601 in UTC. */
   readonly now: string
   readonly newId: (prefix: IdPrefix) => string
@@ -39,10 +40,9 @@ export interface Call<O extends Operation = Operation> {
   readonly prepared: unknown
 }
 
-/** What answers an operation, synchronously; throws ProblemError. */
-export type Handler<O extends Operation> = (
-  call: Call<O>,
-) => Answer<O> | Streamed | Constant | AnswerOfNothing<O>
+/** What answers an operation; throws ProblemError. It may be called again: it changes nothing but the database. */
+export type Handler<O extends Operation> = (call: Call<O>) => Answered<O> | Promise<Answered<O>>
+type Answered<O extends Operation> = Answer<O> | Streamed | Constant | AnswerOfNothing<O>
 type AnswerOfNothing<O extends Operation> = O['response'] extends null ? undefined : never
 
 /** A handler with the slow work it needs done before the transaction begins. */

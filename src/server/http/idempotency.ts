@@ -42,22 +42,22 @@ export function readIdempotencyKey(header: string): string {
  *
  * @param keep the answer as it may be kept: without secrets
  */
-export function once(
+export async function once(
   database: Database,
   request: IdempotentRequest,
-  work: () => Reply,
+  work: () => Promise<Reply>,
   keep: (reply: Reply) => Reply,
-): Reply {
+): Promise<Reply> {
   const { userId, method, path, key, bytes, now } = request
-  database.run(sql`delete from idempotency where created_at < ${oldestKept(now)}`)
-  const kept = answeredBefore(database, request)
+  await database.run(sql`delete from idempotency where created_at < ${oldestKept(now)}`)
+  const kept = await answeredBefore(database, request)
   if (kept) return kept
-  const reply = work()
+  const reply = await work()
   if (reply.status >= 500 || neverKept.includes(reply.status)) return reply
   const { status, headers, body } = keep(reply)
-  database.run(sql`
+  await database.run(sql`
     insert into idempotency (user_id, method, path, key, fingerprint, status, headers, body, created_at)
-    values (${userId}, ${method}, ${path}, ${key}, ${fingerprintOf(database, bytes)}, ${status}, ${JSON.stringify(headers)},
+    values (${userId}, ${method}, ${path}, ${key}, ${await fingerprintOf(database, bytes)}, ${status}, ${JSON.stringify(headers)},
             ${typeof body === 'string' ? body : null}, ${now.toISOString()})`)
   return reply
 }
@@ -66,21 +66,24 @@ export function once(
  * The answer that a request got before, undefined where it is the first: for those whose work begins before the
  * transaction does. Throws 422 `idempotency_mismatch`.
  */
-export function answeredBefore(database: Database, request: IdempotentRequest): Reply | undefined {
+export async function answeredBefore(
+  database: Database,
+  request: IdempotentRequest,
+): Promise<Reply | undefined> {
   const { userId, method, path, key, bytes, now } = request
-  const kept = database.one<RecordRow>(sql`
+  const kept = await database.one<RecordRow>(sql`
     select fingerprint, status, headers, body from idempotency
     where user_id = ${userId} and method = ${method} and path = ${path} and key = ${key}
       and created_at >= ${oldestKept(now)}`)
-  return kept && replay(kept, fingerprintOf(database, bytes))
+  return kept && replay(kept, await fingerprintOf(database, bytes))
 }
 
 function oldestKept(now: Date): string {
   return new Date(now.getTime() - keptMs).toISOString()
 }
 
-function fingerprintOf(database: Database, bytes: Uint8Array): string {
-  return fingerprint(hmacKeyOf(database), bytes)
+async function fingerprintOf(database: Database, bytes: Uint8Array): Promise<string> {
+  return fingerprint(await hmacKeyOf(database), bytes)
 }
 
 function replay(kept: RecordRow, print: string): Reply {

@@ -3,7 +3,7 @@ import { type Attempts, attemptsOf } from '../access/attempts.ts'
 import type { PasswordCost } from '../access/password.ts'
 import { type Passwords, passwordsOf } from '../access/passwords.ts'
 import type { Principal } from '../access/principal.ts'
-import type { Database } from '../database/database.ts'
+import type { Store } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { type ProblemError, problemOf, tooMany } from '../problem/problem-error.ts'
 import type { LogEntry } from './log.ts'
@@ -18,7 +18,7 @@ const wrongUserCodesPerMinute = 20
 
 /** What an app is made from. */
 export interface AppOptions {
-  readonly database: Database
+  readonly database: Store
   readonly now: () => Date
   readonly newId: (prefix: IdPrefix) => string
   /** Requests a minute for each credential; 0 for no limit. */

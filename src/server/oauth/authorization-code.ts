@@ -40,14 +40,14 @@ interface CodeRow extends Row {
 }
 
 /** A new authorization code, good for a minute; those that nobody exchanged in time are cleared away. */
-export function newCode(database: Database, now: Date, allowed: Allowed): string {
+export async function newCode(database: Database, now: Date, allowed: Allowed): Promise<string> {
   const code = newCredential('authorizationCode')
   const expiresAt = new Date(now.getTime() + lastsMs).toISOString()
   // A code that was exchanged stays as long as its grant: shown again, it has to end that.
-  database.run(
+  await database.run(
     sql`delete from authorization_codes where grant_id is null and expires_at <= ${now.toISOString()}`,
   )
-  database.run(sql`
+  await database.run(sql`
     insert into authorization_codes (hash, client_id, user_id, redirect_uri, scopes, code_challenge, expires_at)
     values (${digest(code)}, ${allowed.clientId}, ${allowed.userId}, ${allowed.redirectUri},
             ${JSON.stringify(allowed.scopes)}, ${allowed.codeChallenge}, ${expiresAt})`)
@@ -58,20 +58,20 @@ export function newCode(database: Database, now: Date, allowed: Allowed): string
  * Exchanges a code for tokens, once. Shown again, it ends the grant that it led to (RFC 6749 §4.1.2): therefore the
  * refusal is given back, to be thrown after the commit. What else is wrong is thrown.
  */
-export function exchangeCode(
+export async function exchangeCode(
   issuing: Issuing,
   client: OAuthClient,
   { code, redirectUri, verifier }: CodeExchange,
-): IssuedTokens | OAuthError {
+): Promise<IssuedTokens | OAuthError> {
   const { database, now } = issuing
   const time = now.toISOString()
   const hash = digest(code)
-  const row = database.one<CodeRow>(sql`
+  const row = await database.one<CodeRow>(sql`
     select c.client_id, c.user_id, c.redirect_uri, c.scopes, c.code_challenge, c.expires_at, c.grant_id, u.role, u.status
     from authorization_codes c join users u on u.id = c.user_id
     where c.hash = ${hash}`)
   if (row?.grant_id) {
-    revokeGrant(database, row.grant_id, time)
+    await revokeGrant(database, row.grant_id, time)
     return new OAuthError(
       'invalid_grant',
       'The code has already been used; all tokens issued for it are revoked.',
@@ -89,7 +89,7 @@ export function exchangeCode(
   }
   requireVerifier(verifier, row.code_challenge)
   const scopes = givableScopes(JSON.parse(row.scopes) as Scope[], row.role)
-  const { grantId, tokens } = openGrant(issuing, { client, userId: row.user_id, scopes })
-  database.run(sql`update authorization_codes set grant_id = ${grantId} where hash = ${hash}`)
+  const { grantId, tokens } = await openGrant(issuing, { client, userId: row.user_id, scopes })
+  await database.run(sql`update authorization_codes set grant_id = ${grantId} where hash = ${hash}`)
   return tokens
 }

@@ -30,8 +30,8 @@ export interface AuthorizationRequest {
  * Where the answer goes. Throws 400, for the person in front of the browser, where that is not sure: nobody is sent to
  * an address that is not registered (RFC 6749 §4.1.2.1).
  */
-export function recipientOf({ academy, query }: EndpointRequest): Recipient {
-  const client = findClient(academy.database, readOrRefuse(query, 'client_id'))
+export async function recipientOf({ database, query }: EndpointRequest): Promise<Recipient> {
+  const client = await findClient(database, readOrRefuse(query, 'client_id'))
   if (!client) throw unanswerable('The application is not registered here (client_id).')
   const redirectUri = readOrRefuse(query, 'redirect_uri')
   if (!isRegistered(redirectUri, client.redirectUris)) {

@@ -1,5 +1,5 @@
 import { oauthPaths } from '../../contract/oauth.ts'
-import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
+import { type Endpoint, type EndpointRequest, within } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import { endSession, formOf, type SignedIn, stillSignedIn, type Visitor } from '../pages/browser-session.ts'
 import { hereOf, seeOther } from '../pages/page.tsx'
@@ -46,7 +46,9 @@ export const authorizationEndpoints: readonly Endpoint[] = [
         if (action === 'sign_in') return signIn(visit, visitor, form, reason)
         if (!userOf(visitor, request)) return signInPage(visitor, reason)
         if (action === 'other_account') {
-          const headers = await visit.academy.database.write(() => endSession(visit, visitor))
+          const headers = await visit.academy.database.write((transaction) =>
+            endSession(within(visit, transaction), visitor),
+          )
           return seeOther(hereOf(visit), headers)
         }
         if (action === 'deny') throw new OAuthError('access_denied', 'The user denied the request.')
@@ -66,7 +68,7 @@ async function answered(
   visit: EndpointRequest,
   work: (recipient: Recipient, request: AuthorizationRequest) => Reply | Promise<Reply>,
 ): Promise<Reply> {
-  const recipient = recipientOf(visit)
+  const recipient = await recipientOf(visit)
   try {
     return await work(recipient, authorizationRequestOf(visit, recipient))
   } catch (error) {
@@ -111,15 +113,14 @@ async function allow(
   shown: readonly string[],
 ): Promise<Reply> {
   const { client, redirectUri } = recipient
-  const { database } = visit.academy
-  const code = await database.write(() => {
-    const { id: userId, role } = stillSignedIn(visit, visitor)
+  const code = await visit.academy.database.write(async (transaction) => {
+    const { id: userId, role } = await stillSignedIn(within(visit, transaction), visitor)
     const given = givableScopes(
       scopes.filter((scope) => shown.includes(scope)),
       role,
     )
     const allowed = { clientId: client.id, userId, redirectUri, scopes: given, codeChallenge }
-    return newCode(database, visit.request.now, allowed)
+    return newCode(transaction, visit.request.now, allowed)
   })
   return answerClient(visit, recipient, { code })
 }

@@ -32,7 +32,7 @@ async function answered(
 ): Promise<Reply> {
   try {
     const form = await readForm(visit.request.raw)
-    const client = authenticatedClient(visit, form)
+    const client = await authenticatedClient(visit, form)
     // Anybody can name a public client: of those only the network is known.
     count(
       visit.limits,

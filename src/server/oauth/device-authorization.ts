@@ -12,8 +12,9 @@ export const deviceAuthorizationEndpoint = clientEndpoint(
     const scopes = askedScopes(parameter(form, 'scope'))
     const { academy, request, issuer } = visit
     const { database, newId } = academy
-    const issuing = { database, newId, now: request.now }
-    const { deviceCode, userCode } = await database.write(() => newDevice(issuing, client, scopes))
+    const { deviceCode, userCode } = await database.write((transaction) =>
+      newDevice({ database: transaction, newId, now: request.now }, client, scopes),
+    )
     const page = issuer + oauthPaths.device
     return clientReply(200, {
       device_code: deviceCode,

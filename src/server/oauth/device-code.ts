@@ -37,22 +37,22 @@ interface DeviceRow extends Row {
 }
 
 /** The codes of a device that wants these scopes (RFC 8628 §3.2); old ones are cleared away. */
-export function newDevice(
+export async function newDevice(
   { database, now }: Issuing,
   { id }: OAuthClient,
   scopes: readonly Scope[],
-): { deviceCode: string; userCode: string } {
+): Promise<{ deviceCode: string; userCode: string }> {
   const deviceCode = newCredential('deviceCode')
   const expiresAt = new Date(now.getTime() + deviceTiming.lifetimeSeconds * 1000).toISOString()
   // For an hour, a code that has expired is told apart from one that never was.
-  database.run(
+  await database.run(
     sql`delete from device_codes where expires_at <= ${new Date(now.getTime() - keptMs).toISOString()}`,
   )
   for (;;) {
     const userCode = newUserCode()
-    const made = database.run(sql`
+    const made = await database.run(sql`
       insert into device_codes (hash, user_code_hash, client_id, scopes, expires_at, interval_seconds)
-      values (${digest(deviceCode)}, ${hashOf(database, userCode)}, ${id}, ${JSON.stringify(scopes)}, ${expiresAt},
+      values (${digest(deviceCode)}, ${await hashOf(database, userCode)}, ${id}, ${JSON.stringify(scopes)}, ${expiresAt},
               ${deviceTiming.intervalSeconds})
       on conflict (user_code_hash) do nothing`)
     if (made === 1) return { deviceCode, userCode }
@@ -69,25 +69,29 @@ export function shownUserCode(typed: string): string {
 }
 
 /** The device that shows this code and that nobody has answered yet, undefined where there is none. */
-export function waitingDevice(database: Database, now: Date, userCode: string): WaitingDevice | undefined {
-  const row = database.one<{ name: string; scopes: string }>(sql`
+export async function waitingDevice(
+  database: Database,
+  now: Date,
+  userCode: string,
+): Promise<WaitingDevice | undefined> {
+  const row = await database.one<{ name: string; scopes: string }>(sql`
     select c.name, d.scopes from device_codes d join oauth_clients c on c.id = d.client_id
-    where d.user_code_hash = ${hashOf(database, userCode)} and d.expires_at > ${now.toISOString()}
+    where d.user_code_hash = ${await hashOf(database, userCode)} and d.expires_at > ${now.toISOString()}
       and d.decision is null`)
   return row && { clientName: row.name, scopes: JSON.parse(row.scopes) as Scope[] }
 }
 
 /** Answers a waiting device: what it may do, or nothing. False where it is not waiting any more. */
-export function decideDevice(
+export async function decideDevice(
   { database, now }: Issuing,
   userCode: string,
   userId: string,
   scopes: readonly Scope[] | null,
-): boolean {
-  const decided = database.run(sql`
+): Promise<boolean> {
+  const decided = await database.run(sql`
     update device_codes set user_id = ${userId}, decision = ${scopes ? 'allowed' : 'denied'},
       scopes = coalesce(${scopes && JSON.stringify(scopes)}, scopes)
-    where user_code_hash = ${hashOf(database, userCode)} and expires_at > ${now.toISOString()} and decision is null`)
+    where user_code_hash = ${await hashOf(database, userCode)} and expires_at > ${now.toISOString()} and decision is null`)
   return decided === 1
 }
 
@@ -95,15 +99,15 @@ export function decideDevice(
  * What a device gets when it asks (RFC 8628 §3.5): tokens, once, or a refusal. That is given back, to be thrown after
  * the commit, because who asks too soon is to wait five seconds more from then on.
  */
-export function pollDevice(
+export async function pollDevice(
   issuing: Issuing,
   client: OAuthClient,
   deviceCode: string,
-): IssuedTokens | OAuthError {
+): Promise<IssuedTokens | OAuthError> {
   const { database, now } = issuing
   const time = now.toISOString()
   const hash = digest(deviceCode)
-  const row = database.one<DeviceRow>(sql`
+  const row = await database.one<DeviceRow>(sql`
     select d.client_id, d.scopes, d.expires_at, d.interval_seconds, d.polled_at, d.user_id, d.decision, u.role, u.status
     from device_codes d left join users u on u.id = d.user_id
     where d.hash = ${hash}`)
@@ -114,18 +118,18 @@ export function pollDevice(
   if (row.decision === null || !row.user_id || !row.role) {
     const waitedMs = row.polled_at ? now.getTime() - Date.parse(row.polled_at) : Number.POSITIVE_INFINITY
     const early = waitedMs < row.interval_seconds * 1000
-    database.run(sql`
+    await database.run(sql`
       update device_codes set polled_at = ${time}, interval_seconds = interval_seconds + ${early ? 5 : 0}
       where hash = ${hash}`)
     return early
       ? new OAuthError('slow_down', 'Polling too fast; wait five more seconds between requests.')
       : new OAuthError('authorization_pending', 'The user has not answered yet.')
   }
-  database.run(sql`delete from device_codes where hash = ${hash}`)
+  await database.run(sql`delete from device_codes where hash = ${hash}`)
   if (row.decision === 'denied') return new OAuthError('access_denied', 'The request was denied.')
   if (row.status !== 'active') return new OAuthError('access_denied', 'The account is not active.')
   const scopes = givableScopes(JSON.parse(row.scopes) as Scope[], row.role)
-  return openGrant(issuing, { client, userId: row.user_id, scopes }).tokens
+  return (await openGrant(issuing, { client, userId: row.user_id, scopes })).tokens
 }
 
 function newUserCode(): string {
@@ -133,6 +137,6 @@ function newUserCode(): string {
   return shownUserCode(letters.join(''))
 }
 
-function hashOf(database: Database, userCode: string): string {
-  return fingerprint(hmacKeyOf(database), Buffer.from(`user code ${shownUserCode(userCode)}`))
+async function hashOf(database: Database, userCode: string): Promise<string> {
+  return fingerprint(await hmacKeyOf(database), Buffer.from(`user code ${shownUserCode(userCode)}`))
 }

@@ -1,5 +1,5 @@
 import { oauthPaths } from '../../contract/oauth.ts'
-import type { Endpoint } from '../http/endpoint.ts'
+import { type Endpoint, within } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import {
   endSession,
@@ -56,8 +56,12 @@ async function answered(signedIn: SignedInEndpointRequest, form: URLSearchParams
   const userCode = shownUserCode(form.get('user_code') ?? '')
   try {
     switch (form.get('action')) {
-      case 'other_account':
-        return seeOther(hereOf(signedIn), await academy.database.write(() => endSession(signedIn, visitor)))
+      case 'other_account': {
+        const headers = await academy.database.write((transaction) =>
+          endSession(within(signedIn, transaction), visitor),
+        )
+        return seeOther(hereOf(signedIn), headers)
+      }
       case 'allow':
         return await decide(signedIn, userCode, form.get('shown')?.split(' ') ?? [])
       case 'deny':
@@ -73,7 +77,7 @@ async function answered(signedIn: SignedInEndpointRequest, form: URLSearchParams
 
 async function ask(signedIn: SignedInEndpointRequest, userCode: string): Promise<Reply> {
   requireTriesLeft(signedIn)
-  const device = waitingDevice(signedIn.academy.database, signedIn.request.now, userCode)
+  const device = await waitingDevice(signedIn.database, signedIn.request.now, userCode)
   return device ? deviceConsentPage(signedIn, device, userCode) : wrong(signedIn)
 }
 
@@ -86,13 +90,13 @@ async function decide(
   const { academy, request, visitor } = signedIn
   const { database, newId } = academy
   requireTriesLeft(signedIn)
-  const decided = await database.write(() => {
-    const user = stillSignedIn(signedIn, visitor)
-    const device = waitingDevice(database, request.now, userCode)
+  const decided = await database.write(async (transaction) => {
+    const user = await stillSignedIn(within(signedIn, transaction), visitor)
+    const device = await waitingDevice(transaction, request.now, userCode)
     if (!device) return false
     const left = device.scopes.filter((scope) => shown?.includes(scope))
     const scopes = shown && givableScopes(left, user.role)
-    return decideDevice({ database, newId, now: request.now }, userCode, user.id, scopes)
+    return decideDevice({ database: transaction, newId, now: request.now }, userCode, user.id, scopes)
   })
   if (!decided) return wrong(signedIn)
   return seeOther(`${signedIn.base}${oauthPaths.device}?done=${shown ? 'allowed' : 'denied'}`)

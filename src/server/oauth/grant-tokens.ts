@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import type { RoleName, Scope } from '../../contract/operation.ts'
 import { digest, newCredential } from '../access/secret.ts'
 import { revokeGrant } from '../credentials/grants.ts'
-import type { Row } from '../database/database.ts'
+import type { Database, Row } from '../database/database.ts'
 import type { AppOptions } from '../http/request-context.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -16,7 +16,8 @@ const graceMs = 10_000
 export const grantDays = { unused: 30, atMost: 90 } as const
 
 /** What giving out tokens takes. */
-export interface Issuing extends Pick<AppOptions, 'database' | 'newId'> {
+export interface Issuing extends Pick<AppOptions, 'newId'> {
+  readonly database: Database
   readonly now: Date
 }
 
@@ -44,18 +45,18 @@ interface RefreshRow extends Row {
 }
 
 /** Opens a grant and gives out its first tokens; what ended more than a day ago is cleared away. */
-export function openGrant(
+export async function openGrant(
   issuing: Issuing,
   { client, userId, scopes }: { client: OAuthClient; userId: string; scopes: readonly Scope[] },
-): { grantId: string; tokens: IssuedTokens } {
+): Promise<{ grantId: string; tokens: IssuedTokens }> {
   const { database, now, newId } = issuing
   const grantId = newId('gnt')
   const createdAt = now.toISOString()
-  database.run(sql`delete from grants where expires_at <= ${isoAfter(now, -dayMs)}`)
-  database.run(sql`
+  await database.run(sql`delete from grants where expires_at <= ${isoAfter(now, -dayMs)}`)
+  await database.run(sql`
     insert into grants (id, client_id, user_id, scopes, created_at, expires_at)
     values (${grantId}, ${client.id}, ${userId}, ${JSON.stringify(scopes)}, ${createdAt}, ${createdAt})`)
-  return { grantId, tokens: issueTokens(issuing, { grantId, createdAt, scopes }) }
+  return { grantId, tokens: await issueTokens(issuing, { grantId, createdAt, scopes }) }
 }
 
 /**
@@ -64,23 +65,23 @@ export function openGrant(
  * thrown after the commit. But an answer may be lost on its way: within ten seconds, as long as the refresh token in it
  * was not used, the same client may ask once more, and that token is dead from then on.
  */
-export function rotate(
+export async function rotate(
   issuing: Issuing,
   client: OAuthClient,
   refreshToken: string,
   asked: readonly Scope[] | undefined,
-): IssuedTokens | OAuthError {
+): Promise<IssuedTokens | OAuthError> {
   const { database, now } = issuing
   const time = now.toISOString()
   const hash = digest(refreshToken)
-  const row = database.one<RefreshRow>(sql`
+  const row = await database.one<RefreshRow>(sql`
     select r.grant_id, r.expires_at, r.used_at, r.successor, s.used_at is not null as successor_used, g.client_id,
       g.scopes, g.created_at, g.revoked_at, u.role, u.status
     from refresh_tokens r join grants g on g.id = r.grant_id join users u on u.id = g.user_id
       left join refresh_tokens s on s.hash = r.successor
     where r.hash = ${hash}`)
   if (row?.used_at && !isLostAnswer(row, row.used_at, client, now)) {
-    revokeGrant(database, row.grant_id, time)
+    await revokeGrant(database, row.grant_id, time)
     return new OAuthError(
       'invalid_grant',
       'The refresh token has already been used; all tokens issued for it are revoked.',
@@ -95,14 +96,14 @@ export function rotate(
     return new OAuthError('invalid_scope', `The scope exceeds what was granted: ${granted.join(' ')}.`)
   }
   const scopes = givableScopes(asked ?? granted, row.role)
-  const tokens = issueTokens(issuing, { grantId: row.grant_id, createdAt: row.created_at, scopes })
+  const tokens = await issueTokens(issuing, { grantId: row.grant_id, createdAt: row.created_at, scopes })
   const successor = row.used_at ? null : digest(tokens.refreshToken)
-  database.run(sql`
+  await database.run(sql`
     update refresh_tokens set used_at = coalesce(used_at, ${time}), successor = ${successor} where hash = ${hash}`)
   // Whoever shows the lost one after all is not the client that asked again.
   if (row.successor)
-    database.run(sql`update refresh_tokens set used_at = ${time} where hash = ${row.successor}`)
-  database.run(sql`update grants set last_used_at = ${time} where id = ${row.grant_id}`)
+    await database.run(sql`update refresh_tokens set used_at = ${time} where hash = ${row.successor}`)
+  await database.run(sql`update grants set last_used_at = ${time} where id = ${row.grant_id}`)
   return tokens
 }
 
@@ -112,10 +113,10 @@ function isLostAnswer(row: RefreshRow, usedAt: string, client: OAuthClient, now:
   return soon && row.client_id === client.id && row.successor !== null && row.successor_used === 0
 }
 
-function issueTokens(
+async function issueTokens(
   { database, now }: Issuing,
   { grantId, createdAt, scopes }: { grantId: string; createdAt: string; scopes: readonly Scope[] },
-): IssuedTokens {
+): Promise<IssuedTokens> {
   const accessToken = newCredential('accessToken')
   const refreshToken = newCredential('refreshToken')
   const lastMs = Date.parse(createdAt) + grantDays.atMost * dayMs
@@ -123,13 +124,13 @@ function issueTokens(
   const lifetimeMs = Math.min(accessMs, unusedMs)
   const endsAt = isoAfter(now, unusedMs)
   // For a day, one that has expired is told apart from one that never was.
-  database.run(sql`delete from access_tokens where expires_at <= ${isoAfter(now, -dayMs)}`)
-  database.run(sql`
+  await database.run(sql`delete from access_tokens where expires_at <= ${isoAfter(now, -dayMs)}`)
+  await database.run(sql`
     insert into access_tokens (hash, grant_id, scopes, expires_at)
     values (${digest(accessToken)}, ${grantId}, ${JSON.stringify(scopes)}, ${isoAfter(now, lifetimeMs)})`)
-  database.run(sql`
+  await database.run(sql`
     insert into refresh_tokens (hash, grant_id, expires_at) values (${digest(refreshToken)}, ${grantId}, ${endsAt})`)
-  database.run(sql`update grants set expires_at = ${endsAt} where id = ${grantId}`)
+  await database.run(sql`update grants set expires_at = ${endsAt} where id = ${grantId}`)
   return { accessToken, expiresInSeconds: Math.floor(lifetimeMs / 1000), refreshToken, scopes }
 }
 

@@ -12,23 +12,26 @@ import { requiredParameter } from './parameter.ts'
  * The introspection endpoint (RFC 7662): what a token of the client's own allows at this moment. Of everything else, the
  * token of another client and an API key among them, no more is said than that it is not active (§2.2, §4).
  */
-export const introspectionEndpoint = clientEndpoint(oauthPaths.introspect, ({ visit, form, client }) => {
-  const token = requiredParameter(form, 'token')
-  const { academy, request, issuer } = visit
-  const now = request.now.toISOString()
-  const found = liveToken(academy.database, token, client.id, now)
-  if (!found) return clientReply(200, { active: false })
-  const granted = JSON.parse(found.scopes) as Scope[]
-  return clientReply(200, {
-    active: true,
-    scope: granted.filter((scope) => grantable[found.role].includes(scope)).join(' '),
-    client_id: client.id,
-    ...(found.kind === 'access' && { token_type: 'Bearer' }),
-    exp: Math.floor(Date.parse(found.expires_at) / 1000),
-    sub: found.user_id,
-    iss: issuer,
-  })
-})
+export const introspectionEndpoint = clientEndpoint(
+  oauthPaths.introspect,
+  async ({ visit, form, client }) => {
+    const token = requiredParameter(form, 'token')
+    const { database, request, issuer } = visit
+    const now = request.now.toISOString()
+    const found = await liveToken(database, token, client.id, now)
+    if (!found) return clientReply(200, { active: false })
+    const granted = JSON.parse(found.scopes) as Scope[]
+    return clientReply(200, {
+      active: true,
+      scope: granted.filter((scope) => grantable[found.role].includes(scope)).join(' '),
+      client_id: client.id,
+      ...(found.kind === 'access' && { token_type: 'Bearer' }),
+      exp: Math.floor(Date.parse(found.expires_at) / 1000),
+      sub: found.user_id,
+      iss: issuer,
+    })
+  },
+)
 
 interface TokenRow extends Row {
   readonly kind: 'access' | 'refresh'
@@ -38,7 +41,12 @@ interface TokenRow extends Row {
   readonly role: RoleName
 }
 
-function liveToken(database: Database, token: string, clientId: string, now: string): TokenRow | undefined {
+async function liveToken(
+  database: Database,
+  token: string,
+  clientId: string,
+  now: string,
+): Promise<TokenRow | undefined> {
   const hash = digest(token)
   return database.one<TokenRow>(sql`
     select t.kind, coalesce(t.scopes, g.scopes) as scopes, t.expires_at, g.user_id, u.role

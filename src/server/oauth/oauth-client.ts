@@ -17,8 +17,8 @@ export interface OAuthClient {
 }
 
 /** The application with this id, undefined where there is none. */
-export function findClient(database: Database, id: string): OAuthClient | undefined {
-  const row = findAppRow(database, id)
+export async function findClient(database: Database, id: string): Promise<OAuthClient | undefined> {
+  const row = await findAppRow(database, id)
   return (
     row && {
       id: row.id,
@@ -35,11 +35,14 @@ export function findClient(database: Database, id: string): OAuthClient | undefi
  * (RFC 6749 §2.3.1, §3.2.1). Throws `invalid_client`, `invalid_request` where it came in two ways, and 429 after too
  * many failures from the address.
  */
-export function authenticatedClient(visit: EndpointRequest, form: URLSearchParams): OAuthClient {
-  const { academy, limits, request } = visit
+export async function authenticatedClient(
+  visit: EndpointRequest,
+  form: URLSearchParams,
+): Promise<OAuthClient> {
+  const { database, limits, request } = visit
   const authorization = request.raw.headers['authorization'] ?? null
   const given = authorization === null ? ofForm(form) : ofHeader(authorization, form)
-  const client = findClient(academy.database, given.id)
+  const client = await findClient(database, given.id)
   const right = client?.isPublic
     ? given.secret === ''
     : isSame(digest(given.secret), client?.secretHash ?? '')

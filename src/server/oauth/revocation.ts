@@ -14,7 +14,9 @@ import { requiredParameter } from './parameter.ts'
 export const revocationEndpoint = clientEndpoint(oauthPaths.revoke, async ({ visit, form, client }) => {
   const hash = digest(requiredParameter(form, 'token'))
   const { academy, request } = visit
-  await academy.database.write(() => revoke(academy.database, hash, client.id, request.now.toISOString()))
+  await academy.database.write((transaction) =>
+    revoke(transaction, hash, client.id, request.now.toISOString()),
+  )
   return clientReply(200, {})
 })
 
@@ -24,15 +26,15 @@ interface Owner extends Row {
 }
 
 /** Throws `invalid_grant` for the token of another client, which stays (RFC 7009 §2.1). */
-function revoke(database: Database, hash: string, clientId: string, now: string): void {
-  const refresh = database.one<Owner>(sql`
+async function revoke(database: Database, hash: string, clientId: string, now: string): Promise<void> {
+  const refresh = await database.one<Owner>(sql`
     select t.grant_id, g.client_id from refresh_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)
-  const access = database.one<Owner>(sql`
+  const access = await database.one<Owner>(sql`
     select t.grant_id, g.client_id from access_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)
   const owner = refresh ?? access
   if (owner && owner.client_id !== clientId) {
     throw new OAuthError('invalid_grant', 'The token was issued to another client.')
   }
-  if (refresh) revokeGrant(database, refresh.grant_id, now)
-  else if (access) database.run(sql`delete from access_tokens where hash = ${hash}`)
+  if (refresh) await revokeGrant(database, refresh.grant_id, now)
+  else if (access) await database.run(sql`delete from access_tokens where hash = ${hash}`)
 }

@@ -9,7 +9,7 @@ import { parameter, requiredParameter } from './parameter.ts'
 import { askedScopes } from './scope-text.ts'
 
 /** Gives out tokens inside a transaction. A refusal that is to be remembered is given back instead of thrown. */
-type Give = (issuing: Issuing, client: OAuthClient) => IssuedTokens | OAuthError
+type Give = (issuing: Issuing, client: OAuthClient) => Promise<IssuedTokens | OAuthError>
 
 /** What each grant type asks of the form; each throws what it misses before anything is written. */
 const grantTypes: Readonly<Record<string, (form: URLSearchParams) => Give>> = {
@@ -39,7 +39,9 @@ export const tokenEndpoint = clientEndpoint(oauthPaths.token, async ({ visit, fo
   const give = giveOf(form)
   const { academy, request } = visit
   const { database, newId } = academy
-  const issued = await database.write(() => give({ database, newId, now: request.now }, client))
+  const issued = await database.write((transaction) =>
+    give({ database: transaction, newId, now: request.now }, client),
+  )
   if (issued instanceof OAuthError) throw issued
   return clientReply(200, {
     access_token: issued.accessToken,

@@ -21,15 +21,14 @@ export async function countWrongCode({
   user,
   visitor,
 }: SignedInEndpointRequest): Promise<{ fault: ProblemError; signedOut: boolean }> {
-  const { database } = academy
   const hash = digest(visitor.token)
   limits.userCodes.take(user.id)
-  const left = await database.write(() => {
-    database.run(sql`update browser_sessions set wrong_codes = wrong_codes + 1 where hash = ${hash}`)
-    database.run(
+  const left = await academy.database.write(async (transaction) => {
+    await transaction.run(sql`update browser_sessions set wrong_codes = wrong_codes + 1 where hash = ${hash}`)
+    await transaction.run(
       sql`delete from browser_sessions where hash = ${hash} and wrong_codes >= ${wrongCodesPerSession}`,
     )
-    return database.one(sql`select 1 from browser_sessions where hash = ${hash}`)
+    return transaction.one(sql`select 1 from browser_sessions where hash = ${hash}`)
   })
   if (left) {
     const detail =

@@ -37,15 +37,15 @@ export interface SignedInEndpointRequest extends EndpointRequest {
 }
 
 /** Whose browser it is. */
-export function visitorOf(visit: EndpointRequest): Visitor {
-  const { academy, request } = visit
+export async function visitorOf(visit: EndpointRequest): Promise<Visitor> {
+  const { database, request } = visit
   const name = cookieName(visit)
   const sent = parse(request.raw.headers['cookie'] ?? '', name)[name]
   const token = sent && isCredential('browserSession', sent) ? sent : newCredential('browserSession')
-  const user = userBehind(academy.database, token, request.now)
+  const user = await userBehind(database, token, request.now)
   return {
     token,
-    csrf: csrfOf(academy.database, token),
+    csrf: await csrfOf(database, token),
     user: user ?? null,
     headers: token === sent ? {} : { 'set-cookie': cookieOf(visit, token) },
   }
@@ -55,8 +55,11 @@ export function visitorOf(visit: EndpointRequest): Visitor {
  * Who is signed in at this moment, for the transaction that does something in their name: since the page was asked for
  * their access may have ended. Throws 403.
  */
-export function stillSignedIn({ academy, request }: EndpointRequest, { token }: Visitor): SignedIn {
-  const user = userBehind(academy.database, token, request.now)
+export async function stillSignedIn(
+  { database, request }: EndpointRequest,
+  { token }: Visitor,
+): Promise<SignedIn> {
+  const user = await userBehind(database, token, request.now)
   if (user) return user
   throw new ProblemError('forbidden', 'You have been signed out. Reload the page.')
 }
@@ -90,35 +93,41 @@ export async function formOf(visit: EndpointRequest, visitor: Visitor): Promise<
 }
 
 /** Signs a user in with a new cookie, whatever the browser had before; gives the header that sets it. */
-export function beginSession(visit: EndpointRequest, userId: string): Readonly<Record<string, string>> {
-  const { academy, request } = visit
+export async function beginSession(
+  visit: EndpointRequest,
+  userId: string,
+): Promise<Readonly<Record<string, string>>> {
+  const { academy, database, request } = visit
   const token = newCredential('browserSession')
   const time = request.now.toISOString()
   const expiresAt = new Date(request.now.getTime() + lastsMs).toISOString()
-  academy.database.run(sql`delete from browser_sessions where expires_at <= ${time}`)
+  await database.run(sql`delete from browser_sessions where expires_at <= ${time}`)
   const browser = browserIn(request.raw.headers['user-agent'])
-  academy.database.run(sql`
+  await database.run(sql`
     insert into browser_sessions (hash, id, user_id, browser, place, created_at, expires_at)
     values (${digest(token)}, ${academy.newId('ses')}, ${userId}, ${browser}, ${placeOf(request.address)}, ${time},
             ${expiresAt})`)
-  endOldest(academy.database, userId)
+  await endOldest(database, userId)
   return { 'set-cookie': cookieOf(visit, token) }
 }
 
 /** Signs the visitor out; gives the header that takes the cookie away. */
-export function endSession(visit: EndpointRequest, { token }: Visitor): Readonly<Record<string, string>> {
-  visit.academy.database.run(sql`delete from browser_sessions where hash = ${digest(token)}`)
+export async function endSession(
+  visit: EndpointRequest,
+  { token }: Visitor,
+): Promise<Readonly<Record<string, string>>> {
+  await visit.database.run(sql`delete from browser_sessions where hash = ${digest(token)}`)
   return { 'set-cookie': cookieOf(visit, '', 0) }
 }
 
-function userBehind(database: Database, token: string, now: Date): SignedIn | undefined {
+async function userBehind(database: Database, token: string, now: Date): Promise<SignedIn | undefined> {
   return database.one<SignedIn>(sql`
     select u.id, u.email, u.role from browser_sessions s join users u on u.id = s.user_id
     where s.hash = ${digest(token)} and s.expires_at > ${now.toISOString()} and u.status = 'active'`)
 }
 
-function csrfOf(database: Database, token: string): string {
-  return fingerprint(hmacKeyOf(database), Buffer.from(`csrf ${token}`))
+async function csrfOf(database: Database, token: string): Promise<string> {
+  return fingerprint(await hmacKeyOf(database), Buffer.from(`csrf ${token}`))
 }
 
 /** Cookies are shared by all ports of a host: two academies on one machine must not sign each other out. */

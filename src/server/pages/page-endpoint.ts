@@ -15,8 +15,8 @@ export function pageEndpoint({ method, path, handle }: PageEndpoint): Endpoint {
     method,
     path,
     refuse: refusalPage,
-    handle(visit) {
-      const visitor = visitorOf(visit)
+    async handle(visit) {
+      const visitor = await visitorOf(visit)
       const principal = visitor.user ? principalOf(visitor.user) : undefined
       // What is thrown here is a refusal, of which the log has to say whose request it was.
       // What somebody does who is signed in is not counted with what others do behind the same address.

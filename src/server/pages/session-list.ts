@@ -26,7 +26,7 @@ interface Asking {
 const mostPerUser = 50
 
 /** The sessions of a user that have not ended, newest first. */
-export function sessionsOf({ database, userId, token }: Asking, now: Date): BrowserSession[] {
+export async function sessionsOf({ database, userId, token }: Asking, now: Date): Promise<BrowserSession[]> {
   return database.all<BrowserSession>(sql`
     select id, browser, place, created_at as createdAt, expires_at as expiresAt, hash = ${digest(token)} as isThis
     from browser_sessions where user_id = ${userId} and expires_at > ${now.toISOString()}
@@ -34,19 +34,19 @@ export function sessionsOf({ database, userId, token }: Asking, now: Date): Brow
 }
 
 /** Ends one session of a user; throws 404. */
-export function endOneSession({ database, userId }: Asking, id: string): void {
-  const ended = database.run(sql`delete from browser_sessions where user_id = ${userId} and id = ${id}`)
+export async function endOneSession({ database, userId }: Asking, id: string): Promise<void> {
+  const ended = await database.run(sql`delete from browser_sessions where user_id = ${userId} and id = ${id}`)
   if (ended === 0) throw notFound('session', id)
 }
 
 /** Ends all sessions of a user but that of the browser that asks. */
-export function endOtherSessions({ database, userId, token }: Asking): void {
-  database.run(sql`delete from browser_sessions where user_id = ${userId} and hash <> ${digest(token)}`)
+export async function endOtherSessions({ database, userId, token }: Asking): Promise<void> {
+  await database.run(sql`delete from browser_sessions where user_id = ${userId} and hash <> ${digest(token)}`)
 }
 
 /** Ends the oldest sessions of a user who has begun more than anybody looks through. */
-export function endOldest(database: Database, userId: string): void {
-  database.run(sql`
+export async function endOldest(database: Database, userId: string): Promise<void> {
+  await database.run(sql`
     delete from browser_sessions where hash in (
       select hash from browser_sessions where user_id = ${userId}
       order by created_at desc limit -1 offset ${mostPerUser})`)

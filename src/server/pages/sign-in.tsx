@@ -3,7 +3,7 @@ import type { RoleName } from '../../contract/operation.ts'
 import { longestPassword } from '../access/password.ts'
 import { digest } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
-import type { EndpointRequest } from '../http/endpoint.ts'
+import { type EndpointRequest, within } from '../http/endpoint.ts'
 import type { Reply } from '../http/reply.ts'
 import { hasLeft } from '../http/request-context.ts'
 import { ProblemError, tooMany } from '../problem/problem-error.ts'
@@ -78,10 +78,9 @@ export async function signIn(
   const account = (form.get('account') ?? '').slice(0, longestAccount + 1).trim()
   try {
     const found = await accountBy(visit, account, form.get('password') ?? '')
-    const { database } = visit.academy
-    const headers = await database.write(() => {
-      requireUnchanged(database, found)
-      return beginSession(visit, found.id)
+    const headers = await visit.academy.database.write(async (transaction) => {
+      await requireUnchanged(transaction, found)
+      return beginSession(within(visit, transaction), found.id)
     })
     return { ...seeOther(reason.next ?? hereOf(visit), headers), principal: principalOf(found) }
   } catch (error) {
@@ -100,14 +99,14 @@ interface Account extends Row {
 const longestAccount = 254
 
 async function accountBy(
-  { academy, limits, request }: EndpointRequest,
+  { database, limits, request }: EndpointRequest,
   account: string,
   password: string,
 ): Promise<Account> {
   // Before anything is done with them: anybody can send a text that takes long to lower, to hash or to look up.
   if (account.length > longestAccount || password.length > longestPassword) throw wrong()
   const key = account.toLowerCase()
-  const user = academy.database.one<Account>(sql`
+  const user = await database.one<Account>(sql`
     select id, role, password_hash from users
     where (email_key = ${key} or username = ${account}) and status = 'active'
     order by email_key = ${key} desc limit 1`)
@@ -129,8 +128,8 @@ async function accountBy(
 }
 
 /** Checking a password takes a tenth of a second, in which it may have become the old one. */
-function requireUnchanged(database: Database, { id, password_hash: hash }: Account): void {
-  const same = database.one(
+async function requireUnchanged(database: Database, { id, password_hash: hash }: Account): Promise<void> {
+  const same = await database.one(
     sql`select 1 from users where id = ${id} and password_hash = ${hash} and status = 'active'`,
   )
   if (!same) throw wrong()

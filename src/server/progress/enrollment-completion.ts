@@ -12,12 +12,12 @@ export interface Attainment {
  * Makes an active enrolment completed once the course's `moveOn` is met (cmi5 §10.2.3); it stays so. True where it became
  * so.
  */
-export function completeEnrollment(
+export async function completeEnrollment(
   { database, now }: Pick<Call, 'database' | 'now'>,
   userId: string,
   { id, assessmentCriteria: { moveOn, passingScore } }: Course,
   { completedAt, grade }: Attainment,
-): boolean {
+): Promise<boolean> {
   if (moveOn === 'NotApplicable') return false
   const passed = grade !== null && grade >= passingScore
   const met = {
@@ -27,7 +27,7 @@ export function completeEnrollment(
     CompletedOrPassed: Boolean(completedAt) || passed,
   }[moveOn]
   if (!met) return false
-  const touched = database.run(sql`
+  const touched = await database.run(sql`
     update enrollments set
       status = 'completed', completed_at = coalesce(completed_at, ${completedAt ?? now}), version = version + 1,
       updated_at = ${now}

@@ -42,7 +42,7 @@ const columns = sql`e.id, e.course_id, (select title from courses where id = e.c
 const order = { createdAt: sql`e.created_at`, updatedAt: sql`e.updated_at`, enrolledAt: sql`e.enrolled_at` }
 
 export const enrollmentRoutes = routesOf(enrollments, {
-  list(call) {
+  async list(call) {
     const { query, database } = call
     const only = onlyUserOf(call)
     const own = only === undefined ? undefined : sql`id = ${only}`
@@ -55,7 +55,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
         narrow: [
           only && sql`e.user_id = ${only}`,
           query.user_id &&
-            sql`e.user_id = ${resolveFilter(database, 'users', query.user_id, 'user_id', own)}`,
+            sql`e.user_id = ${await resolveFilter(database, 'users', query.user_id, 'user_id', own)}`,
           isStanding(query),
         ],
         within: [
@@ -63,7 +63,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
             field: 'createdAt',
             condition:
               query.course_id &&
-              sql`e.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
+              sql`e.course_id = ${await resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
           },
         ],
       },
@@ -79,10 +79,10 @@ export const enrollmentRoutes = routesOf(enrollments, {
 
   batch(call) {
     const { items, onExists } = readBatch(call.rawBody, 'fail')
-    return runBatch(call, items, (item) =>
+    return runBatch(call, items, async (item) =>
       upsert(
         onExists,
-        existing(item),
+        await existing(item),
         () => createEnrollment(item),
         (id) => updateEnrollment(item, id),
       ),
@@ -91,11 +91,11 @@ export const enrollmentRoutes = routesOf(enrollments, {
 
   update: (call) => updateEnrollment(call, call.params.enrollmentId),
 
-  delete(call) {
-    const current = find(call, call.params.enrollmentId)
+  async delete(call) {
+    const current = await find(call, call.params.enrollmentId)
     requireVersion(call, current.version)
-    requireNotArchived(findCourse(call.database, current.courseId))
-    write(call, current, { ...current, status: 'deleted' })
+    requireNotArchived(await findCourse(call.database, current.courseId))
+    await write(call, current, { ...current, status: 'deleted' })
     return undefined
   },
 })
@@ -107,12 +107,12 @@ function isStanding({ role, status }: Call<typeof enrollments.list>['query']): S
     and e.status in (${join(status ?? EnrollmentStatus.options)})`
 }
 
-function createEnrollment(call: Call): Enrollment {
+async function createEnrollment(call: Call): Promise<Enrollment> {
   const { database, now } = call
   const input = resourceOf(call, EnrollmentInput, Enrollment)
-  const { courseId, userId } = requireParents(call, input)
-  requireNotArchived(findCourse(database, courseId))
-  const before = database.one<EnrollmentRow>(
+  const { courseId, userId } = await requireParents(call, input)
+  requireNotArchived(await findCourse(database, courseId))
+  const before = await database.one<EnrollmentRow>(
     sql`select ${columns} from enrollments e
         where e.course_id = ${courseId} and e.user_id = ${userId} and e.role = ${input.role}`,
   )
@@ -127,14 +127,14 @@ function createEnrollment(call: Call): Enrollment {
   if (before) return write(call, toEnrollment(before), { ...input, enrolledAt })
   const id = call.newId('enr')
   const completedAt = input.status === 'completed' ? now : null
-  database.run(sql`
+  await database.run(sql`
     insert into enrollments (id, course_id, user_id, role, status, enrolled_at, completed_at, source, managed_by,
                              version, created_at, updated_at)
     values (${id}, ${courseId}, ${userId}, ${input.role}, ${input.status}, ${enrolledAt}, ${completedAt}, 'api',
             ${input.managedBy}, 1, ${now}, ${now})`)
   if (input.role === 'learner') {
-    const after = countedOf(database, userId, courseId)
-    count(
+    const after = await countedOf(database, userId, courseId)
+    await count(
       call,
       after.map((one) => ({ before: undefined, after: one })),
       after.flatMap(newLearner),
@@ -143,25 +143,25 @@ function createEnrollment(call: Call): Enrollment {
   return find(call, id)
 }
 
-function updateEnrollment(call: Call, id: string): Enrollment {
-  const current = find(call, id)
+async function updateEnrollment(call: Call, id: string): Promise<Enrollment> {
+  const current = await find(call, id)
   const input = resourceOf(call, EnrollmentInput, Enrollment, current)
   requireVersion(call, current.version)
-  const parents = requireParents(call, input)
+  const parents = await requireParents(call, input)
   for (const field of ['courseId', 'userId', 'role'] as const) {
     if ({ ...input, ...parents }[field] === current[field]) continue
     const detail = 'cannot be changed; delete this enrolment and create another'
     throw invalid([{ pointer: `#/${field}`, code: 'read_only', detail }])
   }
-  requireNotArchived(findCourse(call.database, current.courseId))
+  requireNotArchived(await findCourse(call.database, current.courseId))
   return write(call, current, { ...input, enrolledAt: input.enrolledAt ?? current.enrolledAt })
 }
 
-function write(
+async function write(
   call: Call,
   current: Enrollment,
   { status, enrolledAt, managedBy }: Pick<Enrollment, 'status' | 'enrolledAt' | 'managedBy'>,
-): Enrollment {
+): Promise<Enrollment> {
   const { id, version } = current
   if (
     isDeepStrictEqual(
@@ -178,38 +178,40 @@ function write(
         version = version + 1, updated_at = ${call.now}
       where id = ${id} and version = ${version}`)
   const { userId, courseId, role } = current
-  if (role === 'learner') counting(call, { userId, courseId }, update)
-  else update()
+  if (role === 'learner') await counting(call, { userId, courseId }, update)
+  else await update()
   return find(call, id)
 }
 
-function find(call: Call, id: string): Enrollment {
-  const row = call.database.one<EnrollmentRow>(sql`select ${columns} from enrollments e where e.id = ${id}`)
+async function find(call: Call, id: string): Promise<Enrollment> {
+  const row = await call.database.one<EnrollmentRow>(
+    sql`select ${columns} from enrollments e where e.id = ${id}`,
+  )
   const only = onlyUserOf(call)
   if (!row || (only && row.user_id !== only)) throw notFound('enrolment', id)
   return toEnrollment(row)
 }
 
 /** The ids of the course and the user; throws 404 with the place of the one that is unknown. */
-function requireParents(
+async function requireParents(
   { database }: Call,
   { courseId, userId }: EnrollmentInput,
-): { courseId: string; userId: string } {
-  const course = resolve(database, 'courses', courseId)
+): Promise<{ courseId: string; userId: string }> {
+  const course = await resolve(database, 'courses', courseId)
   if (!course) throw parentNotFound('#/courseId', 'course', courseId)
-  const user = resolve(database, 'users', userId)
+  const user = await resolve(database, 'users', userId)
   if (!user) throw parentNotFound('#/userId', 'user', userId)
   return { courseId: course, userId: user }
 }
 
-function existing({ database, rawBody }: Call): EnrollmentRow | undefined {
+async function existing({ database, rawBody }: Call): Promise<EnrollmentRow | undefined> {
   if (!isJsonObject(rawBody)) return undefined
   const { courseId, userId, role = 'learner' } = rawBody
   if (typeof courseId !== 'string' || typeof userId !== 'string' || typeof role !== 'string') return undefined
   return database.one<EnrollmentRow>(sql`
     select ${columns} from enrollments e
-    where e.course_id = ${resolve(database, 'courses', courseId) ?? ''}
-      and e.user_id = ${resolve(database, 'users', userId) ?? ''} and e.role = ${role} and e.status <> 'deleted'`)
+    where e.course_id = ${(await resolve(database, 'courses', courseId)) ?? ''}
+      and e.user_id = ${(await resolve(database, 'users', userId)) ?? ''} and e.role = ${role} and e.status <> 'deleted'`)
 }
 
 function toEnrollment(row: EnrollmentRow): Enrollment {

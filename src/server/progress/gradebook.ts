@@ -25,21 +25,21 @@ export interface Grade {
 }
 
 /** Keeps a score and brings the course's grade up to date. Throws 404 for an unknown learner or course. */
-export function recordGrade(call: Pick<Call, 'database' | 'now'>, grade: Grade): void {
+export async function recordGrade(call: Pick<Call, 'database' | 'now'>, grade: Grade): Promise<void> {
   const { database } = call
-  const { id: userId } = findUser(database, grade.learnerId)
-  const course = toCourse(findCourse(database, grade.courseId))
-  counting(call, { userId, courseId: course.id }, () => writeGrade(call, userId, course, grade))
+  const { id: userId } = await findUser(database, grade.learnerId)
+  const course = toCourse(await findCourse(database, grade.courseId))
+  await counting(call, { userId, courseId: course.id }, () => writeGrade(call, userId, course, grade))
 }
 
-function writeGrade(
+async function writeGrade(
   call: Pick<Call, 'database' | 'now'>,
   userId: string,
   course: Course,
   { source, itemId, label, scoreGiven, scoreMaximum, weight, gradedAt }: Grade,
-): void {
+): Promise<void> {
   const { database } = call
-  database.run(sql`
+  await database.run(sql`
     insert into grades (user_id, course_id, source, item_id, label, score_given, score_maximum, weight, graded_at)
     values (${userId}, ${course.id}, ${source}, ${itemId}, ${label}, ${scoreGiven}, ${scoreMaximum}, ${weight}, ${gradedAt})
     on conflict (user_id, course_id, source, item_id) do update set
@@ -47,7 +47,7 @@ function writeGrade(
       weight = excluded.weight, graded_at = excluded.graded_at
     where excluded.graded_at >= grades.graded_at`)
   // The course's own grade where there is one, else the weighted mean of its items, equal parts without weights.
-  database.run(sql`
+  await database.run(sql`
     insert into course_grades (user_id, course_id, percent, updated_at)
     select user_id, course_id,
       coalesce(
@@ -57,11 +57,11 @@ function writeGrade(
       max(graded_at)
     from grades where user_id = ${userId} and course_id = ${course.id} group by user_id, course_id
     on conflict (user_id, course_id) do update set percent = excluded.percent, updated_at = excluded.updated_at`)
-  const attained = database.one<{ completed_at: string | null; percent: number }>(sql`
+  const attained = await database.one<{ completed_at: string | null; percent: number }>(sql`
     select p.completed_at, g.percent from course_grades g
     left join progress p on p.user_id = g.user_id and p.course_id = g.course_id
     where g.user_id = ${userId} and g.course_id = ${course.id}`)
-  completeEnrollment(call, userId, course, {
+  await completeEnrollment(call, userId, course, {
     completedAt: attained?.completed_at ?? null,
     grade: attained?.percent ?? null,
   })

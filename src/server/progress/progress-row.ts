@@ -24,8 +24,12 @@ export const progressColumns = sql`p.user_id,
   p.completed_at, p.version, p.updated_at`
 
 /** The stored progress, or undefined where there is none yet. */
-export function findProgress(database: Database, userId: string, courseId: string): Progress | undefined {
-  const row = database.one<ProgressRow>(
+export async function findProgress(
+  database: Database,
+  userId: string,
+  courseId: string,
+): Promise<Progress | undefined> {
+  const row = await database.one<ProgressRow>(
     sql`select ${progressColumns} from progress p where p.user_id = ${userId} and p.course_id = ${courseId}`,
   )
   return row && toProgress(row)

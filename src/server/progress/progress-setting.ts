@@ -27,20 +27,20 @@ const toleratedFutureMs = 5 * 60 * 1000
  *
  * @param guard is handed the stored record before it is replaced, and may throw
  */
-export function setProgress(
+export async function setProgress(
   call: Call,
   learner: UserRow,
   { courseId: reference, completionPercentage, lastAccessed: given }: ProgressInput,
   guard: (current: Progress | undefined) => void = () => {},
-): Progress {
+): Promise<Progress> {
   const { database, now } = call
   if (given !== undefined && !call.lenient) requirePast(given, now)
-  const course = requireTrackableCourse(call, reference)
+  const course = await requireTrackableCourse(call, reference)
   if (learner.status !== 'active') {
     throw new ProblemError('user_inactive', `User ${learner.id} is ${learner.status}.`)
   }
-  const enrolled = requireEnrolled(call, learner.id, course)
-  const current = findProgress(database, learner.id, course.id)
+  const enrolled = await requireEnrolled(call, learner.id, course)
+  const current = await findProgress(database, learner.id, course.id)
   guard(current)
   const lastAccessed = given === undefined || call.lenient ? presentTime(given ?? now, now, current) : given
   if (current && current.lastAccessed > lastAccessed) {
@@ -56,25 +56,25 @@ export function setProgress(
     current.lastAccessed === lastAccessed &&
     current.status === status
   if (current && same) {
-    count(call, [{ before: enrolled.before, after: enrolled.now }], enrolled.others)
+    await count(call, [{ before: enrolled.before, after: enrolled.now }], enrolled.others)
     return current
   }
   const version = (current?.version ?? 0) + 1
   const completedAt = current?.completedAt ?? (status === 'completed' ? lastAccessed : null)
   const risenAt = hasRisen(completionPercentage, current) ? lastAccessed : enrolled.now.risenAt
-  database.run(sql`
+  await database.run(sql`
     insert into progress (user_id, course_id, percentage, status, started_at, last_accessed, completed_at, risen_at, version, updated_at)
     values (${learner.id}, ${course.id}, ${completionPercentage}, ${status}, ${lastAccessed}, ${lastAccessed},
             ${completedAt}, ${risenAt}, ${version}, ${now})
     on conflict (user_id, course_id) do update set
       percentage = excluded.percentage, status = excluded.status, last_accessed = excluded.last_accessed,
       completed_at = excluded.completed_at, risen_at = excluded.risen_at, version = excluded.version, updated_at = excluded.updated_at`)
-  database.run(sql`
+  await database.run(sql`
     insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed, recorded_at)
     values (${learner.id}, ${course.id}, ${version}, ${completionPercentage}, ${status}, ${lastAccessed}, ${now})`)
   const { enrollment, grade } = enrolled.now
   const completed =
-    enrollment === 'active' && completeEnrollment(call, learner.id, course, { completedAt, grade })
+    enrollment === 'active' && (await completeEnrollment(call, learner.id, course, { completedAt, grade }))
   const after = {
     ...enrolled.now,
     enrollment: completed ? 'completed' : enrollment,
@@ -83,7 +83,7 @@ export function setProgress(
     lastSeen: lastAccessed,
     risenAt,
   }
-  count(call, [{ before: enrolled.before, after }], enrolled.others)
+  await count(call, [{ before: enrolled.before, after }], enrolled.others)
   const startedAt = current?.startedAt ?? lastAccessed
   return {
     learnerId: learner.id,
@@ -116,14 +116,14 @@ function hasRisen(percentage: number, current: Progress | undefined): boolean {
   return current === undefined || percentage > current.completionPercentage
 }
 
-function requireTrackableCourse(call: Call, reference: string): Course {
+async function requireTrackableCourse(call: Call, reference: string): Promise<Course> {
   const { database } = call
   const known = knownCourses(call)
-  const id = known ? resolve(database, 'courses', reference, known) : reference
+  const id = known ? await resolve(database, 'courses', reference, known) : reference
   const row =
     id === undefined
       ? undefined
-      : database.one<CourseRow>(
+      : await database.one<CourseRow>(
           sql`select ${courseColumns} from courses c where ${isReferred('courses', id)}`,
         )
   const course = row && toCourse(row)
@@ -143,20 +143,20 @@ interface Enrolled {
 }
 
 /** The first progress enrols the learner, unless learners record it themselves: they cannot enrol. */
-function requireEnrolled(
+async function requireEnrolled(
   call: Call,
   userId: string,
   { id: courseId, assessmentCriteria: { passingScore } }: Course,
-): Enrolled {
+): Promise<Enrolled> {
   const { database, now } = call
-  const before = countedIn(database, userId, { id: courseId, passingScore })
+  const before = await countedIn(database, userId, { id: courseId, passingScore })
   if (!before) {
     if (isRole(call, 'learner'))
       throw new ProblemError('forbidden', `You are not enrolled in course ${courseId}.`)
-    database.run(sql`
+    await database.run(sql`
       insert into enrollments (id, course_id, user_id, role, status, enrolled_at, source, version, created_at, updated_at)
       values (${call.newId('enr')}, ${courseId}, ${userId}, 'learner', 'active', ${now}, 'progress', 1, ${now}, ${now})`)
-    const [made] = countedOf(database, userId, courseId)
+    const [made] = await countedOf(database, userId, courseId)
     if (!made) throw new Error(`User ${userId} was not enrolled in course ${courseId}`)
     return { before, now: made, others: newLearner(made) }
   }
@@ -164,8 +164,8 @@ function requireEnrolled(
     return { before, now: before, others: [] }
   }
   const { id } =
-    database.one<{ id: string }>(sql`
-      select id from enrollments where user_id = ${userId} and course_id = ${courseId} and role = 'learner'`) ??
+    (await database.one<{ id: string }>(sql`
+      select id from enrollments where user_id = ${userId} and course_id = ${courseId} and role = 'learner'`)) ??
     {}
   throw new ProblemError(
     'enrollment_inactive',

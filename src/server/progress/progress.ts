@@ -30,9 +30,9 @@ interface StepRow extends Row {
 }
 
 export const progressRoutes = routesOf(progress, {
-  list(call) {
+  async list(call) {
     const { database, query, params } = call
-    const { id } = visibleLearner(call, params.learnerId)
+    const { id } = await visibleLearner(call, params.learnerId)
     return page<ProgressRow, Progress>(
       database,
       {
@@ -44,7 +44,7 @@ export const progressRoutes = routesOf(progress, {
             field: 'lastAccessed',
             condition:
               query.course_id &&
-              sql`p.course_id = ${resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
+              sql`p.course_id = ${await resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
           },
         ],
       },
@@ -54,16 +54,22 @@ export const progressRoutes = routesOf(progress, {
     )
   },
 
-  set(call) {
-    const learner = visibleLearner(call, call.params.learnerId)
-    const input = resourceOf(call, ProgressInput, Progress, serverSet(call, learner.id))
+  async set(call) {
+    const learner = await visibleLearner(call, call.params.learnerId)
+    const input = resourceOf(call, ProgressInput, Progress, await serverSet(call, learner.id))
     return setProgress(call, learner, input, (current) => requireVersion(call, current?.version ?? 0))
   },
 
-  history(call) {
+  async history(call) {
     const { database, query, params } = call
-    const { id } = visibleLearner(call, params.learnerId)
-    const courseId = resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))
+    const { id } = await visibleLearner(call, params.learnerId)
+    const courseId = await resolveFilter(
+      database,
+      'courses',
+      query.course_id,
+      'course_id',
+      knownCourses(call),
+    )
     return page<StepRow, ProgressStep>(
       database,
       {
@@ -79,13 +85,13 @@ export const progressRoutes = routesOf(progress, {
 
   batch(call) {
     const { items, onExists } = readBatch(call.rawBody, 'update')
-    return runBatch(call, items, (item) => {
-      const write = () => {
+    return runBatch(call, items, async (item) => {
+      const write = async () => {
         const { learnerId, ...input } = parseBody(ProgressItem, item.rawBody)
-        const written = setProgress(call, findUser(call.database, learnerId), input)
+        const written = await setProgress(call, await findUser(call.database, learnerId), input)
         return { id: written.learnerId, version: written.version }
       }
-      const before = existing(item)
+      const before = await existing(item)
       if (before && onExists === 'fail') {
         throw new ProblemError('duplicate', `User ${before.id} already has progress in this course.`, {
           members: { id: before.id },
@@ -97,31 +103,31 @@ export const progressRoutes = routesOf(progress, {
 })
 
 /** What the server set of the stored record: sent back unchanged it is left out, the rest is given anew as a whole. */
-function serverSet({ database, rawBody }: Call, userId: string): Partial<Progress> {
+async function serverSet({ database, rawBody }: Call, userId: string): Promise<Partial<Progress>> {
   const given = isJsonObject(rawBody) ? rawBody : {}
   // Most send nothing that only the server sets.
   if (Object.keys(given).every((field) => Object.hasOwn(ProgressInput.shape, field))) return {}
   const reference = given['courseId']
-  const courseId = typeof reference === 'string' ? resolve(database, 'courses', reference) : undefined
-  const stored = courseId === undefined ? undefined : findProgress(database, userId, courseId)
+  const courseId = typeof reference === 'string' ? await resolve(database, 'courses', reference) : undefined
+  const stored = courseId === undefined ? undefined : await findProgress(database, userId, courseId)
   return Object.fromEntries(
     Object.entries(stored ?? {}).filter(([field]) => !Object.hasOwn(ProgressInput.shape, field)),
   )
 }
 
 /** The learner in the path; learners see themselves only. */
-function visibleLearner(call: Call, reference: string): UserRow {
+async function visibleLearner(call: Call, reference: string): Promise<UserRow> {
   return findUser(call.database, reference, onlyUserOf(call))
 }
 
-function existing({ database, rawBody }: Call): { id: string; version: number } | undefined {
+async function existing({ database, rawBody }: Call): Promise<{ id: string; version: number } | undefined> {
   if (!isJsonObject(rawBody)) return undefined
   const { learnerId, courseId } = rawBody
   if (typeof learnerId !== 'string' || typeof courseId !== 'string') return undefined
   return database.one<{ id: string; version: number }>(sql`
     select user_id as id, version from progress
-    where user_id = ${resolve(database, 'users', learnerId) ?? ''}
-      and course_id = ${resolve(database, 'courses', courseId) ?? ''}`)
+    where user_id = ${(await resolve(database, 'users', learnerId)) ?? ''}
+      and course_id = ${(await resolve(database, 'courses', courseId)) ?? ''}`)
 }
 
 function toStep(row: StepRow): ProgressStep {

@@ -28,17 +28,18 @@ export async function makeFirstSecrets(
 ): Promise<FirstSecrets> {
   const { database, passwordCost } = academy
   const firstPassword = wanted.password ? await makeFirstPassword(database, passwordCost) : undefined
-  const firstKey = wanted.key || isKeyOwed(database) ? await makeAdminKey(academy) : undefined
+  const firstKey = wanted.key || (await isKeyOwed(database)) ? await makeAdminKey(academy) : undefined
   const takeBack = () => takeBackFirstSecrets(database, { key: firstKey, email: firstPassword?.email })
   return { firstKey, firstPassword, takeBack }
 }
 
-function makeAdminKey({ database, now, newId }: Academy): Promise<string | undefined> {
-  const { userId, scopes } = localPrincipal(database)
+async function makeAdminKey({ database, now, newId }: Academy): Promise<string | undefined> {
+  const { userId, scopes } = await localPrincipal(database)
   const time = now().toISOString()
   const key = { name: 'first key', userId, scopes, expiresAt: aYearAfter(time) }
-  return database.write(() => {
-    keyGiven(database)
-    return createKey(database, key, { now: time, newId }).key ?? undefined
+  return database.write(async (transaction) => {
+    await keyGiven(transaction)
+    const made = await createKey(transaction, key, { now: time, newId })
+    return made.key ?? undefined
   })
 }

@@ -131,7 +131,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   // The port first: an academy that is made for nothing would have lost its first key. No request can come in
   // before the database is open, because nothing waits until the listener is there.
   await listen(server, options)
-  const { database, created } = openOrClose(server, path, now)
+  const { database, created } = await openOrClose(server, path, now)
   const longReads = openLongReads(
     { path, publicUrl: options.publicUrl },
     { ...longReadLimits, ...options.longReads },
@@ -204,9 +204,9 @@ function followed(transport: Transport): { handle: Transport; ended: () => Promi
   }
 }
 
-function openOrClose(server: Server, path: string, now: () => Date): AcademyFile {
+async function openOrClose(server: Server, path: string, now: () => Date): Promise<AcademyFile> {
   try {
-    return openAcademyFile(path, now)
+    return await openAcademyFile(path, now)
   } catch (error) {
     server.close()
     throw error

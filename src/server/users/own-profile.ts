@@ -12,9 +12,9 @@ import { endAccess } from './user-access.ts'
 import { findUser, toUser } from './user-row.ts'
 
 /** The signed-in user, with what the credential may do. */
-export function getOwn({ database, principal }: Call): CurrentUser {
+export async function getOwn({ database, principal }: Call): Promise<CurrentUser> {
   const { scopes, method: authMethod, userId } = principal
-  return { ...toUser(findUser(database, userId)), scopes: [...scopes], authMethod }
+  return { ...toUser(await findUser(database, userId)), scopes: [...scopes], authMethod }
 }
 
 /** A new password as it is stored, and the one that was proven to be the current one. */
@@ -33,8 +33,10 @@ export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
   const wanted = Password.safeParse(rawBody['password'])
   const given = CurrentPassword.safeParse(rawBody['currentPassword'])
   if (!wanted.success || !given.success) return undefined
-  const stored = database.one<{ password_hash: string | null }>(
-    sql`select password_hash from users where id = ${principal.userId}`,
+  const stored = (
+    await database.one<{ password_hash: string | null }>(
+      sql`select password_hash from users where id = ${principal.userId}`,
+    )
   )?.password_hash
   if (!stored) return undefined
   const attempt = [`${principal.userId} ${principal.credential}`]
@@ -47,37 +49,40 @@ export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
 }
 
 /** Changes what users may change about themselves; a new password takes the current one. */
-export function updateOwn(call: Call<typeof users.updateProfile>): CurrentUser {
+export async function updateOwn(call: Call<typeof users.updateProfile>): Promise<CurrentUser> {
   const { database, now } = call
-  const current = getOwn(call)
+  const current = await getOwn(call)
   // What `prepareOwn` made of this very call.
   const prepared = call.prepared as NewPassword | undefined
   const input = resourceOf(call, OwnInput, CurrentUser, current, commonPasswordFaults(prepared?.hash))
   requireVersion(call, current.version)
-  const hash = stillReplaces(call, prepared)
+  const hash = await stillReplaces(call, prepared)
   if (input.password !== null && hash === null) {
     const detail = 'must be the current password; if you have none, an admin can set one'
     throw invalid([{ pointer: '#/currentPassword', code: 'wrong_password', detail }])
   }
-  requireUnique(database, 'users', { username: input.username }, current.id, !isRole(call, 'learner'))
+  await requireUnique(database, 'users', { username: input.username }, current.id, !isRole(call, 'learner'))
   const same = isDeepStrictEqual([input.username, input.profile], [current.username, current.profile])
   if (same && input.password === null) return current
-  database.run(sql`
+  await database.run(sql`
     update users set
       username = ${input.username}, profile = ${JSON.stringify(input.profile)},
       search_key = ${userSearchKey({ ...current, ...input })},
       password_hash = coalesce(${hash}, password_hash),
       version = version + 1, updated_at = ${now}
     where id = ${current.id} and version = ${current.version}`)
-  if (hash !== null) endAccess(database, current.id, now)
+  if (hash !== null) await endAccess(database, current.id, now)
   return getOwn(call)
 }
 
 /** The hash of a new password, as long as the one that was proven is the current one; else null. */
-function stillReplaces({ database, principal }: Call, prepared: NewPassword | undefined): string | null {
+async function stillReplaces(
+  { database, principal }: Call,
+  prepared: NewPassword | undefined,
+): Promise<string | null> {
   if (!prepared) return null
   const { hash = null, replaces } = prepared
-  const same = database.one(
+  const same = await database.one(
     sql`select 1 from users where id = ${principal.userId} and password_hash = ${replaces}`,
   )
   return same ? hash : null

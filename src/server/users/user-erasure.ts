@@ -7,22 +7,22 @@ import type { Call } from '../http/handler.ts'
  * Anonymises a user for good: what tells who it was is gone from the user, the keys and the kept answers; the ids
  * stay, so that courses keep their figures (GDPR Art. 17).
  */
-export function eraseUser(call: Call, user: User): void {
+export async function eraseUser(call: Call, user: User): Promise<void> {
   const { database, now } = call
   const { id } = user
   const address = `erased-${id.replace('_', '-')}@erased.invalid`
-  database.run(sql`
+  await database.run(sql`
     update users set
       external_id = null, email = ${address}, email_key = ${address}, username = null, status = 'deleted', profile = '{}',
       search_key = ${userSearchKey({ email: address, username: null, profile: {} })},
       password_hash = null, managed_by = null, version = version + 1, updated_at = ${now}
     where id = ${id}`)
-  database.run(sql`update api_keys set name = '' where user_id = ${id}`)
-  forgetAnswers(call, user)
+  await database.run(sql`update api_keys set name = '' where user_id = ${id}`)
+  await forgetAnswers(call, user)
 }
 
 /** Deletes the kept answers that the user got, and those in which the user is named or whose key is made of such a name. */
-function forgetAnswers({ database }: Call, { id, email, username, externalId }: User): void {
+async function forgetAnswers({ database }: Call, { id, email, username, externalId }: User): Promise<void> {
   const texts = [
     id,
     email,
@@ -33,7 +33,7 @@ function forgetAnswers({ database }: Call, { id, email, username, externalId }: 
   const external = quoted.flatMap((text) => [`ext:${text}`, `externalId ${text} `, `"externalId":"${text}"`])
   const named = [...texts, ...external].map((text) => sql`instr(text, ${text.toLowerCase()}) > 0`)
   // All that were kept have to be looked through. With a limit, each is made lower case once, not for each name.
-  database.run(sql`
+  await database.run(sql`
     delete from idempotency where (user_id, method, path, key) in (
       select user_id, method, path, key
       from (select *, lower(coalesce(body, '') || key) as text from idempotency limit -1)

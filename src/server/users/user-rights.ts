@@ -15,7 +15,7 @@ export function requireMayCreate(call: Call, { role, password }: UserInput): voi
 }
 
 /** Throws 403 where the change is not the caller's to make, 409 `last_admin` where nobody would be left to undo it. */
-export function requireMayChange(call: Call, current: User, input: UserInput): void {
+export async function requireMayChange(call: Call, current: User, input: UserInput): Promise<void> {
   // A batch that may create is not one that may change.
   if (!isRole(call, 'admin')) {
     throw new ProblemError('forbidden', `Role ${call.principal.role} cannot change user ${current.id}.`)
@@ -24,19 +24,19 @@ export function requireMayChange(call: Call, current: User, input: UserInput): v
   if (input.role === 'admin') requireAdmin(call, 'Changing a role to admin')
   if (input.password !== null) requireAdmin(call, 'Setting a password without the current one')
   const loses = input.role !== 'admin' || input.status !== 'active'
-  if (loses) requireAnotherAdmin(call, current)
+  if (loses) await requireAnotherAdmin(call, current)
 }
 
 /** Throws 403 where an admin is deleted without the scope `admin`, 409 `last_admin` where nobody would be left. */
-export function requireMayDelete(call: Call, user: User): void {
+export async function requireMayDelete(call: Call, user: User): Promise<void> {
   if (user.role === 'admin') requireAdmin(call, 'Deleting an admin')
-  requireAnotherAdmin(call, user)
+  await requireAnotherAdmin(call, user)
 }
 
 /** Throws 409 `last_admin` when this user is the only active admin. */
-function requireAnotherAdmin({ database }: Call, { id, role, status }: User): void {
+async function requireAnotherAdmin({ database }: Call, { id, role, status }: User): Promise<void> {
   if (role !== 'admin' || status !== 'active') return
-  const other = database.one(
+  const other = await database.one(
     sql`select 1 from users where role = 'admin' and status = 'active' and id <> ${id} limit 1`,
   )
   if (other) return

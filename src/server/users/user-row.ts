@@ -27,9 +27,9 @@ export const userColumns = sql`u.id, u.external_id, u.email, u.username, u.role,
 const emptyProfile = Profile.parse({})
 
 /** The stored user behind a reference; throws 404, also for anyone but `onlyId` where that is given. */
-export function findUser(database: Database, reference: string, onlyId?: string): UserRow {
+export async function findUser(database: Database, reference: string, onlyId?: string): Promise<UserRow> {
   const only = onlyId === undefined ? empty : sql`and u.id = ${onlyId}`
-  const row = database.one<UserRow>(
+  const row = await database.one<UserRow>(
     sql`select ${userColumns} from users u where ${isReferred('users', reference)} ${only}`,
   )
   if (!row) throw notFound('user', reference)

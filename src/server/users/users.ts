@@ -51,7 +51,7 @@ export const userRoutes = routesOf(users, {
     )
   },
 
-  get: (call) => toUser(findUser(call.database, call.params.userId, onlyUserOf(call))),
+  get: async (call) => toUser(await findUser(call.database, call.params.userId, onlyUserOf(call))),
 
   create: { prepare: (call) => newPasswordHash(call, call.rawBody), handle: createUser },
 
@@ -61,11 +61,11 @@ export const userRoutes = routesOf(users, {
     handle(call) {
       const { items, onExists } = readBatch(call.rawBody, 'fail')
       const hashes = call.prepared as readonly NewPasswordHash[]
-      return runBatch(call, items, (item, index) => {
+      return runBatch(call, items, async (item, index) => {
         const one = { ...item, prepared: hashes[index] }
         return upsert(
           onExists,
-          existing(one),
+          await existing(one),
           () => createUser(one),
           (id) => updateUser(one, id),
         )
@@ -78,20 +78,20 @@ export const userRoutes = routesOf(users, {
     handle: (call) => updateUser(call, call.params.userId),
   },
 
-  delete(call) {
-    const user = toUser(findUser(call.database, call.params.userId))
+  async delete(call) {
+    const user = toUser(await findUser(call.database, call.params.userId))
     requireVersion(call, user.version)
-    requireMayDelete(call, user)
-    if (call.query.erase) countingStatus(call, user, 'deleted', () => eraseUser(call, user))
+    await requireMayDelete(call, user)
+    if (call.query.erase) await countingStatus(call, user, 'deleted', () => eraseUser(call, user))
     else if (user.status !== 'deleted') {
-      countingStatus(call, user, 'deleted', () =>
+      await countingStatus(call, user, 'deleted', () =>
         call.database.run(sql`
           update users set status = 'deleted', version = version + 1, updated_at = ${call.now}
           where id = ${user.id} and version = ${user.version}`),
       )
     }
-    endAccess(call.database, user.id, call.now)
-    endKeys(call.database, user.id, call.now)
+    await endAccess(call.database, user.id, call.now)
+    await endKeys(call.database, user.id, call.now)
     return undefined
   },
 
@@ -99,33 +99,33 @@ export const userRoutes = routesOf(users, {
   updateProfile: { prepare: prepareOwn, handle: updateOwn },
 })
 
-function createUser(call: Call): User {
+async function createUser(call: Call): Promise<User> {
   const input = resourceOf(call, UserInput, User, {}, commonPasswordFaults(preparedHash(call)))
   if (input.status === 'deleted') {
     throw invalid([{ pointer: '#/status', code: 'invalid_choice', detail: 'must be active or suspended' }])
   }
   requireMayCreate(call, input)
-  requireUnique(call.database, 'users', input, undefined)
+  await requireUnique(call.database, 'users', input, undefined)
   const id = call.newId('usr')
-  call.database.run(sql`
+  await call.database.run(sql`
     insert into users (id, external_id, email, email_key, username, role, status, profile, search_key, password_hash,
                        managed_by, version, created_at, updated_at)
     values (${id}, ${input.externalId}, ${input.email}, ${input.email.toLowerCase()}, ${input.username}, ${input.role},
             ${input.status}, ${JSON.stringify(input.profile)}, ${userSearchKey(input)}, ${preparedHash(call) ?? null},
             ${input.managedBy}, 1,
             ${call.now}, ${call.now})`)
-  return toUser(findUser(call.database, id))
+  return toUser(await findUser(call.database, id))
 }
 
-function updateUser(call: Call, reference: string): User {
-  const current = toUser(findUser(call.database, reference))
+async function updateUser(call: Call, reference: string): Promise<User> {
+  const current = toUser(await findUser(call.database, reference))
   const input = resourceOf(call, UserInput, User, current, commonPasswordFaults(preparedHash(call)))
   requireVersion(call, current.version)
-  requireMayChange(call, current, input)
-  requireUnique(call.database, 'users', input, current.id)
+  await requireMayChange(call, current, input)
+  await requireUnique(call.database, 'users', input, current.id)
   const { password, ...attributes } = input
   if (changedFields(attributes, current).length === 0 && password === null) return current
-  countingStatus(call, current, input.status, () =>
+  await countingStatus(call, current, input.status, () =>
     call.database.run(sql`
     update users set
       external_id = ${input.externalId}, email = ${input.email}, email_key = ${input.email.toLowerCase()},
@@ -135,26 +135,31 @@ function updateUser(call: Call, reference: string): User {
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
     where id = ${current.id} and version = ${current.version}`),
   )
-  if (password !== null || input.status !== 'active') endAccess(call.database, current.id, call.now)
+  if (password !== null || input.status !== 'active') await endAccess(call.database, current.id, call.now)
   // From or to: who comes back begins without any key, whatever the deletion left.
-  if ([input.status, current.status].includes('deleted')) endKeys(call.database, current.id, call.now)
-  return toUser(findUser(call.database, current.id))
+  if ([input.status, current.status].includes('deleted')) await endKeys(call.database, current.id, call.now)
+  return toUser(await findUser(call.database, current.id))
 }
 
 /** Writes a user; one who is deleted, or restored, takes their courses out of the counters, or back in. */
-function countingStatus(call: Call, { id, status }: User, next: string, write: () => unknown): void {
-  if ((status === 'deleted') === (next === 'deleted')) write()
-  else counting(call, { userId: id }, write)
+async function countingStatus(
+  call: Call,
+  { id, status }: User,
+  next: string,
+  write: () => Promise<unknown>,
+): Promise<void> {
+  if ((status === 'deleted') === (next === 'deleted')) await write()
+  else await counting(call, { userId: id }, write)
 }
 
 /** The user that a batch item is about: by external id, else by e-mail address. */
-function existing({ database, rawBody }: Call): UserRow | undefined {
+async function existing({ database, rawBody }: Call): Promise<UserRow | undefined> {
   if (!isJsonObject(rawBody)) return undefined
   const { externalId, email } = rawBody
   const one = (condition: Sql) =>
     database.one<UserRow>(sql`select ${userColumns} from users u where ${condition}`)
   return (
-    (isIdentifier(externalId) ? one(sql`u.external_id = ${externalId}`) : undefined) ??
+    (isIdentifier(externalId) ? await one(sql`u.external_id = ${externalId}`) : undefined) ??
     (isIdentifier(email) ? one(sql`u.email_key = ${email.trim().toLowerCase()}`) : undefined)
   )
 }

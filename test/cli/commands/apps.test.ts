@@ -100,7 +100,7 @@ describe('delete', () => {
   }) => {
     const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
     const { clientId } = await resultOf(remote, reports, { env })
-    giveGrant(academy, { userId: admin.id, clientId })
+    await giveGrant(academy, { userId: admin.id, clientId })
     expectClearError(await remote.run(`apps delete ${clientId}`, { env }), 2, 'hint: Confirm with --yes')
     const asked = await remote.run(`apps delete ${clientId}`, { env, tty: 200, typed: ['Reports\r'] })
     expect(asked.code).toBe(0)

@@ -43,7 +43,7 @@ const test = withCli.extend('place', async ({ academy }, { onCleanup }): Promise
   onCleanup(() => cli.remove())
 
   async function signedIn(person: Person, address: string): Promise<Shown> {
-    givePassword(academy, person.id)
+    await givePassword(academy, person.id)
     const page = await browser.open(address)
     return page.forms.some(({ fields }) => 'password' in fields)
       ? browser.signIn(page, person.email, password)
@@ -147,7 +147,7 @@ describe('auth login at an academy', () => {
 
   test('signs in as an application that is registered there', async ({ place, admin }) => {
     const redirectUri = `http://127.0.0.1:${await freePort()}/back`
-    const app = register(place.academy, { redirectUris: [redirectUri] })
+    const app = await register(place.academy, { redirectUris: [redirectUri] })
     const words = `--client-id ${app.clientId} --client-secret-stdin --redirect-uri ${redirectUri}`
     const ran = await place.login(admin, words, 'Allow', { stdin: app.clientSecret ?? '' })
     expect(ran.code).toBe(0)

@@ -153,7 +153,7 @@ const signedInTest = test.extend('user', async ({ academy, admin, clock }, { onC
     },
   })
   onCleanup(() => cli.remove())
-  const tokens = signedIn(academy.database, { userId: admin.id, url, now: clock.now })
+  const tokens = await signedIn(academy.database, { userId: admin.id, url, now: clock.now })
   storeProfile(cli.config, url, tokens)
   const paths = () => sent.map(({ method, url }) => `${method} ${new URL(url).pathname}`)
   return { ...cli, tokens, sent, paths, state }
@@ -315,7 +315,7 @@ Signed out of https://school.example (profile school)
   signedInTest(
     'is of the profile that is named, and no other',
     async ({ user, academy, instructor, clock }) => {
-      const other = signedIn(academy.database, { userId: instructor.id, url, now: clock.now })
+      const other = await signedIn(academy.database, { userId: instructor.id, url, now: clock.now })
       storeProfile(user.config, url, other, 'other')
       await user.run('auth logout --profile school')
       expect(tokensIn(user.config, 'school')).toBeUndefined()

@@ -123,7 +123,7 @@ describe('of a platform elsewhere', () => {
 
   test('tells how long a session lasts, and how it goes on', async ({ academy, admin, clock }) => {
     const cli = testCli({ transport: elsewhere(academy), now: () => clock.now().getTime() })
-    const tokens = signedIn(academy.database, { userId: admin.id, url, now: clock.now })
+    const tokens = await signedIn(academy.database, { userId: admin.id, url, now: clock.now })
     const again = '; it cannot be refreshed; sign in again then: learnctl auth login'
     const kinds: [Partial<StoredTokens>, string, string][] = [
       [{}, 'ok', 'expires at 2026-03-01T13:00:00.000Z (in 60 min); it is refreshed automatically'],

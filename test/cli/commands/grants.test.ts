@@ -21,7 +21,7 @@ describe('auth grants', () => {
     learnersKey,
     adminsKey,
   }) => {
-    const { id } = giveGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
+    const { id } = await giveGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
     const grant = {
       id,
       userId: learner.id,
@@ -52,7 +52,7 @@ describe('auth grants', () => {
   })
 
   test('revoke ends one, after a yes', async ({ remote, academy, learner, learnersKey }) => {
-    const { id } = giveGrant(academy, { userId: learner.id })
+    const { id } = await giveGrant(academy, { userId: learner.id })
     expectClearError(await remote.run(`auth grants revoke ${id}`, learnersKey), 2, 'hint: Confirm with --yes')
     const asked = await remote.run(`auth grants revoke ${id}`, { ...learnersKey, tty: 200, typed: ['y\r'] })
     expect(asked.code).toBe(0)

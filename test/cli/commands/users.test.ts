@@ -277,7 +277,7 @@ describe('set-password', () => {
       env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key },
       stdin: password,
     })
-    giveGrant(academy, { userId: instructor.id })
+    await giveGrant(academy, { userId: instructor.id })
     const refused = await remote.run(`users set-password ${instructor.id}`, as(instructor.key))
     expect(refused).toMatchObject({ code: 5, stdout: '' })
     expect(await resultOf(remote, 'auth grants list', as(instructor.key))).toHaveLength(1)

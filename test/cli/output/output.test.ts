@@ -170,14 +170,14 @@ describe('a list', () => {
 
   test('with --all is one document over many pages', async ({ local }) => {
     const count = 230
-    const academy = openAcademy({ path: join(local.cwd, 'academy.db') })
+    const academy = await openAcademy({ path: join(local.cwd, 'academy.db') })
     const post = fetchOf(academy.transport)
     for (let index = 0; index < count; index += 1) {
       const body = JSON.stringify({ title: `N${index}` })
       const headers = { 'content-type': 'application/json' }
       await post(new Request('http://localhost/v1/courses', { method: 'POST', headers, body }))
     }
-    academy.close()
+    await academy.close()
     const all = await local.run('courses list --all -o json')
     expect(JSON.parse(all.stdout)).toHaveLength(count)
     expect(all.stderr).toBe('')

@@ -74,10 +74,10 @@ const test = base
     const now = () => new Date(time)
     const served = await startServer(path, { now })
     onCleanup(() => served.stop())
-    const { database } = openAcademyFile(path, now)
-    const { userId } = localPrincipal(database)
-    const tokens = signedIn(database, { userId, url: served.address, now })
-    database.close()
+    const { database } = await openAcademyFile(path, now)
+    const { userId } = await localPrincipal(database)
+    const tokens = await signedIn(database, { userId, url: served.address, now })
+    await database.close()
     return {
       url: served.address,
       tokens,

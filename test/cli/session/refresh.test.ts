@@ -36,7 +36,7 @@ const test = academyTest.extend('user', async ({ academy, admin, clock }, { onCl
   })
   onCleanup(() => cli.remove())
   const scopes = ['read', 'write', 'admin'] as const
-  const tokens = signedIn(academy.database, { userId: admin.id, url: school, now: clock.now, scopes })
+  const tokens = await signedIn(academy.database, { userId: admin.id, url: school, now: clock.now, scopes })
   storeProfile(cli.config, school, tokens)
   return { ...cli, tokens, asked, state }
 })
@@ -167,7 +167,7 @@ describe('a session that has ended', () => {
   })
 
   test('names that command in the error itself', async ({ user, academy }) => {
-    academy.database.run(sql`update grants set revoked_at = '2026-03-01T12:00:00.000Z'`)
+    await academy.database.run(sql`update grants set revoked_at = '2026-03-01T12:00:00.000Z'`)
     const { code, stderr } = await user.run('courses list -o json')
     expect(code).toBe(4)
     expect(JSON.parse(stderr)).toMatchObject({

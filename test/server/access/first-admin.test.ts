@@ -9,8 +9,8 @@ import { openAcademy } from '../../../src/server/local.ts'
 import { passwordCost, stoppedClock } from '../../helpers/academy.ts'
 import { test as served, startServer } from '../socket/served.ts'
 
-const test = served.extend('database', ({ directory }, { onCleanup }) => {
-  const { database } = openAcademyFile(join(directory, 'academy.db'), stoppedClock().now)
+const test = served.extend('database', async ({ directory }, { onCleanup }) => {
+  const { database } = await openAcademyFile(join(directory, 'academy.db'), stoppedClock().now)
   onCleanup(() => database.close())
   return database
 })
@@ -23,32 +23,32 @@ test('the first admin gets a password that works, once', async ({ database }) =>
   // No letter or digit that is taken for another one.
   expect(first?.password).not.toMatch(/[01ilo25]/)
   const { password_hash: stored, version } =
-    database.one<{ password_hash: string; version: number }>(sql`select * from users`) ?? {}
+    (await database.one<{ password_hash: string; version: number }>(sql`select * from users`)) ?? {}
   expect(version).toBe(1)
   expect(await verifyPassword(first?.password ?? '', stored ?? '')).toBe(true)
   expect(await makeFirstPassword(database, passwordCost)).toBeUndefined()
-  expect(database.one(sql`select password_hash from users`)).toEqual({ password_hash: stored })
+  expect(await database.one(sql`select password_hash from users`)).toEqual({ password_hash: stored })
 })
 
 test('of several that start at once, one gets the password', async ({ database, directory }) => {
-  const other = openAcademyFile(join(directory, 'academy.db'), stoppedClock().now).database
+  const other = (await openAcademyFile(join(directory, 'academy.db'), stoppedClock().now)).database
   try {
     const made = await Promise.all(
       [database, other, database].map((one) => makeFirstPassword(one, passwordCost)),
     )
     const [first, ...more] = made.filter((one) => one !== undefined)
     expect(more).toEqual([])
-    const stored = database.one<{ password_hash: string }>(sql`select password_hash from users`)
+    const stored = await database.one<{ password_hash: string }>(sql`select password_hash from users`)
     expect(await verifyPassword(first?.password ?? '', stored?.password_hash ?? '')).toBe(true)
   } finally {
-    other.close()
+    await other.close()
   }
 })
 
 test.for([["role = 'learner'"], ["status = 'suspended'"], ["status = 'deleted'"]])(
   'a first user whose %s gets none',
   async ([change = ''], { database }) => {
-    database.run(raw(`update users set ${change}`))
+    await database.run(raw(`update users set ${change}`))
     expect(await makeFirstPassword(database, passwordCost)).toBeUndefined()
   },
 )
@@ -70,8 +70,8 @@ test('a server makes one where it is told to, and says it in no log', async ({ d
 })
 
 test('an academy in this process makes one as well', async ({ directory }) => {
-  const academy = openAcademy({ path: join(directory, 'local.db') })
+  const academy = await openAcademy({ path: join(directory, 'local.db') })
   expect((await academy.makeFirstPassword())?.password).toMatch(passwordForm)
   expect(await academy.makeFirstPassword()).toBeUndefined()
-  academy.close()
+  await academy.close()
 })

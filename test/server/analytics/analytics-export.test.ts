@@ -46,7 +46,7 @@ async function hostileSchool(academy: TestAcademy, admin: Person): Promise<void>
     await admin.put(`/v1/learners/${user.body.id}/progress`, record)
   }
   const [{ learnerId }] = (await admin.get(path)).body.data
-  academy.grade({ learnerId, courseId, scoreGiven: 33.3 })
+  await academy.grade({ learnerId, courseId, scoreGiven: 33.3 })
 }
 
 type Row = Record<string, string | number | boolean | null>

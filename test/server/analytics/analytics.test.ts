@@ -18,7 +18,7 @@ test('there is one row per learner and course, with all that is known', async ({
   const profile = { firstName: 'Ada', lastName: 'Lovelace' }
   const user = (await admin.post('/v1/users', { email: 'ada@b.example', externalId: 'S1', profile })).body
   await admin.put(`/v1/learners/${user.id}/progress`, { courseId: course.id, completionPercentage: 100 })
-  academy.grade({ learnerId: user.id, courseId: course.id, scoreGiven: 81.25 })
+  await academy.grade({ learnerId: user.id, courseId: course.id, scoreGiven: 81.25 })
   expect((await admin.get(path)).body.data).toEqual([
     {
       learnerId: user.id,
@@ -79,8 +79,8 @@ async function school(academy: TestAcademy, admin: Person): Promise<void> {
   await set(ada, rhetoric, 90)
   await make('enrollments', { courseId: rhetoric, userId: bob })
   await make('enrollments', { courseId: rhetoric, userId: eve, role: 'instructor' })
-  academy.grade({ learnerId: ada, courseId: logic, scoreGiven: 90 })
-  academy.grade({ learnerId: bob, courseId: logic, scoreGiven: 45 })
+  await academy.grade({ learnerId: ada, courseId: logic, scoreGiven: 90 })
+  await academy.grade({ learnerId: bob, courseId: logic, scoreGiven: 45 })
 }
 
 const rows = ({ body }: { body: { data: { email: string; courseTitle: string }[] } }) =>
@@ -134,15 +134,17 @@ test('of a list all references that are not found are told', async ({ academy, a
 test('rows of some courses and learners are searched by index, and not sorted as a whole', async ({
   academy: { database },
 }) => {
-  const planOf = (condition: Sql) =>
-    database
-      .all<Row & { detail: string }>(sql`explain query plan ${everyRow({ conditions: [condition] })}`)
-      .map(({ detail }) => detail)
-  const ofCourses = planOf(sql`e.course_id in (${'crs_1'}, ${'crs_2'})`)
+  const planOf = async (condition: Sql) =>
+    (
+      await database.all<Row & { detail: string }>(
+        sql`explain query plan ${everyRow({ conditions: [condition] })}`,
+      )
+    ).map(({ detail }) => detail)
+  const ofCourses = await planOf(sql`e.course_id in (${'crs_1'}, ${'crs_2'})`)
   expect(ofCourses).toContain('SCAN u USING INDEX users_by_email')
   expect(ofCourses).not.toContain('USE TEMP B-TREE FOR ORDER BY')
   expect(ofCourses).toContainEqual(expect.stringMatching(/^SEARCH e .*\(user_id=\? AND course_id=\?/))
-  const ofLearners = planOf(sql`u.id in (${'usr_1'}, ${'usr_2'})`)
+  const ofLearners = await planOf(sql`u.id in (${'usr_1'}, ${'usr_2'})`)
   expect(ofLearners).toContainEqual(expect.stringMatching(/^SEARCH u .*\(id=\?\)/))
 })
 

@@ -16,9 +16,9 @@ function listening(database: Database): { database: Database; asked: Sql[] } {
       return ask(query)
     }
   }
-  const { one, all, stream } = database
+  const { one, all, cells } = database
   // Each keeps the types of the method that it stands for.
-  const heard = { one: kept(one), all: kept(all), stream: kept(stream) } as Database
+  const heard = { one: kept(one), all: kept(all), cells: kept(cells) } as Database
   return { database: { ...database, ...heard }, asked }
 }
 
@@ -39,16 +39,16 @@ test('what a course page asks is found by indexes alone, in as many statements h
       })),
     })
     const { database, asked } = listening(academy.database)
-    expect(standingOfCourse(database, id, now).medianCompletionPercentage).toBe(10)
+    expect((await standingOfCourse(database, id, now)).medianCompletionPercentage).toBe(10)
     for (const sort of learnerSorts.flatMap((name) => [name, `-${name}`])) {
       const filter = { courseId: id, sort, search: 'l', status: 'in_progress' as const }
       for (const attention of [undefined, 'inactive', 'stuck', 'not_passed'] as const) {
-        pageOfLearners(database, { ...filter, attention }, now, { size: 25, from: 0 })
+        await pageOfLearners(database, { ...filter, attention }, now, { size: 25, from: 0 })
       }
     }
     counts.push(asked.length)
     for (const query of asked) {
-      const plan = academy.database.all<{ detail: string }>(
+      const plan = await academy.database.all<{ detail: string }>(
         Object.assign(raw(`explain query plan ${query.sql}`), { values: query.values }),
       )
       const scans = plan.filter(({ detail }) => /^SCAN (?!\(subquery)/.test(detail))
@@ -69,13 +69,13 @@ test('a learner is inactive or stuck from the fourteenth day on, and only where 
     const body = { courseId: id, completionPercentage, lastAccessed }
     await admin.put(`/v1/learners/${learner.id}/progress`, body)
   }
-  const attention = () => standingOfCourse(academy.database, id, now).attention
+  const attention = async () => (await standingOfCourse(academy.database, id, now)).attention
   await set(30, '2026-02-16T00:00:00.000Z')
-  expect(attention()).toEqual({ inactive: 0, stuck: 0, not_passed: 0 })
+  expect(await attention()).toEqual({ inactive: 0, stuck: 0, not_passed: 0 })
   await set(30, '2026-02-15T23:59:59.999Z')
-  expect(attention()).toEqual({ inactive: 1, stuck: 1, not_passed: 0 })
+  expect(await attention()).toEqual({ inactive: 1, stuck: 1, not_passed: 0 })
   await set(40, '2026-01-01T00:00:00.000Z')
-  expect(attention()).toEqual({ inactive: 1, stuck: 1, not_passed: 0 })
+  expect(await attention()).toEqual({ inactive: 1, stuck: 1, not_passed: 0 })
   await admin.put(`/v1/courses/${id}`, { status: 'archived' })
-  expect(attention()).toEqual({ inactive: 0, stuck: 0, not_passed: 0 })
+  expect(await attention()).toEqual({ inactive: 0, stuck: 0, not_passed: 0 })
 })

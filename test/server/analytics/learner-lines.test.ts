@@ -19,8 +19,8 @@ const query = {
 test("an export walks the learners in their order, and each one's rows are found by indexes", async ({
   academy: { database },
 }) => {
-  const statement = everyLine(database, rowFilterOf(database, query, anyTime))
-  const plan = database.all<Row & { detail: string }>(sql`explain query plan ${statement}`)
+  const statement = await everyLine(database, await rowFilterOf(database, query, anyTime))
+  const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${statement}`)
   const steps = plan.map(({ detail }) => detail)
   expect(steps).toContain('SCAN u USING INDEX users_by_email')
   expect(steps).not.toContain('USE TEMP B-TREE FOR ORDER BY')
@@ -36,12 +36,12 @@ const filters: Record<string, [Query, Parameters<typeof rowFilterOf>[2]]> = {
 
 test.for(Object.entries(filters))(
   'an export of %s with few learners begins with these',
-  ([, [filter, period]], { academy: { database } }) => {
-    database.run(sql`
+  async ([, [filter, period]], { academy: { database } }) => {
+    await database.run(sql`
     insert into courses (id, title, description, difficulty, status, attributes, version, created_at, updated_at)
     values ('crs_1', 'Logic', '', 'beginner', 'published', '{}', 1, '', '')`)
-    const statement = everyLine(database, rowFilterOf(database, { ...query, ...filter }, period))
-    const plan = database.all<Row & { detail: string }>(sql`explain query plan ${statement}`)
+    const statement = await everyLine(database, await rowFilterOf(database, { ...query, ...filter }, period))
+    const plan = await database.all<Row & { detail: string }>(sql`explain query plan ${statement}`)
     const steps = plan.map(({ detail }) => detail)
     expect(steps).toContainEqual(expect.stringMatching(/^SEARCH u USING INDEX \S+ \(id=\?\)/))
     expect(steps).not.toContainEqual(expect.stringMatching(/^SCAN (u|e|enrollments|progress|p)\b/))

@@ -33,7 +33,7 @@ const school = test.extend('school', async ({ academy, admin }) => {
         const body = { courseId, completionPercentage, lastAccessed: time(turn) }
         await admin.put(`/v1/learners/${learnerId}/progress`, body)
       }
-      if (turn % 2 === 0) academy.grade({ learnerId, courseId, scoreGiven: 10 * turn + 0.25 })
+      if (turn % 2 === 0) await academy.grade({ learnerId, courseId, scoreGiven: 10 * turn + 0.25 })
       turn += 1
     }
   }
@@ -72,7 +72,8 @@ school(
       told += rows.data.length
     }
     expect(told).toBeGreaterThan(200)
-    expect(academy.database.one(sql`select count(*) as rows from counters`)?.['rows']).toBeGreaterThan(20)
+    const counted = await academy.database.one(sql`select count(*) as rows from counters`)
+    expect(counted?.['rows']).toBeGreaterThan(20)
   },
 )
 
@@ -80,7 +81,7 @@ school('a summary reads counters, and no row about a learner', async ({ academy,
   expect(school.courses).toHaveLength(3)
   const before = (await admin.get(path)).body.summary
   const { database } = academy
-  database.run(sql`update counters set learners = learners + 5000 where kind in ('none', 'none at')`)
+  await database.run(sql`update counters set learners = learners + 5000 where kind in ('none', 'none at')`)
   const { summary } = (await admin.get(path)).body
   // Three courses have some, and so has the academy as a whole.
   expect(summary.notStarted - before.notStarted).toBeGreaterThanOrEqual(10_000)
@@ -92,7 +93,7 @@ school(
     expect(school.courses).toHaveLength(3)
     const learnersOf = async (filter: string) => (await admin.get(`${path}?${filter}`)).body.summary.learners
     expect(await learnersOf('difficulty=expert')).toBe(3)
-    academy.database.run(sql`update counters set learners = learners + 20000 where kind = 'completed'`)
+    await academy.database.run(sql`update counters set learners = learners + 20000 where kind = 'completed'`)
     expect(await learnersOf('difficulty=expert')).toBeNull()
     expect(await learnersOf('status=in_progress')).toBeNull()
     expect(await learnersOf('')).toBe(5)
@@ -109,16 +110,16 @@ school.for([
   ['walked a user at a time', { ...bounds, sorted: 0, users: 1, usersOfCourses: 2 }],
 ] as const)(
   'pages hold each row once and in order, when rows are %s',
-  ([, bounds], { academy: { database }, school }) => {
+  async ([, bounds], { academy: { database }, school }) => {
     expect(school.learners).toHaveLength(6)
     let pages = 0
     for (const filter of filters) {
       const query = analytics.learners.query.parse(Object.fromEntries(new URLSearchParams(filter)))
-      const rows = rowFilterOf(database, query, periodOf(query.start_date, query.end_date))
-      const all = filteredPage(database, { limit: 100, include_total: true }, rows).data
+      const rows = await rowFilterOf(database, query, periodOf(query.start_date, query.end_date))
+      const all = (await filteredPage(database, { limit: 100, include_total: true }, rows)).data
       const walked: LearnerPage['data'] = []
       for (let cursor: string | undefined, isFirst = true; isFirst || cursor; isFirst = false) {
-        const page = filteredPage(database, { limit: 2, cursor, include_total: true }, rows, bounds)
+        const page = await filteredPage(database, { limit: 2, cursor, include_total: true }, rows, bounds)
         walked.push(...page.data)
         cursor = page.nextCursor ?? undefined
         if (page.totalIsExact) expect(page.total, filter).toBe(all.length)
@@ -135,19 +136,19 @@ school.for([
 
 school(
   'a total that takes too long to count says that there may be more',
-  ({ academy: { database }, school }) => {
+  async ({ academy: { database }, school }) => {
     expect(school.courses).toHaveLength(3)
     const query = analytics.learners.query.parse({ start_date: time(100) })
-    const rows = rowFilterOf(database, query, periodOf(query.start_date, query.end_date))
+    const rows = await rowFilterOf(database, query, periodOf(query.start_date, query.end_date))
     const few = { limit: 1, include_total: true }
-    expect(filteredPage(database, few, rows, { ...bounds, counted: 3 })).toMatchObject({
+    expect(await filteredPage(database, few, rows, { ...bounds, counted: 3 })).toMatchObject({
       total: 3,
       totalIsExact: false,
     })
-    expect(filteredPage(database, few, rows, { ...bounds, sorted: 3 })).toMatchObject({
+    expect(await filteredPage(database, few, rows, { ...bounds, sorted: 3 })).toMatchObject({
       total: 50,
       totalIsExact: false,
     })
-    expect(filteredPage(database, few, rows, bounds)).toMatchObject({ totalIsExact: true })
+    expect(await filteredPage(database, few, rows, bounds)).toMatchObject({ totalIsExact: true })
   },
 )

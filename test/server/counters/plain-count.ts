@@ -5,7 +5,7 @@ import type { Database, Row } from '../../../src/server/database/database.ts'
 type Counter = readonly [kind: string, courseId: string, place: number, learners: number, amount: number]
 
 /** What the counters have to say, by counting everything: plain SQL that knows nothing of how they are kept. */
-export function plainCount(database: Database, firstDay: string): Counter[] {
+export async function plainCount(database: Database, firstDay: string): Promise<Counter[]> {
   const enrolled = sql`
     select e.user_id, e.course_id, case when u.status = 'deleted' then 'deleted ' else '' end as gone,
       coalesce(p.status, 'none') as status, coalesce(p.percentage, 0) as percentage, g.percent as grade,
@@ -21,8 +21,7 @@ export function plainCount(database: Database, firstDay: string): Counter[] {
     column === 'seen'
       ? sql`cast(replace(seen, '-', '') as integer)`
       : sql`cast(replace(risen, '-', '') as integer)`
-  return database
-    .all<Row>(sql`
+  const rows = await database.all<Row>(sql`
       with enrolled as (${enrolled})
       select gone || status as kind, course_id, 0 as place, count(*) as learners, round(sum(percentage) * 1000000) as amount
         from enrolled group by 1, 2
@@ -43,20 +42,17 @@ export function plainCount(database: Database, firstDay: string): Counter[] {
         from enrolled where ${early} and risen >= ${firstDay} group by 2, 3
       union all select 'failed', course_id, 0, count(*), 0
         from enrolled where gone = '' and enrollment in ('active', 'completed') and grade < passing group by 2`)
-    .map((row) => Object.values(row) as unknown as Counter)
-    .sort(byPlace)
+  return rows.map((row) => Object.values(row) as unknown as Counter).sort(byPlace)
 }
 
 /** The counters as they are kept, without those of nobody, and of days that nobody asks for any more. */
-export function keptCount(database: Database, firstDay: string): Counter[] {
-  return database
-    .all<Row>(sql`
+export async function keptCount(database: Database, firstDay: string): Promise<Counter[]> {
+  const rows = await database.all<Row>(sql`
       select kind, course_id, place, sum(learners) as learners, sum(amount) as amount
       from (select * from counters union all select * from counter_changes)
       where kind not like '% since' or place >= ${Number(firstDay.replaceAll('-', ''))}
       group by 1, 2, 3 having sum(learners) <> 0 or sum(amount) <> 0`)
-    .map((row) => Object.values(row) as unknown as Counter)
-    .sort(byPlace)
+  return rows.map((row) => Object.values(row) as unknown as Counter).sort(byPlace)
 }
 
 function byPlace(one: Counter, other: Counter): number {

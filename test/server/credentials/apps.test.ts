@@ -36,7 +36,7 @@ test('an application is registered with a secret that is shown once', async ({ a
   const listed = await admin.get('/v1/apps')
   expect(listed.body.data).toContainEqual(shown)
   expect(listed.text).not.toContain(clientSecret)
-  const kept = JSON.stringify(academy.database.all(sql`select * from oauth_clients`))
+  const kept = JSON.stringify(await academy.database.all(sql`select * from oauth_clients`))
   expect(kept).toContain(digest(clientSecret))
   expect(kept).not.toContain(clientSecret.slice(4))
 })
@@ -44,7 +44,7 @@ test('an application is registered with a secret that is shown once', async ({ a
 test('a public application has no secret', async ({ academy, admin }) => {
   const made = await register(admin, ['com.example.app:/callback', 'http://127.0.0.1/cb'], { public: true })
   expect(made).toMatchObject({ status: 201, body: { public: true, clientSecret: null } })
-  const row = academy.database.one(sql`select * from oauth_clients where id = ${made.body.clientId}`)
+  const row = await academy.database.one(sql`select * from oauth_clients where id = ${made.body.clientId}`)
   expect(row).toMatchObject({ is_public: 1, secret_hash: null })
 })
 
@@ -59,7 +59,7 @@ test('a repetition under the same Idempotency-Key registers nothing, and shows n
   expect(again).toMatchObject({ status: 201, body: { ...first.body, clientSecret: null } })
   expect(again.headers.get('location')).toBe(first.headers.get('location'))
   expect((await admin.get('/v1/apps?include_total=true')).body.total).toBe(2)
-  expect(JSON.stringify(academy.database.all(sql`select * from idempotency`))).not.toContain(
+  expect(JSON.stringify(await academy.database.all(sql`select * from idempotency`))).not.toContain(
     first.body.clientSecret,
   )
 })
@@ -84,22 +84,25 @@ test('a deleted application takes its codes, grants and tokens with it, and no o
   learner,
 }) => {
   const { clientId } = (await admin.post('/v1/apps', reader)).body
-  const rows = () => tables.map((table) => academy.database.all(raw(`select 1 from ${table}`)).length)
-  const { id: other } = giveGrant(academy, { userId: learner.id })
-  expect(rows()).toEqual([1, 0, 1, 1, 0, 2])
-  const { accessToken } = giveGrant(academy, { userId: learner.id, clientId })
+  const rows = () =>
+    Promise.all(
+      tables.map(async (table) => (await academy.database.all(raw(`select 1 from ${table}`))).length),
+    )
+  const { id: other } = await giveGrant(academy, { userId: learner.id })
+  expect(await rows()).toEqual([1, 0, 1, 1, 0, 2])
+  const { accessToken } = await giveGrant(academy, { userId: learner.id, clientId })
   const program = academy.bearer(`Bearer ${accessToken}`)
   expect((await program.get('/v1/grants')).status).toBe(200)
-  academy.database.run(sql`
+  await academy.database.run(sql`
     insert into authorization_codes (hash, client_id, user_id, redirect_uri, scopes, expires_at)
     values ('code', ${clientId}, ${learner.id}, 'https://reports.school.example/cb', '["read"]', ${start})`)
-  academy.database.run(sql`
+  await academy.database.run(sql`
     insert into device_codes (hash, user_code_hash, client_id, scopes, expires_at, interval_seconds)
     values ('device', 'BCDFGHJK', ${clientId}, '["read"]', ${start}, 5)`)
-  expect(rows()).toEqual([2, 1, 2, 2, 1, 2])
+  expect(await rows()).toEqual([2, 1, 2, 2, 1, 2])
   expect((await admin.delete(`/v1/apps/${clientId}`)).status).toBe(204)
   expect(await program.get('/v1/grants')).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
-  expect(rows()).toEqual([1, 0, 1, 1, 0, 1])
+  expect(await rows()).toEqual([1, 0, 1, 1, 0, 1])
   expect((await learner.get('/v1/grants')).body.data).toMatchObject([{ id: other }])
   expect(await admin.delete(`/v1/apps/${clientId}`)).toMatchObject({
     status: 404,

@@ -20,10 +20,10 @@ test('everybody sees what they allow applications to do, the newest first', asyn
   learner,
   analyst,
 }) => {
-  const { id: first } = giveGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
-  giveGrant(academy, { userId: analyst.id })
+  const { id: first } = await giveGrant(academy, { userId: learner.id, scopes: ['read', 'write'] })
+  await giveGrant(academy, { userId: analyst.id })
   clock.advance(minute)
-  const { id: second } = giveGrant(academy, { userId: learner.id })
+  const { id: second } = await giveGrant(academy, { userId: learner.id })
   const listed = await learner.get('/v1/grants?include_total=true')
   expect(listed).toMatchObject({ status: 200, body: { total: 2, nextCursor: null } })
   expect(ids(listed)).toEqual([second, first])
@@ -37,25 +37,25 @@ test('everybody sees what they allow applications to do, the newest first', asyn
     lastUsedAt: null,
     expiresAt: '2026-05-30T12:00:00.000Z',
   })
-  expect(grantsOf(academy.database, learner.id, clock.now().toISOString())).toEqual(listed.body.data)
+  expect(await grantsOf(academy.database, learner.id, clock.now().toISOString())).toEqual(listed.body.data)
   const page = await learner.get('/v1/grants?limit=1')
   expect(ids(await learner.get(`/v1/grants?limit=1&cursor=${page.body.nextCursor}`))).toEqual([first])
 })
 
 test('a grant that has ended or was revoked is not listed', async ({ academy, clock, learner }) => {
-  giveGrant(academy, { userId: learner.id })
+  await giveGrant(academy, { userId: learner.id })
   clock.advance(90 * day - minute)
   expect(ids(await learner.get('/v1/grants'))).toHaveLength(1)
   clock.advance(minute)
   expect(ids(await learner.get('/v1/grants'))).toEqual([])
-  const { id: revoked } = giveGrant(academy, { userId: learner.id })
+  const { id: revoked } = await giveGrant(academy, { userId: learner.id })
   expect((await learner.delete(`/v1/grants/${revoked}`)).status).toBe(204)
   expect((await learner.get('/v1/grants?include_total=true')).body).toMatchObject({ data: [], total: 0 })
-  expect(grantsOf(academy.database, learner.id, clock.now().toISOString())).toEqual([])
+  expect(await grantsOf(academy.database, learner.id, clock.now().toISOString())).toEqual([])
 })
 
 test('a grant is revoked once, however often that is asked for', async ({ academy, clock, learner }) => {
-  const { id, accessToken } = giveGrant(academy, { userId: learner.id })
+  const { id, accessToken } = await giveGrant(academy, { userId: learner.id })
   const program = academy.bearer(`Bearer ${accessToken}`)
   expect((await program.get('/v1/grants')).body.data).toMatchObject([{ id }])
   const revokedAt = () => academy.database.one(sql`select revoked_at from grants where id = ${id}`)
@@ -63,7 +63,7 @@ test('a grant is revoked once, however often that is asked for', async ({ academ
   expect(await program.get('/v1/grants')).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
   clock.advance(minute)
   expect((await learner.delete(`/v1/grants/${id}`)).status).toBe(204)
-  expect(revokedAt()).toEqual({ revoked_at: start })
+  expect(await revokedAt()).toEqual({ revoked_at: start })
 })
 
 describe('the grants of somebody else', () => {
@@ -73,7 +73,7 @@ describe('the grants of somebody else', () => {
     learner,
     instructor,
   }) => {
-    const { id } = giveGrant(academy, { userId: learner.id })
+    const { id } = await giveGrant(academy, { userId: learner.id })
     for (const reference of [learner.id, `email:${learner.email}`]) {
       expect(ids(await admin.get(`/v1/grants?user_id=${reference}`))).toEqual([id])
     }
@@ -94,7 +94,7 @@ describe('the grants of somebody else', () => {
   })
 
   test('are one’s own where the reference is to oneself', async ({ academy, learner }) => {
-    const { id } = giveGrant(academy, { userId: learner.id })
+    const { id } = await giveGrant(academy, { userId: learner.id })
     for (const reference of [learner.id, `email:${learner.email.toUpperCase()}`]) {
       expect(ids(await learner.get(`/v1/grants?user_id=${reference}`))).toEqual([id])
     }
@@ -106,7 +106,7 @@ describe('the grants of somebody else', () => {
     learner,
     instructor,
   }) => {
-    const { id } = giveGrant(academy, { userId: learner.id })
+    const { id } = await giveGrant(academy, { userId: learner.id })
     const narrow = await academy.person('admin', ['read', 'write'])
     const refusals = await Promise.all(
       [instructor, narrow].flatMap((person) =>
@@ -127,17 +127,17 @@ describe('the grants of somebody else', () => {
 
 describe('access ends with', () => {
   /** Signs somebody in twice, with a program and with a browser; tells how much of that is left. */
-  function signIn(academy: TestAcademy, { id }: Person) {
+  async function signIn(academy: TestAcademy, { id }: Person) {
     const { database, clock } = academy
-    const { accessToken } = giveGrant(academy, { userId: id })
+    const { accessToken } = await giveGrant(academy, { userId: id })
     const program = academy.bearer(`Bearer ${accessToken}`)
-    database.run(sql`
+    await database.run(sql`
       insert into browser_sessions (hash, user_id, created_at, expires_at)
       values (${id}, ${id}, ${start}, '2026-03-02T12:00:00.000Z')`)
     return async () => ({
       status: (await program.get('/v1/user/profile')).status,
-      grants: grantsOf(database, id, clock.now().toISOString()).length,
-      sessions: database.all(sql`select 1 from browser_sessions where user_id = ${id}`).length,
+      grants: (await grantsOf(database, id, clock.now().toISOString())).length,
+      sessions: (await database.all(sql`select 1 from browser_sessions where user_id = ${id}`)).length,
     })
   }
 
@@ -162,8 +162,8 @@ describe('access ends with', () => {
         admin.post('/v1/users/batch', { onExists: 'update', items: [{ email, password }] }),
     ],
   ])('%s', async ([, end], { academy, admin, learner, analyst }) => {
-    const left = signIn(academy, learner)
-    const leftOfOther = signIn(academy, analyst)
+    const left = await signIn(academy, learner)
+    const leftOfOther = await signIn(academy, analyst)
     expect(await left()).toEqual(both)
     expect([200, 204]).toContain((await end(admin, learner)).status)
     expect(await left()).toEqual(none)
@@ -175,7 +175,7 @@ describe('access ends with', () => {
 
   test('a new password of one’s own, and with no wrong one', async ({ academy, admin, learner }) => {
     await admin.put(`/v1/users/${learner.id}`, { password })
-    const left = signIn(academy, learner)
+    const left = await signIn(academy, learner)
     const change = { password: 'staple of the second', currentPassword: 'not the current one' }
     expect((await learner.put('/v1/user/profile', change)).status).toBe(422)
     expect(await left()).toEqual(both)
@@ -184,7 +184,7 @@ describe('access ends with', () => {
   })
 
   test('nothing else that is changed', async ({ academy, admin, learner }) => {
-    const left = signIn(academy, learner)
+    const left = await signIn(academy, learner)
     await admin.put(`/v1/users/${learner.id}`, { role: 'analyst', username: 'ada', password: null })
     await learner.put('/v1/user/profile', { profile: { firstName: 'Ada' } })
     expect(await left()).toEqual(both)

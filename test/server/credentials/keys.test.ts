@@ -163,7 +163,7 @@ test('a key of somebody who is not active cannot be made', async ({ admin, learn
 })
 
 test('only a digest of a key is kept', async ({ academy, admin }) => {
-  expect(JSON.stringify(academy.database.all(sql`select * from api_keys`))).not.toContain(
+  expect(JSON.stringify(await academy.database.all(sql`select * from api_keys`))).not.toContain(
     admin.key.slice(4, -4),
   )
 })

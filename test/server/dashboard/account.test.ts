@@ -121,7 +121,7 @@ test('the browsers that are signed in are listed, and each other one is ended af
   analyst,
   clock,
 }) => {
-  givePassword(academy, analyst.id)
+  await givePassword(academy, analyst.id)
   const open = async (address: string, userAgent: string) => {
     const browser = browserAt(academy, address, userAgent)
     await browser.signIn(await browser.open('/dashboard'), analyst.email, password)
@@ -163,12 +163,14 @@ test('nobody ends the session of somebody else, or finds out that there is one',
   learner,
   signIn,
 }) => {
-  const theirs = otherSession(academy, learner)
+  const theirs = await otherSession(academy, learner)
   const browser = await signIn(analyst)
   expect((await browser.open(`/dashboard/sessions/${theirs}/end`)).status).toBe(404)
   expect((await send(browser, `/dashboard/sessions/${theirs}/end`, {})).status).toBe(404)
   await send(browser, '/dashboard/other-sessions/end', {})
-  expect(academy.database.all(sql`select id from browser_sessions where id = ${theirs}`)).toHaveLength(1)
+  expect(await academy.database.all(sql`select id from browser_sessions where id = ${theirs}`)).toHaveLength(
+    1,
+  )
 })
 
 test('of fifty-one sessions of one user the oldest is ended', async ({ analyst, clock, signIn }) => {

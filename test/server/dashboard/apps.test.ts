@@ -35,7 +35,7 @@ test('a confidential application is registered, its secret shown this once', asy
   )
   expect(listed.html).not.toContain(secret)
   expect(
-    JSON.stringify([academy.logged, academy.database.all(sql`select * from idempotency`)]),
+    JSON.stringify([academy.logged, await academy.database.all(sql`select * from idempotency`)]),
   ).not.toContain(secret)
 })
 
@@ -55,7 +55,9 @@ test.for(['public', 'confidential'])(
     const again = await browser.submit(form, { ...filledIn, kind }, button)
     expect(again.url).toBe('http://localhost/dashboard/apps?done=app_made_before')
     expect(again.html).not.toMatch(/lps_\w{36}/)
-    expect(academy.database.all(sql`select id from oauth_clients where name = 'Gradebook'`)).toHaveLength(1)
+    expect(
+      await academy.database.all(sql`select id from oauth_clients where name = 'Gradebook'`),
+    ).toHaveLength(1)
   },
 )
 
@@ -88,7 +90,7 @@ test('an application is deleted after a question, with what it was allowed', asy
   const done = await browser.submit(asked, {}, 'Delete application')
   expect(done.url).toBe('http://localhost/dashboard/apps?done=app_deleted')
   expect(done.html).not.toContain(clientId)
-  expect(academy.database.all(sql`select id from grants where id = ${grantId}`)).toEqual([])
+  expect(await academy.database.all(sql`select id from grants where id = ${grantId}`)).toEqual([])
 })
 
 test('the one that is built in has no way to delete it, and is not deleted', async ({ admin, signIn }) => {

@@ -22,7 +22,7 @@ test('its learners have name, address, status, completion, day and grade', async
   const { body } = await admin.post('/v1/users', { email: 'ada@b.example', profile })
   const progress = { courseId, completionPercentage: 43.21, lastAccessed: '2026-02-20T23:30:00Z' }
   await admin.put(`/v1/learners/${body.id}/progress`, progress)
-  academy.grade({ learnerId: body.id, courseId, scoreGiven: 61.5 })
+  await academy.grade({ learnerId: body.id, courseId, scoreGiven: 61.5 })
   const { html, text } = await (await signIn(admin)).open(`/dashboard/courses/${courseId}`)
   expect(text).toMatch(/Ada Lovelace ada@b\.example In progress 43\.2% 20 Feb 2026 61\.5% Not passed/)
   expect(html).toContain('<rect class="doing" width="43.21%" height="100%">')
@@ -142,7 +142,7 @@ const crowded = test.extend('crowd', async ({ academy, admin, courseId }) => {
     })
     const lastAccessed = `${day}T10:00:00Z`
     await admin.put(`/v1/learners/${body.id}/progress`, { courseId, completionPercentage, lastAccessed })
-    if (grade !== null) academy.grade({ learnerId: body.id, courseId, scoreGiven: grade })
+    if (grade !== null) await academy.grade({ learnerId: body.id, courseId, scoreGiven: grade })
   }
   await admin.post('/v1/users', { email: 'never@b.example' })
   await admin.post('/v1/enrollments', { courseId, userId: 'email:never@b.example' })
@@ -312,7 +312,7 @@ test('a learner has a page: their courses, with the way to each', async ({
 }) => {
   const { body } = await admin.post('/v1/users', { email: 'ada@b.example', profile: { firstName: 'Ada' } })
   await admin.put(`/v1/learners/${body.id}/progress`, { courseId, completionPercentage: 40 })
-  academy.grade({ learnerId: body.id, courseId, scoreGiven: 75 })
+  await academy.grade({ learnerId: body.id, courseId, scoreGiven: 75 })
   const browser = await signIn(admin)
   const course = await browser.open(`/dashboard/courses/${courseId}`)
   const [, link = ''] = /<a href="([^"]+)">Ada<\/a>/.exec(course.html) ?? []

@@ -27,7 +27,7 @@ test.for(forgeries)(
     const browser = await signIn(admin)
     const csrf = await csrfOf(browser)
     const cookie = browser.cookie()
-    const before = changeable(academy)
+    const before = await changeable(academy)
     for (const path of pathsOf('POST')) {
       const body = new URLSearchParams({ csrf, ...complete[path], ...fields }).toString()
       const sent = { cookie, 'content-type': type, ...headers }
@@ -35,7 +35,7 @@ test.for(forgeries)(
       expect({ path, status: answer.status }).toEqual({ path, status })
       expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
     }
-    expect(changeable(academy)).toEqual(before)
+    expect(await changeable(academy)).toEqual(before)
   },
 )
 
@@ -44,14 +44,14 @@ test('the token of another browser is none', async ({ academy, admin, analyst, s
   const [own, others] = [await signIn(admin), await signIn(analyst)]
   const csrf = await csrfOf(others)
   const cookie = own.cookie()
-  const before = changeable(academy)
+  const before = await changeable(academy)
   for (const path of pathsOf('POST')) {
     const body = new URLSearchParams({ csrf, ...complete[path] }).toString()
     const sent = { cookie, 'content-type': type, origin: issuer }
     const { status } = await academy.bearer(undefined).send('POST', filled(path, things), body, sent)
     expect({ path, status }).toEqual({ path, status: 403 })
   }
-  expect(changeable(academy)).toEqual(before)
+  expect(await changeable(academy)).toEqual(before)
 })
 
 test('a credential of the API is none of the dashboard', async ({ academy, admin }) => {

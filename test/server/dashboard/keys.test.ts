@@ -55,7 +55,7 @@ test('a key is shown on the page that makes it, and nowhere else', async ({ acad
   expect(listed.html).not.toContain(key)
   expect(listed.text).toContain(`nightly lpk_…${key.slice(-4)} read`)
   expect(JSON.stringify(academy.logged)).not.toContain(key)
-  const kept = academy.database.all(sql`select * from idempotency`)
+  const kept = await academy.database.all(sql`select * from idempotency`)
   expect(kept).toHaveLength(1)
   expect(JSON.stringify(kept)).not.toContain(key)
 })
@@ -73,9 +73,9 @@ test('the same form sent again makes no second key, and does not show the first'
   expect(again.text).toContain('no second key was created')
   expect(again.html).not.toContain(keyOn(first))
   const named = sql`select id from api_keys where name = 'nightly'`
-  expect(academy.database.all(named)).toHaveLength(1)
+  expect(await academy.database.all(named)).toHaveLength(1)
   await create(browser)
-  expect(academy.database.all(named)).toHaveLength(2)
+  expect(await academy.database.all(named)).toHaveLength(2)
 })
 
 test('a form without its mark is refused', async ({ analyst, signIn }) => {

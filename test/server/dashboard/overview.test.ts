@@ -22,7 +22,7 @@ const test = base.extend('courses', async ({ academy, admin, learner }) => {
   await set(learner.id, logic, 100)
   await set(learner.id, draft, 70)
   await admin.post('/v1/enrollments', { courseId: music, userId: learner.id })
-  academy.grade({ learnerId: learner.id, courseId: logic, scoreGiven: 88 })
+  await academy.grade({ learnerId: learner.id, courseId: logic, scoreGiven: 88 })
   return { logic, music, draft, others }
 })
 
@@ -153,7 +153,7 @@ test('what needs attention comes first, each count a link to the learners', asyn
   await set(stuck.id, 20, '2026-02-28T09:00:00Z')
   await set(busy.id, 20, '2026-02-10T09:00:00Z')
   await set(busy.id, 30, '2026-02-28T09:00:00Z')
-  academy.grade({ learnerId: busy.id, courseId: courses.logic, scoreGiven: 12 })
+  await academy.grade({ learnerId: busy.id, courseId: courses.logic, scoreGiven: 12 })
   await admin.post('/v1/enrollments', {
     courseId: courses.music,
     userId: busy.id,

@@ -83,12 +83,12 @@ test.for(cases)(
       const owner = whose === 'own' ? person : await academy.person('instructor')
       const things = await thingsOf(academy, owner, admin)
       const browser = await signIn(person)
-      if (whose === 'foreign') otherSession(academy, person)
-      const before = changeable(academy)
+      if (whose === 'foreign') await otherSession(academy, person)
+      const before = await changeable(academy)
       const { status } = await send(browser, filled(path, things), complete[path] ?? {})
       expect({ path, status }).toEqual({ path, status: answers[whose][index] })
-      if (status === 200) expect(changeable(academy), path).not.toEqual(before)
-      else expect(changeable(academy), path).toEqual(before)
+      if (status === 200) expect(await changeable(academy), path).not.toEqual(before)
+      else expect(await changeable(academy), path).toEqual(before)
     }
   },
 )
@@ -114,10 +114,10 @@ test('whoever is not signed in is asked to, at every page but the ones that are 
 test('a form of somebody who is not signed in does nothing', async ({ academy, admin, flow }) => {
   const things = await thingsOf(academy, admin, admin)
   flow.browser.forget()
-  const before = changeable(academy)
+  const before = await changeable(academy)
   for (const path of pathsOf('POST')) {
     const { forms } = await send(flow.browser, filled(path, things), complete[path] ?? {})
     expect({ path, asked: 'password' in (forms[0]?.fields ?? {}) }).toEqual({ path, asked: true })
   }
-  expect(changeable(academy)).toEqual(before)
+  expect(await changeable(academy)).toEqual(before)
 })

@@ -13,7 +13,7 @@ export const test = base
   .extend('flow', ({ academy }) => flowIn(academy))
   .extend('signIn', ({ academy }): SignIn => {
     return async (person) => {
-      givePassword(academy, person.id)
+      await givePassword(academy, person.id)
       const browser = plainBrowser(academy.fetch, issuer)
       const page = await browser.signIn(await browser.open('/dashboard'), person.email, password)
       if (page.status !== 200) throw new Error(`${person.email} cannot sign in: ${page.text}`)
@@ -37,10 +37,10 @@ export interface Things {
 }
 
 /** A session of another browser of somebody. */
-export function otherSession({ database, clock }: TestAcademy, { id }: Person): string {
+export async function otherSession({ database, clock }: TestAcademy, { id }: Person): Promise<string> {
   const [now, later] = [clock.now(), new Date(clock.now().getTime() + hour)].map((time) => time.toISOString())
   const sessionId = `ses_${id}`
-  database.run(sql`
+  await database.run(sql`
     insert into browser_sessions (hash, id, user_id, browser, place, created_at, expires_at)
     values (${sessionId}, ${sessionId}, ${id}, 'Firefox on Linux', '198.51.100.*', ${now}, ${later})`)
   return sessionId
@@ -50,20 +50,22 @@ export function otherSession({ database, clock }: TestAcademy, { id }: Person): 
 export async function thingsOf(academy: TestAcademy, owner: Person, admin: Person): Promise<Things> {
   const course = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
   const key = await admin.post('/v1/keys', { name: 'of mine', userId: owner.id })
-  const { clientId, clientSecret } = register(academy)
+  const { clientId, clientSecret } = await register(academy)
   await flowIn(academy).tokens(owner, {
     client_id: clientId,
     client_secret: clientSecret ?? '',
     scope: 'read',
   })
-  const grant = academy.database.one<{ id: string }>(sql`select id from grants where user_id = ${owner.id}`)
+  const grant = await academy.database.one<{ id: string }>(
+    sql`select id from grants where user_id = ${owner.id}`,
+  )
   return {
     courseId: course.body.id,
     userId: owner.id,
     keyId: key.body.id,
     clientId,
     grantId: grant?.id ?? '',
-    sessionId: otherSession(academy, owner),
+    sessionId: await otherSession(academy, owner),
   }
 }
 
@@ -73,14 +75,15 @@ export function filled(path: string, things: Things): string {
 }
 
 /** Everything that a form of the dashboard could change. */
-export function changeable({ database }: TestAcademy): unknown {
-  return [
+export function changeable({ database }: TestAcademy): Promise<unknown> {
+  const queries = [
     sql`select id, revoked_at from api_keys order by id`,
     sql`select id, revoked_at from grants order by id`,
     sql`select id from oauth_clients order by id`,
     sql`select id, password_hash from users order by id`,
     sql`select hash from browser_sessions order by hash`,
-  ].map((query) => database.all(query))
+  ]
+  return Promise.all(queries.map((query) => database.all(query)))
 }
 
 /** Every role. */

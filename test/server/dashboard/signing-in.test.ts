@@ -8,7 +8,7 @@ import { startServer } from '../socket/served.ts'
 import { once, send, test } from './signed-in.ts'
 
 test('after signing in one is at the page that one asked for, with its query', async ({ academy, admin }) => {
-  givePassword(academy, admin.id)
+  await givePassword(academy, admin.id)
   const browser = plainBrowser(academy.fetch, issuer)
   const page = await browser.open('/dashboard/keys?done=key_revoked')
   const there = await browser.signIn(page, admin.email, password)
@@ -23,7 +23,7 @@ test('the bare address of a server leads to the dashboard', async ({ academy }) 
 })
 
 test('a wrong password leads nowhere', async ({ academy, admin }) => {
-  givePassword(academy, admin.id)
+  await givePassword(academy, admin.id)
   const browser = plainBrowser(academy.fetch, issuer)
   const refused = await browser.signIn(await browser.open('/dashboard'), admin.email, 'wrong')
   expect(refused).toMatchObject({ status: 403, text: expect.stringContaining('Incorrect e-mail address') })
@@ -36,14 +36,14 @@ test('the form of the sign-in page sent a second time changes nothing', async ({
   signIn,
 }) => {
   const browser = await signIn(admin)
-  const before = academy.database.all(sql`select hash from browser_sessions`)
+  const before = await academy.database.all(sql`select hash from browser_sessions`)
   const again = await send(browser, '/dashboard/keys?x=1', {
     action: 'sign_in',
     account: 'nobody',
     password: 'x',
   })
   expect(again).toMatchObject({ status: 200, url: `${issuer}/dashboard/keys?x=1` })
-  expect(academy.database.all(sql`select hash from browser_sessions`)).toEqual(before)
+  expect(await academy.database.all(sql`select hash from browser_sessions`)).toEqual(before)
 })
 
 test('signing out ends the session, not the cookie alone', async ({ academy, admin, signIn }) => {
@@ -60,14 +60,14 @@ test.for([
   ['deleted', sql`update users set status = 'deleted'`],
 ] as const)('who is %s is signed out', async ([, change], { academy, admin, signIn }) => {
   const browser = await signIn(admin)
-  academy.database.run(change)
+  await academy.database.run(change)
   expect((await browser.open('/dashboard')).text).toContain('Sign in')
 })
 
 test('who is no admin any more has an admin’s pages no more', async ({ academy, admin, signIn }) => {
   const browser = await signIn(admin)
   expect((await browser.open('/dashboard/apps')).status).toBe(200)
-  academy.database.run(sql`update users set role = 'analyst' where id = ${admin.id}`)
+  await academy.database.run(sql`update users set role = 'analyst' where id = ${admin.id}`)
   expect((await browser.open('/dashboard/apps')).status).toBe(403)
 })
 

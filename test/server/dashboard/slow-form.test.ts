@@ -40,10 +40,10 @@ for (const [what, lose] of losses) {
       const browser = await signIn(owner)
       const { answer, end } = await slowly(academy, browser, filled(path, things), complete[path])
       await lose(admin, owner)
-      const before = changeable(academy)
+      const before = await changeable(academy)
       end()
       expect((await answer).status).toBe(403)
-      expect(changeable(academy)).toEqual(before)
+      expect(await changeable(academy)).toEqual(before)
     },
   )
 }

@@ -98,14 +98,14 @@ test('a secret is never kept: a replayed key has its text no more', async ({ aca
   expect(first.body.key).toMatch(/^lpk_/)
   const again = await admin.post('/v1/keys', { name: 'export' }, once('"a"'))
   expect(again).toMatchObject({ status: 201, body: { ...first.body, key: null } })
-  const kept = JSON.stringify(academy.database.all(sql`select * from idempotency, api_keys`))
+  const kept = JSON.stringify(await academy.database.all(sql`select * from idempotency, api_keys`))
   expect(kept).not.toContain(first.body.key)
 })
 
 test('a body is compared by a fingerprint, not kept', async ({ academy, admin }) => {
   const password = 'correct horse battery'
   await admin.post('/v1/users', { email: 'a@b.example', password }, once('"a"'))
-  const rows = academy.database.all(sql`select * from idempotency`)
+  const rows = await academy.database.all(sql`select * from idempotency`)
   expect(rows).toHaveLength(1)
   expect(JSON.stringify(rows)).not.toContain(password)
 })

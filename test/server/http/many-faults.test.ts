@@ -67,7 +67,7 @@ test('a body of nothing but faults is kept small for its repetition', async ({ a
   const first = await admin.post('/v1/courses', body, key)
   const again = await admin.post('/v1/courses', body, key)
   expect(again.text).toBe(first.text)
-  const kept = academy.database.one<{ size: number }>(sql`select length(body) as size from idempotency`)
+  const kept = await academy.database.one<{ size: number }>(sql`select length(body) as size from idempotency`)
   expect(kept?.size).toBeLessThan(16_000)
 })
 

@@ -194,7 +194,7 @@ test('a path and query of more than 8 KiB is 414', async ({ admin }) => {
 
 test('a fault inside tells nothing of the inside, and the log has its cause', async ({ academy, admin }) => {
   const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
-  academy.database.run(sql`update courses set attributes = '{' where id = ${course.id}`)
+  await academy.database.run(sql`update courses set attributes = '{' where id = ${course.id}`)
   const answer = await admin.get(`/v1/courses/${course.id}`)
   expect(answer).toMatchObject({ status: 500, body: { code: 'internal' } })
   expect(answer.text).not.toMatch(/JSON|sql|\.ts/i)

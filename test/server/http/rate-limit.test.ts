@@ -61,7 +61,7 @@ test('what others send without a credential, or with a wrong one, is not taken f
   academy,
   learner,
 }) => {
-  givePassword(academy, learner.id)
+  await givePassword(academy, learner.id)
   const browser = plainBrowser(academy.fetch, issuer)
   const page = await browser.open('/dashboard')
   await browser.signIn(page, learner.email, password)

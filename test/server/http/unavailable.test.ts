@@ -11,10 +11,10 @@ function expectUnavailable(answer: Answer, why: string): void {
 }
 
 /** Lets the database grow by this many pages, as a disk with so much room does; by any number again when told none. */
-function leaveRoom({ database }: TestAcademy, pages?: number): void {
-  const { page_count } = database.one(sql`pragma page_count`) ?? {}
+async function leaveRoom({ database }: TestAcademy, pages?: number): Promise<void> {
+  const { page_count } = (await database.one(sql`pragma page_count`)) ?? {}
   const limit = pages === undefined ? 1_000_000 : Number(page_count) + pages
-  database.one(raw(`pragma max_page_count = ${limit}`))
+  await database.one(raw(`pragma max_page_count = ${limit}`))
 }
 
 test('on a full disk a write is 503 and leaves nothing behind, and goes on when there is room', async ({
@@ -22,13 +22,13 @@ test('on a full disk a write is 503 and leaves nothing behind, and goes on when 
   admin,
 }) => {
   const items = Array.from({ length: 200 }, (_, index) => ({ email: `user-${index}@b.example` }))
-  leaveRoom(academy, 2)
+  await leaveRoom(academy, 2)
   expectUnavailable(
     await admin.post('/v1/users/batch', { items }),
     'The database cannot be written: the disk is full.',
   )
   expect((await admin.get('/v1/users?q=user-&include_total=true')).body.total).toBe(0)
-  leaveRoom(academy)
+  await leaveRoom(academy)
   expect((await admin.post('/v1/users/batch', { items })).status).toBe(200)
 })
 
@@ -36,7 +36,7 @@ test('on a full disk, writes of the same moment are refused or done, none of the
   academy,
   admin,
 }) => {
-  leaveRoom(academy, 6)
+  await leaveRoom(academy, 6)
   const answers = await Promise.all(
     Array.from({ length: 60 }, (_, index) => admin.post('/v1/courses', { title, description: `${index}` })),
   )
@@ -45,7 +45,7 @@ test('on a full disk, writes of the same moment are refused or done, none of the
   expect((await admin.get('/v1/courses?include_total=true')).body.total).toBe(
     statuses.filter((status) => status === 201).length,
   )
-  leaveRoom(academy)
+  await leaveRoom(academy)
   expect((await admin.post('/v1/courses', { title })).status).toBe(201)
 })
 
@@ -97,7 +97,9 @@ test('no more writes than can be held wait for another program', async ({ academ
   await admin.get('/v1/courses')
   const other = otherProgram(academy)
   const { database } = academy
-  const outcomes = Array.from({ length: 501 }, () => database.write(() => 'done').catch(({ code }) => code))
+  const outcomes = Array.from({ length: 501 }, () =>
+    database.write(async () => 'done').catch(({ code }) => code),
+  )
   expect(await outcomes[500]).toBe('unavailable')
   other.close()
   expect(new Set(await Promise.all(outcomes.slice(0, 500)))).toEqual(new Set(['done']))

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const directory = freshDirectory()
   remove = directory.remove
   const path = join(directory.path, 'academy.db')
-  openAcademyFile(path, stoppedClock().now).database.close()
+  await (await openAcademyFile(path, stoppedClock().now)).database.close()
   fill(path, learners)
   served = await startServer(path, { longReads: limits, adminKey: true })
 })
@@ -66,10 +66,10 @@ test('HEAD of an export holds nothing', async () => {
 })
 
 test('a fault in a report is answered and logged as anywhere, and a query is judged before', async () => {
-  const { database } = openAcademyFile(served.path, stoppedClock().now)
+  const { database } = await openAcademyFile(served.path, stoppedClock().now)
   expect((await served.fetch('/v1/analytics/learners?course_id=none')).status).toBe(404)
   expect((await served.fetch('/v1/analytics/learners?colour=red')).status).toBe(400)
-  database.run(sql`alter table course_grades rename to elsewhere`)
+  await database.run(sql`alter table course_grades rename to elsewhere`)
   const answer = await served.fetch('/v1/analytics/learners')
   expect(answer.status).toBe(500)
   expect(await answer.json()).toMatchObject({ code: 'internal' })
@@ -80,8 +80,8 @@ test('a fault in a report is answered and logged as anywhere, and a query is jud
     credential: expect.stringMatching(/^key_/),
     error: expect.stringContaining('no such table: course_grades'),
   })
-  database.run(sql`alter table elsewhere rename to course_grades`)
-  database.close()
+  await database.run(sql`alter table elsewhere rename to course_grades`)
+  await database.close()
   const whole = await served.fetch('/v1/analytics/learners?limit=1')
   expect(await whole.json()).toMatchObject({ summary: { enrollments: learners } })
 })
@@ -99,7 +99,7 @@ test('a thread that ends fails what it was asked, and the next one is asked anew
   const path = join(directory, 'academy.db')
   const longReads = openLongReads({ path, publicUrl: undefined }, longReadLimits)
   await expect(ask(longReads)).rejects.toThrow('unable to open database file')
-  openAcademyFile(path, stoppedClock().now).database.close()
+  await (await openAcademyFile(path, stoppedClock().now)).database.close()
   expect(await ask(longReads)).toMatchObject({ status: 200 })
   await longReads.close()
 })

@@ -145,7 +145,7 @@ test('deleting an application ends its tokens and codes at once, and leaves no r
   admin,
   flow,
 }) => {
-  const { clientId: client_id, clientSecret } = register(academy)
+  const { clientId: client_id, clientSecret } = await register(academy)
   const client_secret = clientSecret ?? ''
   const other = await flow.tokens(admin)
   const tokens = await flow.tokens(admin, { client_id, client_secret })
@@ -161,7 +161,7 @@ test('deleting an application ends its tokens and codes at once, and leaves no r
   expect((await flow.exchange(code, { client_id, client_secret })).body.error).toBe('invalid_client')
   expect((await flow.authorize({ client_id })).status).toBe(400)
   expect(
-    academy.database.one(sql`
+    await academy.database.one(sql`
       select (select count(*) from grants) as grants, (select count(*) from access_tokens) as access,
         (select count(*) from refresh_tokens) as refresh, (select count(*) from authorization_codes) as codes,
         (select count(*) from device_codes) as devices`),
@@ -194,6 +194,6 @@ test('a user who is made anew with the address of an erased one has none of thei
   const { access_token } = await flow.tokens(learner)
   await admin.delete(`/v1/users/${learner.id}?erase=true`)
   const made = await admin.post('/v1/users', { email: learner.email })
-  givePassword(academy, made.body.id)
+  await givePassword(academy, made.body.id)
   expect((await academy.bearer(`Bearer ${access_token}`).get('/v1/user/profile')).status).toBe(401)
 })

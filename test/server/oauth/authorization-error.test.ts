@@ -79,7 +79,7 @@ test('a client that has a secret may do without a challenge, but not with a plai
   academy,
   flow,
 }) => {
-  const { clientId: client_id } = register(academy)
+  const { clientId: client_id } = await register(academy)
   const without = { client_id, code_challenge: undefined, code_challenge_method: undefined }
   expect((await flow.authorize(without)).status).toBe(200)
   expect((await flow.authorize({ client_id })).status).toBe(200)
@@ -93,7 +93,7 @@ test('a client that has a secret may do without a challenge, but not with a plai
 })
 
 test('a public application of the academy needs a challenge as learnctl does', async ({ academy, flow }) => {
-  const { clientId: client_id } = register(academy, { public: true })
+  const { clientId: client_id } = await register(academy, { public: true })
   const answered = await flow.authorize({ client_id, code_challenge: undefined })
   expect(sentBack(answered)).toMatchObject({ error: 'invalid_request' })
 })

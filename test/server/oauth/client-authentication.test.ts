@@ -11,7 +11,7 @@ function basic(id: string, secret: string): { authorization: string } {
 }
 
 test('a client with a secret sends it in the header or in the form', async ({ academy, admin, flow }) => {
-  const { clientId: client_id, clientSecret } = register(academy)
+  const { clientId: client_id, clientSecret } = await register(academy)
   const client_secret = clientSecret ?? ''
   const first = await flow.tokens(admin, { client_id, client_secret })
   const send = { grant_type: 'refresh_token', refresh_token: first.refresh_token }
@@ -22,7 +22,7 @@ test('a client with a secret sends it in the header or in the form', async ({ ac
 })
 
 test('what a client sends in the header is form-encoded first', async ({ academy, admin, flow }) => {
-  const { clientId: client_id, clientSecret: client_secret } = register(academy)
+  const { clientId: client_id, clientSecret: client_secret } = await register(academy)
   const { refresh_token } = await flow.tokens(admin, { client_id, client_secret: client_secret ?? '' })
   const text = `%61${client_id.slice(1)}:%6c${client_secret?.slice(1)}`
   const headers = { authorization: `Basic ${Buffer.from(text).toString('base64')}` }
@@ -46,7 +46,7 @@ for (const path of ['/oauth/token', '/oauth/revoke', '/oauth/device_authorizatio
     academy,
     flow,
   }) => {
-    const { clientId: client_id } = register(academy)
+    const { clientId: client_id } = await register(academy)
     const refused = { status: 401, body: { error: 'invalid_client' } }
     for (const authorization of [
       basic(client_id, 'lps_wrong').authorization,
@@ -78,7 +78,7 @@ for (const path of ['/oauth/token', '/oauth/revoke', '/oauth/device_authorizatio
 }
 
 test('a client may not authenticate in two ways at once (RFC 6749 §2.3)', async ({ academy, flow }) => {
-  const { clientId: client_id, clientSecret } = register(academy)
+  const { clientId: client_id, clientSecret } = await register(academy)
   const client_secret = clientSecret ?? ''
   const headers = basic(client_id, client_secret)
   for (const fields of [{ client_id, client_secret }, { client_secret }, { client_id: 'learnctl' }]) {
@@ -92,7 +92,7 @@ test('after twenty failures a minute an address is 429, and those who are right 
   clock,
   flow,
 }) => {
-  const { clientId: client_id, clientSecret } = register(academy)
+  const { clientId: client_id, clientSecret } = await register(academy)
   const revoke = (client_secret: string) =>
     flow.send('/oauth/revoke', { client_id, client_secret, token: 'a' })
   for (let count = 0; count < 20; count += 1) expect((await revoke('lps_guess')).status).toBe(401)

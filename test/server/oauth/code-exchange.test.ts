@@ -74,7 +74,7 @@ test('of parallel exchanges of one code exactly one succeeds, and then its token
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 400])
   const { body } = answers.find(({ status }) => status === 200) ?? {}
   expect((await academy.bearer(`Bearer ${body.access_token}`).get('/v1/courses')).status).toBe(401)
-  expect(academy.database.all(sql`select id from grants`)).toHaveLength(1)
+  expect(await academy.database.all(sql`select id from grants`)).toHaveLength(1)
 })
 
 test.for([
@@ -113,7 +113,7 @@ test.for([43, 128])('a verifier of %i characters is right', async (length, { adm
 })
 
 test('a code is for the client that it was given to', async ({ academy, admin, flow }) => {
-  const other = register(academy, { public: true })
+  const other = await register(academy, { public: true })
   const code = await flow.code(admin)
   const refused = await flow.exchange(code, { client_id: other.clientId })
   expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
@@ -124,7 +124,7 @@ test('a verifier for a code that was asked for without a challenge is refused', 
   admin,
   flow,
 }) => {
-  const { clientId: client_id, clientSecret } = register(academy)
+  const { clientId: client_id, clientSecret } = await register(academy)
   const without = { client_id, code_challenge: undefined, code_challenge_method: undefined }
   const code = await flow.code(admin, without)
   const client = { client_id, client_secret: clientSecret ?? '' }
@@ -137,7 +137,7 @@ test('nor may a client with a secret leave out the verifier of a challenge', asy
   admin,
   flow,
 }) => {
-  const { clientId: client_id, clientSecret } = register(academy)
+  const { clientId: client_id, clientSecret } = await register(academy)
   const code = await flow.code(admin, { client_id })
   const changes = { client_id, client_secret: clientSecret ?? '', code_verifier: undefined }
   expect((await flow.exchange(code, changes)).body.error).toBe('invalid_grant')
@@ -175,7 +175,7 @@ test('a code whose owner was suspended, or asked for another password, is refuse
     expect((await flow.exchange(code)).body.error).toBe('invalid_grant')
     await admin.put(`/v1/users/${learner.id}`, { status: 'active' })
   }
-  expect(academy.database.all(sql`select id from grants`)).toEqual([])
+  expect(await academy.database.all(sql`select id from grants`)).toEqual([])
 })
 
 test('a code whose owner has lost the role is exchanged for what is left', async ({

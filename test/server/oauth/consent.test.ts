@@ -13,7 +13,7 @@ test('who is not signed in is asked to, for the sake of the client, and comes to
   expect(first.text).toContain('learnctl is asking to act on your behalf.')
   const page = await flow.consent(admin)
   expect(page).toMatchObject({ status: 200, leadsTo: null, url: issuer + authorizePath() })
-  expect(academy.database.all(sql`select * from authorization_codes`)).toEqual([])
+  expect(await academy.database.all(sql`select * from authorization_codes`)).toEqual([])
 })
 
 test('consent names the client, the account, each scope in words, how long, and where it leads', async ({
@@ -35,7 +35,7 @@ test('consent names the client, the account, each scope in words, how long, and 
 
 test('for an application of another host, consent names the host', async ({ academy, admin, flow }) => {
   const redirect_uri = 'https://grades.example/back'
-  const { clientId: client_id } = register(academy, { redirectUris: [redirect_uri] })
+  const { clientId: client_id } = await register(academy, { redirectUris: [redirect_uri] })
   const { text } = await flow.consent(admin, { client_id, redirect_uri })
   expect(text).toContain('Allow Gradebook to act on your behalf?')
   expect(text).toContain('You will be sent to grades.example Allow')
@@ -46,13 +46,13 @@ test('consent is asked every time, of every client, and allowing twice gives two
   admin,
   flow,
 }) => {
-  const { clientId: client_id } = register(academy)
+  const { clientId: client_id } = await register(academy)
   for (const changes of [{}, {}, { client_id }, { client_id }]) {
     const page = await flow.consent(admin, changes)
     expect(page.text).toContain('to act on your behalf?')
     expect((await flow.browser.submit(page, {}, 'Allow')).leadsTo).toContain('code=lpc_')
   }
-  expect(academy.database.all(sql`select hash from authorization_codes`)).toHaveLength(4)
+  expect(await academy.database.all(sql`select hash from authorization_codes`)).toHaveLength(4)
 })
 
 test('allowing leads back with a code, the state as it came, and the issuer: 303, kept by no cache', async ({
@@ -85,7 +85,7 @@ test('denial leads back with access_denied, and leaves no code', async ({ academ
     state: 'state of the client',
     iss: issuer,
   })
-  expect(academy.database.all(sql`select * from authorization_codes`)).toEqual([])
+  expect(await academy.database.all(sql`select * from authorization_codes`)).toEqual([])
 })
 
 test('another account takes signing in anew, and comes back to the same question', async ({
@@ -94,7 +94,7 @@ test('another account takes signing in anew, and comes back to the same question
   learner,
   flow,
 }) => {
-  givePassword(academy, admin.id)
+  await givePassword(academy, admin.id)
   const page = await flow.consent(learner)
   expect(page.text).toContain(learner.email)
   const asked = await flow.browser.submit(page, {}, 'Use another account')
@@ -156,7 +156,7 @@ test('a form with a button that the page does not have does nothing', async ({ a
   const [form] = page.forms
   const forms = [{ action: '', method: 'post', fields: { ...form?.fields, action: 'delete' }, buttons: [] }]
   expect(await flow.browser.submit({ ...page, forms }, {})).toMatchObject({ status: 400, leadsTo: null })
-  expect(academy.database.all(sql`select * from authorization_codes`)).toEqual([])
+  expect(await academy.database.all(sql`select * from authorization_codes`)).toEqual([])
 })
 
 test('the consent page may be in no frame, runs no script, and its form may lead to the client alone', async ({
@@ -190,7 +190,7 @@ test('old codes are cleared away when a new one is given, but for those that led
   await flow.code(admin)
   clock.advance(day)
   await flow.code(admin)
-  const kept = academy.database.all(
+  const kept = await academy.database.all(
     sql`select grant_id is null as unused from authorization_codes order by 1`,
   )
   expect(kept).toEqual([{ unused: 0 }, { unused: 1 }])

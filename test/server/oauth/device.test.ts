@@ -22,7 +22,7 @@ function deviceOf(flow: Flow, academy: Parameters<typeof givePassword>[0]): Devi
     start: (scope) => flow.send('/oauth/device_authorization', { client_id, scope }),
     poll: (device_code) => flow.send('/oauth/token', { grant_type: deviceGrantType, client_id, device_code }),
     async type(person, user_code) {
-      givePassword(academy, person.id)
+      await givePassword(academy, person.id)
       const page = await flow.browser.open('/oauth/device')
       const asks = page.forms.some(({ fields }) => 'password' in fields)
       const form = asks ? await flow.browser.signIn(page, person.email, password) : page
@@ -107,7 +107,7 @@ test('the page names the client, the account, the scopes, the code, and warns of
 
 test('a link with the code fills it in and decides nothing', async ({ academy, admin, device, flow }) => {
   const { device_code, user_code, verification_uri_complete } = (await device.start()).body
-  givePassword(academy, admin.id)
+  await givePassword(academy, admin.id)
   const first = await flow.browser.open(verification_uri_complete)
   expect(first.text).toContain('A device is asking to act on your behalf.')
   const page = await flow.browser.signIn(first, admin.email, password)
@@ -179,7 +179,7 @@ test('an answer counts once, whoever gives it', async ({ academy, admin, device,
 })
 
 test('a device code is for the client that it was given to', async ({ academy, device, flow }) => {
-  const { clientId: client_id } = register(academy, { public: true })
+  const { clientId: client_id } = await register(academy, { public: true })
   const { device_code } = (await device.start()).body
   const refused = await flow.send('/oauth/token', { grant_type: deviceGrantType, client_id, device_code })
   expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
@@ -282,5 +282,5 @@ test('old codes are cleared away when a device asks for new ones', async ({ acad
   await device.start()
   clock.advance(71 * minute)
   await device.start()
-  expect(academy.database.all(sql`select hash from device_codes`)).toHaveLength(1)
+  expect(await academy.database.all(sql`select hash from device_codes`)).toHaveLength(1)
 })

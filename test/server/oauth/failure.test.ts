@@ -12,15 +12,15 @@ test('what nobody foresaw is server_error, with nothing of the inside in it, and
   flow,
 }) => {
   const code = await flow.code(admin)
-  academy.database.run(raw('alter table refresh_tokens rename to elsewhere'))
+  await academy.database.run(raw('alter table refresh_tokens rename to elsewhere'))
   const answer = await flow.exchange(code)
   expect(answer.status).toBe(500)
   expect(answer.body).toEqual({ error: 'server_error', error_description: expect.any(String) })
   expect(answer.text).not.toMatch(/refresh_tokens|SQLITE/)
   expect(answer.headers.get('cache-control')).toBe('no-store')
   expect(academy.logged.map(logLine).join('')).toContain('no such table: refresh_tokens')
-  academy.database.run(raw('alter table elsewhere rename to refresh_tokens'))
-  expect(academy.database.all(sql`select id from grants`)).toEqual([])
+  await academy.database.run(raw('alter table elsewhere rename to refresh_tokens'))
+  expect(await academy.database.all(sql`select id from grants`)).toEqual([])
   expect((await flow.exchange(code)).status).toBe(200)
 })
 

@@ -47,19 +47,22 @@ export interface Tokens {
 }
 
 /** Gives a user a password, that of all unless told otherwise; stored as every password is, but cheap to check. */
-export function givePassword(
+export async function givePassword(
   { database }: Pick<TestAcademy, 'database'>,
   userId: string,
   given = password,
-): void {
+): Promise<void> {
   const salt = Buffer.from('salt')
   const derived = scryptSync(given, salt, 32, { N: 2, r: 1, p: 1 })
   const stored = ['scrypt', 2, 1, 1, salt.toString('base64url'), derived.toString('base64url')].join('$')
-  database.run(sql`update users set password_hash = ${stored} where id = ${userId}`)
+  await database.run(sql`update users set password_hash = ${stored} where id = ${userId}`)
 }
 
 /** Registers an application, confidential and answered at `callback` unless told otherwise. */
-export function register({ database, clock }: TestAcademy, input: Partial<AppInput> = {}): NewApp {
+export async function register(
+  { database, clock }: TestAcademy,
+  input: Partial<AppInput> = {},
+): Promise<NewApp> {
   const app = { name: 'Gradebook', redirectUris: [callback], public: false, ...input }
   return registerApp(database, app, { now: clock.now().toISOString(), newId: idMaker(clock.now) })
 }
@@ -97,7 +100,7 @@ export function flowIn(academy: TestAcademy): Flow {
   const consent: Flow['consent'] = async (person, changes) => {
     if (signedIn !== undefined && signedIn !== person.id) browser.forget()
     signedIn = person.id
-    givePassword(academy, person.id)
+    await givePassword(academy, person.id)
     const page = await authorize(changes)
     return page.forms.some(({ fields }) => 'password' in fields)
       ? browser.signIn(page, person.email, password)

@@ -31,7 +31,7 @@ for (const path of [authorizePath(), '/oauth/device']) {
       expect(answered.status).toBe(403)
       expect(answered.headers.get('location')).toBeNull()
       expect(answered.headers.get('content-type')).toBe('text/html; charset=utf-8')
-      expect(academy.database.all(sql`select * from authorization_codes`)).toEqual([])
+      expect(await academy.database.all(sql`select * from authorization_codes`)).toEqual([])
     },
   )
 }

@@ -4,7 +4,7 @@ import { authorizePath, callback, givePassword, password, register, sentBack, te
 const markup = `"><script>alert(1)</script><img src=x onerror=alert(1)>'&amp;`
 
 test('the name of an application is text, whatever it is made of', async ({ academy, admin, flow }) => {
-  const { clientId: client_id } = register(academy, { name: markup })
+  const { clientId: client_id } = await register(academy, { name: markup })
   const signIn = await flow.authorize({ client_id })
   const consent = await flow.consent(admin, { client_id })
   const refused = await flow.authorize({ client_id, redirect_uri: 'https://evil.test/' })
@@ -119,7 +119,7 @@ test.for([
 ] as const)(
   'a sign-in form with a %s that is too long is wrong before anything is done with it',
   async ([name, text], { academy, admin, flow }) => {
-    givePassword(academy, admin.id)
+    await givePassword(academy, admin.id)
     const fields = { account: admin.email, password, [name]: text }
     // A password that were hashed, or an account that were looked up, would have been counted.
     for (let count = 0; count < 10; count += 1) {

@@ -33,7 +33,7 @@ test('of anything else no more is said than that it is not active', async ({
   clock,
   flow,
 }) => {
-  const { clientId, clientSecret } = register(academy)
+  const { clientId, clientSecret } = await register(academy)
   const other = { client_id: clientId, client_secret: clientSecret ?? '' }
   const first = await flow.tokens(admin)
   const second = (await flow.refresh(first.refresh_token)).body
@@ -56,7 +56,7 @@ test('of anything else no more is said than that it is not active', async ({
 })
 
 test('whoever asks has to be a client, and to say about what', async ({ academy, admin, flow }) => {
-  const { clientId: client_id } = register(academy)
+  const { clientId: client_id } = await register(academy)
   const { access_token: token } = await flow.tokens(admin)
   for (const who of [{}, { client_id }, { client_id, client_secret: 'wrong' }, { client_id: 'app_none' }]) {
     expect(await flow.send(place, { ...who, token })).toMatchObject({

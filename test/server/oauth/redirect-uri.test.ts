@@ -70,7 +70,7 @@ test.for([
 })
 
 test('no redirect URI is a page of 400, although only one is registered', async ({ academy, flow }) => {
-  const { clientId } = register(academy)
+  const { clientId } = await register(academy)
   for (const redirect_uri of [undefined, '']) {
     const page = await flow.authorize({ client_id: clientId, redirect_uri })
     expect(page).toMatchObject({ status: 400, leadsTo: null })
@@ -93,7 +93,7 @@ test('an unknown client is a page of 400, never a redirect', async ({ flow }) =>
 })
 
 test('everywhere but on the literals a port is part of what is registered', async ({ academy, flow }) => {
-  const { clientId } = register(academy, {
+  const { clientId } = await register(academy, {
     redirectUris: ['https://grades.example/back', 'http://localhost:8080/back'],
   })
   for (const redirect_uri of [
@@ -118,7 +118,7 @@ test('the port of a registered literal does not matter, its path and query do', 
 
 test('a redirect URI keeps the query that it was registered with', async ({ academy, admin, flow }) => {
   const redirect_uri = 'https://grades.example/back?tenant=a%20b&x'
-  const { clientId } = register(academy, { redirectUris: [redirect_uri] })
+  const { clientId } = await register(academy, { redirectUris: [redirect_uri] })
   const page = await flow.consent(admin, { client_id: clientId, redirect_uri })
   const answered = await flow.browser.submit(page, {}, 'Allow')
   expect(answered.leadsTo?.startsWith(`${redirect_uri}&code=lpc_`)).toBe(true)
@@ -127,7 +127,7 @@ test('a redirect URI keeps the query that it was registered with', async ({ acad
 
 test('a scheme of its own leads back to a program', async ({ academy, admin, flow }) => {
   const redirect_uri = 'com.example.grades:/back'
-  const { clientId } = register(academy, { redirectUris: [redirect_uri], public: true })
+  const { clientId } = await register(academy, { redirectUris: [redirect_uri], public: true })
   const page = await flow.consent(admin, { client_id: clientId, redirect_uri })
   expect(page.text).toContain('the app that opens com.example.grades: links')
   expect(page.headers.get('content-security-policy')).toContain("form-action 'self' com.example.grades:;")

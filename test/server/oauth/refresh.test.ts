@@ -87,7 +87,7 @@ test.for<[what: string, use: (flow: Flow, token: string, clock: Clock, other: st
 ])(
   'a refresh token that is used again %s ends the grant',
   async ([, use], { academy, admin, clock, flow }) => {
-    const other = register(academy, { public: true })
+    const other = await register(academy, { public: true })
     const { refresh_token } = await flow.tokens(admin)
     const { body } = await flow.refresh(refresh_token)
     expect((await use(flow, refresh_token, clock, other.clientId)).body.error).toBe('invalid_grant')
@@ -170,7 +170,7 @@ test('a refresh gives what the role may have at that time', async ({ admin, flow
 })
 
 test('a refresh token is for the client that it was given to', async ({ academy, admin, flow }) => {
-  const other = register(academy, { public: true })
+  const other = await register(academy, { public: true })
   const { refresh_token } = await flow.tokens(admin)
   const refused = await flow.refresh(refresh_token, { client_id: other.clientId })
   expect(refused).toMatchObject({ status: 400, body: { error: 'invalid_grant' } })
@@ -205,8 +205,8 @@ test('what has ended is cleared away when somebody signs in', async ({ academy, 
   const { refresh_token } = await flow.tokens(admin)
   clock.advance(20 * hour)
   await flow.refresh(refresh_token)
-  expect(rows()).toEqual({ grants: 1, refresh: 2, access: 2, codes: 1 })
+  expect(await rows()).toEqual({ grants: 1, refresh: 2, access: 2, codes: 1 })
   clock.advance(32 * day)
   await flow.tokens(admin)
-  expect(rows()).toEqual({ grants: 1, refresh: 1, access: 1, codes: 1 })
+  expect(await rows()).toEqual({ grants: 1, refresh: 1, access: 1, codes: 1 })
 })

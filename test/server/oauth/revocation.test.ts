@@ -61,7 +61,7 @@ test('without a token there is nothing to revoke: 400', async ({ flow }) => {
 })
 
 test('no client revokes the tokens of another (RFC 7009 §2.1)', async ({ academy, admin, flow }) => {
-  const { clientId, clientSecret } = register(academy)
+  const { clientId, clientSecret } = await register(academy)
   const other = { client_id: clientId, client_secret: clientSecret ?? '' }
   const tokens = await flow.tokens(admin)
   for (const token of [tokens.access_token, tokens.refresh_token]) {

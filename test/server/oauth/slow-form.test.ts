@@ -47,7 +47,7 @@ test('who loses their access while their consent is on its way gives none', asyn
   const { status, headers } = await answer
   expect(status).toBe(403)
   expect(headers.get('location')).toBeNull()
-  expect(academy.database.all(sql`select * from authorization_codes`)).toEqual([])
+  expect(await academy.database.all(sql`select * from authorization_codes`)).toEqual([])
 })
 
 test('nor does a device get what was allowed too slowly', async ({ academy, admin, flow, learner }) => {
@@ -59,7 +59,7 @@ test('nor does a device get what was allowed too slowly', async ({ academy, admi
   await admin.put(`/v1/users/${learner.id}`, { status: 'suspended' })
   end()
   expect((await answer).status).toBe(403)
-  expect(academy.database.all(sql`select decision from device_codes`)).toEqual([{ decision: null }])
+  expect(await academy.database.all(sql`select decision from device_codes`)).toEqual([{ decision: null }])
 })
 
 test('a form that comes slowly, and undisturbed, is taken', async ({ academy, flow, learner }) => {
@@ -76,10 +76,10 @@ test('an account that was suspended while its password was being checked opens n
   learner,
 }) => {
   const stored = await hashPassword(password, passwordCost)
-  academy.database.run(sql`update users set password_hash = ${stored} where id = ${learner.id}`)
+  await academy.database.run(sql`update users set password_hash = ${stored} where id = ${learner.id}`)
   const page = await flow.authorize()
   const attempt = flow.browser.signIn(page, learner.email, password)
   await admin.put(`/v1/users/${learner.id}`, { status: 'suspended' })
   expect((await attempt).status).toBe(403)
-  expect(academy.database.all(sql`select * from browser_sessions`)).toEqual([])
+  expect(await academy.database.all(sql`select * from browser_sessions`)).toEqual([])
 })

@@ -19,7 +19,7 @@ test('a person signs in with e-mail address, in any case, or username, and comes
   learner,
   flow,
 }) => {
-  givePassword(academy, learner.id)
+  await givePassword(academy, learner.id)
   await learner.put('/v1/user/profile', { username: 'ada' })
   for (const account of [learner.email, learner.email.toUpperCase(), ` ${learner.email} `, 'ada']) {
     flow.browser.forget()
@@ -48,7 +48,7 @@ test('a wrong password, an account that is not there, one without a password or 
   instructor,
   learner,
 }) => {
-  for (const { id } of [admin, analyst, learner]) givePassword(academy, id)
+  for (const { id } of [admin, analyst, learner]) await givePassword(academy, id)
   await admin.put(`/v1/users/${learner.id}`, { status: 'suspended' })
   await admin.delete(`/v1/users/${analyst.id}`)
   for (const account of [admin.email, 'nobody@school.example', '']) {
@@ -66,7 +66,7 @@ test('a wrong password, an account that is not there, one without a password or 
     expect(page.forms[0]?.fields).toMatchObject({ account: email, password: '' })
   }
   expect((await attempt(flow.browser, instructor.email, '')).status).toBe(403)
-  expect(academy.database.all(sql`select * from browser_sessions`)).toEqual([])
+  expect(await academy.database.all(sql`select * from browser_sessions`)).toEqual([])
 })
 
 test('five wrong passwords for one account, however it is named, then a delay that grows, even for the right one', async ({
@@ -76,7 +76,7 @@ test('five wrong passwords for one account, however it is named, then a delay th
   learner,
   instructor,
 }) => {
-  for (const { id } of [learner, instructor]) givePassword(academy, id)
+  for (const { id } of [learner, instructor]) await givePassword(academy, id)
   await learner.put('/v1/user/profile', { username: 'ada' })
   for (let count = 0; count < 5; count += 1) {
     const account = [learner.email, 'ada', learner.email.toUpperCase()][count % 3] ?? ''
@@ -103,7 +103,7 @@ test('five wrong passwords for one account, however it is named, then a delay th
 })
 
 test('what fails at one network delays nobody at another', async ({ academy, learner }) => {
-  givePassword(academy, learner.id)
+  await givePassword(academy, learner.id)
   const at = (address: string) => plainBrowser(academy.fetchFrom(address), issuer)
   for (let count = 0; count < 6; count += 1) await attempt(at('2001:db8:1:2::1'), learner.email, wrong)
   for (const address of ['2001:db8:1:2::1', '2001:db8:1:2:ffff::2']) {
@@ -119,7 +119,7 @@ test('whoever fails at other accounts keeps nobody at the same address out', asy
   flow,
   learner,
 }) => {
-  givePassword(academy, learner.id)
+  await givePassword(academy, learner.id)
   for (let count = 0; count < 25; count += 1) {
     await academy.bearer('Bearer lpk_guess').get('/v1/courses')
     expect((await attempt(flow.browser, `nobody${count}`, wrong)).status).toBe(403)
@@ -147,7 +147,7 @@ test('attempts that come at once are counted like those that come in turn', asyn
 })
 
 test('who gets it right is not counted', async ({ academy, flow, learner }) => {
-  givePassword(academy, learner.id)
+  await givePassword(academy, learner.id)
   for (let count = 0; count < 25; count += 1) {
     flow.browser.forget()
     expect(isIn(await attempt(flow.browser, learner.email))).toBe(true)
@@ -160,8 +160,8 @@ test('an e-mail address is its owner alone, even when it is the username of some
   instructor,
   learner,
 }) => {
-  for (const { id } of [learner, instructor]) givePassword(academy, id)
-  academy.database.run(sql`update users set username = ${instructor.email} where id = ${learner.id}`)
+  for (const { id } of [learner, instructor]) await givePassword(academy, id)
+  await academy.database.run(sql`update users set username = ${instructor.email} where id = ${learner.id}`)
   const page = await attempt(flow.browser, instructor.email)
   expect(page.text).toContain(`${instructor.email} instructor`)
 })
@@ -196,7 +196,7 @@ test('signing in changes the cookie, so that nobody can prepare one for somebody
   flow,
   learner,
 }) => {
-  givePassword(academy, learner.id)
+  await givePassword(academy, learner.id)
   await flow.authorize()
   const [before] = [...flow.browser.cookies.values()]
   await attempt(flow.browser, learner.email)
@@ -213,14 +213,14 @@ test('a session lasts twelve hours, and is cleared away when the next one begins
   flow,
   learner,
 }) => {
-  givePassword(academy, learner.id)
+  await givePassword(academy, learner.id)
   await attempt(flow.browser, learner.email)
   clock.advance(12 * hour - 1)
   expect(isIn(await flow.authorize())).toBe(true)
   clock.advance(1)
   expect(isIn(await flow.authorize())).toBe(false)
   await attempt(flow.browser, learner.email)
-  expect(academy.database.all(sql`select hash from browser_sessions`)).toHaveLength(1)
+  expect(await academy.database.all(sql`select hash from browser_sessions`)).toHaveLength(1)
 })
 
 test.for(['', 'lpb_', 'lpb_guess', 'a; b', '"'])('a cookie of %j is none', async (value, { academy }) => {
@@ -234,7 +234,7 @@ test.for(['', 'lpb_', 'lpb_guess', 'a; b', '"'])('a cookie of %j is none', async
 standard(
   'signing in over the API with a cookie of the pages is not possible',
   async ({ academy, learner }) => {
-    givePassword(academy, learner.id)
+    await givePassword(academy, learner.id)
     const browser = plainBrowser(academy.fetch, issuer)
     await attempt(browser, learner.email)
     const cookie = browser.cookie()

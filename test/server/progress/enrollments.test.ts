@@ -157,7 +157,7 @@ test.for([
     for (const [index, { id: learnerId }] of people.entries()) {
       const record = { courseId, completionPercentage: index === 1 ? 50 : 100, lastAccessed: completed }
       await admin.put(`/v1/learners/${learnerId}/progress`, record)
-      academy.grade({ learnerId, courseId, scoreGiven: index === 0 ? 59.9 : 60 })
+      await academy.grade({ learnerId, courseId, scoreGiven: index === 0 ? 59.9 : 60 })
       const { body } = await admin.get(`/v1/enrollments?user_id=${learnerId}`)
       expect(body.data[0].status === 'completed').toBe(expected[index])
     }

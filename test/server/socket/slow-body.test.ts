@@ -32,7 +32,7 @@ for (const [what, end, status] of ends) {
     await end(admin, owner)
     wanted.end()
     expect((await wanted.answer).status).toBe(status)
-    expect(academy.database.all(sql`select * from api_keys where name = 'one more'`)).toEqual([])
+    expect(await academy.database.all(sql`select * from api_keys where name = 'one more'`)).toEqual([])
   })
 }
 
@@ -43,7 +43,7 @@ test('nor does an access token whose grant was revoked meanwhile', async ({ acad
   await admin.delete(`/v1/grants/${grant.id}`)
   wanted.end()
   expect((await wanted.answer).status).toBe(401)
-  expect(academy.database.all(sql`select * from api_keys where name = 'one more'`)).toEqual([])
+  expect(await academy.database.all(sql`select * from api_keys where name = 'one more'`)).toEqual([])
 })
 
 test('a body that comes slowly, and undisturbed, is taken', async ({ academy, admin }) => {

@@ -18,7 +18,7 @@ const common = [
 const fault = { pointer: '#/password', code: 'common_password' }
 
 test.for(common)('%j is refused wherever a password is set', async (guess, { academy, admin, learner }) => {
-  givePassword(academy, learner.id)
+  await givePassword(academy, learner.id)
   const user = { email: 'ada@school.example', password: guess }
   const answers = await Promise.all([
     admin.post('/v1/users', user),
@@ -42,10 +42,12 @@ test('a common one that somebody has can be replaced, and takes the place of non
   academy,
   learner,
 }) => {
-  givePassword(academy, learner.id, 'aaaaaaaaaaaa')
+  await givePassword(academy, learner.id, 'aaaaaaaaaaaa')
   const change = { password: 'correct horse staple', currentPassword: 'aaaaaaaaaaaa' }
   expect((await learner.put('/v1/user/profile', change)).status).toBe(200)
-  expect(academy.database.all(sql`select id from users where password_hash is not null`)).toHaveLength(1)
+  expect(await academy.database.all(sql`select id from users where password_hash is not null`)).toHaveLength(
+    1,
+  )
 })
 
 test('a long text of words that are common one by one is a good password', async ({ admin }) => {

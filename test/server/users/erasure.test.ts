@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy.ts'
 import { newHmacKey } from '../../../src/server/access/secret.ts'
@@ -84,36 +83,36 @@ test('nothing of an erased person is in the files of an academy that is served, 
 
 test('while somebody reads an earlier state, traces wait for them to end', async ({ academy, admin }) => {
   const { id } = (await admin.post('/v1/users', person)).body
-  const reader = academy.database.reader()
-  const rows = reader.stream(sql`select email from users`)
-  rows.next()
+  const reader = new DatabaseSync(academy.path, { readOnly: true })
+  reader.exec('begin; select email from users')
   expect((await admin.delete(`/v1/users/${id}?erase=true`)).status).toBe(204)
   expect(traces(dirname(academy.path))).not.toEqual([])
-  const later: (() => void)[] = []
-  const wait = (work: () => void) => later.push(work)
-  const { database } = openAcademyFile(academy.path, stoppedClock().now)
-  removeTraces(database, wait)
+  const later: (() => Promise<void>)[] = []
+  const wait = (work: () => Promise<void>) => later.push(work)
+  const { database } = await openAcademyFile(academy.path, stoppedClock().now)
+  await removeTraces(database, wait)
   // Whoever is erased meanwhile is waited for together with the first.
-  removeTraces(database, wait)
+  await removeTraces(database, wait)
   expect(later).toHaveLength(1)
-  later.shift()?.()
+  await later.shift()?.()
   expect(later).toHaveLength(1)
-  rows.return?.()
   reader.close()
-  later.shift()?.()
+  await later.shift()?.()
   expect(later).toEqual([])
   expect(traces(dirname(academy.path))).toEqual([])
-  database.close()
+  await database.close()
 })
 
-test('traces that an earlier version left are gone once the academy was opened', ({ onTestFinished }) => {
+test('traces that an earlier version left are gone once the academy was opened', async ({
+  onTestFinished,
+}) => {
   const directory = freshDirectory()
   onTestFinished(directory.remove)
   const path = join(directory.path, 'academy.db')
   const { now } = stoppedClock()
-  makeFile(path, (database, draft) => {
+  await makeFile(path, async (database, draft) => {
     const made = { now: now().toISOString(), newId: idMaker(now), newSecret: newHmacKey, rebuildCounters }
-    migrate(database, draft, made, 2)
+    await migrate(database, draft, made, 2)
   })
   const old = new DatabaseSync(path)
   old.exec(`
@@ -124,7 +123,7 @@ test('traces that an earlier version left are gone once the academy was opened',
     drop table before`)
   old.close()
   expect(traces(directory.path)).toEqual(['augusta.byron'])
-  openAcademyFile(path, now).database.close()
+  await (await openAcademyFile(path, now)).database.close()
   expect(traces(directory.path)).toEqual([])
 })
 

@@ -68,7 +68,7 @@ test('the current password can be guessed five times, then with a delay that gro
   admin,
   learner,
 }) => {
-  givePassword(academy, learner.id)
+  await givePassword(academy, learner.id)
   const other = await admin.post('/v1/keys', { name: 'other', userId: learner.id, scopes: ['write'] })
   const change = (currentPassword: string, password: string, person: Anybody = learner) =>
     person.put('/v1/user/profile', { password, currentPassword })
@@ -92,9 +92,9 @@ test('a password that was changed while it was being proven stays as it is', asy
   const attempt = learner.put('/v1/user/profile', { password: second, currentPassword: first })
   // By the time this is answered, the attempt is at its slow work.
   await learner.get('/v1/user/profile')
-  academy.database.run(sql`update users set password_hash = ${meanwhile} where id = ${learner.id}`)
+  await academy.database.run(sql`update users set password_hash = ${meanwhile} where id = ${learner.id}`)
   expect(await attempt).toMatchObject({ status: 422, body: { errors: [{ code: 'wrong_password' }] } })
-  expect(academy.database.one(sql`select password_hash from users where id = ${learner.id}`)).toEqual({
+  expect(await academy.database.one(sql`select password_hash from users where id = ${learner.id}`)).toEqual({
     password_hash: meanwhile,
   })
 })

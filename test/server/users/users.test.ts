@@ -130,12 +130,12 @@ test('erasing takes away for good what tells who it was; the id stays', async ({
   expect(body).toMatchObject({ id: user.id, externalId: null, username: null, status: 'deleted' })
   expect(body.email).toMatch(/@erased\.invalid$/)
   expect((await academy.bearer(`Bearer ${key}`).get('/v1/courses')).status).toBe(401)
-  const tables = academy.database.all<{ name: string }>(
+  const tables = await academy.database.all<{ name: string }>(
     // An index of full text cannot be read, but the tables behind it.
     sql`select name from sqlite_schema where type = 'table' and sql not like 'create virtual %'`,
   )
   for (const { name } of tables) {
-    const rows = JSON.stringify(academy.database.all(sql`select * from ${raw(name)}`))
+    const rows = JSON.stringify(await academy.database.all(sql`select * from ${raw(name)}`))
     expect(rows, name).not.toMatch(/ada@b|S-4711|countess|Augusta/i)
   }
   expect((await admin.post('/v1/users', secret)).status).toBe(201)
