@@ -82,6 +82,8 @@ export function openingFault(shown: string, error: unknown): unknown {
   if (cause instanceof DatabaseError) return cause
   const said = cause instanceof Error ? cause.message : ''
   const state = sqlStateOf(cause)
+  const extension = state === undefined ? undefined : /extension "(\w+)"/.exec(said)?.[1]
+  if (extension !== undefined) return missing(shown, extension, cause)
   if (state !== undefined) {
     const { message = 'cannot be used', ...more } = states[state] ?? {}
     const hint = /no encryption/.test(said) ? { hint: useTls } : {}
@@ -93,4 +95,13 @@ export function openingFault(shown: string, error: unknown): unknown {
   const known = codes[code] ?? sayings.find(([pattern]) => pattern.test(said))?.[1]
   const { message, ...more } = known ?? { message: `cannot be reached: ${said}` }
   return new DatabaseError(shown, message, { cause, kind: 'unreachable', ...more })
+}
+
+/** What the schema needs is not installed on the server, or this user may not add it to the database. */
+function missing(shown: string, extension: string, cause: unknown): DatabaseError {
+  const hint =
+    sqlStateOf(cause) === '42501'
+      ? `Have its owner run \`create extension ${extension}\` in it, or grant this user \`create\` on the database`
+      : 'Install the extensions that come with PostgreSQL, such as the package postgresql-contrib'
+  return new DatabaseError(shown, `requires the extension ${extension}`, { cause, hint })
 }

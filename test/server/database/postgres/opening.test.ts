@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
-import sql from 'sql-template-tag'
+import sql, { raw } from 'sql-template-tag'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openPostgres, type PostgresOptions } from '../../../../src/server/database/postgres/open-postgres.ts'
-import { DatabaseError } from '../../../../src/server/database/postgres/port.ts'
+import { DatabaseError, type Transaction } from '../../../../src/server/database/postgres/port.ts'
 import { freshDirectory } from '../../../helpers/academy.ts'
 import { selfSigned } from '../../../helpers/certificate.ts'
 import {
@@ -133,7 +133,7 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     const database = await makeDatabase()
     const failing = [
       ...steps,
-      async ({ run }: Parameters<(typeof steps)[number]>[0]) => {
+      async ({ run }: Transaction) => {
         await run(sql`create table half (id bigint)`)
         throw new Error('in the middle')
       },
@@ -211,6 +211,31 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
       'has the encoding LATIN1; UTF8 is required',
     )
     await asSuperuser([`drop database ${other}`])
+  })
+
+  test('an extension that may not be added, and one that is not installed', async () => {
+    const database = await makeAcademyDatabase()
+    const url = await asRole(database.url)
+    await asSuperuser([`grant select, update on schema_version to ${role}`], database.url)
+    const adding = (extension: string): Promise<unknown> => {
+      const step = async ({ run }: Transaction) => {
+        await run(raw(`create extension ${extension}`))
+      }
+      return openPostgres({ url: extension === 'pg_trgm' ? url : database.url, env: {}, home }, [
+        ...steps,
+        step,
+      ])
+    }
+    await expect(adding('pg_trgm')).rejects.toMatchObject({
+      kind: 'unusable',
+      message: 'requires the extension pg_trgm',
+      hint: 'Have its owner run `create extension pg_trgm` in it, or grant this user `create` on the database',
+    })
+    await expect(adding('no_such_thing')).rejects.toMatchObject({
+      message: 'requires the extension no_such_thing',
+      hint: 'Install the extensions that come with PostgreSQL, such as the package postgresql-contrib',
+    })
+    await database.remove()
   })
 
   test('the socket of this machine is reached by its folder', async () => {
