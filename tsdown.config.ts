@@ -49,12 +49,16 @@ const plainBuiltins: Rolldown.Plugin = {
     for (const node of this.parse(code).body) {
       if (node.type !== 'ImportDeclaration' || !node.source.value.startsWith('node:')) continue
       const module = `globalThis.process.getBuiltinModule('${node.source.value}')`
-      const names = node.specifiers.map((each) => {
-        if (each.type !== 'ImportSpecifier') return `${each.local.name}=${module}`
+      const names = node.specifiers.flatMap((each) => {
+        if (each.type !== 'ImportSpecifier') return []
         const imported = each.imported.type === 'Identifier' ? each.imported.name : each.imported.value
-        return `{${imported}:${each.local.name}}=${module}`
+        return [`${imported}:${each.local.name}`]
       })
-      text += code.slice(end, node.start) + (names.length > 0 ? `const ${names.join(',')};` : '')
+      const whole = node.specifiers.flatMap((each) =>
+        each.type === 'ImportSpecifier' ? [] : [each.local.name],
+      )
+      const parts = [...whole, ...(names.length > 0 ? [`{${names.join(',')}}`] : [])]
+      text += code.slice(end, node.start) + parts.map((part) => `const ${part}=${module};`).join('')
       end = node.end
     }
     return text + code.slice(end)

@@ -122,6 +122,8 @@ test('a list over the wire leaves out what it has no use for', async () => {
     'http2',
     'tls',
     'worker_threads',
+    'crypto',
+    'zlib',
     'sqlite',
     'fs/promises',
   ]) {

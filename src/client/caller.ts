@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import type { Answer, Operation } from '../contract/operation.ts'
 import { assertNoFailure, type Refuse, readAnswer, readPage } from './answer.ts'
@@ -81,7 +80,7 @@ const maximumListPages = 25
 /** Creates a caller for one platform. Throws RequestError if the base URL is invalid. */
 export function createCaller(options: CallerOptions): Caller {
   const baseUrl = normaliseBaseUrl(options.baseUrl)
-  const newIdempotencyKey = options.newIdempotencyKey ?? randomUUID
+  const newIdempotencyKey = options.newIdempotencyKey ?? (() => crypto.randomUUID())
   const sender = createSender({
     baseUrl,
     transport: options.transport,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { ConfigError, systemCode } from './errors.ts'
@@ -43,7 +42,7 @@ export async function withLock<Result>(
  * of the system where no file can be made, and the reason of a signal that is aborted.
  */
 export async function takeLock(path: string, clock: LockClock, signal?: AbortSignal): Promise<() => void> {
-  const holder: Holder = { pid: process.pid, host: hostname(), time: clock.now(), id: randomUUID() }
+  const holder: Holder = { pid: process.pid, host: hostname(), time: clock.now(), id: crypto.randomUUID() }
   const deadline = clock.now() + waitAtMostMs
   while (!tryCreate(path, { ...holder, time: clock.now() })) {
     signal?.throwIfAborted()
@@ -89,7 +88,7 @@ function tryCreate(path: string, holder: Holder): boolean {
  */
 function takeAway(path: string, now: number): void {
   const guard = `${path}.stale`
-  if (!tryCreate(guard, { pid: process.pid, host: hostname(), time: now, id: randomUUID() })) {
+  if (!tryCreate(guard, { pid: process.pid, host: hostname(), time: now, id: crypto.randomUUID() })) {
     if (isStale(guard, now)) unlink(guard)
     return
   }
