@@ -15,7 +15,7 @@ function answerAtOnce() {
   const help =
     first === undefined || (words.length === 1 && /^(help|--help|-h)$/.test(first)) ? 'help.txt' : ''
   if (name + help === '') return false
-  const { readFileSync, realpathSync } = process.getBuiltinModule('node:fs')
+  const { readFileSync, realpathSync, writeSync } = process.getBuiltinModule('node:fs')
   const { dirname, join } = process.getBuiltinModule('node:path')
   let text
   try {
@@ -25,14 +25,30 @@ function answerAtOnce() {
   }
   // The build writes these files with what this very launcher prints: they are there, and empty, while it does.
   if (text.length === 0) return false
-  process.stdout.on('error', ({ code }) => {
-    // Whoever reads it may be gone already, which is no fault.
-    if (code === 'EPIPE') return
-    console.error(`error: Cannot write the output: ${code === 'ENOSPC' ? 'the disk is full' : code}`)
-    process.exitCode = 1
-  })
-  process.stdout.write(text)
+  print(text, writeSync)
   return true
+}
+
+/** Without a stream, which takes longer to load than all of the rest, except where only a stream knows how to. */
+function print(text, writeSync) {
+  let written = 0
+  try {
+    // A terminal of Windows takes other bytes.
+    while (process.platform !== 'win32' && written < text.length) written += writeSync(1, text, written)
+  } catch (error) {
+    // A pipe that is full for now takes the rest as soon as it can.
+    if (error.code !== 'EAGAIN') return notPrinted(error)
+  }
+  if (written === text.length) return
+  process.stdout.on('error', notPrinted)
+  process.stdout.write(text.subarray(written))
+}
+
+function notPrinted({ code }) {
+  // Whoever reads it may be gone already, which is no fault.
+  if (code === 'EPIPE') return
+  console.error(`error: Cannot write the output: ${code === 'ENOSPC' ? 'the disk is full' : code}`)
+  process.exitCode = 1
 }
 
 function start() {

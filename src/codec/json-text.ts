@@ -64,11 +64,19 @@ const backslash = 0x5c
 /** The smallest integer that a double cannot hold has so many digits. */
 const inexactDigits = 16
 
+/** What begins a level of nesting; a text with few of them, strings included, needs no second look. */
+const opening = /[[{]/
+/** Where a number begins that a double may not hold, if it is no part of a string. */
+const notable = /(?:^|[:,[\s])-?(?:\d{16}|\d[\d.]*[eE])/
+
 /**
  * What a JSON text has outside of its strings: more nesting than is read, and numbers that a double may not hold, which
  * are long integers and any with an exponent.
  */
 function looked(text: string): { readonly tooDeep: boolean; readonly inexact: boolean } {
+  if (text.split(opening, deepest + 1).length <= deepest && !notable.test(text)) {
+    return { tooDeep: false, inexact: false }
+  }
   let depth = 0
   let digits = 0
   let inexact = false

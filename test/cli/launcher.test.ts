@@ -63,6 +63,22 @@ describe('the launcher', () => {
     expect(await run(installed('bin/learnctl.js'), words)).toEqual({ code: 0, stdout, stderr: '' })
   })
 
+  test('writes more than a pipe holds', async ({ installed }) => {
+    const help = 'x'.repeat(300_000)
+    writeFileSync(installed('dist/help.txt'), help)
+    expect(await run(installed('bin/learnctl.js'), ['--help'])).toEqual({ code: 0, stdout: help, stderr: '' })
+  })
+
+  test('leaves quietly when nobody reads any more', async ({ installed }) => {
+    writeFileSync(installed('dist/help.txt'), 'x'.repeat(300_000))
+    const child = spawn(process.execPath, [installed('bin/learnctl.js'), '--help'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    child.stdout.destroy()
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+
   test('says that it cannot write them to a full disk', async ({ installed, skip }) => {
     if (!statSync('/dev/full', { throwIfNoEntry: false })) return skip('there is no /dev/full here')
     const full = openSync('/dev/full', 'w')
