@@ -1,5 +1,7 @@
 import sql from 'sql-template-tag'
+import { learns } from '../counters/counted-enrollment.ts'
 
+const asLearner = learns('e')
 const grades = sql`left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id`
 const progress = sql`left join progress p on p.user_id = e.user_id and p.course_id = e.course_id`
 
@@ -7,12 +9,12 @@ const progress = sql`left join progress p on p.user_id = e.user_id and p.course_
 
 /** Learners' enrolments, user by user. */
 export const byUser = sql`users u
-  cross join enrollments e on e.user_id = u.id and e.role = 'learner'
-  join courses c on c.id = e.course_id ${progress} ${grades}`
+  cross join enrollments e on e.user_id = u.id and ${asLearner}
+  cross join courses c on c.id = e.course_id ${progress} ${grades}`
 
 /** Learners' enrolments, course by course. */
 export const byCourse = sql`courses c
-  cross join enrollments e on e.course_id = c.id and e.role = 'learner'
+  cross join enrollments e on e.course_id = c.id and ${asLearner}
   cross join users u on u.id = e.user_id ${progress} ${grades}`
 
 /** Learners' enrolments in which there is progress, by the time of the last access. */

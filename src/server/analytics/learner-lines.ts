@@ -1,5 +1,6 @@
 import sql, { join, Sql } from 'sql-template-tag'
 import { csvText } from '../../codec/csv.ts'
+import { learns } from '../counters/counted-enrollment.ts'
 import type { Cell, Database, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import { passed, toRow } from './analytics-rows.ts'
@@ -33,7 +34,7 @@ export async function learnerLines(database: Database, filter: RowFilter): Promi
 /** The statement behind it: id, e-mail address, first and last name, external id and lines, or null, of each learner. */
 export async function everyLine(database: Database, filter: RowFilter): Promise<Sql> {
   const found = await firstFew(database, narrow(filter))
-  const own: Condition[] = [sql`e.user_id = u.id`, sql`e.role = 'learner'`, sql`c.id = e.course_id`]
+  const own: Condition[] = [sql`e.user_id = u.id`, learns('e'), sql`c.id = e.course_id`]
   // The cross joins keep the order of the tables.
   return sql`
     select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id,

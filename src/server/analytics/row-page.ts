@@ -1,6 +1,6 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { LearnerRow } from '../../contract/analytics.ts'
-import { courseFigures, everybody, type StatusFigures, steps } from '../counters/standings.ts'
+import { courseFigures, everybody, type Scope, steps } from '../counters/standings.ts'
 import { standings } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type Page, where } from '../database/keyset.ts'
@@ -27,6 +27,8 @@ const mostCourses = 100
 /** Rows that hold all those of a filter, and how many they are; how many of them belong to it, as far as that is known. */
 interface Candidates extends Rows {
   readonly tables: Sql
+  /** The courses that all of them are in, as a condition, where these are few. */
+  readonly courses?: Sql | undefined
   readonly count: number
   readonly matches: number
 }
@@ -54,33 +56,31 @@ export async function filteredPage(
 async function pageOf(
   database: Database,
   query: RowsQuery,
-  { tables, conditions, count, matches }: Candidates,
+  { tables, conditions, courses, count, matches }: Candidates,
   { courseIds }: RowFilter,
   bounds: PageBounds,
 ): Promise<Page<LearnerRow>> {
   if (matches === 0) return { data: [], nextCursor: null }
-  const all = (await steps(database, everybody)).reduce((sum, { learners }) => sum + learners, 0)
+  const all = sumOf(await steps(database, everybody))
   // As many as stand between rows of the filter, where these are spread evenly.
   const walked = (query.limit * all) / matches
-  if (count <= Math.min(bounds.sorted, walked)) return rowsPage(database, query, { tables, conditions })
+  if (count <= Math.min(bounds.sorted, walked)) {
+    return rowsPage(database, query, { tables, conditions: [...conditions, courses] })
+  }
   const users = courseIds ? bounds.usersOfCourses : bounds.users
-  const end = await database.one<{ email: string }>(sql`
-    select email from users where email >= ${beginningOf(query.cursor)} order by email limit 1 offset ${users}`)
-  return rowsPage(database, query, { conditions }, end?.email)
+  const begin = sql`u.email >= ${beginningOf(query.cursor)}`
+  const end = await database.one<{ email: string }>(
+    sql`select u.email from users u where ${begin} order by u.email limit 1 offset ${users}`,
+  )
+  // Bounds at both ends leave no doubt about which index is walked.
+  const last = sql`u.email <= ${'\u{10ffff}'}`
+  return rowsPage(database, query, { conditions: [...conditions, begin, last] }, end?.email)
 }
 
 /** The fewest rows that an index finds for a filter, as counters and that index tell. */
 async function candidatesOf(database: Database, filter: RowFilter, bounds: PageBounds): Promise<Candidates> {
   const conditions = allConditions(filter)
-  const scope = scopeOf(filter)
-  const figures = await courseFigures(database, scope)
-  const matches = sumOf(figures)
-  const ids = new Set(figures.map(({ courseId }) => courseId))
-  const all = (await courseFigures(database, { ...scope, statuses: standings })).filter(({ courseId }) =>
-    ids.has(courseId),
-  )
-  const only = ids.size === 0 || ids.size > mostCourses ? undefined : sql`c.id in (${join([...ids])})`
-  const ofCourses = { tables: byCourse, conditions: [...conditions, only], count: sumOf(all), matches }
+  const ofCourses = { conditions, ...(await inCourses(database, scopeOf(filter), bounds)) }
   const { inPeriod, courseIds, query } = filter
   if (!inPeriod || query.include_not_started) return ofCourses
   const dated = [inPeriod, courseIds && sql`p.course_id in (${join(courseIds)})`]
@@ -92,9 +92,30 @@ async function candidatesOf(database: Database, filter: RowFilter, bounds: PageB
     tables: byTime,
     conditions: [...conditions, ...dated],
     count,
-    matches: Math.min(matches, count),
+    matches: Math.min(ofCourses.matches, count),
   }
   return count < ofCourses.count ? ofPeriod : { ...ofCourses, matches: ofPeriod.matches }
+}
+
+/** The rows of the courses that a filter may be about. */
+async function inCourses(
+  database: Database,
+  scope: Scope,
+  bounds: PageBounds,
+): Promise<Pick<Candidates, 'tables' | 'courses' | 'count' | 'matches'>> {
+  if (!scope.courses) {
+    const matches = sumOf(await steps(database, scope))
+    if (matches > bounds.sorted) return { tables: byUser, courses: undefined, count: Infinity, matches }
+  }
+  const figures = await courseFigures(database, scope)
+  const ids = new Set(figures.map(({ courseId }) => courseId))
+  const all = await courseFigures(database, { ...scope, statuses: standings })
+  return {
+    tables: byCourse,
+    courses: ids.size > 0 && ids.size <= mostCourses ? sql`c.id in (${join([...ids])})` : undefined,
+    count: sumOf(all.filter(({ courseId }) => ids.has(courseId))),
+    matches: sumOf(figures),
+  }
 }
 
 /** A total; where it is not exact, there are at least so many. */
@@ -126,6 +147,6 @@ async function countRows(
   return { total: Math.min(rows, bounds.counted), totalIsExact: rows <= bounds.counted }
 }
 
-function sumOf(figures: readonly StatusFigures[]): number {
+function sumOf(figures: readonly { readonly learners: number }[]): number {
   return figures.reduce((sum, { learners }) => sum + learners, 0)
 }

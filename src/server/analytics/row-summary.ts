@@ -17,16 +17,19 @@ export async function partsOfRows(
   tables: Sql,
   conditions: readonly Condition[],
 ): Promise<SummaryParts> {
-  const only = where(conditions)
-  const figures = await database.all<Row & StatusFigures>(sql`
-    select e.course_id as "courseId", ${status} as status, count(*) as learners, ${percentage} as percentage,
-      count(g.percent) as graded, coalesce(sum(floor(g.percent * 1000000 + 0.5)), 0) as grade
-    from ${tables} ${only} group by 1, 2`)
-  const steps = await database.all<Row & Step>(sql`
-    select ${status} as status, floor(coalesce(p.percentage, 0) * 100) as hundredths, count(*) as learners,
-      ${percentage} as amount
-    from ${tables} ${only} group by 1, 2 order by 2`)
-  return { figures, steps, learners: await distinctLearners(database, tables, conditions) }
+  const groups = await database.all<Row & StatusFigures & Step>(sql`
+    select e.course_id as "courseId", ${status} as status, floor(coalesce(p.percentage, 0) * 100) as hundredths,
+      count(*) as learners, ${percentage} as percentage, count(g.percent) as graded,
+      coalesce(sum(floor(g.percent * 1000000 + 0.5)), 0) as grade
+    from ${tables} ${where(conditions)} group by 1, 2, 3`)
+  const steps = groups.map(({ status, hundredths, learners, percentage: amount }) => {
+    return { status, hundredths, learners, amount }
+  })
+  return {
+    figures: groups,
+    steps: steps.sort((one, other) => one.hundredths - other.hundredths),
+    learners: await distinctLearners(database, tables, conditions),
+  }
 }
 
 /** How many different learners these rows are of. */

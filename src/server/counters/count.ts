@@ -1,6 +1,12 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
-import { type CountedEnrollment, countedOf, gradedBetween, type OwnEnrollment } from './counted-enrollment.ts'
+import {
+  type CountedEnrollment,
+  countedOf,
+  gradedBetween,
+  learns,
+  type OwnEnrollment,
+} from './counted-enrollment.ts'
 import {
   addTallies,
   courseKinds,
@@ -96,8 +102,8 @@ export async function forgetCourse({ database, now }: Counting, courseId: string
   const only = await database.all<Row & { status: string; learners: number }>(sql`
     select case when u.status = 'deleted' then 'deleted' else '' end as status, count(*) as learners
     from enrollments e join users u on u.id = e.user_id
-    where e.course_id = ${courseId} and e.role = 'learner' and not exists (
-      select 1 from enrollments o where o.user_id = e.user_id and o.role = 'learner' and o.course_id <> e.course_id)
+    where e.course_id = ${courseId} and ${learns('e')} and not exists (
+      select 1 from enrollments o where o.user_id = e.user_id and ${learns('o')} and o.course_id <> e.course_id)
     group by 1`)
   const learners = only.map(({ status, learners }) => ({
     kind: learnersKind(status === 'deleted'),

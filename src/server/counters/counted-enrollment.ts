@@ -1,4 +1,4 @@
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
 
 /** A learner's enrolment with all that is counted of it. Whoever has no progress yet stands at `none`, at 0%. */
@@ -47,6 +47,11 @@ const tables = sql`enrollments e
 
 const passingScore = sql`cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`
 
+/** Whether an enrolment is a learner's. Nearly all are: an index of roles would be no way to find any. */
+export function learns(alias: 'e' | 'o'): Sql {
+  return sql`case when ${raw(alias)}.role = 'learner' then 1 else 0 end = 1`
+}
+
 /** How a learner stands in a course, or in each of their courses; nothing where they are no learner of it. */
 export async function countedOf(
   database: Database,
@@ -57,10 +62,10 @@ export async function countedOf(
   return (
     await database.all<CountedRow & { passing_score: number; others: number }>(sql`
       select ${columns}, ${passingScore} as passing_score, case when exists (
-        select 1 from enrollments o where o.user_id = e.user_id and o.role = 'learner' and o.course_id <> e.course_id
+        select 1 from enrollments o where o.user_id = e.user_id and ${learns('o')} and o.course_id <> e.course_id
       ) then 1 else 0 end as others
       from ${tables} join courses c on c.id = e.course_id
-      where e.user_id = ${userId} and e.role = 'learner' and ${only}`)
+      where e.user_id = ${userId} and ${learns('e')} and ${only}`)
   ).map((row) => ({ ...toCounted(row, row.passing_score), isOnly: row.others === 0 }))
 }
 
@@ -90,10 +95,11 @@ export async function* everyCounted(
   atOnce = 5_000,
 ): AsyncGenerator<Walked[]> {
   const passingScores = await passingScoresOf(database)
-  const range = sql`e.course_id >= ${least} and ${below === undefined ? sql`true` : sql`e.course_id < ${below}`}`
+  const end = below === undefined ? sql`true` : sql`e.course_id < ${below}`
+  const range = sql`case when e.course_id >= ${least} and ${end} then 1 else 0 end = 1`
   for (let after = sql`true`; ; ) {
     const rows = await database.all<CountedRow>(sql`
-      select ${columns} from ${tables} where e.role = 'learner' and ${range} and ${after}
+      select ${columns} from ${tables} where ${learns('e')} and ${range} and ${after}
       order by e.user_id, e.course_id limit ${atOnce}`)
     yield rows.map((row) => ({
       userId: row.user_id,

@@ -1,7 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
 import { type Counting, counters } from './count.ts'
-import { type CourseRange, everyCounted } from './counted-enrollment.ts'
+import { type CourseRange, everyCounted, learns } from './counted-enrollment.ts'
 import {
   addTallies,
   dayKinds,
@@ -90,7 +90,7 @@ async function kept(database: Database, condition: Sql): Promise<Tally[]> {
 async function learnersCounted(database: Database): Promise<Tally[]> {
   const counted = await database.all<Row & { status: string; learners: number }>(sql`
     select case when u.status = 'deleted' then 'deleted' else '' end as status, count(*) as learners from users u
-    where exists (select 1 from enrollments e where e.user_id = u.id and e.role = 'learner') group by 1`)
+    where exists (select 1 from enrollments e where e.user_id = u.id and ${learns('e')}) group by 1`)
   return counted.map(({ status, learners }) => ({
     kind: learnersKind(status === 'deleted'),
     courseId: '',
