@@ -101,16 +101,19 @@ export function freshDirectory(): { path: string; remove: () => void } {
 export async function openTestAcademy({
   perMinute = 0,
   lockWaitMs,
+  through = (database) => database,
 }: {
   perMinute?: number
   lockWaitMs?: number | undefined
+  /** What stands between the academy and its database. */
+  through?: (database: Store) => Store
 } = {}): Promise<TestAcademy> {
   const directory = freshDirectory()
   const path = join(directory.path, 'academy.db')
   const clock = stoppedClock()
   const { now } = clock
   const { database: store, newId } = await openAcademyFile(path, now, lockWaitMs)
-  const database = guarded(store)
+  const database = guarded(through(store))
   const logged: LogEntry[] = []
   const cost = { ...passwordCost }
   const routes = await allRoutes()

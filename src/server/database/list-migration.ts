@@ -1,6 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Database, Row } from './database.ts'
-import { listColumns, listIndexes } from './list-schema.ts'
+import { listColumns, listIndexes, parentIndexes } from './list-schema.ts'
 import { searchIndex } from './search.ts'
 import { courseSearchKey, titleKey, userSearchKey } from './stored-keys.ts'
 
@@ -47,6 +47,11 @@ export async function addListIndexes(database: Database): Promise<void> {
 /** Makes users and courses searchable by any part of their texts. */
 export async function addSearch(database: Database): Promise<void> {
   for (const statement of [...searchIndex('users'), ...searchIndex('courses')]) await database.run(statement)
+}
+
+/** Finds by an index what goes with a course, an application or a progress. */
+export function addParentIndexes(database: Database): void {
+  for (const statement of parentIndexes) database.run(statement)
 }
 
 /** Sets columns of every row of a table, some hundred at a time. */

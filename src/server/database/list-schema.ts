@@ -61,3 +61,30 @@ export const listIndexes = [
   sql`drop index grants_by_user`,
   sql`create index grants_by_user on grants (user_id, created_at, id)`,
 ]
+
+/**
+ * What leads from a row to those that go with it, where SQLite looks for them: at the deletion of a course, of an
+ * application, or of a progress. Steps go with the progress that they led to, by the beginning of their own key.
+ */
+export const parentIndexes = [
+  sql`create index grades_by_course on grades (course_id, user_id)`,
+  sql`create index device_codes_by_client on device_codes (client_id)`,
+  sql`create index device_codes_by_user on device_codes (user_id)`,
+  sql`alter table progress_steps rename to old_progress_steps`,
+  sql`create table progress_steps (
+    user_id text not null,
+    course_id text not null,
+    version integer not null,
+    percentage real not null,
+    status text not null,
+    last_accessed text not null,
+    recorded_at text not null,
+    primary key (user_id, course_id, version),
+    foreign key (user_id, course_id) references progress (user_id, course_id) on delete cascade
+  ) strict, without rowid`,
+  sql`insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed, recorded_at)
+    select user_id, course_id, version, percentage, status, last_accessed, recorded_at from old_progress_steps s
+    where exists (select 1 from progress p where p.user_id = s.user_id and p.course_id = s.course_id)
+    order by user_id, course_id, version`,
+  sql`drop table old_progress_steps`,
+]

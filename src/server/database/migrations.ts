@@ -3,7 +3,7 @@ import { ownClientId } from '../../contract/oauth.ts'
 import { counterSchema } from './counter-schema.ts'
 import { type Database, DatabaseError, type Store } from './database.ts'
 import type { IdPrefix } from './id.ts'
-import { addListIndexes, addListKeys, addSearch } from './list-migration.ts'
+import { addListIndexes, addListKeys, addParentIndexes, addSearch } from './list-migration.ts'
 import { schema } from './schema.ts'
 import { signInSchema } from './sign-in-schema.ts'
 import { takeIntoUse } from './sqlite.ts'
@@ -30,6 +30,7 @@ const migrations: readonly Migration[] = [
   addListKeys,
   addListIndexes,
   addSearch,
+  addParentIndexes,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */

@@ -1,0 +1,70 @@
+import { DatabaseSync } from 'node:sqlite'
+
+/** A line of a plan, and the one that it belongs to. */
+interface Line {
+  readonly id: number
+  readonly parent: number
+  readonly detail: string
+}
+
+/** Tables that stay small, whatever an academy grows to, and why. */
+const small: Readonly<Record<string, string>> = {
+  settings: 'a row for each setting of the program',
+}
+
+/** Where all rows of a walk belong to what is listed, or nearly all: a page is reached at once. */
+const plainWalk =
+  /^select (?:(?! where ).)* from (?:(?! where )[\w .=])+(?: where \w+\.status <> 'deleted')? order by [\w., ]+ limit (?:\?|1 offset \?)$/
+
+/**
+ * What in SQLite's plan of a statement grows with a table: a table that is read from end to end, and rows that are sorted
+ * although nothing bounds how many they are (SQLite, EXPLAIN QUERY PLAN). Nothing for what has no plan.
+ */
+export function planFaults(path: string): { faultsOf: (statement: string) => string[]; close: () => void } {
+  const database = new DatabaseSync(path)
+  return {
+    faultsOf(statement) {
+      const text = statement.replace(/\s+/g, ' ').trim()
+      if (!/^(select|insert|update|delete|with)\b/i.test(text)) return []
+      // The driver hands over four columns for each line.
+      const lines = database.prepare(`explain query plan ${text}`).all() as unknown as Line[]
+      return lines.flatMap((line) => faultsIn(line, lines, text)).map((fault) => `${fault}: ${text}`)
+    },
+    close: () => database.close(),
+  }
+}
+
+function faultsIn({ detail, parent }: Line, lines: readonly Line[], text: string): string[] {
+  if (/AUTOMATIC/.test(detail)) return [detail]
+  if (/^SCAN \d+-ROW VALUES/.test(detail)) return []
+  const [, name = ''] = /^SCAN (\S+)/.exec(detail) ?? []
+  if (name && !isSubquery(name, lines, text) && !(name in small) && !(tableOf(name, text) in small)) {
+    if (/VIRTUAL TABLE INDEX \d+:M/.test(detail)) return []
+    return /USING (COVERING )?INDEX/.test(detail) && plainWalk.test(outside(text)) ? [] : [detail]
+  }
+  if (!/TEMP B-TREE/.test(detail)) return []
+  const sources = lines.filter((line) => line.parent === parent && /^(SCAN|SEARCH) /.test(line.detail))
+  // What is sorted comes from a statement with a limit, or row by row for the few ids of one.
+  const isBounded = sources.some(
+    (line) => /^SCAN (found|\(subquery)/.test(line.detail) || /\((?:id|rowid)=\?\)$/.test(line.detail),
+  )
+  return isBounded ? [] : [detail]
+}
+
+function isSubquery(name: string, lines: readonly Line[], text: string): boolean {
+  return (
+    lines.some(({ detail }) => detail === `CO-ROUTINE ${name}` || detail === `MATERIALIZE ${name}`) ||
+    text.includes(`) ${name}`)
+  )
+}
+
+/** The table behind a name: itself, or what it stands for. */
+function tableOf(name: string, text: string): string {
+  return new RegExp(`(\\w+) (?:as )?${name}\\b`).exec(text)?.[1] ?? name
+}
+
+/** A statement without what stands in brackets. */
+function outside(text: string): string {
+  const less = text.replace(/\([^()]*\)/g, '')
+  return less === text ? text : outside(less)
+}
