@@ -1,8 +1,7 @@
-import sql, { empty, join, type Sql } from 'sql-template-tag'
-import { CourseInput, courseStatuses, difficulties } from '../../contract/course-attributes.ts'
+import sql, { empty, join } from 'sql-template-tag'
+import { CourseInput, difficulties } from '../../contract/course-attributes.ts'
 import { Course, type CourseUpdate, courses } from '../../contract/courses.ts'
 import { countPassingScore, forgetCourse } from '../counters/count.ts'
-import type { Found } from '../database/narrow.ts'
 import { page } from '../database/page.ts'
 import { found } from '../database/search.ts'
 import { courseSearchKey, titleKey } from '../database/stored-keys.ts'
@@ -11,6 +10,7 @@ import { type Call, isRole, requireVersion, resourceOf, routesOf } from '../http
 import { changedFields } from '../http/json.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { recordVersion, type StoredInput, withModuleIds } from './course-attributes.ts'
+import { isStanding, tagged } from './course-filters.ts'
 import { attributesOf, type CourseRow, courseColumns, findCourse, toCourse } from './course-row.ts'
 import { compareVersions, getVersion, listVersions, restoreVersion } from './course-versions.ts'
 
@@ -35,8 +35,8 @@ export const courseRoutes = routesOf(courses, {
       {
         columns: courseColumns,
         from: sql`courses c`,
+        where: [isStanding(query, isRole(call, 'learner'))],
         narrow: [
-          isStanding(query, isRole(call, 'learner')),
           query.q && found('courses', sql`c.search_key`, query.q),
           query.tag && tagged(query.tag),
           query.external_id && sql`c.external_id = ${query.external_id}`,
@@ -64,14 +64,29 @@ export const courseRoutes = routesOf(courses, {
     const { now } = call
     const id = call.newId('crs')
     const attributes = attributesOf(input)
+    const publishedAt = input.status === 'published' ? now : null
     await call.database.run(sql`
       insert into courses (id, external_id, title, title_key, description, search_key, difficulty, level, status,
                            attributes, managed_by, version, created_at, updated_at, published_at, archived_at)
       values (${id}, ${input.externalId}, ${input.title}, ${titleKey(input)}, ${input.description},
-              ${courseSearchKey(input)}, ${input.difficulty}, ${levelOf(input)}, ${input.status}, ${attributes},
-              ${input.managedBy}, 1, ${now}, ${now}, ${input.status === 'published' ? now : null}, null)`)
+              ${courseSearchKey(input)}, ${input.difficulty}, ${difficulties.indexOf(input.difficulty)}, ${input.status}, ${attributes},
+              ${input.managedBy}, 1, ${now}, ${now}, ${publishedAt}, null)`)
     await addTags(call, id, input.tags)
-    const course = toCourse(await findCourse(call.database, id))
+    // As it was written: it need not be read again.
+    const { title, description, difficulty, status, externalId, managedBy } = input
+    const course = toCourse({
+      ...{
+        id,
+        external_id: externalId,
+        title,
+        description,
+        difficulty,
+        status,
+        attributes,
+        managed_by: managedBy,
+      },
+      ...{ version: 1, created_at: now, updated_at: now, published_at: publishedAt, archived_at: null },
+    })
     await recordVersion(call, course, [])
     return course
   },
@@ -118,7 +133,7 @@ async function changeCourse(call: Call, current: Course, input: StoredInput): Pr
     update courses set
       external_id = ${input.externalId}, title = ${input.title}, title_key = ${titleKey(input)},
       description = ${input.description}, search_key = ${courseSearchKey(input)}, difficulty = ${input.difficulty},
-      level = ${levelOf(input)}, status = ${input.status}, attributes = ${attributesOf(input)},
+      level = ${difficulties.indexOf(input.difficulty)}, status = ${input.status}, attributes = ${attributesOf(input)},
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${now},
       published_at = ${moved('published', current.publishedAt)},
       archived_at = ${input.status === 'archived' ? moved('archived', current.archivedAt) : null}
@@ -214,30 +229,8 @@ async function releaseLessons({ database, now }: Call, id: string, { modules }: 
   )
 }
 
-/** Courses of these statuses and levels: of both, all that there are where one is not asked for. */
-function isStanding(
-  { status, difficulty }: Call<typeof courses.list>['query'],
-  publishedOnly: boolean,
-): Sql | undefined {
-  const wanted = (status ?? courseStatuses).filter((one) => !publishedOnly || one === 'published')
-  if (difficulty === undefined && wanted.length === courseStatuses.length) return undefined
-  const levels = (difficulty ?? difficulties).map((one) => difficulties.indexOf(one))
-  return sql`c.status in (${join(wanted.length === 0 ? [''] : wanted)}) and c.level in (${join(levels)})`
-}
-
-function levelOf({ difficulty }: Pick<CourseInput, 'difficulty'>): number {
-  return difficulties.indexOf(difficulty)
-}
-
 async function addTags({ database }: Call, courseId: string, tags: readonly string[]): Promise<void> {
   for (const tag of new Set(tags)) {
     await database.run(sql`insert into course_tags (tag, course_id) values (${tag}, ${courseId})`)
-  }
-}
-
-function tagged(tag: string): Found {
-  return {
-    ids: sql`select t.course_id from course_tags t where t.tag = ${tag}`,
-    test: sql`exists (select 1 from course_tags t where t.tag = ${tag} and t.course_id = c.id)`,
   }
 }

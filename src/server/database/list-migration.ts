@@ -50,8 +50,8 @@ export async function addSearch(database: Database): Promise<void> {
 }
 
 /** Finds by an index what goes with a course, an application or a progress. */
-export function addParentIndexes(database: Database): void {
-  for (const statement of parentIndexes) database.run(statement)
+export async function addParentIndexes(database: Database): Promise<void> {
+  for (const statement of parentIndexes) await database.run(statement)
 }
 
 /** Sets columns of every row of a table, some hundred at a time. */

@@ -33,7 +33,6 @@ export const listIndexes = [
   sql`create index courses_by_updated_at on courses (updated_at, id, status, level, created_at, title_key)`,
   sql`create index courses_by_title on courses (title_key, id, status, level)`,
   sql`create index courses_by_level on courses (level, id, status)`,
-  sql`create index courses_by_status on courses (status, level, created_at, id, updated_at, title_key)`,
   sql`create index courses_by_manager on courses (managed_by, status, level, created_at, id, updated_at, title_key) where managed_by is not null`,
 
   sql`drop index lessons_by_course`,

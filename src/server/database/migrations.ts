@@ -65,6 +65,8 @@ export async function migrate(
     })
   }
   if (version > 0 && version < firstWithoutTraces) await rewrite(database)
+  // Only now: a migration sorts more than fits into memory. What is kept to undo one write of many shared ones does.
+  await database.run(sql`pragma temp_store = memory`)
 }
 
 /** Earlier versions of this program left what was deleted in the file, where it was not written over. */

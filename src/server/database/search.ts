@@ -8,16 +8,26 @@ export type Searched = 'courses' | 'users'
 /** More of a text would find nothing else. */
 const mostGrams = 50
 
+/** So many rows are brought into the index together: one by one would cost each of them several times as much. */
+const together = 64
+
 /** The rows of a table whose search key contains a text, `key` being that column; undefined for white space alone. */
 export function found(table: Searched, key: Sql, text: string): Found | undefined {
   const needle = searchNeedle(text)
   if (needle === undefined) return undefined
+  const [search, numbers] = [raw(`${table}_search`), raw(`${table}_numbers`)]
   return {
     ids: sql`
-      select n.id from ${raw(`${table}_search`)} s join ${raw(`${table}_numbers`)} n on n.number = s.rowid
-      where ${raw(`${table}_search`)} match ${gramsOf(needle)}`,
+      select id from ${numbers} where number > ${raw(indexedUpTo(table))}
+      union all
+      select n.id from ${search} s join ${numbers} n on n.number = s.rowid where ${search} match ${gramsOf(needle)}`,
     test: sql`${key} like ${`%${needle.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`,
   }
+}
+
+/** The number of the last row that the index has been brought up to; the few after it are looked at one by one. */
+function indexedUpTo(table: Searched): string {
+  return `(select seq - seq % ${together} from sqlite_sequence where name = '${table}_numbers')`
 }
 
 /** What FTS5 finds all of: every three characters that follow each other (SQLite, FTS5 §3). */
@@ -32,27 +42,33 @@ function gramsOf(needle: string): string {
 
 /**
  * The index of every three characters in the search keys of a table, for SQLite, with triggers that keep it. A table's
- * rows have numbers of their own here: SQLite may give a row another rowid. What is deleted leaves no trace.
+ * rows have numbers of their own here, never used twice: SQLite may give a row another rowid. What is deleted leaves no
+ * trace.
  */
 export function searchIndex(table: Searched): Sql[] {
   const [search, numbers] = [`${table}_search`, `${table}_numbers`]
-  const add = `insert into ${search} (rowid, text) select number, new.search_key from ${numbers} where id = new.id;`
+  const keys = `select n.number, t.search_key from ${numbers} n join ${table} t on t.id = n.id`
+  const last = indexedUpTo(table)
   const remove = `insert into ${search} (${search}, rowid, text)
-    select 'delete', number, old.search_key from ${numbers} where id = old.id;`
+    select 'delete', number, old.search_key from ${numbers} where id = old.id and number <= ${last};`
   return [
-    `create table ${numbers} (number integer primary key, id text not null unique) strict`,
+    `create table ${numbers} (number integer primary key autoincrement, id text not null unique) strict`,
     `create virtual table ${search} using fts5 (text, content = '', detail = none, columnsize = 0, tokenize = 'trigram case_sensitive 1')`,
     `insert into ${search} (${search}, rank) values ('secure-delete', 1)`,
     `insert into ${numbers} (id) select id from ${table}`,
-    `insert into ${search} (rowid, text) select number, search_key from ${numbers} join ${table} using (id) order by number`,
+    `insert into ${search} (rowid, text) ${keys} where n.number <= ${last} order by n.number`,
     `create trigger ${table}_search_insert after insert on ${table} begin
       insert into ${numbers} (id) values (new.id);
-      ${add}
+    end`,
+    `create trigger ${table}_search_gather after insert on ${numbers} when new.number % ${together} = 0 begin
+      insert into ${search} (rowid, text)
+        ${keys} where n.number > new.number - ${together} and n.number <= new.number order by n.number;
     end`,
     `create trigger ${table}_search_update after update of search_key on ${table}
     when old.search_key <> new.search_key begin
       ${remove}
-      ${add}
+      insert into ${search} (rowid, text)
+        select number, new.search_key from ${numbers} where id = new.id and number <= ${last};
     end`,
     `create trigger ${table}_search_delete after delete on ${table} begin
       ${remove}

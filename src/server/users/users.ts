@@ -112,9 +112,10 @@ async function createUser(call: Call): Promise<User> {
                        managed_by, version, created_at, updated_at)
     values (${id}, ${input.externalId}, ${input.email}, ${input.email.toLowerCase()}, ${input.username}, ${input.role},
             ${input.status}, ${JSON.stringify(input.profile)}, ${userSearchKey(input)}, ${preparedHash(call) ?? null},
-            ${input.managedBy}, 1,
-            ${call.now}, ${call.now})`)
-  return toUser(await findUser(call.database, id))
+            ${input.managedBy}, 1, ${call.now}, ${call.now})`)
+  // As it was written: it need not be read again.
+  const { password, ...attributes } = input
+  return { id, ...attributes, version: 1, createdAt: call.now, updatedAt: call.now }
 }
 
 async function updateUser(call: Call, reference: string): Promise<User> {

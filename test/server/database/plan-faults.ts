@@ -10,6 +10,7 @@ interface Line {
 /** Tables that stay small, whatever an academy grows to, and why. */
 const small: Readonly<Record<string, string>> = {
   settings: 'a row for each setting of the program',
+  sqlite_sequence: 'a row for each table with numbers of its own',
 }
 
 /** Where all rows of a walk belong to what is listed, or nearly all: a page is reached at once. */

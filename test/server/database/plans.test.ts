@@ -50,6 +50,7 @@ async function faultsOf(work: () => Promise<{ status: number; text: string }>): 
     statements = new Set()
     const { status, text } = await work()
     expect(status, text).toBeLessThan(300)
+    expect(statements).not.toEqual(new Set())
     for (const statement of statements) {
       const found = faultsOfStatement.get(statement) ?? plans.faultsOf(statement)
       faultsOfStatement.set(statement, found)

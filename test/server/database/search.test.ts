@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { searchNeedle, sortKey } from '../../../src/server/database/text-key.ts'
 import { type Person, test } from '../../helpers/academy.ts'
@@ -119,4 +120,27 @@ test('a needle has three characters at least, or is none', () => {
   expect(searchNeedle('ab')).toBe('\u0002ab')
   expect(searchNeedle('a b')).toBe('a \u0002\u0002b')
   expect(searchNeedle(' \t')).toBeUndefined()
+})
+
+test('each of many is found, whether or not the index has been brought up to it', async ({
+  academy,
+  admin,
+}) => {
+  const items = Array.from({ length: 150 }, (_, index) => ({
+    email: `pupil-${index}-@school.example`,
+    profile: { lastName: `Number ${index}` },
+  }))
+  const { body } = await admin.post('/v1/users/batch', { items })
+  expect(body.failed ?? 0).toBe(0)
+  for (const index of [0, 1, 60, 61, 62, 63, 64, 65, 125, 126, 127, 128, 149]) {
+    expect(await found(admin, `pupil-${index}-`)).toEqual([`pupil-${index}-`])
+    await admin.put(`/v1/users/email:pupil-${index}-@school.example`, {
+      email: `moved-${index}-@school.example`,
+    })
+    expect(await found(admin, `pupil-${index}-`)).toEqual([])
+    expect(await found(admin, `moved-${index}-`)).toEqual([`moved-${index}-`])
+  }
+  expect(await found(admin, 'number 149')).toEqual(['moved-149-'])
+  // FTS5 compares its index with itself.
+  await academy.database.run(sql`insert into users_search (users_search) values ('integrity-check')`)
 })
