@@ -39,7 +39,7 @@ export async function benchStart(bin: string, directory: string): Promise<BenchR
     ['learnctl --version', ['--version'], 1.1],
     ['learnctl --help', ['--help'], 1.1],
     ['courses --help', ['courses', '--help'], 1.6],
-    ['courses list in process (1,000 courses)', ['courses', 'list', '--database', database], 3.5],
+    ['courses list in process (1,000 courses)', ['courses', 'list', '--database', database], 3.2],
     ['courses list over the wire', ['courses', 'list', '--url', server.url], 4],
   ]
   const bare: number[] = []
