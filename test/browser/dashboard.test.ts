@@ -99,8 +99,8 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     expect(await dashboard.getByRole('columnheader', { name: 'Completion' }).getAttribute('aria-sort')).toBe(
       'ascending',
     )
-    await dashboard.getByLabel('Name or e-mail address').fill('grace')
-    await dashboard.getByLabel('Name or e-mail address').press('Enter')
+    await dashboard.getByLabel('Name, username or e-mail address').fill('grace')
+    await dashboard.getByLabel('Name, username or e-mail address').press('Enter')
     await dashboard.getByText('1–1 of 1').waitFor()
     const [file] = await Promise.all([
       dashboard.waitForEvent('download'),

@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { learns } from '../counters/counted-enrollment.ts'
 
 const asLearner = learns('e')
@@ -22,3 +22,12 @@ export const byTime = sql`progress p
   cross join enrollments e on e.user_id = p.user_id and e.course_id = p.course_id and e.role = 'learner'
   cross join users u on u.id = e.user_id
   cross join courses c on c.id = e.course_id ${grades}`
+
+/** The enrolments of a course's learners that were made last, at most so many. */
+export function lastOf(courseId: string, most: number): Sql {
+  return sql`courses c
+    cross join (
+      select * from enrollments e where e.course_id = ${courseId} and ${asLearner}
+      order by e.created_at desc, e.id desc limit ${most}) e on e.course_id = c.id
+    cross join users u on u.id = e.user_id ${progress} ${grades}`
+}

@@ -1,10 +1,12 @@
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { LearnerRow } from '../../contract/analytics.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
+import type { Found } from '../database/narrow.ts'
+import { found } from '../database/search.ts'
 import { selected, toRow } from './analytics-rows.ts'
-import { byCourse } from './analytics-tables.ts'
+import { byCourse, byUser, lastOf } from './analytics-tables.ts'
 import { type Attention, attentionConditions } from './attention.ts'
 
 /** What the learners of a course can be sorted by. */
@@ -15,7 +17,7 @@ export interface LearnerFilter {
   readonly courseId: string
   readonly status?: ProgressStep['status'] | undefined
   readonly attention?: Attention | undefined
-  /** A part of a name or e-mail address, in any case. */
+  /** A part of a name, username or e-mail address, in any case. */
   readonly search?: string | undefined
   /** One of `learnerSorts`, with `-` in front from the end. */
   readonly sort: string
@@ -37,38 +39,71 @@ const expressions: Readonly<Record<string, readonly Sql[]>> = {
   grade: [sql`g.percent`],
 }
 
-/** The learners of one page, and how many there are on all pages. */
+/** So many learners of a course are sorted for a page of them. */
+export const mostSorted = 10_000
+
+/** What a page of learners takes besides its filter. */
+interface PageAsked {
+  readonly size: number
+  readonly from: number
+  /** How many learners the course has. */
+  readonly learners: number
+  /** `mostSorted` unless told otherwise. */
+  readonly most?: number
+}
+
+/** Learners of a course on one page. */
+interface LearnerPage {
+  readonly rows: LearnerRow[]
+  /** How many there are on all pages. */
+  readonly total: number
+  /** True where the course has so many learners that only those are looked at who enrolled last. */
+  readonly isPart: boolean
+}
+
+/** The learners of one page: of a large course those who were searched for, or among those who enrolled last. */
 export async function pageOfLearners(
   database: Database,
   filter: LearnerFilter,
   now: Date,
-  { size, from }: { size: number; from: number },
-): Promise<{ readonly rows: LearnerRow[]; readonly total: number }> {
-  const only = where(conditionsOf(filter, now))
+  { size, from, learners, most = mostSorted }: PageAsked,
+): Promise<LearnerPage> {
+  const isLarge = learners > most
+  const wanted = searchOf(filter)
+  const tables = !isLarge ? byCourse : wanted ? byUser : lastOf(filter.courseId, most)
+  const named = isLarge && wanted ? sql`u.id in (${wanted.ids} limit ${most})` : undefined
+  const only = where([...conditionsOf(filter, now), named, sql`e.course_id = ${filter.courseId}`])
   const count = await database.one<Row & { total: number }>(
-    sql`select count(*) as total from ${byCourse} ${only}`,
+    sql`select count(*) as total from ${tables} ${only}`,
   )
-  const cells = await database.cells(sql`${everyLearner(filter, now)} limit ${size} offset ${from}`)
-  return { rows: cells.map(toRow), total: count?.total ?? 0 }
+  const cells = await database.cells(
+    sql`select ${selected} from ${tables} ${only} ${orderOf(filter)} limit ${size} offset ${from}`,
+  )
+  return { rows: cells.map(toRow), total: count?.total ?? 0, isPart: isLarge && !wanted }
 }
 
 /** The statement that selects all of these learners, with the columns of a LearnerRow. */
 export function everyLearner(filter: LearnerFilter, now: Date): Sql {
-  const descending = filter.sort.startsWith('-')
-  const order = expressions[filter.sort.replace(/^-/, '')] ?? [shownName]
-  const terms = order.map((term) => sql`${term} ${raw(descending ? 'desc' : 'asc')} nulls last`)
-  const ordered = terms.reduce((left, right) => sql`${left}, ${right}`)
-  return sql`select ${selected} from ${byCourse} ${where(conditionsOf(filter, now))}
-    order by ${ordered}, ${shownName}, u.email, u.id`
+  return sql`select ${selected} from ${byCourse} ${where(conditionsOf(filter, now))} ${orderOf(filter)}`
 }
 
-function conditionsOf({ courseId, status, attention, search }: LearnerFilter, now: Date): Condition[] {
-  const text = search?.toLowerCase()
+function orderOf({ sort }: LearnerFilter): Sql {
+  const order = expressions[sort.replace(/^-/, '')] ?? [shownName]
+  const terms = order.map((term) => sql`${term} ${raw(sort.startsWith('-') ? 'desc' : 'asc')} nulls last`)
+  return sql`order by ${join(terms)}, ${shownName}, u.email, u.id`
+}
+
+function searchOf({ search }: LearnerFilter): Found | undefined {
+  return search === undefined ? undefined : found('users', sql`u.search_key`, search)
+}
+
+function conditionsOf(filter: LearnerFilter, now: Date): Condition[] {
+  const { courseId, status, attention } = filter
   return [
     sql`c.id = ${courseId}`,
     sql`u.status <> 'deleted'`,
     status && sql`coalesce(p.status, 'not_started') = ${status}`,
     attention && attentionConditions(now)[attention],
-    text && sql`(instr(${shownName}, ${text}) > 0 or instr(lower(u.email), ${text}) > 0)`,
+    searchOf(filter)?.test,
   ]
 }

@@ -1,7 +1,7 @@
 import { type Course, courses } from '../../contract/courses.ts'
 import { progressStatuses } from '../../contract/progress.ts'
 import { attentionKinds } from '../analytics/attention.ts'
-import { pageOfLearners } from '../analytics/course-learners.ts'
+import { mostSorted, pageOfLearners } from '../analytics/course-learners.ts'
 import { type Standing, standingOfCourse } from '../analytics/standing.ts'
 import { isRole } from '../http/handler.ts'
 import { attentionWords, CourseAttention } from './attention-tiles.tsx'
@@ -32,9 +32,10 @@ export async function courseLearners({ signedIn, course }: { signedIn: SignedInR
   const here = signedIn.base + signedIn.request.path
   const graded = standing.averageGradePercent !== null
   const from = (query.page - 1) * pageSize
-  const { rows, total } = await pageOfLearners(database, filterOf(course.id, query), now, {
+  const { rows, total, isPart } = await pageOfLearners(database, filterOf(course.id, query), now, {
     size: pageSize,
     from,
+    learners: standing.enrollments,
   })
   return (
     <>
@@ -52,6 +53,12 @@ export async function courseLearners({ signedIn, course }: { signedIn: SignedInR
         <h2 id="learners">Learners</h2>
         <Filters {...{ here, standing, query, graded }} />
         <Search here={here} query={query} />
+        {isPart ? (
+          <p class="note">
+            Of the learners, the {counted(mostSorted)} who enrolled last are listed. Search for others, or
+            download all.
+          </p>
+        ) : null}
         {rows.length === 0 ? (
           <p>{total === 0 ? 'No learners match.' : 'No learners on this page.'}</p>
         ) : (
@@ -130,7 +137,7 @@ function Search({ here, query }: { here: string; query: LearnerQuery }) {
   return (
     <search>
       <form method="get" action={`${here}#learners`} class="search" aria-label="Search learners">
-        <label for="q">Name or e-mail address</label>
+        <label for="q">Name, username or e-mail address</label>
         <input id="q" name="q" type="search" value={q ?? ''} maxlength={200} autocomplete="off" />
         {kept.map(([name, value]) => (value ? <input type="hidden" name={name} value={value} /> : null))}
         <button type="submit" class="quiet">

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { learnerSorts, pageOfLearners } from '../../../src/server/analytics/course-learners.ts'
 import { standingOfCourse } from '../../../src/server/analytics/standing.ts'
 import type { Database } from '../../../src/server/database/database.ts'
-import { test } from '../../helpers/academy.ts'
+import { second, test } from '../../helpers/academy.ts'
 
 const now = new Date('2026-03-01T12:00:00.000Z')
 
@@ -43,7 +43,7 @@ test('what a course page asks is found by indexes alone, in as many statements h
     for (const sort of learnerSorts.flatMap((name) => [name, `-${name}`])) {
       const filter = { courseId: id, sort, search: 'l', status: 'in_progress' as const }
       for (const attention of [undefined, 'inactive', 'stuck', 'not_passed'] as const) {
-        await pageOfLearners(database, { ...filter, attention }, now, { size: 25, from: 0 })
+        await pageOfLearners(database, { ...filter, attention }, now, { size: 25, from: 0, learners })
       }
     }
     counts.push(asked.length)
@@ -56,6 +56,29 @@ test('what a course page asks is found by indexes alone, in as many statements h
     }
   }
   expect(counts).toEqual([85, 85])
+})
+
+test('of a course with very many learners those are listed who enrolled last, and whoever is searched for', async ({
+  academy,
+  admin,
+  clock,
+}) => {
+  const { id } = (await admin.post('/v1/courses', { title: 'Logic', status: 'published' })).body
+  for (const name of ['Eva', 'Bo', 'Ann', 'Dan', 'Cleo']) {
+    const email = `${name}@b.example`
+    const user = (await admin.post('/v1/users', { email, profile: { firstName: name } })).body
+    await admin.post('/v1/enrollments', { courseId: id, userId: user.id })
+    clock.advance(second)
+  }
+  const listed = async (search?: string, sort = 'name') => {
+    const asked = { size: 2, from: 0, learners: 5, most: 3 }
+    const page = await pageOfLearners(academy.database, { courseId: id, sort, search }, now, asked)
+    return [page.rows.map(({ firstName }) => firstName), page.total, page.isPart]
+  }
+  expect(await listed()).toEqual([['Ann', 'Cleo'], 3, true])
+  expect(await listed(undefined, '-name')).toEqual([['Dan', 'Cleo'], 3, true])
+  expect(await listed('eva')).toEqual([['Eva'], 1, false])
+  expect(await listed('nobody')).toEqual([[], 0, false])
 })
 
 test('a learner is inactive or stuck from the fourteenth day on, and only where something is left to do', async ({
