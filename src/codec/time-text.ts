@@ -9,6 +9,19 @@ const longestInstant = 64
 const instantPattern =
   /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
 
+let writtenMs = Number.NaN
+let written = ''
+
+/** A time as ISO 8601 in UTC. Many requests share a millisecond: it is written once for all of them. */
+export function timeText(time: Date): string {
+  const ms = time.getTime()
+  if (ms !== writtenMs) {
+    written = time.toISOString()
+    writtenMs = ms
+  }
+  return written
+}
+
 /** True for a calendar day that exists, `YYYY-MM-DD`. */
 export function isDay(text: string): boolean {
   if (!/^\d{4}-\d\d-\d\d$/.test(text)) return false

@@ -1,15 +1,17 @@
 import sql from 'sql-template-tag'
 import { isCredential } from '../../codec/credential-text.ts'
+import { timeText } from '../../codec/time-text.ts'
 import type { RoleName, Scope } from '../../contract/operation.ts'
 import type { Database, Row } from '../database/database.ts'
 import { ProblemError } from '../problem/problem-error.ts'
+import type { KnownCredentials } from './known-credentials.ts'
 import { grantable, type Principal } from './principal.ts'
 import { digest } from './secret.ts'
 
 const challenge = 'Bearer realm="learnctl"'
 const lastUsedEveryMs = 60_000
 
-/** What is known of a credential and of its owner. */
+/** A credential and its owner as their rows hold them. */
 interface CredentialRow extends Row {
   readonly id: string
   readonly user_id: string
@@ -17,6 +19,14 @@ interface CredentialRow extends Row {
   readonly expires_at: string | null
   readonly last_used_at: string | null
   readonly role: RoleName
+}
+
+/** What is known of a credential: who has it, and what has to be looked at each time that it is shown. */
+export interface Credential {
+  readonly principal: Principal
+  readonly expiresAt: string | null
+  /** When its last use was kept, in milliseconds since 1970. */
+  usedMs: number
 }
 
 /** A caller, and whether the time at which the credential was last used is to be kept anew. */
@@ -29,11 +39,14 @@ export interface Identity {
  * Who sent a request, by its Authorization header (RFC 6750 §2.1): an API key or an access token. Throws 401 where
  * there is no credential, or none that is known, 401 `token_expired` for an access token and 403 `expired_key` for a
  * key whose time is over.
+ *
+ * @param known credentials that need not be looked up; without it, what counts is what the database says now
  */
 export async function identify(
   database: Database,
   authorization: string | null,
   now: Date,
+  known?: KnownCredentials<Credential>,
 ): Promise<Identity> {
   if (!authorization) {
     throw new ProblemError('missing_credentials', 'The Authorization header is required.', {
@@ -42,15 +55,31 @@ export async function identify(
   }
   const [, token] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? []
   if (!token) throw invalidToken('The Authorization header must be "Bearer <credential>".')
-  const method = isCredential('apiKey', token) ? 'api_key' : 'oauth'
-  const row = method === 'api_key' ? await keyRow(database, token) : await tokenRow(database, token)
-  if (!row) throw invalidToken('The credential is invalid or has been revoked.')
-  if (row.expires_at && row.expires_at <= now.toISOString()) throw expired(method, row.expires_at)
-  const { user_id: userId, role, id: credential } = row
-  const scopes = (JSON.parse(row.scopes) as Scope[]).filter((scope) => grantable[role].includes(scope))
+  const hash = digest(token)
+  const look = () => credentialOf(database, token, hash)
+  const credential = await (known ? known.find(hash, look) : look())
+  if (!credential) throw invalidToken('The credential is invalid or has been revoked.')
+  const { principal, expiresAt } = credential
+  if (expiresAt && expiresAt <= timeText(now)) throw expired(principal.method, expiresAt)
   // Once a minute is enough to tell which credentials are in use, and spares most requests a write.
-  const touch = !row.last_used_at || now.getTime() - Date.parse(row.last_used_at) >= lastUsedEveryMs
-  return { principal: { userId, role, scopes, method, credential }, touch }
+  const touch = now.getTime() - credential.usedMs >= lastUsedEveryMs
+  if (touch) credential.usedMs = now.getTime()
+  return { principal, touch }
+}
+
+async function credentialOf(
+  database: Database,
+  token: string,
+  hash: string,
+): Promise<Credential | undefined> {
+  const method = isCredential('apiKey', token) ? 'api_key' : 'oauth'
+  if (method === 'oauth' && !isCredential('accessToken', token)) return undefined
+  const row = await (method === 'api_key' ? keyRow(database, hash) : tokenRow(database, hash))
+  if (!row) return undefined
+  const { user_id: userId, role, id: credential, expires_at: expiresAt, last_used_at: usedAt } = row
+  const scopes = (JSON.parse(row.scopes) as Scope[]).filter((scope) => grantable[role].includes(scope))
+  const usedMs = usedAt === null ? Number.NEGATIVE_INFINITY : Date.parse(usedAt)
+  return { principal: { userId, role, scopes, method, credential }, expiresAt, usedMs }
 }
 
 /** The academy's first user, as whom a program acts that has the database in its own process. */
@@ -77,20 +106,19 @@ export async function touchCredential(
   )
 }
 
-async function keyRow(database: Database, key: string): Promise<CredentialRow | undefined> {
+async function keyRow(database: Database, hash: string): Promise<CredentialRow | undefined> {
   return database.one<CredentialRow>(sql`
     select k.id, k.user_id, k.scopes, k.expires_at, k.last_used_at, u.role
     from api_keys k join users u on u.id = k.user_id
-    where k.hash = ${digest(key)} and k.revoked_at is null and u.status = 'active'`)
+    where k.hash = ${hash} and k.revoked_at is null and u.status = 'active'`)
 }
 
 /** The grant behind an access token, with the token's own scopes and end. */
-async function tokenRow(database: Database, token: string): Promise<CredentialRow | undefined> {
-  if (!isCredential('accessToken', token)) return undefined
+async function tokenRow(database: Database, hash: string): Promise<CredentialRow | undefined> {
   return database.one<CredentialRow>(sql`
     select g.id, g.user_id, t.scopes, t.expires_at, g.last_used_at, u.role
     from access_tokens t join grants g on g.id = t.grant_id join users u on u.id = g.user_id
-    where t.hash = ${digest(token)} and g.revoked_at is null and u.status = 'active'`)
+    where t.hash = ${hash} and g.revoked_at is null and u.status = 'active'`)
 }
 
 function expired(method: Principal['method'], at: string): ProblemError {

@@ -1,3 +1,4 @@
+import { timeText } from '../../codec/time-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { type Identity, identify, touchCredential } from '../access/identify.ts'
 import type { Principal } from '../access/principal.ts'
@@ -28,7 +29,7 @@ import { parseQuery } from './validation.ts'
 export async function answer(
   app: AppOptions,
   limits: RateLimits,
-  { operation, handle, prepare, isLong = false }: Route,
+  { operation, handle, prepare, isLong = false, isApart = false }: Route,
   context: RequestContext,
   params: Readonly<Record<string, string>>,
 ): Promise<Answered> {
@@ -37,28 +38,29 @@ export async function answer(
   let caller: Identity | undefined
 
   const succeed = async (call: Call) => successOf(operation, await handle(call), context, call.preconditions)
-  const admitted = async (view: Database) => {
-    caller = await callerOf(app, view, limits, operation, context)
-    return admit(app, limits, operation, context, params, caller?.principal)
-  }
+  const admitted = (view: Database) => admit(app, view, limits, operation, context, params, caller?.principal)
 
   async function read(): Promise<Reply> {
+    caller = await callerOf(app, limits, operation, context)
     try {
-      return await database.read(async (view) => succeed(within(await admitted(view), view)))
+      if (isApart) return await succeed(admitted(database))
+      return await database.read(async (view) => succeed(admitted(view)))
     } finally {
-      await touch(app, context, caller)
+      if (caller?.touch) await touch(app, context, caller)
     }
   }
 
   async function readAside(longReads: LongReads): Promise<Reply> {
-    const { principal } = await admitted(database)
-    await touch(app, context, caller)
+    caller = await callerOf(app, limits, operation, context)
+    const { principal } = admitted(database)
+    if (caller?.touch) await touch(app, context, caller)
     return longReads.answer(context, principal.credential, principal)
   }
 
   async function write(): Promise<Reply> {
-    const call = await admitted(database)
-    await touch(app, context, caller)
+    caller = await callerOf(app, limits, operation, context)
+    const call = admitted(database)
+    if (caller?.touch) await touch(app, context, caller)
     const body = await (operation.body ? readJsonBody(raw, operation.merge === true) : readNoBody(raw))
     const given = { ...call, rawBody: body.value }
     const request = repeatableOf(operation, context, caller?.principal, body)
@@ -96,6 +98,7 @@ function within(call: Call, database: Transaction): Call {
 /** The call that a request is, once it is known who may make it. */
 function admit(
   app: AppOptions,
+  database: Database,
   limits: RateLimits,
   operation: Operation,
   context: RequestContext,
@@ -112,9 +115,8 @@ function admit(
     params,
     query,
     principal,
-    // For what is prepared; whoever begins a transaction puts that in its place.
-    database: app.database,
-    now: now.toISOString(),
+    database,
+    now: timeText(now),
     newId: app.newId,
     preconditions: new Preconditions(raw.headers),
     lenient: handlingOf(operation, raw.headers) === 'lenient',
@@ -131,11 +133,10 @@ function admit(
 async function touch(
   { database }: AppOptions,
   { now }: RequestContext,
-  caller: Identity | undefined,
+  { principal }: Identity,
 ): Promise<void> {
-  if (!caller?.touch) return
   try {
-    await touchCredential(database, caller.principal, now)
+    await touchCredential(database, principal, now)
   } catch {
     // On a full disk, or while another program writes, reading goes on; a write fails by itself.
   }
@@ -153,8 +154,7 @@ async function stillAllowed(app: AppOptions, call: Call, { raw, now }: RequestCo
 
 /** Who asks; nobody where no credential is asked for. Throws 401 and 403, and 429 after too many failures. */
 async function callerOf(
-  { principal }: AppOptions,
-  database: Database,
+  { database, principal }: AppOptions,
   limits: RateLimits,
   operation: Operation,
   { raw, now, address }: RequestContext,
@@ -162,7 +162,7 @@ async function callerOf(
   if (operation.scope === null) return undefined
   if (principal) return { principal, touch: false }
   try {
-    return await identify(database, raw.headers['authorization'] ?? null, now)
+    return await identify(database, raw.headers['authorization'] ?? null, now, limits.credentials)
   } catch (error) {
     if (!(error instanceof ProblemError) || error.code !== 'invalid_token') {
       count(limits, { kind: 'anonymous', name: address })

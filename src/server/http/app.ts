@@ -1,3 +1,4 @@
+import { timeText } from '../../codec/time-text.ts'
 import type { HttpRequest, Transport } from '../../contract/http.ts'
 import { oauthPaths } from '../../contract/oauth.ts'
 import type { Operation } from '../../contract/operation.ts'
@@ -24,6 +25,8 @@ import { createRouter, type Found, type Router } from './router.ts'
 
 /** How the socket writes the target of `OPTIONS *`, which is about the server as a whole. */
 const anyPath = '/*'
+/** Methods that change nothing (RFC 9110 §9.2.1). */
+const reads: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const everyMethod = 'HEAD, GET, POST, PUT, PATCH, DELETE, OPTIONS'
 
 /** The routes of the resource that a path is about. */
@@ -52,8 +55,10 @@ export function createApp(
     const { path, requestId, now } = context
     const answered = await answerTo(context).catch((error: unknown) => refused(context, error))
     const { reply, principal } = answered
+    // Whatever it wrote, nobody acts on what was true before once it has been answered.
+    if (!reads.has(request.method)) limits.credentials.forget()
     app.log({
-      time: now.toISOString(),
+      time: timeText(now),
       requestId,
       method: request.method,
       path: await loggedPath(app.database, path),

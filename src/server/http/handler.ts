@@ -9,7 +9,7 @@ import type { Transaction } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Preconditions } from './precondition.ts'
-import type { Constant, Streamed } from './reply.ts'
+import type { Constant, Streamed, Written } from './reply.ts'
 import { parseBody, parseResource } from './validation.ts'
 
 /** One request on its way through a handler. Everything that writes runs inside one transaction. */
@@ -42,7 +42,7 @@ export interface Call<O extends Operation = Operation> {
 
 /** What answers an operation; throws ProblemError. It may be called again: it changes nothing but the database. */
 export type Handler<O extends Operation> = (call: Call<O>) => Answered<O> | Promise<Answered<O>>
-type Answered<O extends Operation> = Answer<O> | Streamed | Constant | AnswerOfNothing<O>
+type Answered<O extends Operation> = Answer<O> | Streamed | Constant | Written | AnswerOfNothing<O>
 type AnswerOfNothing<O extends Operation> = O['response'] extends null ? undefined : never
 
 /** A handler with the slow work it needs done before the transaction begins. */
@@ -57,12 +57,19 @@ export interface LongHandler<O extends Operation> {
   readonly handle: Handler<O>
 }
 
+/** A handler that reads nothing of the academy, or sees by itself how: it is called outside any transaction. */
+export interface ApartHandler<O extends Operation> {
+  readonly isApart: true
+  readonly handle: Handler<O>
+}
+
 /** An operation with what answers it. */
 export interface Route {
   readonly operation: Operation
   readonly handle: (call: Call) => unknown
   readonly prepare?: (call: Call) => Promise<unknown>
   readonly isLong?: boolean
+  readonly isApart?: boolean
 }
 
 /** The routes of one resource: a handler for every operation of its contract, or it does not compile. */
@@ -73,6 +80,7 @@ export function routesOf<Group extends Readonly<Record<string, Operation>>>(
       | Handler<Group[Verb]>
       | PreparedHandler<Group[Verb]>
       | LongHandler<Group[Verb]>
+      | ApartHandler<Group[Verb]>
   },
 ): Route[] {
   return Object.entries(group).map(([verb, operation]) => {

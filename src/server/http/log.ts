@@ -18,6 +18,6 @@ export interface LogEntry {
 export function logLine({ cause, durationMs, status, ...entry }: LogEntry): string {
   const level = status >= 500 ? 'error' : status >= 400 ? 'warn' : 'info'
   // A fault of the caller's may have a piece of the body in it.
-  const error = status >= 500 && cause instanceof Error ? { error: cause.stack ?? cause.message } : {}
-  return `${JSON.stringify({ level, ...entry, status, durationMs: Math.round(durationMs * 100) / 100, ...error })}\n`
+  const error = status >= 500 && cause instanceof Error ? (cause.stack ?? cause.message) : undefined
+  return `${JSON.stringify({ level, ...entry, status, durationMs: Math.round(durationMs * 100) / 100, error })}\n`
 }

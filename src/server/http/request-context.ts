@@ -1,5 +1,7 @@
 import type { HttpHeaders, HttpRequest } from '../../contract/http.ts'
 import { type Attempts, attemptsOf } from '../access/attempts.ts'
+import type { Credential } from '../access/identify.ts'
+import { type KnownCredentials, knownCredentials } from '../access/known-credentials.ts'
 import type { PasswordCost } from '../access/password.ts'
 import { type Passwords, passwordsOf } from '../access/passwords.ts'
 import type { Principal } from '../access/principal.ts'
@@ -63,7 +65,7 @@ export interface Bucket {
   readonly name: string
 }
 
-/** What counts requests and attempts, and lets passwords wait for their turn. */
+/** What one app keeps between requests: counts of them and of attempts, turns of passwords, and who was there just now. */
 export interface RateLimits {
   /** Absent where requests have no limit. */
   readonly requests: Readonly<Record<BucketKind, RateLimit>> | undefined
@@ -74,6 +76,7 @@ export interface RateLimits {
   /** Attempts at a password, by account and network or credential. */
   readonly signIns: Attempts
   readonly passwords: Passwords
+  readonly credentials: KnownCredentials<Credential>
 }
 
 /** What is known of a request before anything looks at it. */
@@ -123,6 +126,7 @@ export function rateLimitsOf({ perMinute, now, passwordCost }: AppOptions): Rate
     userCodes: rateLimit(wrongUserCodesPerMinute, now),
     signIns: attemptsOf(now),
     passwords: passwordsOf(passwordCost),
+    credentials: knownCredentials(),
   }
 }
 

@@ -1,0 +1,75 @@
+import { expect } from 'vitest'
+import { knownCredentials } from '../../../src/server/access/known-credentials.ts'
+import { test } from '../../helpers/academy.ts'
+
+/** What is known by a clock of its own, and how often it was looked up. */
+function watched() {
+  let timeMs = 0
+  let looked = 0
+  const known = knownCredentials<{ readonly look: number }>(() => timeMs)
+  const find = (digest: string) =>
+    known.find(digest, async () => {
+      looked += 1
+      return { look: looked }
+    })
+  return {
+    known,
+    find,
+    wait: (ms: number) => {
+      timeMs += ms
+    },
+  }
+}
+
+test('a credential is looked up once a second', async () => {
+  const { find, wait } = watched()
+  expect([await find('a'), await find('a'), await find('b')]).toEqual([{ look: 1 }, { look: 1 }, { look: 2 }])
+  wait(999)
+  expect(await find('a')).toEqual({ look: 1 })
+  wait(1)
+  expect(await find('a')).toEqual({ look: 3 })
+})
+
+test('what is forgotten is looked up again, were its look-up under way just then', async () => {
+  const { known, find } = watched()
+  const early = find('a')
+  known.forget()
+  expect([await early, await find('a')]).toEqual([{ look: 1 }, { look: 2 }])
+})
+
+test('what is not found is not kept', async () => {
+  const { known, find } = watched()
+  expect(await known.find('a', async () => undefined)).toBe(undefined)
+  expect(await find('a')).toEqual({ look: 1 })
+})
+
+test('of any number of credentials some are known', async () => {
+  const { find } = watched()
+  for (let index = 0; index < 1001; index += 1) await find(String(index))
+  expect(await find('0')).toEqual({ look: 1002 })
+  expect(await find('1000')).toEqual({ look: 1001 })
+})
+
+test('whose access ends is refused at once, read after read', async ({ admin, analyst, instructor }) => {
+  const [key] = (await admin.get(`/v1/keys?user_id=${analyst.id}`)).body.data
+  expect((await analyst.get('/v1/courses')).status).toBe(200)
+  await admin.delete(`/v1/keys/${key.id}`)
+  expect((await analyst.get('/v1/courses')).body.code).toBe('invalid_token')
+  expect((await instructor.get('/v1/courses')).status).toBe(200)
+  await admin.put(`/v1/users/${instructor.id}`, { status: 'suspended' })
+  expect((await instructor.get('/v1/courses')).body.code).toBe('invalid_token')
+})
+
+test('a role changes what a credential may do at once', async ({ admin, instructor }) => {
+  expect((await instructor.get('/v1/analytics/learners')).status).toBe(200)
+  await admin.put(`/v1/users/${instructor.id}`, { role: 'learner' })
+  expect((await instructor.get('/v1/analytics/learners')).status).toBe(403)
+})
+
+test('a key that ends while it is known is refused from then on', async ({ academy, admin, clock }) => {
+  const { body } = await admin.post('/v1/keys', { name: 'short', expiresAt: '2026-03-01T12:00:10Z' })
+  const holder = academy.bearer(`Bearer ${body.key}`)
+  expect((await holder.get('/v1/courses')).status).toBe(200)
+  clock.advance(10_000)
+  expect((await holder.get('/v1/courses')).body.code).toBe('expired_key')
+})
