@@ -2,6 +2,8 @@ import * as z from 'zod'
 import { Time } from './field.ts'
 import { everyone, operation } from './operation.ts'
 
+const State = z.object({ status: z.literal('ok'), version: z.string(), time: Time })
+
 /** The service itself, without a credential. */
 export const service = {
   health: operation({
@@ -13,7 +15,19 @@ export const service = {
     scope: null,
     uncounted: true,
     roles: everyone,
-    response: z.object({ status: z.literal('ok'), version: z.string(), time: Time }),
+    response: State,
+    status: 200,
+  }),
+  ready: operation({
+    id: 'service.ready',
+    method: 'GET',
+    path: '/ready',
+    summary: 'Check that the server can take requests',
+    published: false,
+    scope: null,
+    uncounted: true,
+    roles: everyone,
+    response: State,
     status: 200,
   }),
   openapi: operation({

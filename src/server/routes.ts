@@ -41,6 +41,7 @@ const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: 
   apps: 'apps',
   grants: 'grants',
   health: 'service',
+  ready: 'service',
   'openapi.json': 'service',
 }
 

@@ -1,13 +1,26 @@
 import { openapiOf } from '../contract/openapi.ts'
 import { service } from '../contract/service.ts'
 import { version } from '../contract/version.ts'
-import { routesOf } from './http/handler.ts'
+import { requireAnswering } from './database/readiness.ts'
+import { type Call, routesOf } from './http/handler.ts'
 import { Constant } from './http/reply.ts'
 
+// A server is up while its database is not: no handler here may wait for that.
 export const serviceRoutes = routesOf(service, {
-  health: ({ now }) => ({ status: 'ok' as const, version, time: now }),
-  openapi: documentOnce(),
+  health: { isApart: true, handle: stateOf },
+  ready: {
+    isApart: true,
+    async handle(call) {
+      await requireAnswering(call.database)
+      return stateOf(call)
+    },
+  },
+  openapi: { isApart: true, handle: documentOnce() },
 })
+
+function stateOf({ now }: Pick<Call, 'now'>) {
+  return { status: 'ok' as const, version, time: now }
+}
 
 /** The document is the same for as long as the program runs, and takes milliseconds to make, write and hash. */
 function documentOnce(): () => Constant {

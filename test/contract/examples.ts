@@ -158,6 +158,7 @@ export const examples: Readonly<Record<string, Example>> = {
   'grants.revoke': { request: 'DELETE /v1/grants/{grantId}' },
 
   'service.health': { request: 'GET /health' },
+  'service.ready': { request: 'GET /ready' },
   'service.openapi': { request: 'GET /v1/openapi.json' },
 }
 

@@ -71,9 +71,9 @@ test('x-published marks the eight operations of the published interface', () => 
   expect(document['x-idempotency']).toBe(true)
 })
 
-test('only the two public paths take no credential', () => {
+test('only the public paths take no credential', () => {
   const open = described.filter(({ operation }) => operation.security?.length === 0)
-  expect(open.map(({ name }) => name)).toEqual(['GET /health', 'GET /v1/openapi.json'])
+  expect(open.map(({ name }) => name)).toEqual(['GET /health', 'GET /ready', 'GET /v1/openapi.json'])
 })
 
 test('each operation takes a bearer, or OAuth 2.0 with its scope', () => {

@@ -92,6 +92,8 @@ export const operationWords: Words = {
   'grants.revoke': 'The tokens of the grant stop working at once.',
 
   'service.health': 'Responds as long as the server is running. No credential is needed.',
+  'service.ready':
+    'Responds with 503 while the database does not respond or the server is stopping: for load balancers. No credential is needed.',
   'service.openapi': 'Returns this document. No credential is needed.',
 }
 

@@ -74,7 +74,7 @@ export const problemWords = {
   'errors.detail': 'What is wrong there, continuing its name',
 } satisfies Words
 
-/** What the health check answers. */
+/** What the checks of a server answer. */
 export const healthWords = {
   '': 'The state of the server',
   status: 'Always ok',

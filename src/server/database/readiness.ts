@@ -1,0 +1,47 @@
+import sql from 'sql-template-tag'
+import { unavailable } from '../problem/problem-error.ts'
+import type { Database } from './database.ts'
+
+/** A balancer asks every few seconds, and there may be several of them. */
+const goodForMs = 1000
+const usualPatienceMs = 2000
+
+interface Look {
+  readonly outcome: Promise<unknown>
+  /** When it was over, of `performance.now`; undefined before. */
+  endedMs: number | undefined
+}
+
+const looks = new WeakMap<object, Look>()
+
+/**
+ * Ends when the database answers. Throws 503 where it fails, or does not answer in time. It is asked once a second at
+ * most, and not again while it has not answered.
+ */
+export async function requireAnswering(
+  database: Pick<Database, 'one'>,
+  patienceMs = usualPatienceMs,
+): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const giveUp = setTimeout(reject, patienceMs)
+  try {
+    await Promise.race([lookAt(database), late])
+  } catch (cause) {
+    throw unavailable('The database does not respond.', 1, cause)
+  } finally {
+    clearTimeout(giveUp)
+  }
+}
+
+function lookAt(database: Pick<Database, 'one'>): Promise<unknown> {
+  const known = looks.get(database)
+  if (known && performance.now() - (known.endedMs ?? Number.POSITIVE_INFINITY) < goodForMs)
+    return known.outcome
+  const look: Look = { outcome: database.one(sql`select 1 from settings limit 1`), endedMs: undefined }
+  looks.set(database, look)
+  const end = () => {
+    look.endedMs = performance.now()
+  }
+  look.outcome.then(end, end)
+  return look.outcome
+}

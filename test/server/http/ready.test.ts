@@ -1,0 +1,48 @@
+import { expect } from 'vitest'
+import { requireAnswering } from '../../../src/server/database/readiness.ts'
+import { test } from '../../helpers/academy.ts'
+
+test('/ready answers anybody while the database does', async ({ academy }) => {
+  const answer = await academy.bearer(undefined).get('/ready')
+  expect(answer).toMatchObject({ status: 200, body: { status: 'ok' } })
+})
+
+test('without its database a server is up, but not ready', async ({ academy }) => {
+  const anybody = academy.bearer(undefined)
+  Object.assign(academy.database, {
+    one: () => Promise.reject(new Error('connection refused')),
+    read: () => Promise.reject(new Error('connection refused')),
+  })
+  expect((await anybody.get('/health')).status).toBe(200)
+  const answer = await anybody.get('/ready')
+  expect(answer).toMatchObject({
+    status: 503,
+    body: { code: 'unavailable', detail: 'The database does not respond.' },
+  })
+  expect(answer.headers.get('retry-after')).toBe('1')
+})
+
+test('a database that does not answer is not waited for, nor asked again meanwhile', async () => {
+  let asked = 0
+  const silent = {
+    one: () => {
+      asked += 1
+      return new Promise<never>(() => {})
+    },
+  }
+  const refusals = Array.from({ length: 5 }, () => requireAnswering(silent, 1).catch(({ code }) => code))
+  expect(new Set(await Promise.all(refusals))).toEqual(new Set(['unavailable']))
+  expect(asked).toBe(1)
+})
+
+test('those who ask within a second share one look at the database', async () => {
+  let asked = 0
+  const database = {
+    one: async () => {
+      asked += 1
+      return undefined
+    },
+  }
+  for (let index = 0; index < 5; index += 1) await requireAnswering(database)
+  expect(asked).toBe(1)
+})
