@@ -1,9 +1,10 @@
 import { chmodSync, existsSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import sql, { type Sql } from 'sql-template-tag'
 import { type Cell, DatabaseError, type Row, type Store, type Transaction } from './database.ts'
 import { groupCommit } from './group-commit.ts'
+import { sharedView } from './shared-view.ts'
 import { newTurns } from './turns.ts'
 
 const cachedStatements = 500
@@ -145,9 +146,14 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
     savepoint: (work) => within('savepoint item', 'release item', 'rollback to item; release item', work),
   }
   const turns = newTurns()
-  const inTurn = <Result>(work: () => Result): Promise<Result> => turns.take(async () => work())
+  const view = sharedView(connection, (work) => inTurn(work))
+  const inTurn = <Result>(work: () => Result | Promise<Result>): Promise<Result> =>
+    turns.take(async () => {
+      view.close()
+      return work()
+    })
   const transact = <Result>(work: (transaction: Transaction) => Promise<Result>) =>
-    turns.take(() => within('begin immediate', 'commit', 'rollback', () => work(transaction)))
+    inTurn(() => within('begin immediate', 'commit', 'rollback', () => work(transaction)))
 
   return {
     dialect,
@@ -155,14 +161,21 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
     one: (query) => (turns.areFree() ? transaction.one(query) : inTurn(() => one(query))),
     all: (query) => (turns.areFree() ? transaction.all(query) : inTurn(() => all(query))),
     cells: (query) => (turns.areFree() ? transaction.cells(query) : inTurn(() => cells(query))),
-    run: (query) => (turns.areFree() ? transaction.run(query) : inTurn(() => run(query))),
-    read: (work) => turns.take(() => within('begin', 'commit', 'rollback', () => work(transaction))),
+    run: (query) => inTurn(() => run(query)),
+    read: (work) =>
+      turns.take(() => {
+        view.open()
+        return work(transaction)
+      }),
     write: groupCommit({ transact, inTransaction: () => connection.isTransaction }, waitMs),
     stream: transaction.stream,
     emptyLog: () => inTurn(() => connection.prepare('pragma wal_checkpoint(truncate)').get()?.['busy'] === 0),
     check: () => inTurn(check),
     waitNoMore: () => connection.exec('pragma busy_timeout = 0'),
-    close: async () => connection.close(),
+    close: async () => {
+      view.close()
+      connection.close()
+    },
   }
 
   function check(): string[] {
@@ -189,7 +202,7 @@ async function* batches(path: string, query: Sql): AsyncGenerator<Cell[][], unde
       yield rows
       rows = []
       // Other requests get their turn between two pieces.
-      await setImmediate()
+      await nextTurn()
     }
     if (rows.length > 0) yield rows
   } finally {

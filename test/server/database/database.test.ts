@@ -333,3 +333,33 @@ test('a statement that failed half-way can be asked again', async ({ directory }
   expect(await ask()).toEqual([[['Ada']]])
   await database.close()
 })
+
+test('reads of one turn share a view, in which a write of this program is seen at once and one of another in the next turn', async ({
+  directory,
+}) => {
+  const path = join(directory, 'academy.db')
+  const { database } = await openAcademyFile(path, now)
+  const other = new DatabaseSync(path)
+  const read = () =>
+    database.read((view) => view.all(sql`select name from settings where name like 'a%' order by name`))
+  expect(await read()).toEqual([])
+  other.exec(`insert into settings (name, value) values ('a1', '')`)
+  await new Promise(setImmediate)
+  expect(await read()).toEqual([{ name: 'a1' }])
+  const seen = await Promise.all([
+    database.run(put('a2')),
+    read(),
+    database.write((transaction) => transaction.run(put('a3'))).then(read),
+  ])
+  expect(seen).toEqual([
+    1,
+    [{ name: 'a1' }, { name: 'a2' }],
+    [{ name: 'a1' }, { name: 'a2' }, { name: 'a3' }],
+  ])
+  // Nothing is left open that would keep another program from the whole file.
+  await new Promise(setImmediate)
+  other.exec('pragma wal_checkpoint(truncate); begin exclusive; rollback')
+  other.close()
+  await read()
+  await database.close()
+})
