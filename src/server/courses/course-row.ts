@@ -86,14 +86,28 @@ export function attributesOf(input: StoredInput): string {
 
 /** A course as it is shown, from its row. */
 export function toCourse(row: CourseRow): Course {
+  // Written by `attributesOf`.
+  return { ...firstOf(row), ...(JSON.parse(row.attributes) as Attributes), ...lastOf(row) }
+}
+
+/** The same as JSON: to read the attributes and write them again is most of what a list takes. */
+export function courseText(row: CourseRow): string {
+  const [first, last] = [JSON.stringify(firstOf(row)), JSON.stringify(lastOf(row))]
+  return `${first.slice(0, -1)},${row.attributes.slice(1, -1)},${last.slice(1)}`
+}
+
+function firstOf(row: CourseRow) {
   return {
     id: row.id,
     externalId: row.external_id,
     title: row.title,
     description: row.description,
     difficulty: row.difficulty as Course['difficulty'],
-    // Written by `attributesOf`.
-    ...(JSON.parse(row.attributes) as Attributes),
+  }
+}
+
+function lastOf(row: CourseRow) {
+  return {
     managedBy: row.managed_by,
     status: row.status as Course['status'],
     version: row.version,

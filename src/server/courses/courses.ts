@@ -8,10 +8,18 @@ import { courseSearchKey, titleKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
+import { Written, writtenPage } from '../http/reply.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { recordVersion, type StoredInput, withModuleIds } from './course-attributes.ts'
 import { isStanding, tagged } from './course-filters.ts'
-import { attributesOf, type CourseRow, courseColumns, findCourse, toCourse } from './course-row.ts'
+import {
+  attributesOf,
+  type CourseRow,
+  courseColumns,
+  courseText,
+  findCourse,
+  toCourse,
+} from './course-row.ts'
 import { compareVersions, getVersion, listVersions, restoreVersion } from './course-versions.ts'
 
 const transitions: Readonly<Record<Course['status'], readonly Course['status'][]>> = {
@@ -28,9 +36,9 @@ const order = {
 }
 
 export const courseRoutes = routesOf(courses, {
-  list(call) {
+  async list(call) {
     const { query } = call
-    return page<CourseRow, Course>(
+    const listed = await page<CourseRow, string>(
       call.database,
       {
         columns: courseColumns,
@@ -51,11 +59,15 @@ export const courseRoutes = routesOf(courses, {
       },
       { sort: query.sort, expressions: order, id: sql`c.id` },
       query,
-      toCourse,
+      courseText,
     )
+    return writtenPage(listed)
   },
 
-  get: async (call) => toCourse(await visibleCourse(call)),
+  async get(call) {
+    const row = await visibleCourse(call)
+    return new Written(courseText(row), { version: row.version })
+  },
 
   async create(call) {
     const input = withModuleIds(resourceOf(call, CourseInput, Course), [], call.newId)

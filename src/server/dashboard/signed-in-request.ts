@@ -3,7 +3,7 @@ import type { Principal } from '../access/principal.ts'
 import { type EndpointRequest, within } from '../http/endpoint.ts'
 import { type Call, type Route, requireRight } from '../http/handler.ts'
 import { unconditional } from '../http/precondition.ts'
-import { Constant, Streamed } from '../http/reply.ts'
+import { Constant, Streamed, Written } from '../http/reply.ts'
 import { hasLeft } from '../http/request-context.ts'
 import { parseQuery } from '../http/validation.ts'
 import {
@@ -78,6 +78,8 @@ export async function askOwn<const O extends Operation>(
   if (answer instanceof Streamed || answer instanceof Constant) {
     throw new TypeError(`${operation.id} answers with text`)
   }
+  // Written by a handler of this operation.
+  if (answer instanceof Written) return JSON.parse(answer.body) as Answer<O>
   // A handler answers what its operation declares: `routesOf` does not compile otherwise.
   return answer as Answer<O>
 }

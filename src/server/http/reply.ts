@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
+import type { Page } from '../database/keyset.ts'
 import type { Preconditions } from './precondition.ts'
 
 /** Characters of a digest, six bits each: more than chance will ever make alike. */
@@ -42,6 +43,23 @@ export class Constant {
   }
 }
 
+/** A success that is JSON already: what a row holds as JSON need not be read to be passed on. */
+export class Written {
+  readonly body: string
+  /** What the head of the response says of it. */
+  readonly told: { readonly version?: number; readonly nextCursor?: string | null }
+
+  constructor(body: string, told: Written['told']) {
+    this.body = body
+    this.told = told
+  }
+}
+
+/** A page whose items are JSON already. */
+export function writtenPage({ data, ...rest }: Page<string>): Written {
+  return new Written(`{"data":[${data.join(',')}],${JSON.stringify(rest).slice(1)}`, rest)
+}
+
 /**
  * The reply to a request that succeeded: status, ETag and Location follow from the operation and its answer. Throws 412
  * where the answer is not the one that the preconditions are about.
@@ -60,22 +78,26 @@ export function successOf(
   }
   if (method !== 'GET') preconditions.requireChecked()
   if (status === 204) return { status, headers: {}, body: null }
-  const { [operation.identifier ?? 'id']: id, version } = (answer ?? {}) as Readonly<Record<string, unknown>>
+  const told = answer instanceof Written ? answer.told : (answer ?? {})
+  const {
+    [operation.identifier ?? 'id']: id,
+    version,
+    nextCursor,
+  } = told as Readonly<Record<string, unknown>>
   const headers: Record<string, string> = { ...negotiated, 'content-type': 'application/json' }
-  let body: string | undefined
+  let body = answer instanceof Written ? answer.body : undefined
   if (typeof version === 'number') headers['etag'] = `"${version}"`
   else if (answer instanceof Constant) {
     body = answer.body
     headers['etag'] = answer.etag
   } else if (method === 'GET') {
-    body = JSON.stringify(answer)
+    body ??= JSON.stringify(answer)
     headers['etag'] = tagOf(body)
   }
   if (method === 'GET' && preconditions.isKnown(headers['etag'] ?? null)) {
     return { status: 304, headers, body: null }
   }
   if (status === 201) headers['location'] = locationOf(operation, path, String(id), version)
-  const { nextCursor } = answer as { nextCursor?: unknown }
   if (operation.list && typeof nextCursor === 'string') headers['link'] = nextLink(path, search, nextCursor)
   return { status, headers, body: body ?? JSON.stringify(answer) }
 }
