@@ -32,13 +32,18 @@ const stored =
   where user_id = ? and course_id = ?`)
 const record =
   database.prepare(`insert into progress (user_id, course_id, percentage, status, started_at, last_accessed,
-  completed_at, version, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?)
+  completed_at, risen_at, version, updated_at) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict (user_id, course_id) do update set
     percentage = excluded.percentage, status = excluded.status, last_accessed = excluded.last_accessed,
-    completed_at = excluded.completed_at, version = excluded.version, updated_at = excluded.updated_at`)
+    completed_at = excluded.completed_at, risen_at = excluded.risen_at, version = excluded.version, updated_at = excluded.updated_at`)
 const keepStep =
   database.prepare(`insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed,
   recorded_at) values (?, ?, ?, ?, ?, ?, ?)`)
+
+const count = database.prepare(`insert into counters (kind, course_id, place, learners, amount)
+  values (?, ?, 0, 0, ?), (?, ?, ?, -1, ?), (?, ?, ?, 1, ?), (?, '', ?, -1, ?), (?, '', ?, 1, ?)
+  on conflict (kind, course_id, place) do update set
+    learners = counters.learners + excluded.learners, amount = counters.amount + excluded.amount`)
 
 type Row = Record<string, unknown>
 
@@ -78,7 +83,16 @@ function createCourse({ title, description, difficulty }: Row): Row {
   return course
 }
 
-/** Progress of an enrolled learner, as a whole: looked up, written, and kept as a step of its history. */
+/** One learner of a course stands elsewhere: in the course and among all, by hundredths of a per cent. */
+function countMove(courseId: string, status: string, from: number, to: number): void {
+  const [before, after] = [Math.floor(from * 100), Math.floor(to * 100)]
+  const [less, more] = [-from * 1_000_000, to * 1_000_000]
+  const at = `${status} at`
+  const here = [status, courseId, more + less, at, courseId, before, less, at, courseId, after, more] as const
+  count.run(...here, at, before, less, at, after, more)
+}
+
+/** Progress of an enrolled learner, as a whole: looked up, written, counted, and kept as a step of its history. */
 function setProgress(learnerId: string, { courseId, completionPercentage: percentage }: Row): Row {
   const now = new Date().toISOString()
   database.exec('begin immediate')
@@ -90,9 +104,10 @@ function setProgress(learnerId: string, { courseId, completionPercentage: percen
   const status = Number(percentage) >= 100 ? 'completed' : 'in_progress'
   const startedAt = String(before?.['started_at'] ?? now)
   const completedAt = status === 'completed' ? now : null
-  const values = [Number(percentage), status, startedAt, now, completedAt, version, now] as const
+  const values = [Number(percentage), status, startedAt, now, completedAt, now, version, now] as const
   record.run(learnerId, String(courseId), ...values)
   keepStep.run(learnerId, String(courseId), version, Number(percentage), status, now, now)
+  countMove(String(courseId), status, Number(before?.['percentage'] ?? 0), Number(percentage))
   database.exec('commit')
   return {
     learnerId,

@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { fingerprint, hmacKeyOf } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
 import { ProblemError } from '../problem/problem-error.ts'
@@ -49,16 +49,26 @@ export async function once(
   keep: (reply: Reply) => Reply,
 ): Promise<Reply> {
   const { userId, method, path, key, bytes, now } = request
-  await database.run(sql`delete from idempotency where created_at < ${oldestKept(now)}`)
-  const kept = await answeredBefore(database, request)
-  if (kept) return kept
+  const print = await fingerprintOf(database, bytes)
+  // The row before the work: of two transactions with one key, one has nothing done that would have to be undone.
+  const claimed = await database.run(sql`
+    insert into idempotency (user_id, method, path, key, fingerprint, status, headers, body, created_at)
+    values (${userId}, ${method}, ${path}, ${key}, ${print}, 0, '', null, ${now.toISOString()})
+    on conflict (user_id, method, path, key) do update set
+      fingerprint = excluded.fingerprint, status = 0, headers = '', body = null, created_at = excluded.created_at
+    where idempotency.created_at < ${oldestKept(now)}`)
+  const kept = claimed === 0 ? await keptAnswer(database, request) : undefined
+  if (kept) return replay(kept, print)
   const reply = await work()
-  if (reply.status >= 500 || neverKept.includes(reply.status)) return reply
+  if (reply.status >= 500 || neverKept.includes(reply.status)) {
+    await database.run(sql`delete from idempotency where ${isOf(request)}`)
+    return reply
+  }
   const { status, headers, body } = keep(reply)
   await database.run(sql`
-    insert into idempotency (user_id, method, path, key, fingerprint, status, headers, body, created_at)
-    values (${userId}, ${method}, ${path}, ${key}, ${await fingerprintOf(database, bytes)}, ${status}, ${JSON.stringify(headers)},
-            ${typeof body === 'string' ? body : null}, ${now.toISOString()})`)
+    update idempotency set
+      status = ${status}, headers = ${JSON.stringify(headers)}, body = ${typeof body === 'string' ? body : null}
+    where ${isOf(request)}`)
   return reply
 }
 
@@ -70,12 +80,18 @@ export async function answeredBefore(
   database: Database,
   request: IdempotentRequest,
 ): Promise<Reply | undefined> {
-  const { userId, method, path, key, bytes, now } = request
-  const kept = await database.one<RecordRow>(sql`
+  const kept = await keptAnswer(database, request)
+  return kept && replay(kept, await fingerprintOf(database, request.bytes))
+}
+
+function keptAnswer(database: Database, request: IdempotentRequest): Promise<RecordRow | undefined> {
+  return database.one<RecordRow>(sql`
     select fingerprint, status, headers, body from idempotency
-    where user_id = ${userId} and method = ${method} and path = ${path} and key = ${key}
-      and created_at >= ${oldestKept(now)}`)
-  return kept && replay(kept, await fingerprintOf(database, bytes))
+    where ${isOf(request)} and created_at >= ${oldestKept(request.now)}`)
+}
+
+function isOf({ userId, method, path, key }: IdempotentRequest): Sql {
+  return sql`user_id = ${userId} and method = ${method} and path = ${path} and key = ${key}`
 }
 
 function oldestKept(now: Date): string {

@@ -39,14 +39,10 @@ interface CodeRow extends Row {
   readonly status: string
 }
 
-/** A new authorization code, good for a minute; those that nobody exchanged in time are cleared away. */
+/** A new authorization code, good for a minute. */
 export async function newCode(database: Database, now: Date, allowed: Allowed): Promise<string> {
   const code = newCredential('authorizationCode')
   const expiresAt = new Date(now.getTime() + lastsMs).toISOString()
-  // A code that was exchanged stays as long as its grant: shown again, it has to end that.
-  await database.run(
-    sql`delete from authorization_codes where grant_id is null and expires_at <= ${now.toISOString()}`,
-  )
   await database.run(sql`
     insert into authorization_codes (hash, client_id, user_id, redirect_uri, scopes, code_challenge, expires_at)
     values (${digest(code)}, ${allowed.clientId}, ${allowed.userId}, ${allowed.redirectUri},

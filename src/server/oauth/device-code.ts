@@ -13,7 +13,6 @@ const alphabet = 'BCDFGHJKLMNPQRSTVWXZ'
 const userCodeLength = 8
 /** However many spaces and dashes somebody puts in between. */
 const longestTyped = 40
-const keptMs = 60 * 60 * 1000
 
 /** How long the codes of a device are good, and how long it waits between two questions, in seconds. */
 export const deviceTiming = { lifetimeSeconds: 600, intervalSeconds: 5 } as const
@@ -36,7 +35,7 @@ interface DeviceRow extends Row {
   readonly status: string | null
 }
 
-/** The codes of a device that wants these scopes (RFC 8628 §3.2); old ones are cleared away. */
+/** The codes of a device that wants these scopes (RFC 8628 §3.2). */
 export async function newDevice(
   { database, now }: Issuing,
   { id }: OAuthClient,
@@ -44,10 +43,6 @@ export async function newDevice(
 ): Promise<{ deviceCode: string; userCode: string }> {
   const deviceCode = newCredential('deviceCode')
   const expiresAt = new Date(now.getTime() + deviceTiming.lifetimeSeconds * 1000).toISOString()
-  // For an hour, a code that has expired is told apart from one that never was.
-  await database.run(
-    sql`delete from device_codes where expires_at <= ${new Date(now.getTime() - keptMs).toISOString()}`,
-  )
   for (;;) {
     const userCode = newUserCode()
     const made = await database.run(sql`

@@ -44,7 +44,7 @@ interface RefreshRow extends Row {
   readonly status: string
 }
 
-/** Opens a grant and gives out its first tokens; what ended more than a day ago is cleared away. */
+/** Opens a grant and gives out its first tokens. */
 export async function openGrant(
   issuing: Issuing,
   { client, userId, scopes }: { client: OAuthClient; userId: string; scopes: readonly Scope[] },
@@ -52,7 +52,6 @@ export async function openGrant(
   const { database, now, newId } = issuing
   const grantId = newId('gnt')
   const createdAt = now.toISOString()
-  await database.run(sql`delete from grants where expires_at <= ${isoAfter(now, -dayMs)}`)
   await database.run(sql`
     insert into grants (id, client_id, user_id, scopes, created_at, expires_at)
     values (${grantId}, ${client.id}, ${userId}, ${JSON.stringify(scopes)}, ${createdAt}, ${createdAt})`)
@@ -123,8 +122,6 @@ async function issueTokens(
   const unusedMs = Math.min(grantDays.unused * dayMs, lastMs - now.getTime())
   const lifetimeMs = Math.min(accessMs, unusedMs)
   const endsAt = isoAfter(now, unusedMs)
-  // For a day, one that has expired is told apart from one that never was.
-  await database.run(sql`delete from access_tokens where expires_at <= ${isoAfter(now, -dayMs)}`)
   await database.run(sql`
     insert into access_tokens (hash, grant_id, scopes, expires_at)
     values (${digest(accessToken)}, ${grantId}, ${JSON.stringify(scopes)}, ${isoAfter(now, lifetimeMs)})`)

@@ -101,7 +101,6 @@ export async function beginSession(
   const token = newCredential('browserSession')
   const time = request.now.toISOString()
   const expiresAt = new Date(request.now.getTime() + lastsMs).toISOString()
-  await database.run(sql`delete from browser_sessions where expires_at <= ${time}`)
   const browser = browserIn(request.raw.headers['user-agent'])
   await database.run(sql`
     insert into browser_sessions (hash, id, user_id, browser, place, created_at, expires_at)

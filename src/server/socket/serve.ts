@@ -5,6 +5,7 @@ import type { Transport } from '../../contract/http.ts'
 import { type AcademyFile, openAcademyFile } from '../academy.ts'
 import type { PasswordCost } from '../access/password.ts'
 import { idMaker } from '../database/id.ts'
+import { sweepRegularly } from '../database/sweep.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
@@ -77,6 +78,8 @@ export interface RunningServer extends FirstSecrets {
   readonly stop: () => Promise<void>
 }
 
+type Listener = ReturnType<typeof nodeListener>
+
 const drainMs = 30_000
 const noTunnel = new ProblemError(
   'invalid_parameter',
@@ -94,7 +97,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const log = (entry: LogEntry) => writeLog(formatLog(entry))
   const [routes, endpoints] = await Promise.all([allRoutes(), allEndpoints()])
   const allowed = allowedHosts(options)
-  let listener: ReturnType<typeof nodeListener> | undefined
+  let listener: Listener | undefined
+  const opened = Promise.withResolvers<Listener>()
   let stopped: Promise<void> | undefined
   const strictTransport = strictTransportOf(options)
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -103,7 +107,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const refusal = checkRawRequest(incoming, allowed)
     if (stopped) outgoing.setHeader('connection', 'close')
     if (refusal) sendRefusal(incoming, outgoing, refusal, newId('req'), now(), log)
-    else void listener?.(incoming, outgoing)
+    else if (listener) void listener(incoming, outgoing)
+    else void opened.promise.then((open) => open(incoming, outgoing))
   }
   const overrun = () => log(entryOf(tooManyAhead, newId('req'), '', '', now()))
   const server = createSocketServer(options.tls, timeouts, inTurn(answer, overrun))
@@ -128,8 +133,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   // ignored (RFC 9110 §10.1.1).
   server.on('connect', (_, socket) => refuseRaw(noTunnel, socket))
   server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing))
-  // The port first: an academy that is made for nothing would have lost its first key. No request can come in
-  // before the database is open, because nothing waits until the listener is there.
+  // The port first: an academy that is made for nothing would have lost its first key. Requests that come before the
+  // database is open wait for it.
   await listen(server, options)
   const { database, created } = await openOrClose(server, path, now)
   const longReads = openLongReads(
@@ -168,9 +173,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       }),
     clientAddressOf(options.trustedProxies ?? []),
   )
+  opened.resolve(listener)
+  const stopSweeping = sweepRegularly(database, now)
   const stop = () => {
     stopped ??= drain(drainMs)
       .then(longReads.close)
+      .then(stopSweeping)
       .then(ended)
       .then(() => database.close())
     return stopped
@@ -209,6 +217,7 @@ async function openOrClose(server: Server, path: string, now: () => Date): Promi
     return await openAcademyFile(path, now)
   } catch (error) {
     server.close()
+    server.closeAllConnections()
     throw error
   }
 }

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { isCredential } from '../../../src/codec/credential-text.ts'
 import { deviceGrantType } from '../../../src/contract/oauth.ts'
+import { sweep } from '../../../src/server/database/sweep.ts'
 import { type Answer, minute, type Person, second } from '../../helpers/academy.ts'
 import type { Shown } from '../../helpers/browser.ts'
 import { type Flow, flowIn, givePassword, issuer, password, register, test as standard } from './flow.ts'
@@ -278,9 +279,13 @@ test('what somebody allowed is void when their access ends before the device ask
   }
 })
 
-test('old codes are cleared away when a device asks for new ones', async ({ academy, clock, device }) => {
+test('old codes are swept away an hour after their end', async ({ academy, clock, device }) => {
   await device.start()
-  clock.advance(71 * minute)
+  clock.advance(69 * minute)
+  await sweep(academy.database, clock.now())
+  expect(await academy.database.all(sql`select hash from device_codes`)).toHaveLength(1)
+  clock.advance(2 * minute)
   await device.start()
+  await sweep(academy.database, clock.now())
   expect(await academy.database.all(sql`select hash from device_codes`)).toHaveLength(1)
 })

@@ -1,5 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
+import { sweep } from '../../../src/server/database/sweep.ts'
 import { type Answer, type Clock, day, hour, minute, second } from '../../helpers/academy.ts'
 import { type Flow, register, test } from './flow.ts'
 
@@ -197,7 +198,7 @@ test('an access token refreshes nothing, nor is a refresh token one for the API'
   expect(answer).toMatchObject({ status: 401, body: { code: 'invalid_token' } })
 })
 
-test('what has ended is cleared away when somebody signs in', async ({ academy, admin, clock, flow }) => {
+test('what ended more than a day ago is swept away', async ({ academy, admin, clock, flow }) => {
   const rows = () =>
     academy.database.one(sql`
       select (select count(*) from grants) as grants, (select count(*) from refresh_tokens) as refresh,
@@ -205,8 +206,10 @@ test('what has ended is cleared away when somebody signs in', async ({ academy, 
   const { refresh_token } = await flow.tokens(admin)
   clock.advance(20 * hour)
   await flow.refresh(refresh_token)
+  await sweep(academy.database, clock.now())
   expect(await rows()).toEqual({ grants: 1, refresh: 2, access: 2, codes: 1 })
   clock.advance(32 * day)
   await flow.tokens(admin)
+  await sweep(academy.database, clock.now())
   expect(await rows()).toEqual({ grants: 1, refresh: 1, access: 1, codes: 1 })
 })

@@ -1,0 +1,85 @@
+import sql, { join, raw, type Sql } from 'sql-template-tag'
+import type { Store } from './database.ts'
+
+/** Rows in one transaction: a few milliseconds' worth. */
+const pieceRows = 500
+const dayMs = 24 * 60 * 60 * 1000
+const hourMs = 60 * 60 * 1000
+const everyMs = 60_000
+
+/** Rows that are of no use any more. */
+interface Leftovers {
+  readonly table: string
+  readonly key: readonly string[]
+  /** The column that says since when, and how long after that they are kept. */
+  readonly since: string
+  readonly keptMs: number
+  readonly only?: Sql
+}
+
+/** Whoever reads one of these looks at its time: none of them counts for longer because it is still there. */
+const leftovers: readonly Leftovers[] = [
+  {
+    table: 'idempotency',
+    key: ['user_id', 'method', 'path', 'key'],
+    since: 'created_at',
+    keptMs: dayMs,
+  },
+  // A code that was exchanged stays as long as its grant: shown again, it has to end that.
+  {
+    table: 'authorization_codes',
+    key: ['hash'],
+    since: 'expires_at',
+    keptMs: 0,
+    only: sql`grant_id is null`,
+  },
+  // For a while, what has expired is told apart from what never was.
+  { table: 'device_codes', key: ['hash'], since: 'expires_at', keptMs: hourMs },
+  { table: 'access_tokens', key: ['hash'], since: 'expires_at', keptMs: dayMs },
+  { table: 'grants', key: ['id'], since: 'expires_at', keptMs: dayMs },
+  { table: 'browser_sessions', key: ['hash'], since: 'expires_at', keptMs: 0 },
+]
+
+/** Deletes what has expired, in small transactions between which others write; at most so many for each table. */
+export async function sweep(database: Pick<Store, 'write'>, now: Date, mostPieces = 100): Promise<void> {
+  for (const { table, key, since, keptMs, only } of leftovers) {
+    const columns = raw(key.join(', '))
+    const before = new Date(now.getTime() - keptMs).toISOString()
+    const dead = [sql`${raw(since)} <= ${before}`, ...(only ? [only] : [])]
+    const statement = sql`
+      delete from ${raw(table)} where (${columns}) in (
+        select ${columns} from ${raw(table)} where ${join(dead, ' and ')} limit ${pieceRows})`
+    for (let piece = 0; piece < mostPieces; piece += 1) {
+      if ((await database.write((transaction) => transaction.run(statement))) < pieceRows) break
+    }
+  }
+}
+
+/**
+ * Sweeps about once a minute until it is stopped, which waits for what is under way. What fails, as on a full disk, is
+ * left to the next time.
+ */
+export function sweepRegularly(database: Pick<Store, 'write'>, now: () => Date): () => Promise<void> {
+  let sweeping: Promise<void> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  function later(): void {
+    if (isStopped) return
+    // Servers on one database that were started together are not to sweep at the same time.
+    timer = setTimeout(run, everyMs * (0.75 + Math.random() / 2)).unref()
+  }
+
+  function run(): void {
+    sweeping = sweep(database, now())
+      .catch(() => {})
+      .then(later)
+  }
+
+  later()
+  return () => {
+    isStopped = true
+    clearTimeout(timer)
+    return sweeping
+  }
+}
