@@ -78,6 +78,7 @@ export interface TestAcademy {
   /** Keeps a score as if a platform had sent it. */
   grade(grade: Partial<Grade> & Pick<Grade, 'learnerId' | 'courseId' | 'scoreGiven'>): Promise<void>
   close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /** A clock at the time at which every test begins. */
@@ -101,16 +102,19 @@ export function freshDirectory(): { path: string; remove: () => void } {
 export async function openTestAcademy({
   perMinute = 0,
   lockWaitMs,
+  beside,
   through = (database) => database,
 }: {
   perMinute?: number
+  /** Another server on the database of this one, with its clock; its people are those of both. */
+  beside?: Pick<TestAcademy, 'path' | 'clock'>
   lockWaitMs?: number | undefined
   /** What stands between the academy and its database. */
   through?: (database: Store) => Store
 } = {}): Promise<TestAcademy> {
   const directory = freshDirectory()
-  const path = join(directory.path, 'academy.db')
-  const clock = stoppedClock()
+  const path = beside?.path ?? join(directory.path, 'academy.db')
+  const clock = beside?.clock ?? stoppedClock()
   const { now } = clock
   const { database: store, newId } = await openAcademyFile(path, now, lockWaitMs)
   const database = guarded(through(store))
@@ -121,6 +125,7 @@ export async function openTestAcademy({
     {
       database,
       now,
+      elapsedMs: () => now().getTime(),
       newId,
       perMinute,
       passwordCost: cost,
@@ -180,6 +185,11 @@ export async function openTestAcademy({
     return { id: made.body.id, email: made.body.email, key, ...bearer(`Bearer ${key}`) }
   }
 
+  async function close(): Promise<void> {
+    await database.close()
+    directory.remove()
+  }
+
   const ownerKey = await keyOf(owner.userId, owner.scopes)
   return {
     path,
@@ -198,9 +208,7 @@ export async function openTestAcademy({
         recordGrade({ database: transaction, now: time }, { ...standard, gradedAt: time, ...grade }),
       )
     },
-    async close() {
-      await database.close()
-      directory.remove()
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }

@@ -1,4 +1,5 @@
-import { recentlyUsed } from './recently-used.ts'
+import type { Store } from '../database/database.ts'
+import { forget, keep, keptAs, rememberedMs } from './kept-attempts.ts'
 
 /** Attempts at a secret by name, each name with its own delay, which grows with every attempt that fails. */
 export interface Attempts {
@@ -6,50 +7,41 @@ export interface Attempts {
    * Counts an attempt under all these names, as failed until it is forgiven; the seconds to wait where it comes too
    * early for one of them, else 0.
    */
-  begin(names: readonly string[]): number
+  begin(names: readonly string[]): Promise<number>
   /** Forgets what failed: the last attempt was right. */
-  forgive(names: readonly string[]): void
-}
-
-interface Failures {
-  count: number
-  /** Milliseconds of the epoch. */
-  lastMs: number
+  forgive(names: readonly string[]): Promise<void>
 }
 
 const withoutDelay = 5
 const longestSeconds = 15 * 60
-/** How long after the end of a delay its failures are remembered. */
-const rememberedMs = 60 * 60 * 1000
-const mostNames = 10_000
 
 /**
- * Attempts in bounded memory: five without delay, then one after a second, two, four and so on up to a quarter of an
- * hour. An attempt that comes too early is not counted: waiting is enough.
+ * Attempts as the database keeps them, so that several servers on it count as one, and a restart forgets none: five
+ * without delay, then one after a second, two, four and so on up to a quarter of an hour. An attempt that comes too
+ * early is not counted: waiting is enough.
  */
-export function attemptsOf(now: () => Date): Attempts {
-  const failures = recentlyUsed<Failures>(mostNames)
-
+export function attemptsIn(database: Pick<Store, 'write'>, now: () => Date): Attempts {
   return {
-    begin(names) {
-      const nowMs = now().getTime()
-      const known = names.map((name) => failures.use(name, () => ({ count: 0, lastMs: nowMs })))
-      const waitMs = Math.max(...known.map(nextMs)) - nowMs
-      if (waitMs > 0) return Math.ceil(waitMs / 1000)
-      for (const one of known) {
-        one.count = nowMs - nextMs(one) < rememberedMs ? one.count + 1 : 1
-        one.lastMs = nowMs
-      }
-      return 0
-    },
-    forgive(names) {
-      for (const name of names) failures.delete(name)
-    },
+    begin: (names) =>
+      database.write(async (transaction) => {
+        const nowMs = now().getTime()
+        const known = []
+        for (const name of names) known.push(await keptAs(transaction, name, nowMs))
+        const waitMs = Math.max(...known.map(({ nextMs }) => nextMs)) - nowMs
+        if (waitMs > 0) return Math.ceil(waitMs / 1000)
+        for (const { place, failures, nextMs } of known) {
+          const count = nowMs - nextMs < rememberedMs ? failures + 1 : 1
+          await keep(transaction, { place, failures: count, nextMs: nowMs + delayMs(count) })
+        }
+        return 0
+      }),
+    forgive: (names) =>
+      database.write(async (transaction) => {
+        for (const name of names) await forget(transaction, name)
+      }),
   }
 }
 
-/** When another attempt may be made, in milliseconds of the epoch. */
-function nextMs({ count, lastMs }: Failures): number {
-  const seconds = count < withoutDelay ? 0 : Math.min(longestSeconds, 2 ** (count - withoutDelay))
-  return lastMs + seconds * 1000
+function delayMs(failures: number): number {
+  return failures < withoutDelay ? 0 : Math.min(longestSeconds, 2 ** (failures - withoutDelay)) * 1000
 }

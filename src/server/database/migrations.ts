@@ -1,5 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { ownClientId } from '../../contract/oauth.ts'
+import { attemptSchema } from './attempt-schema.ts'
 import { counterSchema } from './counter-schema.ts'
 import { type Database, DatabaseError, type Store } from './database.ts'
 import type { IdPrefix } from './id.ts'
@@ -31,6 +32,7 @@ const migrations: readonly Migration[] = [
   addListIndexes,
   addSearch,
   addParentIndexes,
+  addAttempts,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
@@ -131,6 +133,11 @@ async function addSessionPlaces(database: Database): Promise<void> {
   await database.run(sql`update browser_sessions set id = 'ses_' || lower(hex(randomblob(14)))`)
   await database.run(sql`drop index browser_sessions_by_user`)
   await database.run(sql`create index browser_sessions_by_user on browser_sessions (user_id, created_at)`)
+}
+
+/** Attempts at passwords and codes, for all servers on the database. */
+async function addAttempts(database: Database): Promise<void> {
+  for (const statement of attemptSchema) await database.run(statement)
 }
 
 /** Counters of how learners stand, and the indexes that find what happened in a period. */

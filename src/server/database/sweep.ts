@@ -38,6 +38,8 @@ const leftovers: readonly Leftovers[] = [
   { table: 'access_tokens', key: ['hash'], since: 'expires_at', keptMs: dayMs },
   { table: 'grants', key: ['id'], since: 'expires_at', keptMs: dayMs },
   { table: 'browser_sessions', key: ['hash'], since: 'expires_at', keptMs: 0 },
+  // For so long, further failures add to those before.
+  { table: 'attempts', key: ['slot'], since: 'next_at', keptMs: hourMs },
 ]
 
 /** Deletes what has expired, in small transactions between which others write; at most so many for each table. */

@@ -1,5 +1,5 @@
 import type { HttpHeaders, HttpRequest } from '../../contract/http.ts'
-import { type Attempts, attemptsOf } from '../access/attempts.ts'
+import { type Attempts, attemptsIn } from '../access/attempts.ts'
 import type { Credential } from '../access/identify.ts'
 import { type KnownCredentials, knownCredentials } from '../access/known-credentials.ts'
 import type { PasswordCost } from '../access/password.ts'
@@ -16,12 +16,13 @@ import { faultOf } from './unexpected-fault.ts'
 /** The most that a path and its query may have. */
 export const maximumUrlBytes = 8 * 1024
 const failedCredentialsPerMinute = 20
-const wrongUserCodesPerMinute = 20
 
 /** What an app is made from. */
 export interface AppOptions {
   readonly database: Store
   readonly now: () => Date
+  /** Milliseconds that never go back; those of the process unless told otherwise. */
+  readonly elapsedMs?: () => number
   readonly newId: (prefix: IdPrefix) => string
   /** Requests a minute for each credential; 0 for no limit. */
   readonly perMinute: number
@@ -71,8 +72,6 @@ export interface RateLimits {
   readonly requests: Readonly<Record<BucketKind, RateLimit>> | undefined
   /** Credentials that were wrong, by network. */
   readonly failures: RateLimit
-  /** Codes that no device shows, by the user who typed them. */
-  readonly userCodes: RateLimit
   /** Attempts at a password, by account and network or credential. */
   readonly signIns: Attempts
   readonly passwords: Passwords
@@ -117,16 +116,15 @@ export const everyHeader = {
 } as const
 
 /** The counters of one app. */
-export function rateLimitsOf({ perMinute, now, passwordCost }: AppOptions): RateLimits {
+export function rateLimitsOf({ database, perMinute, now, elapsedMs, passwordCost }: AppOptions): RateLimits {
   const requests = () => rateLimit(perMinute, now)
   return {
     requests:
       perMinute > 0 ? { credential: requests(), anonymous: requests(), signIn: requests() } : undefined,
     failures: rateLimit(failedCredentialsPerMinute, now),
-    userCodes: rateLimit(wrongUserCodesPerMinute, now),
-    signIns: attemptsOf(now),
+    signIns: attemptsIn(database, now),
     passwords: passwordsOf(passwordCost),
-    credentials: knownCredentials(),
+    credentials: knownCredentials(elapsedMs),
   }
 }
 

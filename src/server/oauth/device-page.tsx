@@ -76,7 +76,7 @@ async function answered(signedIn: SignedInEndpointRequest, form: URLSearchParams
 }
 
 async function ask(signedIn: SignedInEndpointRequest, userCode: string): Promise<Reply> {
-  requireTriesLeft(signedIn)
+  await requireTriesLeft(signedIn)
   const device = await waitingDevice(signedIn.database, signedIn.request.now, userCode)
   return device ? deviceConsentPage(signedIn, device, userCode) : wrong(signedIn)
 }
@@ -89,7 +89,7 @@ async function decide(
 ): Promise<Reply> {
   const { academy, request, visitor } = signedIn
   const { database, newId } = academy
-  requireTriesLeft(signedIn)
+  await requireTriesLeft(signedIn)
   const decided = await database.write(async (transaction) => {
     const user = await stillSignedIn(within(signedIn, transaction), visitor)
     const device = await waitingDevice(transaction, request.now, userCode)

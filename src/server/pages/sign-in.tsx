@@ -114,7 +114,7 @@ async function accountBy(
   // told apart by theirs. Both are taken first: attempts that come at once count, too. What fails at one network
   // delays nobody at another: else anybody could keep somebody out (OWASP, Authentication).
   const attempts = [digest(key), ...(user ? [user.id] : [])].map((name) => `${name} ${request.address}`)
-  const waitSeconds = limits.signIns.begin(attempts)
+  const waitSeconds = await limits.signIns.begin(attempts)
   if (waitSeconds > 0) throw tooMany('attempts to sign in', waitSeconds)
   const right = await limits.passwords.verify(
     { group: request.address, member: digest(key), hasLeft: () => hasLeft(request) },
@@ -123,7 +123,7 @@ async function accountBy(
     user?.password_hash ?? null,
   )
   if (!user?.password_hash || !right) throw wrong()
-  limits.signIns.forgive(attempts)
+  await limits.signIns.forgive(attempts)
   return user
 }
 

@@ -40,11 +40,11 @@ export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
   )?.password_hash
   if (!stored) return undefined
   const attempt = [`${principal.userId} ${principal.credential}`]
-  const waitSeconds = signIns.begin(attempt)
+  const waitSeconds = await signIns.begin(attempt)
   if (waitSeconds > 0) throw tooMany('attempts to change the password', waitSeconds)
   const caller = callerOf(call)
   if (!(await passwords.verify(caller, given.data, stored))) return undefined
-  signIns.forgive(attempt)
+  await signIns.forgive(attempt)
   return { hash: await passwords.hash(caller, wanted.data), replaces: stored }
 }
 

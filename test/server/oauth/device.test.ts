@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { isCredential } from '../../../src/codec/credential-text.ts'
 import { deviceGrantType } from '../../../src/contract/oauth.ts'
 import { sweep } from '../../../src/server/database/sweep.ts'
-import { type Answer, minute, type Person, second } from '../../helpers/academy.ts'
+import { type Answer, minute, openTestAcademy, type Person, second } from '../../helpers/academy.ts'
 import type { Shown } from '../../helpers/browser.ts'
 import { type Flow, flowIn, givePassword, issuer, password, register, test as standard } from './flow.ts'
 
@@ -262,6 +262,23 @@ test('after twenty wrong codes a minute a user is 429, and nobody else behind th
   expect((await device.poll(device_code)).body.error).toBe('authorization_pending')
   clock.advance(minute)
   expect((await device.type(learner, user_code)).status).toBe(200)
+})
+
+test('wrong codes at two servers on one database count together, over all sessions of a user', async ({
+  academy,
+  device,
+  flow,
+  learner,
+}) => {
+  await using other = await openTestAcademy({ beside: academy })
+  const otherFlow = flowIn(other)
+  const there = deviceOf(otherFlow, other)
+  const statuses: number[] = []
+  for (let count = 0; count < 22; count += 1) {
+    if (count % 8 === 0) for (const { browser } of [flow, otherFlow]) browser.forget()
+    statuses.push((await (count % 2 ? there : device).type(learner, 'BBBB-BBBB')).status)
+  }
+  expect(statuses).toEqual([...Array(20).fill(403), 429, 429])
 })
 
 test('what somebody allowed is void when their access ends before the device asks', async ({
