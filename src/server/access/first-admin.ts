@@ -41,9 +41,9 @@ export async function isKeyOwed(database: Database): Promise<boolean> {
   return (await database.one(sql`select 1 from settings where name = 'first_key_owed'`)) !== undefined
 }
 
-/** Notes that there is a first key now, inside the transaction that makes it. */
-export async function keyGiven(database: Database): Promise<void> {
-  await database.run(sql`delete from settings where name = 'first_key_owed'`)
+/** Notes that there is a first key now, inside the transaction that makes it. False where none was owed. */
+export async function keyGiven(database: Database): Promise<boolean> {
+  return (await database.run(sql`delete from settings where name = 'first_key_owed'`)) > 0
 }
 
 /**

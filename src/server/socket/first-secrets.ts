@@ -28,17 +28,23 @@ export async function makeFirstSecrets(
 ): Promise<FirstSecrets> {
   const { database, passwordCost } = academy
   const firstPassword = wanted.password ? await makeFirstPassword(database, passwordCost) : undefined
-  const firstKey = wanted.key || (await isKeyOwed(database)) ? await makeAdminKey(academy) : undefined
+  const firstKey =
+    wanted.key || (await isKeyOwed(database)) ? await makeAdminKey(academy, wanted.key) : undefined
   const takeBack = () => takeBackFirstSecrets(database, { key: firstKey, email: firstPassword?.email })
   return { firstKey, firstPassword, takeBack }
 }
 
-async function makeAdminKey({ database, now, newId }: Academy): Promise<string | undefined> {
+/** One that nobody wants is made where it is still owed: of several servers that start at once, by one. */
+async function makeAdminKey(
+  { database, now, newId }: Academy,
+  isWanted: boolean,
+): Promise<string | undefined> {
   const { userId, scopes } = await localPrincipal(database)
   const time = now().toISOString()
   const key = { name: 'first key', userId, scopes, expiresAt: aYearAfter(time) }
   return database.write(async (transaction) => {
-    await keyGiven(transaction)
+    const wasOwed = await keyGiven(transaction)
+    if (!isWanted && !wasOwed) return undefined
     const made = await createKey(transaction, key, { now: time, newId })
     return made.key ?? undefined
   })

@@ -3,9 +3,12 @@ import { join } from 'node:path'
 import sql, { raw } from 'sql-template-tag'
 import { expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy.ts'
-import { makeFirstPassword } from '../../../src/server/access/first-admin.ts'
+import { makeFirstPassword, takeBackFirstSecrets } from '../../../src/server/access/first-admin.ts'
 import { verifyPassword } from '../../../src/server/access/password.ts'
+import { digest } from '../../../src/server/access/secret.ts'
+import type { Store } from '../../../src/server/database/database.ts'
 import { openAcademy } from '../../../src/server/local.ts'
+import { makeFirstSecrets } from '../../../src/server/socket/first-secrets.ts'
 import { passwordCost, stoppedClock } from '../../helpers/academy.ts'
 import { test as served, startServer } from '../socket/served.ts'
 
@@ -40,6 +43,30 @@ test('of several that start at once, one gets the password', async ({ database, 
     expect(more).toEqual([])
     const stored = await database.one<{ password_hash: string }>(sql`select password_hash from users`)
     expect(await verifyPassword(first?.password ?? '', stored?.password_hash ?? '')).toBe(true)
+  } finally {
+    await other.close()
+  }
+})
+
+test('of several that start while a key is owed, one gets it; who asks for one gets one anyway', async ({
+  database,
+  directory,
+}) => {
+  const { now } = stoppedClock()
+  const { database: other, newId } = await openAcademyFile(join(directory, 'academy.db'), now)
+  try {
+    const keysOf = (stores: readonly Store[], key: boolean) =>
+      Promise.all(
+        stores.map(async (store) => {
+          const academy = { database: store, now, newId, passwordCost }
+          return (await makeFirstSecrets(academy, { password: false, key })).firstKey
+        }),
+      )
+    await takeBackFirstSecrets(database, { key: 'lpk_lost' })
+    const made = (await keysOf([database, other, database], false)).filter((key) => key !== undefined)
+    expect(made).toEqual([expect.stringMatching(/^lpk_/)])
+    expect(await database.all(sql`select hash from api_keys`)).toEqual([{ hash: digest(made[0] ?? '') }])
+    expect((await keysOf([database, other], true)).every((key) => key?.startsWith('lpk_'))).toBe(true)
   } finally {
     await other.close()
   }
