@@ -59,6 +59,7 @@ const besideRooms: Readonly<Record<string, readonly string[]>> = {
   'server/local.ts': [],
   'server/routes.ts': ['socket', 'long-reads'],
   'server/service.ts': [],
+  'server/upkeep.ts': ['socket'],
   'cli/error-report.ts': [],
   'cli/failures.ts': ['commands'],
   'cli/main.ts': [],

@@ -176,21 +176,10 @@ async function removeOldDays(database: Database, tallies: readonly Tally[], firs
 }
 
 /** True on an engine where transactions of several programs go on at the same time. */
-function hasManyWriters(database: Database): boolean {
-  return database.dialect.name === 'postgres'
+export function hasManyWriters({ dialect }: Pick<Database, 'dialect'>): boolean {
+  return dialect.name === 'postgres'
 }
 
-const added = sql`on conflict (kind, course_id, place) do update set
+/** Adds rows to the counters that are there. */
+export const added = sql`on conflict (kind, course_id, place) do update set
   learners = counters.learners + excluded.learners, amount = counters.amount + excluded.amount`
-
-/** Brings the changes of many writers into the counters, in one transaction that sees both as they were. */
-export async function foldChanges({ database, now }: Counting): Promise<void> {
-  await database.run(sql`
-    insert into counters (kind, course_id, place, learners, amount)
-    select kind, course_id, place, sum(learners), sum(amount) from counter_changes where true
-    group by kind, course_id, place ${added}`)
-  await database.run(sql`
-    delete from counters where kind in (${join(dayKinds)}) and place < ${firstDayKept(now)}
-      and course_id in (select course_id from counter_changes)`)
-  await database.run(sql`delete from counter_changes`)
-}

@@ -5,7 +5,6 @@ import type { Store } from './database.ts'
 const pieceRows = 500
 const dayMs = 24 * 60 * 60 * 1000
 const hourMs = 60 * 60 * 1000
-const everyMs = 60_000
 
 /** Rows that are of no use any more. */
 interface Leftovers {
@@ -54,34 +53,5 @@ export async function sweep(database: Pick<Store, 'write'>, now: Date, mostPiece
     for (let piece = 0; piece < mostPieces; piece += 1) {
       if ((await database.write((transaction) => transaction.run(statement))) < pieceRows) break
     }
-  }
-}
-
-/**
- * Sweeps about once a minute until it is stopped, which waits for what is under way. What fails, as on a full disk, is
- * left to the next time.
- */
-export function sweepRegularly(database: Pick<Store, 'write'>, now: () => Date): () => Promise<void> {
-  let sweeping: Promise<void> = Promise.resolve()
-  let timer: NodeJS.Timeout | undefined
-  let isStopped = false
-
-  function later(): void {
-    if (isStopped) return
-    // Servers on one database that were started together are not to sweep at the same time.
-    timer = setTimeout(run, everyMs * (0.75 + Math.random() / 2)).unref()
-  }
-
-  function run(): void {
-    sweeping = sweep(database, now())
-      .catch(() => {})
-      .then(later)
-  }
-
-  later()
-  return () => {
-    isStopped = true
-    clearTimeout(timer)
-    return sweeping
   }
 }

@@ -5,13 +5,13 @@ import type { Transport } from '../../contract/http.ts'
 import { type AcademyFile, openAcademyFile } from '../academy.ts'
 import type { PasswordCost } from '../access/password.ts'
 import { idMaker } from '../database/id.ts'
-import { sweepRegularly } from '../database/sweep.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
 import { type LongReadLimits, longReadLimits, openLongReads } from '../long-reads/long-reads.ts'
 import { ProblemError, unavailable } from '../problem/problem-error.ts'
 import { allRoutes } from '../routes.ts'
+import { keepInOrder } from '../upkeep.ts'
 import { clientAddressOf, trustedAmong } from './client-address.ts'
 import { type ConnectionCap, capConnections, usualCap } from './connection-cap.ts'
 import { withContentCoding } from './content-coding.ts'
@@ -174,11 +174,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     clientAddressOf(options.trustedProxies ?? []),
   )
   opened.resolve(listener)
-  const stopSweeping = sweepRegularly(database, now)
+  const stopUpkeep = keepInOrder(database, now)
   const stop = () => {
     stopped ??= drain(drainMs)
       .then(longReads.close)
-      .then(stopSweeping)
+      .then(stopUpkeep)
       .then(ended)
       .then(() => database.close())
     return stopped

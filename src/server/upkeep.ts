@@ -1,0 +1,62 @@
+import { hasManyWriters } from './counters/count.ts'
+import { foldChanges } from './counters/fold.ts'
+import type { Store } from './database/database.ts'
+import { sweep } from './database/sweep.ts'
+
+/** Ends work that is done again and again; waits for what is under way. */
+export type Stop = () => Promise<void>
+
+/** Calls something once, later. */
+export type Later = (work: () => void, ms: number) => NodeJS.Timeout
+
+const sweptEveryMs = 60_000
+/** Whoever reads counters adds up the changes that are not folded into them yet. */
+const foldedEveryMs = 5000
+
+const later: Later = (work, ms) => setTimeout(work, ms).unref()
+
+/**
+ * Keeps a database in order while it is served, outside all requests: what has expired is deleted, and on an engine with
+ * many writers their changes are brought into the counters. Several servers may do so at the same time.
+ */
+export function keepInOrder(database: Store, now: () => Date, wait = later): Stop {
+  const stops = [regularly(sweptEveryMs, () => sweep(database, now()), wait)]
+  if (hasManyWriters(database)) stops.push(regularly(foldedEveryMs, () => foldAll(database, now), wait))
+  return async () => {
+    await Promise.all(stops.map((stop) => stop()))
+  }
+}
+
+async function foldAll(database: Store, now: () => Date): Promise<void> {
+  const time = now().toISOString()
+  while (await database.write((transaction) => foldChanges({ database: transaction, now: time })));
+}
+
+/**
+ * Does something again and again, about so often and never twice at a time. What fails, as on a full disk, is left to the
+ * next time.
+ */
+function regularly(everyMs: number, work: () => Promise<void>, wait: Later): Stop {
+  let working: Promise<void> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  let isStopped = false
+
+  function plan(): void {
+    if (isStopped) return
+    // Servers on one database that were started together are not to do it at the same time.
+    timer = wait(run, everyMs * (0.75 + Math.random() / 2))
+  }
+
+  function run(): void {
+    working = work()
+      .catch(() => {})
+      .then(plan)
+  }
+
+  plan()
+  return () => {
+    isStopped = true
+    clearTimeout(timer)
+    return working
+  }
+}

@@ -1,0 +1,85 @@
+import sql from 'sql-template-tag'
+import { expect } from 'vitest'
+import { keepInOrder, type Later } from '../../src/server/upkeep.ts'
+import { day, openTestAcademy, test } from '../helpers/academy.ts'
+
+/** Waits that end when they are told to; a stopped one does not. */
+function waits() {
+  const planned: { work: () => void; ms: number; timer: NodeJS.Timeout }[] = []
+  const later: Later = (work, ms) => {
+    const timer = setTimeout(() => {}, 2 ** 30).unref()
+    planned.push({ work, ms, timer })
+    return timer
+  }
+  return {
+    planned,
+    later,
+    go: () => {
+      for (const { work } of planned.splice(0)) work()
+    },
+  }
+}
+
+const change = (learners: number) =>
+  sql`insert into counter_changes (kind, course_id, place, learners, amount) values ('none', 'crs_1', 0, ${learners}, 1)`
+const expired = (name: string) => sql`
+  insert into idempotency (user_id, method, path, key, fingerprint, status, headers, created_at)
+  values ('usr_1', 'POST', '/', ${name}, '', 201, '{}', '2026-01-01T00:00:00.000Z')`
+
+test('what has expired is swept about once a minute while an academy is served, and no longer', async ({
+  academy: { database, clock },
+}) => {
+  const { planned, later, go } = waits()
+  const stop = keepInOrder(database, clock.now, later)
+  const left = () => database.all(sql`select key from idempotency`)
+  await database.run(expired('first'))
+  expect(planned).toHaveLength(1)
+  expect(planned[0]?.ms).toBeGreaterThanOrEqual(45_000)
+  expect(planned[0]?.ms).toBeLessThanOrEqual(75_000)
+  go()
+  await expect.poll(() => planned.length).toBe(1)
+  expect(await left()).toEqual([])
+  await database.run(expired('second'))
+  go()
+  await stop()
+  expect(await left()).toEqual([])
+  expect(planned).toEqual([])
+})
+
+test('a sweep that fails is made again', async ({ academy: { database, clock } }) => {
+  const { planned, later, go } = waits()
+  let fails = true
+  const write: typeof database.write = (work) =>
+    fails ? Promise.reject(new Error('no space left')) : database.write(work)
+  const stop = keepInOrder({ ...database, write }, clock.now, later)
+  await database.run(expired('first'))
+  go()
+  await expect.poll(() => planned.length).toBe(1)
+  fails = false
+  go()
+  await stop()
+  expect(await database.all(sql`select key from idempotency`)).toEqual([])
+})
+
+test('two servers on one database keep it in order at the same time: no change is counted twice', async ({
+  academy,
+}) => {
+  const { database, clock } = academy
+  await using other = await openTestAcademy({ beside: academy })
+  clock.advance(day)
+  const { planned, later, go } = waits()
+  const stops = [database, other.database].map((store) =>
+    keepInOrder({ ...store, dialect: { name: 'postgres' } }, clock.now, later),
+  )
+  for (let count = 0; count < 2500; count += 1) await database.run(change(1))
+  await database.run(expired('first'))
+  expect(planned).toHaveLength(4)
+  go()
+  await Promise.all(stops.map((stop) => stop()))
+  expect(await database.all(sql`select learners, amount from counters where course_id = 'crs_1'`)).toEqual([
+    { learners: 2500, amount: 2500 },
+  ])
+  expect(await database.all(sql`select 1 from counter_changes union all select 1 from idempotency`)).toEqual(
+    [],
+  )
+})
