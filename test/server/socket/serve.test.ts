@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
@@ -174,4 +176,29 @@ shared('pages of an origin that was named may read, those of no other', async ({
   expect(lost.status).toBe(204)
   const other = await served.fetch('/health', { headers: { origin: `${origin}.evil.test` } })
   expect(other.headers.get('access-control-allow-origin')).toBeNull()
+})
+
+test('a request that comes before the database is open is answered once it is', async ({ directory }) => {
+  // A port that was free a moment ago.
+  const free = createServer().listen(0, '127.0.0.1')
+  await once(free, 'listening')
+  const { port } = free.address() as AddressInfo
+  free.close()
+  await once(free, 'close')
+  let early: Promise<Response> | undefined
+  const connected = (async () => {
+    while (early === undefined) {
+      const socket = connect(port, '127.0.0.1')
+      const isThere = await new Promise((resolve) => {
+        socket.once('connect', () => resolve(true))
+        socket.once('error', () => resolve(false))
+      })
+      socket.destroy()
+      if (isThere) early = fetch(`http://127.0.0.1:${port}/health`)
+    }
+  })()
+  const server = await startServer(join(directory, 'academy.db'), { port })
+  await connected
+  expect((await early)?.status).toBe(200)
+  await server.stop()
 })
