@@ -17,11 +17,11 @@ export const byCourse = sql`courses c
   cross join enrollments e on e.course_id = c.id and ${asLearner}
   cross join users u on u.id = e.user_id ${progress} ${grades}`
 
-/** Learners' enrolments in which there is progress, by the time of the last access. */
-export const byTime = sql`progress p
+/** Learners' enrolments in which there is progress, by course and the time of the last access. */
+export const byTime = sql`courses c
+  cross join progress p on p.course_id = c.id
   cross join enrollments e on e.user_id = p.user_id and e.course_id = p.course_id and e.role = 'learner'
-  cross join users u on u.id = e.user_id
-  cross join courses c on c.id = e.course_id ${grades}`
+  cross join users u on u.id = e.user_id ${grades}`
 
 /** The enrolments of a course's learners that were made last, at most so many. */
 export function lastOf(courseId: string, most: number): Sql {

@@ -53,7 +53,9 @@ function narrow({ query, courseIds, learnerIds, inPeriod }: RowFilter): Sql[] {
   return [
     learnerIds && sql`select id as user_id from users where id in (${join(learnerIds)})`,
     courseIds && sql`select user_id from enrollments where course_id in (${join(courseIds)})`,
-    inPeriod && !withUnstarted && sql`select user_id from progress p where ${inPeriod}`,
+    inPeriod &&
+      !withUnstarted &&
+      sql`select p.user_id from courses c cross join progress p on p.course_id = c.id where ${inPeriod}`,
     difficulty &&
       sql`select e.user_id from courses c cross join enrollments e
         where c.difficulty in (${join(difficulty)}) and e.course_id = c.id`,

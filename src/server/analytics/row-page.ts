@@ -60,6 +60,8 @@ async function pageOf(
   { courseIds }: RowFilter,
   bounds: PageBounds,
 ): Promise<Page<LearnerRow>> {
+  // Before anything else: it refuses a cursor of another list.
+  const beginning = beginningOf(query.cursor)
   if (matches === 0) return { data: [], nextCursor: null }
   const all = sumOf(await steps(database, everybody))
   // As many as stand between rows of the filter, where these are spread evenly.
@@ -68,7 +70,7 @@ async function pageOf(
     return rowsPage(database, query, { tables, conditions: [...conditions, courses] })
   }
   const users = courseIds ? bounds.usersOfCourses : bounds.users
-  const begin = sql`u.email >= ${beginningOf(query.cursor)}`
+  const begin = sql`u.email >= ${beginning}`
   const end = await database.one<{ email: string }>(
     sql`select u.email from users u where ${begin} order by u.email limit 1 offset ${users}`,
   )
@@ -83,9 +85,9 @@ async function candidatesOf(database: Database, filter: RowFilter, bounds: PageB
   const ofCourses = { conditions, ...(await inCourses(database, scopeOf(filter), bounds)) }
   const { inPeriod, courseIds, query } = filter
   if (!inPeriod || query.include_not_started) return ofCourses
-  const dated = [inPeriod, courseIds && sql`p.course_id in (${join(courseIds)})`]
+  const dated = [inPeriod, courseIds && sql`c.id in (${join(courseIds)})`]
   const { rows: count } = (await database.one<Row & { rows: number }>(sql`
-    select count(*) as rows from (select 1 from progress p ${where(dated)} limit ${bounds.sorted + 1}) found`)) ?? {
+    select count(*) as rows from (select 1 from courses c cross join progress p on p.course_id = c.id ${where(dated)} limit ${bounds.sorted + 1}) found`)) ?? {
     rows: 0,
   }
   const ofPeriod = {

@@ -4,11 +4,8 @@ import type { Database, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import type { SummaryParts } from './analytics-summary.ts'
 
-const status = sql`coalesce(p.status, 'none')`
-const percentage = sql`sum(floor(coalesce(p.percentage, 0) * 1000000 + 0.5))`
-
 /**
- * The parts of a summary over rows, which are all read: over those of some learners, or of a period.
+ * The parts of a summary over rows, which are all read, once: over those of some learners, or of a period.
  *
  * @param tables `u`, `e`, `c`, `p` and `g` of learners' enrolments
  */
@@ -17,18 +14,25 @@ export async function partsOfRows(
   tables: Sql,
   conditions: readonly Condition[],
 ): Promise<SummaryParts> {
-  const groups = await database.all<Row & StatusFigures & Step>(sql`
-    select e.course_id as "courseId", ${status} as status, floor(coalesce(p.percentage, 0) * 100) as hundredths,
-      count(*) as learners, ${percentage} as percentage, count(g.percent) as graded,
-      coalesce(sum(floor(g.percent * 1000000 + 0.5)), 0) as grade
-    from ${tables} ${where(conditions)} group by 1, 2, 3`)
-  const steps = groups.map(({ status, hundredths, learners, percentage: amount }) => {
+  // The last row, of no course, counts the learners.
+  const groups = await database.all<Row & StatusFigures & Step & { courseId: string | null }>(sql`
+    with found as materialized (
+      select e.user_id, e.course_id, coalesce(p.status, 'none') as status, coalesce(p.percentage, 0) as percentage,
+        g.percent as grade
+      from ${tables} ${where(conditions)})
+    select course_id as "courseId", status, floor(percentage * 100) as hundredths, count(*) as learners,
+      sum(floor(percentage * 1000000 + 0.5)) as percentage, count(grade) as graded,
+      coalesce(sum(floor(grade * 1000000 + 0.5)), 0) as grade
+    from found group by 1, 2, 3
+    union all select null, '', 0, count(distinct user_id), 0, 0, 0 from found`)
+  const figures = groups.filter(({ courseId }) => courseId !== null)
+  const steps = figures.map(({ status, hundredths, learners, percentage: amount }) => {
     return { status, hundredths, learners, amount }
   })
   return {
-    figures: groups,
+    figures,
     steps: steps.sort((one, other) => one.hundredths - other.hundredths),
-    learners: await distinctLearners(database, tables, conditions),
+    learners: groups.find(({ courseId }) => courseId === null)?.learners ?? 0,
   }
 }
 

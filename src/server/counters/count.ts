@@ -9,6 +9,7 @@ import {
 } from './counted-enrollment.ts'
 import {
   addTallies,
+  changedTallies,
   courseKinds,
   dayKinds,
   firstDayKept,
@@ -45,16 +46,19 @@ export async function count(
   changes: readonly Change[],
   others: readonly Tally[] = [],
 ): Promise<void> {
-  const sums = new Map<string, Tally>()
   const firstDay = firstDayKept(now)
-  for (const { before, after } of changes) {
-    if (before) addTallies(sums, talliesOf(before, firstDay), -1)
-    if (after) addTallies(sums, talliesOf(after, firstDay), 1)
-  }
-  addTallies(sums, others, 1)
-  const tallies = withoutNothing(sums)
+  const of = (one: CountedEnrollment | undefined) => (one ? talliesOf(one, firstDay) : [])
+  const changed = changes.flatMap(({ before, after }) => changedTallies(of(before), of(after)))
+  const tallies =
+    changes.length + others.length > 1 ? summed([...changed, ...others]) : [...changed, ...others]
   await add(database, tallies)
   if (!hasManyWriters(database)) await removeOldDays(database, tallies, firstDay)
+}
+
+function summed(tallies: readonly Tally[]): Tally[] {
+  const sums = new Map<string, Tally>()
+  addTallies(sums, tallies)
+  return withoutNothing(sums)
 }
 
 /**

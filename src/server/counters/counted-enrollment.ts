@@ -69,15 +69,49 @@ export async function countedOf(
   ).map((row) => ({ ...toCounted(row, row.passing_score), isOnly: row.others === 0 }))
 }
 
-/** The same in a course whose passing score is known, or undefined where they are no learner of it. */
+/** The progress behind an enrolment, as its row holds it. */
+export interface ProgressBehind {
+  readonly startedAt: string | null
+  readonly lastAccessed: string
+  readonly completedAt: string | null
+  readonly version: number
+  readonly updatedAt: string
+}
+
+interface OneRow extends CountedRow {
+  readonly started_at: string | null
+  readonly last_accessed: string | null
+  readonly completed_at: string | null
+  readonly version: number
+  readonly updated_at: string
+}
+
+/**
+ * How an active user stands in a course whose passing score is known, and their progress in it, in one statement; undefined
+ * where they are no learner of it.
+ */
 export async function countedIn(
   database: Database,
   userId: string,
   course: { readonly id: string; readonly passingScore: number },
-): Promise<CountedEnrollment | undefined> {
-  const row = await database.one<CountedRow>(sql`
-    select ${columns} from ${tables} where e.user_id = ${userId} and e.course_id = ${course.id} and e.role = 'learner'`)
-  return row && toCounted(row, course.passingScore)
+): Promise<{ counted: CountedEnrollment; progress: ProgressBehind | undefined } | undefined> {
+  const row = await database.one<OneRow>(sql`
+    select e.user_id, e.course_id, 'active' as user_status, e.status as enrollment, p.status, p.percentage,
+      coalesce(p.last_accessed, e.enrolled_at) as last_seen, p.risen_at, g.percent as grade,
+      p.started_at, p.last_accessed, p.completed_at, p.version, p.updated_at
+    from enrollments e
+    left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
+    left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id
+    where e.user_id = ${userId} and e.course_id = ${course.id} and e.role = 'learner'`)
+  if (!row) return undefined
+  const { started_at: startedAt, last_accessed: lastAccessed, completed_at: completedAt, version } = row
+  return {
+    counted: toCounted(row, course.passingScore),
+    progress:
+      lastAccessed === null
+        ? undefined
+        : { startedAt, lastAccessed, completedAt, version, updatedAt: row.updated_at },
+  }
 }
 
 /** A learner's enrolment on the way through all of them. */

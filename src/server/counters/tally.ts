@@ -20,9 +20,18 @@ export const standings = ['none', 'not_started', 'in_progress', 'completed'] as 
 export type CountedStatus = (typeof standings)[number]
 
 /** What is counted of those in one standing: all, all by percentage, and the graded, whose sum is that of grades. */
-export const kindsOf = (status: CountedStatus, gone: boolean) => {
-  const all = gone ? `deleted ${status}` : status
-  return { all, at: `${all} at`, graded: `${all} graded` } as const
+export const kindsOf = (status: CountedStatus, gone: boolean) => kinds[status][gone ? 'gone' : 'there']
+
+const kinds = {
+  none: kindsNamed('none'),
+  not_started: kindsNamed('not_started'),
+  in_progress: kindsNamed('in_progress'),
+  completed: kindsNamed('completed'),
+}
+
+function kindsNamed(status: CountedStatus) {
+  const named = (all: string) => ({ all, at: `${all} at`, graded: `${all} graded` })
+  return { there: named(status), gone: named(`deleted ${status}`) }
 }
 
 /**
@@ -41,8 +50,16 @@ const dayMs = 24 * 60 * 60 * 1000
 
 /** The first day that is kept apart at a time, both in UTC. */
 export function firstDayKept(now: string): number {
-  return dayNumber(new Date(Date.parse(now) - daysKept * dayMs).toISOString())
+  const today = now.slice(0, 10)
+  if (today !== lastDay.today) {
+    const first = new Date(Date.parse(today) - daysKept * dayMs).toISOString()
+    lastDay = { today, first: dayNumber(first) }
+  }
+  return lastDay.first
 }
+
+// Every write asks for it, and it is the same for a day.
+let lastDay = { today: '', first: 0 }
 
 /** Learners who are enrolled anywhere, each counted once, for the academy as a whole. */
 export const learnersKind = (gone: boolean) => (gone ? 'deleted learners' : 'learners')
@@ -73,7 +90,7 @@ export function ofMillionths(amount: number): number {
 
 /** The day of a time, in UTC, as a number that grows with it: 20260131. */
 export function dayNumber(time: string): number {
-  return Number(time.slice(0, 10).replaceAll('-', ''))
+  return Number(time.slice(0, 4)) * 10_000 + Number(time.slice(5, 7)) * 100 + Number(time.slice(8, 10))
 }
 
 /** In which counters an enrolment stands, each with 1; days before the first are in none. */
@@ -111,22 +128,46 @@ function one(kind: string, courseId: string, place: number, amount = 0): Tally {
   return { kind, courseId, place, learners: 1, amount }
 }
 
-/** Adds tallies to those that are there, each by its place, times 1 or -1. */
-export function addTallies(sums: Map<string, Tally>, tallies: readonly Tally[], times: 1 | -1): void {
-  for (const { kind, courseId, place, learners, amount } of tallies) {
-    const key = `${kind}\n${courseId}\n${place}`
-    const before = sums.get(key)
-    sums.set(key, {
-      kind,
-      courseId,
-      place,
-      learners: (before?.learners ?? 0) + times * learners,
-      amount: (before?.amount ?? 0) + times * amount,
-    })
+/** What an enrolment changes in the counters from one standing to another: those that stay as they are left out. */
+export function changedTallies(before: readonly Tally[], after: readonly Tally[]): Tally[] {
+  const gone = before.map((one) => times(one, -1))
+  const added: Tally[] = []
+  // Ten at most: comparing them all takes less time than keys made of them.
+  for (const one of after) {
+    const index = gone.findIndex(
+      (other) => other.place === one.place && other.kind === one.kind && other.courseId === one.courseId,
+    )
+    const other = gone[index]
+    if (!other) added.push(one)
+    else gone[index] = { ...one, learners: one.learners + other.learners, amount: one.amount + other.amount }
   }
+  return [...gone, ...added].filter(isSomething)
+}
+
+/** Adds tallies to those that are there, each by its place. */
+export function addTallies(sums: Map<string, Tally>, tallies: readonly Tally[], sign: 1 | -1 = 1): void {
+  for (const one of tallies) {
+    const key = `${one.kind}\n${one.courseId}\n${one.place}`
+    const before = sums.get(key)
+    const signed = times(one, sign)
+    sums.set(
+      key,
+      before
+        ? { ...one, learners: before.learners + signed.learners, amount: before.amount + signed.amount }
+        : signed,
+    )
+  }
+}
+
+function times({ kind, courseId, place, learners, amount }: Tally, sign: 1 | -1): Tally {
+  return { kind, courseId, place, learners: sign * learners, amount: sign * amount }
+}
+
+function isSomething({ learners, amount }: Tally): boolean {
+  return learners !== 0 || amount !== 0
 }
 
 /** Those that say anything. */
 export function withoutNothing(sums: ReadonlyMap<string, Tally>): Tally[] {
-  return [...sums.values()].filter(({ learners, amount }) => learners !== 0 || amount !== 0)
+  return [...sums.values()].filter(isSomething)
 }

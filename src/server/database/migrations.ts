@@ -149,6 +149,7 @@ async function addCounters(database: Database, { now, rebuildCounters }: Migrati
       left join progress_steps b on b.user_id = s.user_id and b.course_id = s.course_id and b.version = s.version - 1
       where s.user_id = progress.user_id and s.course_id = progress.course_id
         and (b.version is null or b.percentage < s.percentage)
-      order by s.version desc limit 1), started_at, last_accessed)`)
+      order by s.version desc limit 1), started_at, last_accessed)
+    where status = 'in_progress' and percentage < 50`)
   await rebuildCounters({ database, now })
 }

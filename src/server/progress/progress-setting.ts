@@ -2,7 +2,12 @@ import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Progress, ProgressInput } from '../../contract/progress.ts'
 import { count, newLearner } from '../counters/count.ts'
-import { type CountedEnrollment, countedIn, countedOf } from '../counters/counted-enrollment.ts'
+import {
+  type CountedEnrollment,
+  countedIn,
+  countedOf,
+  type ProgressBehind,
+} from '../counters/counted-enrollment.ts'
 import type { Tally } from '../counters/tally.ts'
 import {
   type CourseRow,
@@ -16,7 +21,6 @@ import { type Call, isRole } from '../http/handler.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem/problem-error.ts'
 import type { UserRow } from '../users/user-row.ts'
 import { completeEnrollment } from './enrollment-completion.ts'
-import { findProgress } from './progress-row.ts'
 
 const toleratedFutureMs = 5 * 60 * 1000
 
@@ -40,7 +44,7 @@ export async function setProgress(
     throw new ProblemError('user_inactive', `User ${learner.id} is ${learner.status}.`)
   }
   const enrolled = await requireEnrolled(call, learner.id, course)
-  const current = await findProgress(database, learner.id, course.id)
+  const current = currentOf(learner, course, enrolled)
   guard(current)
   const lastAccessed = given === undefined || call.lenient ? presentTime(given ?? now, now, current) : given
   if (current && current.lastAccessed > lastAccessed) {
@@ -61,7 +65,9 @@ export async function setProgress(
   }
   const version = (current?.version ?? 0) + 1
   const completedAt = current?.completedAt ?? (status === 'completed' ? lastAccessed : null)
-  const risenAt = hasRisen(completionPercentage, current) ? lastAccessed : enrolled.now.risenAt
+  const risenAt = hasRisen(completionPercentage, current)
+    ? lastAccessed
+    : (enrolled.now.risenAt ?? current?.lastAccessed ?? null)
   await database.run(sql`
     insert into progress (user_id, course_id, percentage, status, started_at, last_accessed, completed_at, risen_at, version, updated_at)
     values (${learner.id}, ${course.id}, ${completionPercentage}, ${status}, ${lastAccessed}, ${lastAccessed},
@@ -139,6 +145,7 @@ async function requireTrackableCourse(call: Call, reference: string): Promise<Co
 interface Enrolled {
   readonly before: CountedEnrollment | undefined
   readonly now: CountedEnrollment
+  readonly progress: ProgressBehind | undefined
   readonly others: readonly Tally[]
 }
 
@@ -149,8 +156,8 @@ async function requireEnrolled(
   { id: courseId, assessmentCriteria: { passingScore } }: Course,
 ): Promise<Enrolled> {
   const { database, now } = call
-  const before = await countedIn(database, userId, { id: courseId, passingScore })
-  if (!before) {
+  const found = await countedIn(database, userId, { id: courseId, passingScore })
+  if (!found) {
     if (isRole(call, 'learner'))
       throw new ProblemError('forbidden', `You are not enrolled in course ${courseId}.`)
     await database.run(sql`
@@ -158,10 +165,11 @@ async function requireEnrolled(
       values (${call.newId('enr')}, ${courseId}, ${userId}, 'learner', 'active', ${now}, 'progress', 1, ${now}, ${now})`)
     const [made] = await countedOf(database, userId, courseId)
     if (!made) throw new Error(`User ${userId} was not enrolled in course ${courseId}`)
-    return { before, now: made, others: newLearner(made) }
+    return { before: undefined, now: made, progress: undefined, others: newLearner(made) }
   }
+  const { counted: before, progress } = found
   if (before.enrollment === 'active' || before.enrollment === 'completed') {
-    return { before, now: before, others: [] }
+    return { before, now: before, progress, others: [] }
   }
   const { id } =
     (await database.one<{ id: string }>(sql`
@@ -172,6 +180,26 @@ async function requireEnrolled(
     `Enrolment ${id} is ${before.enrollment}; set its status to active first.`,
     { members: { id } },
   )
+}
+
+/** The stored progress as it is shown. */
+function currentOf(learner: UserRow, course: Course, { now, progress }: Enrolled): Progress | undefined {
+  if (!progress) return undefined
+  const { startedAt, lastAccessed, completedAt, version, updatedAt } = progress
+  return {
+    learnerId: learner.id,
+    userEmail: learner.email,
+    courseId: course.id,
+    courseTitle: course.title,
+    completionPercentage: now.percentage,
+    // It has progress, and so a status of progress.
+    status: now.status as Progress['status'],
+    startedAt,
+    lastAccessed,
+    completedAt,
+    version,
+    updatedAt,
+  }
 }
 
 function statusOf(percentage: number, { progressTracking }: Course): Progress['status'] {
