@@ -43,8 +43,7 @@ export function openReader(path: string): SqliteStore {
  * it from being used again. Where somebody still reads, this is left to the next one.
  */
 export function shortenLog(path: string, limitBytes = logLimitBytes): void {
-  const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
-  if (!log || log.size <= limitBytes) return
+  if (logBytes(path) <= limitBytes) return
   const connection = new DatabaseSync(path, { timeout: 0 })
   try {
     // The first one holds up nobody, and leaves little to the second, for which writes have to wait.
@@ -52,6 +51,11 @@ export function shortenLog(path: string, limitBytes = logLimitBytes): void {
   } finally {
     connection.close()
   }
+}
+
+/** The size of the write-ahead log beside a database file. */
+export function logBytes(path: string): number {
+  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** Makes a file that is known to be ours private, with all that SQLite keeps beside it, and sets its journal to WAL. */

@@ -1,3 +1,4 @@
+import { logBytes } from '../database/sqlite.ts'
 import type { LongReads } from '../http/request-context.ts'
 import { shuttingDown } from '../problem/problem-error.ts'
 import type { ThreadData } from './message.ts'
@@ -10,6 +11,15 @@ export interface LongReadLimits extends Omit<TurnLimits, 'answering'>, BodyLimit
   readonly threads: number
   /** How long a thread without work stays. */
   readonly restMs: number
+  /**
+   * Beyond this size of the database's log, clients that read slower than the rows come are cut: the log grows with each
+   * write for as long as somebody reads what was there before.
+   */
+  readonly logBytes: number
+  /** For how long nobody is cut for that. */
+  readonly graceMs: number
+  /** How often the log is looked at. */
+  readonly watchMs: number
 }
 
 /** What an academy of a million enrolments needs on two cores, and what its database can bear. */
@@ -24,7 +34,12 @@ export const longReadLimits: LongReadLimits = {
   idleMs: 60_000,
   totalMs: 15 * 60_000,
   restMs: 30_000,
+  logBytes: 1024 * 1024 * 1024,
+  graceMs: 60_000,
+  watchMs: 1_000,
 }
+
+const slowReason = 'The client reads too slowly while the data changes.'
 
 /**
  * Long reads in threads of their own, which are started when they are needed. Close them with the server: those that go
@@ -37,6 +52,7 @@ export function openLongReads(
   const turns = turnsOf({ ...limits, answering: limits.threads })
   const threads = new Set<Thread>()
   let rest: NodeJS.Timeout | undefined
+  let watch: NodeJS.Timeout | undefined
   let isClosed = false
 
   /** One that has nothing to do, else a new one, else the one with the least to do. */
@@ -53,7 +69,15 @@ export function openLongReads(
   async function close(): Promise<void> {
     isClosed = true
     clearTimeout(rest)
+    clearInterval(watch)
     await Promise.all([...threads].map((thread) => thread.close()))
+  }
+
+  function watchLog(): void {
+    watch ??= setInterval(() => {
+      if (logBytes(data.path) <= limits.logBytes) return
+      for (const thread of threads) thread.cutSlow(limits.graceMs, slowReason)
+    }, limits.watchMs).unref()
   }
 
   function restLater(): void {
@@ -64,7 +88,12 @@ export function openLongReads(
         threads.delete(thread)
         void thread.close()
       }
-      if (threads.size > 0) restLater()
+      if (threads.size > 0) {
+        restLater()
+        return
+      }
+      clearInterval(watch)
+      watch = undefined
     }, limits.restMs).unref()
   }
 
@@ -74,6 +103,7 @@ export function openLongReads(
       try {
         if (isClosed) throw shuttingDown()
         restLater()
+        watchLog()
         return await freeThread().answer(request, principal, turn)
       } catch (error) {
         turn.ended()

@@ -1,5 +1,5 @@
 import { ProblemError } from '../problem/problem-error.ts'
-import type { Piece } from './message.ts'
+import { type Piece, piecesAhead } from './message.ts'
 
 /** How long a body may take. */
 export interface BodyLimits {
@@ -25,6 +25,10 @@ export interface RelayedBody extends AsyncIterable<Piece> {
   fail(cause: unknown): void
   /** As if its reader had gone. */
   leave(): void
+  /** True while nothing more is made until its reader goes on. */
+  isFull(): boolean
+  /** Leaves the reader as one who takes too long: what is read next throws 408. */
+  cut(why: string): void
 }
 
 /**
@@ -107,5 +111,7 @@ export function relayedBody(source: Source, { idleMs, totalMs }: BodyLimits): Re
     end: () => stop('ended'),
     fail: (cause) => stop({ cause }),
     leave: () => leave(),
+    isFull: () => pieces.length >= piecesAhead,
+    cut,
   }
 }

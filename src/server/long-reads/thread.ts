@@ -15,6 +15,8 @@ export interface Thread {
   readonly isAnswering: () => boolean
   /** Answers a request; the turn ends with the last of it. Throws where the thread ends before. */
   answer(request: RequestContext, principal: Principal | undefined, turn: Turn): Promise<Reply>
+  /** Cuts the clients who have kept it waiting at the last few calls, with what was begun longer ago than this. */
+  cutSlow(graceMs: number, why: string): void
   close(): Promise<void>
 }
 
@@ -24,6 +26,9 @@ interface Task {
   readonly resolve: (reply: Reply) => void
   readonly reject: (cause: unknown) => void
   readonly signal: AbortSignal | undefined
+  readonly begunMs: number
+  /** How many times in a row its reader was found behind. */
+  full: number
   body?: RelayedBody
 }
 
@@ -31,6 +36,8 @@ const isSource = import.meta.url.endsWith('.ts')
 const entry = new URL(isSource ? './reader-thread.ts' : './reader-thread.js', import.meta.url)
 /** Beyond it the thread ends, and the server goes on. */
 const memoryMiB = 256
+/** A client that is as fast as the thread is found behind now and then. */
+const fullAtMost = 3
 
 /** Starts a thread. `onEnd` is told when it takes no work any more, whatever the reason. */
 export function startThread(data: ThreadData, limits: BodyLimits, onEnd: () => void): Thread {
@@ -124,10 +131,17 @@ export function startThread(data: ThreadData, limits: BodyLimits, onEnd: () => v
         const { method, url, headers, address } = request.raw
         const { signal } = request.raw
         answering = lastId
-        tasks.set(lastId, { turn, resolve, reject, signal })
+        tasks.set(lastId, { turn, resolve, reject, signal, begunMs: performance.now(), full: 0 })
         const raw = { method, url, headers, ...(address !== undefined && { address }) }
         tell({ kind: 'request', id: lastId, request: { ...request, raw }, principal })
       }),
+    cutSlow(graceMs, why) {
+      const latestMs = performance.now() - graceMs
+      for (const task of tasks.values()) {
+        task.full = task.body?.isFull() ? task.full + 1 : 0
+        if (task.full >= fullAtMost && task.begunMs < latestMs) task.body?.cut(why)
+      }
+    },
     close: async () => {
       failAll(shuttingDown())
       await worker.terminate()

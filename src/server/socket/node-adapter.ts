@@ -116,6 +116,8 @@ async function pour(body: AsyncIterable<string | Uint8Array>, outgoing: ServerRe
   const gone = new AbortController()
   const leave = () => gone.abort()
   outgoing.once('close', leave)
+  // Whoever waits for the first row, which may be long in coming, knows at once that it is.
+  outgoing.flushHeaders()
   try {
     for await (const piece of body) {
       if (gone.signal.aborted) return

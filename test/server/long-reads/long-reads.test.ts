@@ -87,9 +87,9 @@ test('a fault in a report is answered and logged as anywhere, and a query is jud
 })
 
 /** Asks for a report, as a server does. */
-function ask(longReads: ReturnType<typeof openLongReads>) {
-  const raw = { method: 'GET', url: 'http://localhost/v1/analytics/learners', headers: {} }
-  const context = { raw, requestId: 'req_1', path: '/v1/analytics/learners', search: '' }
+function ask(longReads: ReturnType<typeof openLongReads>, search = '') {
+  const raw = { method: 'GET', url: `http://localhost/v1/analytics/learners?${search}`, headers: {} }
+  const context = { raw, requestId: 'req_1', path: '/v1/analytics/learners', search }
   const asker = { userId: 'usr_1', role: 'analyst', scopes: ['read'], credential: 'key_1' } as const
   const request = { ...context, address: '', now: stoppedClock().now() }
   return longReads.answer(request, 'key_1', { ...asker, method: 'api_key' })
@@ -117,3 +117,23 @@ test('once they are closed nothing begins: not what comes, and not what waited',
   expect(await asked).toMatchObject([refused, refused, refused])
   await expect(ask(longReads)).rejects.toMatchObject(refused.reason)
 })
+
+test('once the log is large, a client that is slower than the rows come is cut, and no other', async () => {
+  const { database } = openAcademyFile(served.path, stoppedClock().now)
+  database.run(sql`update users set updated_at = updated_at`)
+  const limits = { ...longReadLimits, perOwner: 1, logBytes: 0, graceMs: 1, watchMs: 1 }
+  const longReads = openLongReads({ path: served.path, publicUrl: undefined }, limits)
+  const slow = await ask(longReads, 'format=csv')
+  // Its turn comes when the other one has lost it.
+  const quick = await ask(longReads, 'format=csv')
+  await expect(textOf(slow)).rejects.toMatchObject({ status: 408 })
+  expect((await textOf(quick)).split('\r\n')).toHaveLength(learners + 2)
+  database.close()
+  await longReads.close()
+})
+
+async function textOf({ body }: Awaited<ReturnType<typeof ask>>): Promise<string> {
+  let text = ''
+  for await (const piece of body ?? []) text += String(piece)
+  return text
+}

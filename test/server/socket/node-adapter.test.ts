@@ -183,6 +183,23 @@ test('a transport that fails, whichever way, breaks one connection and nothing e
   }
 })
 
+test('the head of a stream goes out before its first piece is there', async () => {
+  const { promise: piece, resolve: give } = Promise.withResolvers<string>()
+  const { port } = await listening(async () => ({
+    status: 200,
+    headers: {},
+    body: (async function* () {
+      yield await piece
+    })(),
+  }))
+  const { socket, closed, received } = await open(port)
+  socket.write(`GET / HTTP/1.1\r\n${host}${close}\r\n`)
+  await expect.poll(received).toContain('\r\n\r\n')
+  give('a row')
+  await closed
+  expect(received()).toContain('a row')
+})
+
 test('what fails once its reader has gone was broken off by the reader, not here', async () => {
   let failed = 0
   const { port, broken } = await listening(async () => ({
