@@ -67,6 +67,9 @@ async function* chunks(
       yield text
       text = ''
     }
+    // Also nothing: where a filter leaves few rows, a reader who has gone is not searched for any longer.
+    yield text
+    text = ''
   }
   if (text !== '') yield text
 }

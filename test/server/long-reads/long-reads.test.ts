@@ -119,8 +119,8 @@ test('once they are closed nothing begins: not what comes, and not what waited',
 })
 
 test('once the log is large, a client that is slower than the rows come is cut, and no other', async () => {
-  const { database } = openAcademyFile(served.path, stoppedClock().now)
-  database.run(sql`update users set updated_at = updated_at`)
+  const { database } = await openAcademyFile(served.path, stoppedClock().now)
+  await database.run(sql`update users set updated_at = updated_at`)
   const limits = { ...longReadLimits, perOwner: 1, logBytes: 0, graceMs: 1, watchMs: 1 }
   const longReads = openLongReads({ path: served.path, publicUrl: undefined }, limits)
   const slow = await ask(longReads, 'format=csv')
@@ -128,7 +128,7 @@ test('once the log is large, a client that is slower than the rows come is cut, 
   const quick = await ask(longReads, 'format=csv')
   await expect(textOf(slow)).rejects.toMatchObject({ status: 408 })
   expect((await textOf(quick)).split('\r\n')).toHaveLength(learners + 2)
-  database.close()
+  await database.close()
   await longReads.close()
 })
 
