@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, statSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import sql, { type Sql } from 'sql-template-tag'
@@ -6,11 +6,11 @@ import { type Cell, DatabaseError, type Row, type Store, type Transaction } from
 import { groupCommit } from './group-commit.ts'
 import { sharedView } from './shared-view.ts'
 import { newTurns } from './turns.ts'
+import { logLimitBytes } from './write-ahead-log.ts'
 
 const cachedStatements = 500
 /** Rows of a stream between which others have their turn: a few milliseconds' worth. */
 const rowsAtOnce = 250
-const logLimitBytes = 16 * 1024 * 1024
 
 /** How long a write waits for the lock of another program, unless told otherwise. */
 export const lockWaitMs = 10_000
@@ -36,26 +36,6 @@ export function openSqlite(path: string, waitMs = lockWaitMs): SqliteStore {
 /** Opens a file that an academy is in, for reading alone. */
 export function openReader(path: string): SqliteStore {
   return connect(path, true, lockWaitMs)
-}
-
-/**
- * Brings what is in a large write-ahead log into the file, and gives back its room: a reader that reads for long keeps
- * it from being used again. Where somebody still reads, this is left to the next one.
- */
-export function shortenLog(path: string, limitBytes = logLimitBytes): void {
-  if (logBytes(path) <= limitBytes) return
-  const connection = new DatabaseSync(path, { timeout: 0 })
-  try {
-    // The first one holds up nobody, and leaves little to the second, for which writes have to wait.
-    connection.exec('pragma wal_checkpoint(passive); pragma wal_checkpoint(truncate)')
-  } finally {
-    connection.close()
-  }
-}
-
-/** The size of the write-ahead log beside a database file. */
-export function logBytes(path: string): number {
-  return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** Makes a file that is known to be ours private, with all that SQLite keeps beside it, and sets its journal to WAL. */

@@ -1,7 +1,8 @@
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { idMaker } from '../database/id.ts'
-import { openReader, shortenLog } from '../database/sqlite.ts'
+import { openReader } from '../database/sqlite.ts'
+import { shortenLog } from '../database/write-ahead-log.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { type Answerer, answererOf } from '../http/app.ts'
 import { resourceIn, routesFor } from '../routes.ts'
@@ -75,7 +76,10 @@ async function pour(id: number, flow: Pouring, body: AsyncIterable<string | Uint
 parentPort?.on('message', (message: ToThread) => {
   const { id } = message
   if (message.kind === 'request') {
-    answer(message).catch((cause: unknown) => send({ kind: 'broken', id, cause }))
+    // Not in the turn of the reply before it, which may have been read by now: what is true since then is to be seen.
+    setImmediate(() => {
+      answer(message).catch((cause: unknown) => send({ kind: 'broken', id, cause }))
+    })
     return
   }
   const flow = pouring.get(id)

@@ -18,7 +18,8 @@ import { test as base, expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy.ts'
 import { DatabaseError } from '../../../src/server/database/database.ts'
 import { schema } from '../../../src/server/database/schema.ts'
-import { openReader, shortenLog } from '../../../src/server/database/sqlite.ts'
+import { openReader } from '../../../src/server/database/sqlite.ts'
+import { shortenLog } from '../../../src/server/database/write-ahead-log.ts'
 import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
 
 const { now } = stoppedClock()
