@@ -29,6 +29,7 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
   pages: ['http', 'access', 'database', 'problem'],
   oauth: ['pages', 'credentials', 'http', 'access', 'database', 'problem'],
   dashboard: [...['pages', 'courses', 'users', 'analytics', 'credentials', 'http', 'access', 'problem']],
+  copy: ['database'],
   'long-reads': ['http', 'access', 'database', 'problem'],
   socket: ['long-reads', 'credentials', 'http', 'access', 'database', 'problem'],
 }
@@ -54,7 +55,7 @@ const cliRooms: Readonly<Record<string, readonly string[]>> = {
 
 /** What stands beside the rooms of each, above all of them, and may be imported from the rooms named. */
 const besideRooms: Readonly<Record<string, readonly string[]>> = {
-  'server/academy.ts': ['socket'],
+  'server/academy.ts': ['socket', 'copy'],
   'server/endpoints.ts': ['socket', 'long-reads'],
   'server/local.ts': [],
   'server/routes.ts': ['socket', 'long-reads'],
@@ -67,9 +68,14 @@ const besideRooms: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Where the command line reaches the server. */
-const doorsToServer = ['cli/session/session.ts', 'cli/commands/server-start.ts']
+const doorsToServer = [
+  'cli/session/session.ts',
+  'cli/commands/server-start.ts',
+  'cli/commands/server-copy.ts',
+]
 /** Where it knows a type of the server, which leaves nothing behind when it runs. */
 const typesOfServer = [
+  'cli/commands/server-copy.ts',
   'cli/session/session.ts',
   'cli/quickstart/example-data.ts',
   'cli/local-server/log-text.ts',
@@ -229,7 +235,7 @@ test('only the version leaves src', () => {
   expect(leaving.map(shown)).toEqual(['contract/version.ts → ../package.json (static)'])
 })
 
-test('the command line reaches the server through two doors, and opens them when they are needed', () => {
+test('the command line reaches the server through three doors, and opens them when they are needed', () => {
   const reaching = own.filter(({ from, to }) => partOf(from) === 'cli' && partOf(to) === 'server')
   const wrong = reaching.filter(({ from, kind }) =>
     kind === 'dynamic' ? !doorsToServer.includes(from) : kind === 'static' || !typesOfServer.includes(from),

@@ -7,6 +7,7 @@ import { type IdPrefix, idMaker } from './database/id.ts'
 import { migrate } from './database/migrations.ts'
 import { makeFile } from './database/new-file.ts'
 import { databaseErrorOf, openSqlite, type SqliteStore } from './database/sqlite.ts'
+import { requireNoCopy } from './database/unfinished-copy.ts'
 
 /** An open academy: its database, and whether it was made just now. */
 export interface AcademyFile {
@@ -22,6 +23,18 @@ export interface AcademyFile {
  * @param waitMs how long a write waits for the lock of another program; ten seconds unless told otherwise
  */
 export async function openAcademyFile(path: string, now: () => Date, waitMs?: number): Promise<AcademyFile> {
+  const academy = await openCopyFile(path, now, waitMs)
+  try {
+    await requireNoCopy(academy.database, path)
+    return academy
+  } catch (error) {
+    await academy.database.close()
+    throw error
+  }
+}
+
+/** The same, for whoever copies an academy into it: it may be an unfinished copy. */
+export async function openCopyFile(path: string, now: () => Date, waitMs?: number): Promise<AcademyFile> {
   const newId = idMaker(now)
   const bringUpToDate = (database: Store, file: string) =>
     migrate(database, file, { now: now().toISOString(), newId, newSecret: newHmacKey, rebuildCounters })
@@ -36,6 +49,15 @@ export async function openAcademyFile(path: string, now: () => Date, waitMs?: nu
     await database.close()
     throw databaseErrorOf(path, error)
   }
+}
+
+/** A new academy in memory, by which others are measured. */
+export async function openModelAcademy(now: () => Date): Promise<Store> {
+  const path = ':memory:'
+  const database = openSqlite(path)
+  const context = { now: now().toISOString(), newId: idMaker(now), newSecret: newHmacKey, rebuildCounters }
+  await migrate(database, path, context)
+  return database
 }
 
 function openExisting(path: string, waitMs: number | undefined): SqliteStore {

@@ -4,6 +4,7 @@ import { noColumns, noTarget, notAList, plainText } from '../command/refusals.ts
 import { runningServers } from '../local-server/running-servers.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
+import { copyCommand } from './server-copy.ts'
 import { startCommand } from './server-start.ts'
 
 const fields = ['url', 'database', 'pid', 'startedAt']
@@ -37,6 +38,7 @@ export const commands: readonly Command[] = [
     examples: ['server stop', 'server stop --database ./academy.db', 'server stop --all'],
     run: stop,
   },
+  copyCommand,
   {
     name: 'openapi',
     summary: 'Print the OpenAPI document of the API',

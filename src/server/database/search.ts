@@ -5,6 +5,9 @@ import { searchNeedle } from './text-key.ts'
 /** The tables that can be searched: each has a column `search_key`. */
 export type Searched = 'courses' | 'users'
 
+/** The tables beside the index that its triggers fill. */
+export const searchNumbers: readonly string[] = ['courses_numbers', 'users_numbers']
+
 /** More of a text would find nothing else. */
 const mostGrams = 50
 

@@ -5,33 +5,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished } from 'vitest'
 import { parse as parseYaml } from 'yaml'
-import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { selfSigned } from '../../helpers/certificate.ts'
-import { type Ran, type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
+import { type TestCli, test } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
-
-/** A server that runs: what it has printed so far, and the end of it. */
-interface Serving {
-  readonly printed: string
-  stop(signal?: 'SIGINT' | 'SIGTERM'): Promise<Ran>
-}
-
-/** Starts a server on a free port and waits until it has printed its first lines. */
-async function serve(cli: TestCli, flags = '', options: RunOptions = {}): Promise<Serving> {
-  const controller = new AbortController()
-  const { promise: head, resolve } = Promise.withResolvers<string>()
-  const line = `server start --port 0 ${flags}`
-  const ended = cli.run(line, { ...options, signal: controller.signal, onStdout: resolve })
-  const stop: Serving['stop'] = (signal = 'SIGTERM') => {
-    controller.abort(new InterruptedError(signal))
-    return ended
-  }
-  onTestFinished(async () => void (await stop()))
-  const early = ended.then(({ stderr }) => {
-    throw new Error(`it has ended: ${stderr}`)
-  })
-  return { printed: await Promise.race([head, early]), stop }
-}
+import { serve } from './serving.ts'
 
 const password = '[a-z3-9]{5}(-[a-z3-9]{5}){3}'
 

@@ -1,0 +1,169 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { grouped } from '../../codec/grouped.ts'
+import { shellWord } from '../../codec/shell-word.ts'
+import { makeDatabaseDirectory } from '../../config/make-directory.ts'
+import type { CopyProgress, CopySummary } from '../../server/copy/copy-academy.ts'
+import type { Command, Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { notAList } from '../command/refusals.ts'
+import { runningServers } from '../local-server/running-servers.ts'
+import { recordAsked } from '../output/asked.ts'
+import { databaseFault } from '../session/session.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import type { ExitName } from '../terminal/exit-codes.ts'
+import { type Io, note } from '../terminal/io.ts'
+import { createProgressLine, type ProgressLine } from '../terminal/progress-line.ts'
+
+const fields = ['from', 'to', 'rows', 'resumed', 'tables']
+const shape = { table: ['from', 'to', 'rows', 'resumed'], paths: fields, identifier: 'to' }
+const everyMs = 10_000
+const named = 'Name the academies with --from and --to'
+
+/** `learnctl server copy` */
+export const copyCommand: Command = {
+  name: 'copy',
+  summary: 'Copy an academy to another database',
+  description: `Copies a whole academy: users, courses, progress, API keys, sessions and settings keep their ids, versions and hashes.
+Then compares the copy with the original, row by row.
+
+The target must be new or empty, and no server may be running for either. If the copy is interrupted, run the
+same command again to continue it: until it is finished, nothing else opens the target.`,
+  flags: [
+    {
+      name: 'from',
+      kind: 'text',
+      placeholder: 'file',
+      summary: 'Database of the academy to copy',
+      required: true,
+    },
+    { name: 'to', kind: 'text', placeholder: 'file', summary: 'Database to copy it to', required: true },
+  ],
+  refuses: { ...notAList, profile: named, url: named, database: named },
+  examples: ['server copy --from academy.db --to copy.db'],
+  run: copy,
+}
+
+async function copy(context: Context, { flags }: Given): Promise<void> {
+  const { io, settings, output } = context
+  output.check(shape)
+  const from = placeOf(io, flags['from'], '--from')
+  const to = placeOf(io, flags['to'], '--to')
+  if (!existsSync(from)) throw new CommandError('not_found', 'notFound', `Database not found: ${from}`)
+  if (existsSync(to) && realpathSync(to) === realpathSync(from)) {
+    throw new UsageError('--from and --to must be different databases')
+  }
+  for (const database of [from, to]) await requireNoServer(context, database)
+  if (settings.dryRun.value) return output.note(`Would copy ${from} to ${to}`)
+  makeDatabaseDirectory(io, to)
+  const summary = await copied(io, from, to)
+  if (recordAsked(settings)) return output.one({ from, to, ...summary }, shape)
+  const rows = grouped(summary.rows)
+  await output.done(`Copied ${from} to ${to} (${rows} rows in ${summary.tables.length} tables, compared)`)
+}
+
+function placeOf({ cwd }: Io, place: unknown, flag: string): string {
+  if (place === undefined) throw new UsageError(`${flag} is required`)
+  if (place === '') throw new UsageError(`${flag} must be the path of a file, not empty`)
+  return resolve(cwd, String(place))
+}
+
+async function requireNoServer(context: Context, database: string): Promise<void> {
+  const { serving } = await import('../local-server/stop-server.ts')
+  const [server] = await serving(context, runningServers(context.directories.state), database)
+  if (!server) return
+  throw new CommandError(
+    'server_running',
+    'conflict',
+    `Cannot copy while a server is running for ${database} (${server.url}, process ${server.pid})`,
+    { hint: `Stop it first: learnctl server stop --database ${shellWord(database)}` },
+  )
+}
+
+async function copied(io: Io, from: string, to: string): Promise<CopySummary> {
+  const [{ copyAcademy }, { openCopyEnds }] = await Promise.all([
+    import('../../server/copy/copy-academy.ts'),
+    import('../../server/copy/copy-ends.ts'),
+  ])
+  const progress = progressLines(io)
+  try {
+    const ends = await openCopyEnds(from, to, () => new Date(io.now()))
+    try {
+      return await copyAcademy({ ...ends, signal: io.signal, onProgress: progress.update })
+    } finally {
+      await ends.close()
+    }
+  } catch (error) {
+    progress.stop()
+    throw copyFault(error)
+  } finally {
+    progress.stop()
+  }
+}
+
+/** A line for each table on a terminal, and elsewhere one every 10 s. */
+function progressLines(io: Io) {
+  let what = ''
+  let line: ProgressLine | undefined
+  let saidMs = io.now()
+
+  async function updateLine(verb: string, { table, rows, total }: CopyProgress): Promise<void> {
+    const next = `${verb} ${wordsOf(table)}`
+    if (what !== next) {
+      line?.stop()
+      what = next
+      line = await createProgressLine(io, what, total)
+    }
+    await line?.update(rows)
+  }
+
+  async function say(verb: string, { table, rows, total }: CopyProgress): Promise<void> {
+    if (io.now() - saidMs < everyMs) return
+    saidMs = io.now()
+    const [first = '', ...rest] = verb
+    await note(
+      io,
+      `${first.toUpperCase()}${rest.join('')} ${grouped(rows)} of ${grouped(total)} rows of ${wordsOf(table)}`,
+    )
+  }
+
+  return {
+    update: (progress: CopyProgress) => {
+      const verb = progress.phase === 'copy' ? 'copied' : 'compared'
+      return io.stderr.isTTY ? updateLine(verb, progress) : say(verb, progress)
+    },
+    stop: () => line?.stop(),
+  }
+}
+
+function wordsOf(table: string): string {
+  return table.replaceAll('_', ' ')
+}
+
+const exits: Readonly<Record<string, ExitName>> = {
+  not_empty: 'conflict',
+  other_copy: 'conflict',
+  copied_elsewhere: 'conflict',
+  copy_differs: 'failure',
+  text_refused: 'usage',
+}
+
+/** What stopped a copy, as a fault of this program; anything else as it is. */
+function copyFault(error: unknown): unknown {
+  if (!(error instanceof Error) || !('code' in error)) return databaseFault(error)
+  const { name, code, message, cause } = error
+  const hint = 'hint' in error && typeof error.hint === 'string' ? { hint: error.hint } : {}
+  if (name === 'CopyError') {
+    return new CommandError(String(code), exits[String(code)] ?? 'failure', message, {
+      cause: error,
+      ...hint,
+    })
+  }
+  if (name === 'ProblemError') {
+    return new CommandError('database_unavailable', 'unavailable', message.replace(/\.$/, ''), {
+      cause: cause ?? error,
+      hint: 'Run the same command again to continue the copy',
+    })
+  }
+  return databaseFault(error)
+}

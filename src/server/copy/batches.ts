@@ -1,0 +1,91 @@
+import sql, { bulk, join, type RawValue, raw, type Sql } from 'sql-template-tag'
+import type { Cell, Database } from '../database/database.ts'
+import { copySetting } from '../database/unfinished-copy.ts'
+import type { CopiedTable } from './tables.ts'
+
+/** Rows of a table in the order of its key, and where the next ones begin. */
+export interface Batch {
+  /** In a table whose rows may repeat, how often is the last cell. */
+  readonly rows: readonly Cell[][]
+  /** The key of the last row; null after the last one of the table. */
+  readonly next: readonly Cell[] | null
+}
+
+/** Reads a table from one unchanging view, or one that nobody writes to. */
+export interface TableReader {
+  /** The rows after this key; the first ones for null. */
+  after(key: readonly Cell[] | null): Promise<Batch>
+}
+
+const mostRows = 500
+const firstRows = 50
+/** About as much text as rows in memory should have. */
+const wantedLength = 2_000_000
+/** SQLite takes no more values in a statement (SQLite, Limits §9); PostgreSQL takes twice as many. */
+const mostValues = 32_766
+
+/** Rows of some length in memory, whatever the size of the table: where rows are long, fewer at a time. */
+export function readTable(database: Database, table: CopiedTable): TableReader {
+  let limit = firstRows
+  const where = table.key.map((name) => table.columns.indexOf(name))
+
+  return {
+    async after(key) {
+      const rows = await database.cells(rowsAfter(table, key, limit))
+      const last = rows.at(-1)
+      const isEnd = !last || rows.length < limit
+      const length = rows.reduce((sum, row) => sum + lengthOf(row), 0)
+      if (rows.length > 0)
+        limit = Math.max(1, Math.min(mostRows, Math.floor((wantedLength * rows.length) / length)))
+      return { rows, next: isEnd ? null : where.map((index) => last[index] ?? null) }
+    },
+  }
+}
+
+function lengthOf(row: readonly Cell[]): number {
+  return row.reduce<number>((sum, cell) => sum + (typeof cell === 'string' ? cell.length : 8), 0)
+}
+
+function rowsAfter(table: CopiedTable, key: readonly Cell[] | null, limit: number): Sql {
+  const columns = raw(table.columns.join(', '))
+  const order = raw(table.key.join(', '))
+  const conditions = [
+    ...(key ? [sql`(${order}) > (${join(key)})`] : []),
+    ...(table.name === 'settings' ? [sql`name <> ${copySetting}`] : []),
+  ]
+  const where = conditions.length > 0 ? sql`where ${join(conditions, ' and ')}` : sql``
+  return table.repeats
+    ? sql`select ${columns}, count(*) from ${raw(table.name)} ${where} group by ${order} order by ${order} limit ${limit}`
+    : sql`select ${columns} from ${raw(table.name)} ${where} order by ${order} limit ${limit}`
+}
+
+/** How many rows of the table a row that was read stands for. */
+export function timesOf(table: CopiedTable, row: readonly Cell[]): number {
+  return table.repeats ? Number(row[table.columns.length]) : 1
+}
+
+/** Writes rows as they were read, in as few statements as the database takes. */
+export async function insertRows(
+  database: Database,
+  table: CopiedTable,
+  rows: readonly Cell[][],
+): Promise<void> {
+  const width = table.columns.length
+  const most = Math.min(mostRows, Math.floor(mostValues / width))
+  let waiting: RawValue[][] = []
+  const write = async () => {
+    if (waiting.length === 0) return
+    await database.run(
+      sql`insert into ${raw(table.name)} (${raw(table.columns.join(', '))}) values ${bulk(waiting)}`,
+    )
+    waiting = []
+  }
+  for (const row of rows) {
+    const cells = table.repeats ? row.slice(0, width) : row
+    for (let time = timesOf(table, row); time > 0; time -= 1) {
+      waiting.push(cells)
+      if (waiting.length === most) await write()
+    }
+  }
+  await write()
+}

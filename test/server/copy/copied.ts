@@ -1,0 +1,25 @@
+import { onTestFinished } from 'vitest'
+import type { AcademyFile } from '../../../src/server/academy.ts'
+import { openAcademyFile } from '../../../src/server/academy.ts'
+import { allEndpoints } from '../../../src/server/endpoints.ts'
+import { createApp } from '../../../src/server/http/app.ts'
+import { allRoutes } from '../../../src/server/routes.ts'
+import { passwordCost } from '../../helpers/academy.ts'
+import { fetchOf } from '../../helpers/web.ts'
+
+/** Answers requests from the academy in a file, or from an open one. */
+export async function appOn(academy: string | AcademyFile, now: () => Date) {
+  const { database, newId } = typeof academy === 'string' ? await openAcademyFile(academy, now) : academy
+  onTestFinished(() => database.close())
+  const routes = await allRoutes()
+  const app = createApp(
+    { database, now, newId, perMinute: 0, passwordCost, log: () => undefined },
+    () => routes,
+    await allEndpoints(),
+  )
+  const fetch = fetchOf(app)
+  return {
+    request: (method: string, path: string, init: RequestInit = {}) =>
+      fetch(new Request(`http://localhost${path}`, { method, ...init })),
+  }
+}

@@ -1,0 +1,283 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import sql from 'sql-template-tag'
+import { expect, onTestFinished } from 'vitest'
+import { openAcademyFile, openModelAcademy } from '../../../src/server/academy.ts'
+import { type CopyOptions, copyAcademy } from '../../../src/server/copy/copy-academy.ts'
+import { openCopyEnds } from '../../../src/server/copy/copy-ends.ts'
+import { copiedTables } from '../../../src/server/copy/tables.ts'
+import { requireFitTexts } from '../../../src/server/copy/unfit-text.ts'
+import type { Database, Store } from '../../../src/server/database/database.ts'
+import { searchNumbers } from '../../../src/server/database/search.ts'
+import { copySetting } from '../../../src/server/database/unfinished-copy.ts'
+import { freshDirectory, start, stoppedClock, test } from '../../helpers/academy.ts'
+import { plainBrowser } from '../../helpers/browser.ts'
+import { authorizePath, givePassword, issuer, password } from '../oauth/flow.ts'
+import { appOn } from './copied.ts'
+
+const { now } = stoppedClock()
+const signal = new AbortController().signal
+const manyUsers = 700
+
+/** Adds rows to an academy that is longer than a batch, with what a copy could lose. */
+async function fill({ database: store }: { database: Store }): Promise<void> {
+  await store.write(async (database) => {
+    for (let first = 0; first < manyUsers; first += 1) {
+      const id = `usr_many${String(first).padStart(5, '0')}`
+      await database.run(sql`
+      insert into users (id, email, email_key, role, status, profile, version, created_at, updated_at, search_key)
+      values (${id}, ${`${id}@x.example`}, ${`${id}@x.example`}, 'learner', 'active', '{"firstName":"Ünï"}', 3,
+        ${start}, ${start}, ${`${id} ünï`})`)
+    }
+    await database.run(sql`
+    insert into courses (id, title, description, difficulty, status, attributes, version, created_at, updated_at)
+    values ('crs_one', 'Sea', '', 'beginner', 'published', ${JSON.stringify({ tags: ['a\nb', '"'] })}, 1, ${start}, ${start})`)
+    await database.run(sql`
+    insert into progress (user_id, course_id, percentage, status, last_accessed, version, updated_at)
+    values ('usr_many00001', 'crs_one', ${0.1 + 0.2}, 'in_progress', ${start}, 7, ${start})`)
+    for (let time = 0; time < 3; time += 1) {
+      await database.run(sql`
+      insert into counter_changes (kind, course_id, place, learners, amount) values ('k', 'crs_one', 1, -1, 0.5)`)
+    }
+  })
+}
+
+/** Opens a copy of this academy's file to a new one. */
+async function openCopy(path: string, to?: string) {
+  const { path: directory, remove } = freshDirectory()
+  onTestFinished(remove)
+  const target = to ?? join(directory, 'copy.db')
+  const ends = await openCopyEnds(path, target, now)
+  onTestFinished(() => ends.close().catch(() => undefined))
+  const run = (more: Partial<CopyOptions> = {}) =>
+    copyAcademy({ ...ends, signal, onProgress: async () => undefined, ...more })
+  return { ...ends, target, run }
+}
+
+/** All that is in a file but the search index, by table. */
+function contentOf(path: string): Record<string, unknown[]> {
+  const file = new DatabaseSync(path, { readOnly: true })
+  const tables = file.prepare("select name from pragma_table_list where type = 'table' order by name").all()
+  const names = tables.map(({ name }) => String(name)).filter((name) => !/^sqlite_|_numbers$/.test(name))
+  const content = names.map((name) => [name, file.prepare(`select * from ${name} order by 1, 2`).all()])
+  file.close()
+  return Object.fromEntries(content)
+}
+
+/** A store that is told each statement of its views, and what came of it. */
+function watched(store: Store, onCells: (rows: readonly unknown[][]) => void): Store {
+  return {
+    ...store,
+    read: (work) =>
+      store.read((view) =>
+        work({
+          ...view,
+          cells: async (query) => {
+            const rows = await view.cells(query)
+            onCells(rows)
+            return rows
+          },
+        }),
+      ),
+  }
+}
+
+test('every table of an academy is copied, each after those that it refers to, but for the search index', async () => {
+  const model = await openModelAcademy(now)
+  const copied = (await copiedTables(model)).map(({ name }) => name)
+  const all = await model.all(
+    sql`select name from sqlite_schema where type = 'table' and name not like 'sqlite!_%' escape '!'`,
+  )
+  const index = all.map(({ name }) => String(name)).filter((name) => /^(users|courses)_search/.test(name))
+  expect([...copied, ...index, ...searchNumbers].sort()).toEqual(all.map(({ name }) => String(name)).sort())
+  for (const name of copied) {
+    const parents = await model.all(sql`select "table" as parent from pragma_foreign_key_list(${name})`)
+    for (const { parent } of parents) {
+      expect(copied.indexOf(String(parent)), `${parent} before ${name}`).toBeLessThan(copied.indexOf(name))
+    }
+  }
+  await model.close()
+})
+
+test('a copy holds every row of the academy as it is, and can be searched', async ({ academy }) => {
+  await fill(academy)
+  const { run, target, to } = await openCopy(academy.path)
+  const { resumed, rows, tables } = await run()
+  expect(resumed).toBe(false)
+  expect(contentOf(target)).toEqual(contentOf(academy.path))
+  expect(tables.find(({ name }) => name === 'users')?.rows).toBe(manyUsers + 1)
+  expect(rows).toBe(Object.values(contentOf(target)).flat().length)
+  expect(await to.database.one(sql`select count(*) as rows from users_numbers`)).toEqual({
+    rows: manyUsers + 1,
+  })
+  expect(await to.database.check()).toEqual([])
+})
+
+test('API keys and browser sessions stay valid, and so do answers to repeated requests', async ({
+  academy,
+  admin,
+}) => {
+  const headers = { 'idempotency-key': 'once' }
+  const made = await admin.post('/v1/courses', { title: 'Sea' }, headers)
+  await givePassword(academy, admin.id)
+  const browser = plainBrowser(academy.fetch, issuer)
+  await browser.signIn(await browser.open(authorizePath()), admin.email, password)
+  const { run, target, close } = await openCopy(academy.path)
+  await run()
+  await close()
+  const copy = await appOn(target, academy.clock.now)
+  const again = await copy.request('POST', '/v1/courses', {
+    headers: { ...headers, authorization: `Bearer ${admin.key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ title: 'Sea' }),
+  })
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true'])
+  expect(await again.json()).toEqual(made.body)
+  const page = await copy.request('GET', '/dashboard', { headers: { cookie: browser.cookie() } })
+  expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(admin.email)])
+})
+
+test('an interrupted copy is continued behind its last batch, and nothing else opens it before', async ({
+  academy,
+}) => {
+  await fill(academy)
+  const first = await openCopy(academy.path)
+  const controller = new AbortController()
+  const onProgress: CopyOptions['onProgress'] = async ({ table, rows }) => {
+    if (table === 'users' && rows > 500) controller.abort(new Error('cut'))
+  }
+  await expect(first.run({ signal: controller.signal, onProgress })).rejects.toThrow('cut')
+  await first.close()
+  await expect(openAcademyFile(first.target, now)).rejects.toMatchObject({
+    path: first.target,
+    message: `is an unfinished copy of ${academy.path}`,
+    hint: expect.stringContaining('learnctl server copy'),
+  })
+  const second = await openCopy(academy.path, first.target)
+  const seen: string[] = []
+  const summary = await second.run({
+    onProgress: async ({ phase, table, rows }) => void (phase === 'copy' && seen.push(`${table} ${rows}`)),
+  })
+  expect(summary.resumed).toBe(true)
+  expect(seen[0]).toMatch(/^users [67]\d\d$/)
+  expect(contentOf(first.target)).toEqual(contentOf(academy.path))
+  await second.close()
+  await (await openAcademyFile(first.target, now)).database.close()
+})
+
+test('a copy cut off in its comparison compares again', async ({ academy }) => {
+  const first = await openCopy(academy.path)
+  const cut: CopyOptions['onProgress'] = async ({ phase }) => {
+    if (phase === 'compare') throw new Error('cut')
+  }
+  await expect(first.run({ onProgress: cut })).rejects.toThrow('cut')
+  const phases = new Set<string>()
+  expect(await first.run({ onProgress: async ({ phase }) => void phases.add(phase) })).toMatchObject({
+    resumed: true,
+  })
+  expect([...phases]).toEqual(['compare'])
+})
+
+test('an unfinished copy is continued from the same academy alone', async ({ academy }) => {
+  const first = await openCopy(academy.path)
+  await expect(first.run({ signal: AbortSignal.abort(new Error('cut')) })).rejects.toThrow('cut')
+  await first.close()
+  const { path, remove } = freshDirectory()
+  onTestFinished(remove)
+  await (await openAcademyFile(join(path, 'other.db'), now)).database.close()
+  const other = await openCopy(join(path, 'other.db'), first.target)
+  await expect(other.run()).rejects.toMatchObject({ code: 'other_copy' })
+})
+
+test.for([
+  [
+    'a user',
+    sql`insert into users (id, email, email_key, role, status, profile, version, created_at, updated_at)
+    values ('usr_other', 'o', 'o', 'learner', 'active', '{}', 1, '', '')`,
+    'it holds 2 users',
+  ],
+  ['a password', sql`update users set password_hash = 'x'`, 'it holds a first user who has been changed'],
+] as const)('an academy that holds %s is no place for a copy', async ([_, statement, told], { academy }) => {
+  const { run, to } = await openCopy(academy.path)
+  await to.database.run(statement)
+  await expect(run()).rejects.toMatchObject({ code: 'not_empty', message: expect.stringContaining(told) })
+  expect(await to.database.one(sql`select value from settings where name = ${copySetting}`)).toBeUndefined()
+})
+
+test.for([
+  [
+    'another value',
+    sql`update users set profile = '{}' where id = 'usr_many00600'`,
+    'usr_many00600 has another profile',
+  ],
+  ['a missing row', sql`delete from progress`, 'usr_many00001, crs_one is missing'],
+  [
+    'a row too many',
+    sql`insert into settings (name, value) values ('zzz', '')`,
+    'zzz is not in the original',
+  ],
+  [
+    'a number that is not quite the same',
+    sql`update progress set percentage = 0.3`,
+    'has another percentage',
+  ],
+] as const)('the comparison finds %s', async ([_, statement, told], { academy }) => {
+  await fill(academy)
+  const { run, to } = await openCopy(academy.path)
+  let changed = false
+  const onProgress: CopyOptions['onProgress'] = async ({ phase }) => {
+    if (phase === 'compare' && !changed) {
+      changed = true
+      await to.database.run(statement)
+    }
+  }
+  const refused = { code: 'copy_differs', message: expect.stringContaining(told) }
+  await expect(run({ onProgress })).rejects.toMatchObject(refused)
+})
+
+test('of two copies to one place, the slower one ends', async ({ academy }) => {
+  await fill(academy)
+  const { run, to } = await openCopy(academy.path)
+  const onProgress: CopyOptions['onProgress'] = async ({ table, rows }) => {
+    if (table !== 'users' || rows > 100) return
+    await to.database.run(sql`update settings set value = value || ' ' where name = ${copySetting}`)
+  }
+  await expect(run({ onProgress })).rejects.toMatchObject({ code: 'copied_elsewhere' })
+})
+
+test('few rows are in memory at a time, fewer of them where they are long', async ({ academy }) => {
+  await fill(academy)
+  const long = 'x'.repeat(200_000)
+  for (let version = 1; version <= 120; version += 1) {
+    await academy.database.run(sql`
+      insert into course_versions (course_id, version, attributes, modified_attributes, user_id, created_at)
+      values ('crs_one', ${version}, ${long}, '[]', 'usr_many00001', ${start})`)
+  }
+  const { run, from } = await openCopy(academy.path)
+  const batches: { rows: number; length: number }[] = []
+  const database = watched(from.database, (rows) =>
+    batches.push({ rows: rows.length, length: JSON.stringify(rows).length }),
+  )
+  await run({ from: { ...from, database } })
+  expect(Math.max(...batches.map(({ rows }) => rows))).toBe(500)
+  const longOnes = batches.filter(({ length }) => length > 1_000_000)
+  expect(longOnes.length).toBeGreaterThan(10)
+  // The first batch of a table cannot know how long its rows are.
+  expect(longOnes.filter(({ rows }) => rows > 10)).toHaveLength(2)
+})
+
+test('texts that PostgreSQL cannot hold are found before anything is copied', async ({ academy }) => {
+  await fill(academy)
+  const tables = await copiedTables(await openModelAcademy(now))
+  const problem = (database: Database) => requireFitTexts(database, tables)
+  // An escaped backslash before the letter u is no such character.
+  const harmless = JSON.stringify({ firstName: '\\u0000' })
+  await academy.database.run(sql`update users set profile = ${harmless} where id = 'usr_many00001'`)
+  await problem(academy.database)
+  await academy.database.run(sql`update users set email = 'a' || char(0) || 'b' where id = 'usr_many00002'`)
+  const escaped = JSON.stringify({ firstName: '\u0000' })
+  await academy.database.run(sql`update courses set attributes = ${escaped}`)
+  await expect(problem(academy.database)).rejects.toMatchObject({
+    code: 'text_refused',
+    message: 'PostgreSQL cannot hold the character U+0000, which is in: courses crs_one; users usr_many00002',
+  })
+})
