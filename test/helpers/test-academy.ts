@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RoleName, Scope } from '../../src/contract/operation.ts'
-import { openAcademyFile } from '../../src/server/academy.ts'
+import { type AcademyFile, openAcademyFile } from '../../src/server/academy.ts'
 import { localPrincipal } from '../../src/server/access/identify.ts'
 import { grantable } from '../../src/server/access/principal.ts'
 import { createKey } from '../../src/server/credentials/keys.ts'
@@ -103,11 +103,14 @@ export async function openTestAcademy({
   perMinute = 0,
   lockWaitMs,
   beside,
+  open = (path, now) => openAcademyFile(path, now, lockWaitMs),
   through = (database) => database,
 }: {
   perMinute?: number
   /** Another server on the database of this one, with its clock; its people are those of both. */
   beside?: Pick<TestAcademy, 'path' | 'clock'>
+  /** Opens the academy; the file at this path unless told otherwise. */
+  open?: (path: string, now: () => Date) => Promise<AcademyFile>
   lockWaitMs?: number | undefined
   /** What stands between the academy and its database. */
   through?: (database: Store) => Store
@@ -116,7 +119,7 @@ export async function openTestAcademy({
   const path = beside?.path ?? join(directory.path, 'academy.db')
   const clock = beside?.clock ?? stoppedClock()
   const { now } = clock
-  const { database: store, newId } = await openAcademyFile(path, now, lockWaitMs)
+  const { database: store, newId } = await open(path, now)
   const database = guarded(through(store))
   const logged: LogEntry[] = []
   const cost = { ...passwordCost }

@@ -69,7 +69,7 @@ test('two servers on one database keep it in order at the same time: no change i
   clock.advance(day)
   const { planned, later, go } = waits()
   const stops = [database, other.database].map((store) =>
-    keepInOrder({ ...store, dialect: { name: 'postgres' } }, clock.now, later),
+    keepInOrder({ ...store, dialect: { ...store.dialect, name: 'postgres' } }, clock.now, later),
   )
   for (let count = 0; count < 2500; count += 1) await database.run(change(1))
   await database.run(expired('first'))

@@ -1,0 +1,95 @@
+import sql from 'sql-template-tag'
+import { describe, expect, test as standard } from 'vitest'
+import { openAcademyFile } from '../../src/server/academy.ts'
+import { attemptsIn } from '../../src/server/access/attempts.ts'
+import { differingCounters } from '../../src/server/counters/counter-check.ts'
+import { keepInOrder } from '../../src/server/upkeep.ts'
+import { openTestAcademy, type TestAcademy } from '../helpers/academy.ts'
+
+const onSqlite = {
+  name: 'SQLite',
+  unless: false,
+  make: async () => ({ open: openAcademyFile, remove: async () => {} }),
+}
+for (const { name, unless, make } of [onSqlite]) {
+  describe.skipIf(unless)(`three servers on ${name}`, () => {
+    const test = standard.extend('engine', make).extend('servers', async ({ engine }, { onCleanup }) => {
+      const { open, remove } = engine
+      const first = await openTestAcademy({ open })
+      const others = [1, 2].map(() => openTestAcademy({ open, beside: first }))
+      const servers = [first, ...(await Promise.all(others))] as const
+      onCleanup(async () => {
+        await Promise.all(servers.map((server) => server.close()))
+        await remove()
+      })
+      return servers
+    })
+    const atEach = (servers: readonly TestAcademy[], count: number, key: string) =>
+      Array.from({ length: count }, (_, at) => servers[at % servers.length]?.bearer(`Bearer ${key}`))
+
+    test('the same Idempotency-Key twenty times at once makes one course, which all are answered', async ({
+      servers,
+    }) => {
+      const admin = await servers[0].person('admin')
+      const answers = await Promise.all(
+        atEach(servers, 20, admin.key).map((server) =>
+          server?.post('/v1/courses', { title: 'Logic' }, { 'idempotency-key': '"a"' }),
+        ),
+      )
+      expect(new Set(answers.map((answer) => answer?.status))).toEqual(new Set([201]))
+      expect(new Set(answers.map((answer) => answer?.text)).size).toBe(1)
+      const replayed = answers.filter((answer) => answer?.headers.get('idempotent-replayed') === 'true')
+      expect(replayed).toHaveLength(19)
+      expect((await admin.get('/v1/courses')).body.data).toHaveLength(1)
+    })
+
+    test('a key whose work is refused is refused alike by all, and one with another body by none of them done', async ({
+      servers,
+    }) => {
+      const admin = await servers[0].person('admin')
+      const send = (title: string) =>
+        Promise.all(
+          atEach(servers, 9, admin.key).map((server) =>
+            server?.post('/v1/courses', { title }, { 'idempotency-key': '"a"' }),
+          ),
+        )
+      const refused = await send('')
+      expect(new Set(refused.map((answer) => answer?.status))).toEqual(new Set([422]))
+      expect(new Set(refused.map((answer) => answer?.text)).size).toBe(1)
+      const others = await send('Logic')
+      expect(new Set(others.map((answer) => answer?.body.code))).toEqual(new Set(['idempotency_mismatch']))
+      expect((await admin.get('/v1/courses')).body.data).toEqual([])
+    })
+
+    test('of twenty attempts at a password at once, over all of them, five are made', async ({ servers }) => {
+      const attempts = servers.map(({ database, clock }) => attemptsIn(database, clock.now))
+      const waits = await Promise.all(
+        Array.from({ length: 20 }, (_, at) => attempts[at % attempts.length]?.begin(['account network'])),
+      )
+      expect(waits.sort()).toEqual([...Array(5).fill(0), ...Array(15).fill(1)])
+    })
+
+    test('counters are folded by all of them at once, and none twice', async ({ servers }) => {
+      const [{ database, clock }] = servers
+      const admin = await servers[0].person('admin')
+      const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
+      const learners = await Promise.all(Array.from({ length: 6 }, () => servers[0].person('learner')))
+      for (const { id } of learners) await admin.post('/v1/enrollments', { userId: id, courseId: course.id })
+      const works: (() => void)[] = []
+      const later = (work: () => void) => {
+        works.push(work)
+        return setTimeout(() => {}, 0)
+      }
+      const stops = servers.map((server) => keepInOrder(server.database, clock.now, later))
+      for (const work of works.splice(0)) work()
+      await Promise.all(stops.map((stop) => stop()))
+      expect(await database.all(sql`select 1 as pending from counter_changes`)).toEqual([])
+      expect(await differingCounters({ database, now: clock.now().toISOString() })).toBe(0)
+      expect(
+        (await admin.get('/v1/analytics/learners?include_not_started=true&limit=1')).body.summary,
+      ).toMatchObject({
+        enrollments: 6,
+      })
+    })
+  })
+}
