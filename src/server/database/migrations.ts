@@ -41,6 +41,10 @@ const firstUserEmail = 'admin@academy.local'
 /** The version of the database from which on deleted content is overwritten. */
 const firstWithoutTraces = 3
 
+const migrationCacheKiB = 64 * 1024
+/** What SQLite has unless told otherwise. */
+const usualCacheKiB = 2000
+
 const applicationId = 0x6c726e63
 
 /**
@@ -57,6 +61,8 @@ export async function migrate(
 ): Promise<void> {
   const version = await versionOf(database, path)
   await takeIntoUse(database, path)
+  // What is changed all over a large academy is written once, not at every change; in KiB (SQLite, PRAGMA cache_size).
+  if (version < newest) await database.run(raw(`pragma cache_size = -${migrationCacheKiB}`))
   for (let next = version; next < newest; next += 1) {
     await database.write(async (transaction) => {
       // Another process may have been first while this one waited for the write lock.
@@ -67,6 +73,7 @@ export async function migrate(
     })
   }
   if (version > 0 && version < firstWithoutTraces) await rewrite(database)
+  if (version < newest) await database.run(raw(`pragma cache_size = -${usualCacheKiB}`))
   // Only now: a migration sorts more than fits into memory. What is kept to undo one write of many shared ones does.
   await database.run(sql`pragma temp_store = memory`)
 }
