@@ -7,7 +7,7 @@ import { type Transports, transports } from '../../src/cli/session/session.ts'
 import type { Io } from '../../src/cli/terminal/io.ts'
 import type { Transport } from '../../src/contract/http.ts'
 import { openAcademy } from '../../src/server/local.ts'
-import { serve } from '../../src/server/socket/serve.ts'
+import { type RunningServer, serve } from '../../src/server/socket/serve.ts'
 import { test as base, passwordCost } from './academy.ts'
 import { transportOf } from './web.ts'
 
@@ -54,6 +54,8 @@ export interface TestCliOptions {
   readonly transport?: Transport
   /** Milliseconds since 1970; 2026-03-01T12:00:00Z unless told otherwise. */
   readonly now?: () => number
+  /** What a server that has been started says of itself, in place of what it says. */
+  readonly served?: Partial<RunningServer>
   /** What opens a page in the user's browser. */
   readonly openBrowser?: (url: string) => Promise<void>
   /** Waits; no wait takes any time unless told otherwise. */
@@ -73,7 +75,7 @@ export function testCli(options: TestCliOptions = {}): TestCli {
     remote: transport
       ? async () => Object.assign(transport.bind(null), { close: async () => {} })
       : transports.remote,
-    serve: (options) => serve({ ...options, passwordCost }),
+    serve: async (given) => ({ ...(await serve({ ...given, passwordCost })), ...options.served }),
   }
 
   async function run(line: string | readonly string[], given: RunOptions = {}): Promise<Ran> {

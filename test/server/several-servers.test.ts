@@ -3,8 +3,9 @@ import { describe, expect, test as standard } from 'vitest'
 import { openAcademyFile } from '../../src/server/academy.ts'
 import { attemptsIn } from '../../src/server/access/attempts.ts'
 import { differingCounters } from '../../src/server/counters/counter-check.ts'
+import { clockAheadMs } from '../../src/server/database/clock.ts'
 import { keepInOrder } from '../../src/server/upkeep.ts'
-import { openTestAcademy, type TestAcademy } from '../helpers/academy.ts'
+import { hour, minute, openTestAcademy, type TestAcademy } from '../helpers/academy.ts'
 
 const onSqlite = {
   name: 'SQLite',
@@ -67,6 +68,14 @@ for (const { name, unless, make } of [onSqlite]) {
         Array.from({ length: 20 }, (_, at) => attempts[at % attempts.length]?.begin(['account network'])),
       )
       expect(waits.sort()).toEqual([...Array(5).fill(0), ...Array(15).fill(1)])
+    })
+
+    test('a server whose clock is not that of the database finds out', async ({ servers }) => {
+      const [{ database }] = servers
+      const isSqlite = database.dialect.name === 'sqlite'
+      expect(Math.abs(await clockAheadMs(database, () => new Date()))).toBeLessThan(1000)
+      const late = await clockAheadMs(database, () => new Date(Date.now() - hour))
+      expect(Math.round(late / minute)).toBe(isSqlite ? 0 : -60)
     })
 
     test('counters are folded by all of them at once, and none twice', async ({ servers }) => {

@@ -3,6 +3,7 @@ import { makeDatabaseDirectory } from '../../config/make-directory.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { plainText } from '../command/refusals.ts'
+import { clockText } from '../local-server/clock-text.ts'
 import { dashboardOf, type FirstSecrets, startText } from '../local-server/first-secrets.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { serveFlags, serveOptions } from '../local-server/serve-options.ts'
@@ -97,6 +98,7 @@ async function start(context: Context, given: Given): Promise<void> {
       await server.takeBack()
       throw error
     }
+    log.write(clockText(server.clockAheadMs, formatLog !== undefined))
     if (io.stderr.isTTY) await output.note(`Dashboard: ${dashboardOf(url)} · Press Ctrl-C to stop`)
     await aborted(io)
     throw io.signal.reason

@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream'
 import type { Transport } from '../../contract/http.ts'
 import { type AcademyFile, openAcademyFile } from '../academy.ts'
 import type { PasswordCost } from '../access/password.ts'
+import { clockAheadMs } from '../database/clock.ts'
 import { idMaker } from '../database/id.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
@@ -74,6 +75,8 @@ export interface RunningServer extends FirstSecrets {
   readonly url: string
   /** Where it listens. */
   readonly address: string
+  /** How far the clock of this machine is ahead of the database's, in milliseconds; negative where it is behind. */
+  readonly clockAheadMs: number
   /** Refuses new requests with 503, finishes the open ones within 30 s, then closes the database. */
   readonly stop: () => Promise<void>
 }
@@ -188,7 +191,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const wanted = { password: firstPassword === true, key: created || adminKey }
     const secrets = await makeFirstSecrets({ database, now, newId, passwordCost }, wanted)
     const address = urlOf(server, options)
-    return { url: options.publicUrl ?? address, address, ...secrets, stop }
+    const ahead = await clockAheadMs(database, now)
+    return { url: options.publicUrl ?? address, address, ...secrets, clockAheadMs: ahead, stop }
   } catch (error) {
     await stop()
     throw error

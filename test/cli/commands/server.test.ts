@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { selfSigned } from '../../helpers/certificate.ts'
-import { type TestCli, test } from '../../helpers/cli.ts'
+import { type TestCli, test, testCli } from '../../helpers/cli.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 import { serve } from './serving.ts'
 
@@ -136,6 +136,24 @@ describe('start', () => {
       expect(stderr).toMatch(/^\d\d:\d\d:\d\d GET \/v1\/courses 401 \d+ ms missing_credentials$/m)
       expect(stderr).toMatch(/^\d\d:\d\d:\d\d GET \/health 200 \d+ ms$/m)
     }
+  })
+
+  test('logs a clock that differs from the one of the database by more than five seconds', async () => {
+    const logged = async (clockAheadMs: number, flags = '') => {
+      const cli = testCli({ served: { clockAheadMs } })
+      onTestFinished(cli.remove)
+      const { stop } = await serve(cli, `--database a.db ${flags}`)
+      return (await stop()).stderr
+    }
+    expect(await logged(-42_400, '--log text')).toBe(
+      'The clock of this machine is 42 s behind the clock of the database: synchronise both, or other servers may refuse sign-in codes\n',
+    )
+    expect(JSON.parse(await logged(7000))).toEqual({
+      level: 'warn',
+      time: expect.any(String),
+      clockAheadSeconds: 7,
+    })
+    expect(await logged(5000)).toBe('')
   })
 
   test('on a terminal logs JSON with --log json, and refuses another format', async ({ cli }) => {

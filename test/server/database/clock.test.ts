@@ -1,0 +1,28 @@
+import { describe, expect, test } from 'vitest'
+import { clockAheadMs } from '../../../src/server/database/clock.ts'
+import type { Database } from '../../../src/server/database/database.ts'
+import { test as withAcademy } from '../../helpers/academy.ts'
+
+/** A database whose clock says this, and a clock here that goes on while it is asked. */
+async function aheadMs(thereMs: number, askedMs: number, answeredMs: number): Promise<number> {
+  const times = [askedMs, answeredMs]
+  const database = { dialect: { name: 'postgres' }, one: async () => ({ seconds: thereMs / 1000 }) }
+  // Of a database it is asked for nothing else.
+  return clockAheadMs(database as unknown as Database, () => new Date(times.shift() ?? Number.NaN))
+}
+
+describe('the clock of a server', () => {
+  test('is ahead or behind by what the time of the question cannot explain', async () => {
+    expect(await aheadMs(10_000, 17_000, 18_000)).toBe(7000)
+    expect(await aheadMs(10_000, 2000, 3500)).toBe(-6500)
+  })
+
+  test('is right where the database looked at its own between question and answer', async () => {
+    expect(await aheadMs(10_000, 10_000, 10_000)).toBe(0)
+    expect(await aheadMs(10_000, 4000, 30_000)).toBe(0)
+  })
+})
+
+withAcademy('the clock of an academy in a file is the one of this machine', async ({ academy }) => {
+  expect(await clockAheadMs(academy.database, academy.clock.now)).toBe(0)
+})
