@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isDatabaseUrl } from '../codec/database-url.ts'
 import type { Environment } from './directories.ts'
 import { SettingError } from './errors.ts'
 import {
@@ -69,8 +70,8 @@ export interface TargetSources {
 export function chooseTarget(from: TargetSources): Target | null {
   const { url, database } = from.settings
   const profile = chosenProfile(from)
-  const named = [url, database, profile].filter((place) => place.value !== null)
-  const decisive = named.reduce<Source>((best, { origin }) => moreSpecific(best, origin.source), 'default')
+  const named = placesOf(from)
+  const decisive = decisiveAmong(named)
   if (decisive === 'default') return null
 
   const shadowed = (chosen: Origin) =>
@@ -98,6 +99,38 @@ export function chooseTarget(from: TargetSources): Target | null {
   if (isLocal(stored)) return local(from, stored.database, profile.value, profile.origin, shadows)
   const used = { name: profile.value, stored, origin: profile.origin }
   return remote(from, stored.url, used, { profile: profile.value, origin: profile.origin, shadows })
+}
+
+/**
+ * The database on a server that the settings name, with the place of its URL; null where they name another academy, or
+ * none.
+ */
+export function chosenDatabaseUrl(from: TargetSources): { url: string; origin: Origin } | null {
+  const { value, origin } = from.settings.database
+  if (value === null || !isDatabaseUrl(value) || origin.source !== decisiveAmong(placesOf(from))) return null
+  return { url: value, origin }
+}
+
+function placesOf(from: TargetSources) {
+  const { url, database } = from.settings
+  return [url, database, chosenProfile(from)].filter((place) => place.value !== null)
+}
+
+/** The most specific of the places that name an academy; `default` where there is none. */
+function decisiveAmong(named: readonly { readonly origin: Origin }[]): Source {
+  return named.reduce<Source>((best, { origin }) => moreSpecific(best, origin.source), 'default')
+}
+
+/** A database that others work with is changed by its server alone, which asks who they are and what they may do. */
+export function requirePath(database: string, origin: Origin): void {
+  if (database === '') throw new SettingError(`${origin.name} must be the path of a file, not empty`)
+  if (!isDatabaseUrl(database)) return
+  throw new SettingError(
+    `${origin.name} must be a SQLite file here: a PostgreSQL database is used through its server`,
+    {
+      hint: 'Serve it with `learnctl server start`, and sign in with `learnctl auth login --url <url>`',
+    },
+  )
 }
 
 interface UsedProfile {
@@ -144,7 +177,7 @@ function local(
   origin: Origin,
   shadows: Origin[],
 ) {
-  if (database === '') throw new SettingError(`${origin.name} must be the path of a file, not empty`)
+  requirePath(database, origin)
   return { kind: 'local', database: resolve(cwd, database), profile, origin, shadows } as const
 }
 

@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs'
 import { newHmacKey } from './access/secret.ts'
 import { rebuildCounters } from './counters/recount.ts'
-import type { Store } from './database/database.ts'
+import type { Store, Transaction } from './database/database.ts'
 import { requireContent, requireTables } from './database/existing-file.ts'
 import { type IdPrefix, idMaker } from './database/id.ts'
-import { migrate } from './database/migrations.ts'
+import { type MigrationContext, migrate, migrations } from './database/migrations.ts'
 import { makeFile } from './database/new-file.ts'
+import type { PostgresOptions } from './database/postgres/reach-postgres.ts'
 import { databaseErrorOf, openSqlite, type SqliteStore } from './database/sqlite.ts'
 import { requireNoCopy } from './database/unfinished-copy.ts'
 
-/** An open academy: its database, and whether it was made just now. */
+/** An open academy, in a file or on PostgreSQL: its database, and whether it was made just now. */
 export interface AcademyFile {
   readonly database: Store
   readonly created: boolean
@@ -36,8 +37,7 @@ export async function openAcademyFile(path: string, now: () => Date, waitMs?: nu
 /** The same, for whoever copies an academy into it: it may be an unfinished copy. */
 export async function openCopyFile(path: string, now: () => Date, waitMs?: number): Promise<AcademyFile> {
   const newId = idMaker(now)
-  const bringUpToDate = (database: Store, file: string) =>
-    migrate(database, file, { now: now().toISOString(), newId, newSecret: newHmacKey, rebuildCounters })
+  const bringUpToDate = (database: Store, file: string) => migrate(database, file, contextOf(now, newId))
   const created = !existsSync(path) && (await makeFile(path, bringUpToDate))
   const database = openExisting(path, waitMs)
   try {
@@ -55,9 +55,31 @@ export async function openCopyFile(path: string, now: () => Date, waitMs?: numbe
 export async function openModelAcademy(now: () => Date): Promise<Store> {
   const path = ':memory:'
   const database = openSqlite(path)
-  const context = { now: now().toISOString(), newId: idMaker(now), newSecret: newHmacKey, rebuildCounters }
-  await migrate(database, path, context)
+  await migrate(database, path, contextOf(now, idMaker(now)))
   return database
+}
+
+/**
+ * Opens the academy in a PostgreSQL database and brings it up to date; an empty one becomes an academy. Throws
+ * DatabaseError.
+ */
+export async function openAcademyOnPostgres(options: PostgresOptions, now: () => Date): Promise<AcademyFile> {
+  const newId = idMaker(now)
+  const context = contextOf(now, newId)
+  const { openPostgres } = await import('./database/postgres/open-postgres.ts')
+  const steps = migrations.map((step) => (transaction: Transaction) => step(transaction, context))
+  const { store, created, shown } = await openPostgres(options, steps)
+  try {
+    await requireNoCopy(store, shown)
+    return { database: store, created, newId }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}
+
+function contextOf(now: () => Date, newId: (prefix: IdPrefix) => string): MigrationContext {
+  return { now: now().toISOString(), newId, newSecret: newHmacKey, rebuildCounters }
 }
 
 function openExisting(path: string, waitMs: number | undefined): SqliteStore {

@@ -1,6 +1,8 @@
 import { PGlite, types } from '@electric-sql/pglite'
+import { pg_trgm } from '@electric-sql/pglite/contrib/pg_trgm'
+import type { Cell } from '../../src/server/database/database.ts'
 import type { Answer, Connections, Lease } from '../../src/server/database/postgres/connection.ts'
-import type { Cell } from '../../src/server/database/postgres/port.ts'
+import { dialect } from '../../src/server/database/postgres/dialect.ts'
 import { postgresStore } from '../../src/server/database/postgres/postgres-store.ts'
 import { migrate } from '../../src/server/database/postgres/schema-version.ts'
 import { steps } from './postgres.ts'
@@ -20,9 +22,9 @@ const parsers = {
 
 /** PostgreSQL in this process, by the same transactions, attempts and schema as a real one: it has one connection. */
 export async function openPglite() {
-  const database = await PGlite.create({ parsers })
+  const database = await PGlite.create({ parsers, extensions: { pg_trgm } })
   const connections = oneConnection(database)
-  const dialect = { name: 'postgres' } as const
+
   const lease = await connections.lease()
   await migrate(lease, 'pglite', steps, dialect)
   lease.release()

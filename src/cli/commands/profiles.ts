@@ -9,7 +9,7 @@ import {
   profileOf,
 } from '../../config/profiles.ts'
 import { sources } from '../../config/settings.ts'
-import { assertAddress } from '../../config/target.ts'
+import { assertAddress, requirePath } from '../../config/target.ts'
 import type { Command, Given } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
@@ -128,6 +128,7 @@ async function profileFrom({ settings, io }: Context): Promise<Profile> {
     throw new UsageError('Either --url <url> or --database <file> is required')
   }
   if (database.value !== null && ranks.indexOf(Math.min(...ranks)) === 1) {
+    requirePath(database.value, database.origin)
     return { database: resolve(io.cwd, database.value) }
   }
   const text = url.value ?? ''

@@ -5,10 +5,11 @@ import type { Context } from '../command/context.ts'
 import { plainText } from '../command/refusals.ts'
 import { clockText } from '../local-server/clock-text.ts'
 import { dashboardOf, type FirstSecrets, startText } from '../local-server/first-secrets.ts'
+import { postgresOptions } from '../local-server/postgres-options.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { serveFlags, serveOptions } from '../local-server/serve-options.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
-import { databaseFault } from '../session/session.ts'
+import { databaseFault } from '../session/database-fault.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { lineWriter } from '../terminal/line-writer.ts'
@@ -20,6 +21,9 @@ export const startCommand: Command = {
   description: `Serves the quickstart academy unless --database or --profile selects another. Runs until Ctrl-C or SIGTERM, then
 finishes open requests. Logs each request to standard error.
 
+--database takes the URL of a PostgreSQL database, too: several servers may serve the same. Keep the password out of
+it, in PGPASSWORD or ~/.pgpass, or the whole URL in a file (--database-url-file).
+
 The admin API key of a new academy and the first password for the dashboard are printed once. With --key-file
 no password is set and the key goes to that file; if the file is missing, an existing academy gets another key.
 
@@ -30,16 +34,19 @@ On a --host other than the loopback the server requires --tls-cert, an https --p
     'server start',
     'server start --database ./academy.db --port 0 -o json',
     'server start --detach',
+    'server start --database postgres://learn@db.example.org/academy --dry-run',
   ],
   run: start,
 }
 
-type Options = ReturnType<typeof serveOptions> & { readonly database: string }
+type Options = ReturnType<typeof serveOptions>
 
 async function start(context: Context, given: Given): Promise<void> {
   const { io, settings, directories, output } = context
-  const options: Options = { database: servedDatabase(context), ...serveOptions(given, settings) }
-  const { database, host, port } = options
+  const { name: database, url } = await servedDatabase(context, given)
+  const postgres = postgresOptions(context, given, url)
+  const options: Options = serveOptions(given, settings)
+  const { host, port } = options
   const { tlsFiles } = await import('../local-server/tls-files.ts')
   const tls = tlsFiles(context, given)
   const detached = given.flags['detach'] === true
@@ -50,20 +57,22 @@ async function start(context: Context, given: Given): Promise<void> {
   const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
   if (detached) {
     const { startDetached } = await import('../local-server/detached-server.ts')
-    return startDetached(context, database, async (secrets) => {
+    return startDetached(context, { name: database, url }, async (secrets) => {
       const { takeBackFirstSecrets } = await import('../../server/access/first-admin.ts')
-      const { openAcademyFile } = await import('../../server/academy.ts')
-      const academy = await openAcademyFile(database, () => new Date(io.now()))
+      const { openAcademyFile, openAcademyOnPostgres } = await import('../../server/academy.ts')
+      const now = () => new Date(io.now())
+      const academy = await (postgres ? openAcademyOnPostgres(postgres, now) : openAcademyFile(database, now))
       await takeBackFirstSecrets(academy.database, secrets).finally(() => academy.database.close())
     })
   }
-  makeDatabaseDirectory(io, database)
+  if (!postgres) makeDatabaseDirectory(io, database)
   const formatLog = await logFormat(context, given)
   const log = lineWriter(io.stderr, (count) => droppedText(count, formatLog !== undefined))
   const server = await context
     .serve({
       ...options,
       path: database,
+      postgres,
       tls,
       // What is kept off the screen would be lost: a password can be set at any time, by `users set-password`.
       firstPassword: keyFile === null,

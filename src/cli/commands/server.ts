@@ -58,7 +58,7 @@ async function stop(context: Context): Promise<void> {
   const named = [settings.database, settings.profile].find(({ origin }) => origin.source === 'flag')
   if (all.value && named)
     throw new UsageError(`${all.origin.name} and ${named.origin.name} cannot be used together`)
-  const database = all.value ? null : servedDatabase(context)
+  const database = all.value ? null : (await servedDatabase(context)).name
   const servers = runningServers(directories.state)
   const { serving, stopServer } = await import('../local-server/stop-server.ts')
   const running = await serving(context, servers, database)

@@ -8,6 +8,7 @@ import { readRegularFile } from '../../config/read-file.ts'
 import type { Context } from '../command/context.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { type FirstSecrets, startText } from './first-secrets.ts'
+import type { ServedDatabase } from './served-database.ts'
 
 /** What a server can write before it ends without having served. */
 const maximumLogBytes = 1024 * 1024
@@ -18,17 +19,22 @@ const maximumLogBytes = 1024 * 1024
  */
 export async function startDetached(
   { io, settings, directories, output }: Context,
-  database: string,
+  { name: database, url: databaseUrl }: ServedDatabase,
   takeBack: (secrets: FirstSecrets) => Promise<void>,
 ): Promise<void> {
   makeDirectory(directories.state, 'XDG_STATE_HOME')
   const log = join(directories.state, `server-${basename(database)}-${io.now().toString(36)}.log`)
   const file = openLog(log)
-  const child = spawn(process.execPath, [...process.execArgv, ...ownWords(), '-o', 'json'], {
+  const words = databaseUrl === undefined ? ownWords() : withoutDatabase(ownWords())
+  const child = spawn(process.execPath, [...process.execArgv, ...words, '-o', 'json'], {
     detached: true,
     cwd: io.cwd,
     // The variable would be taken for a flag's.
-    env: { ...io.env, LEARNCTL_OUTPUT: 'json' },
+    env: {
+      ...io.env,
+      LEARNCTL_OUTPUT: 'json',
+      ...(databaseUrl !== undefined && { LEARNCTL_DATABASE: databaseUrl }),
+    },
     stdio: ['ignore', 'pipe', file],
   })
   closeSync(file)
@@ -53,7 +59,8 @@ export async function startDetached(
     throw error
   }
   child.unref()
-  const usual = settings.database.value === null && settings.profile.value === null
+  const named = [settings.database.value, settings.profile.value, databaseUrl ?? null]
+  const usual = named.every((value) => value === null)
   const which = usual ? '' : ` --database ${shellWord(database)}`
   await output.note(`Logging to ${log}; stop with: learnctl server stop${which}`)
 }
@@ -72,6 +79,14 @@ function ownWords(): string[] {
   return words.filter(
     (word, index) =>
       word !== '--detach' && !/^(-o|--output)/.test(word) && !/^(-o|--output)$/.test(words[index - 1] ?? ''),
+  )
+}
+
+/** Everybody on this machine sees the words of a process, but not its variables: the URL may have a password in it. */
+function withoutDatabase(words: readonly string[]): string[] {
+  const flag = /^--database(-url-file)?$/
+  return words.filter(
+    (word, index) => !/^--database(-url-file)?(=|$)/.test(word) && !flag.test(words[index - 1] ?? ''),
   )
 }
 

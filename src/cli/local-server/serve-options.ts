@@ -5,6 +5,7 @@ import { checkChoices } from '../command/choices.ts'
 import type { Given } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
+import { postgresFlags } from './postgres-options.ts'
 
 /** How the log is written. */
 const logFormats = ['text', 'json'] as const
@@ -72,6 +73,7 @@ export const serveFlags: readonly Flag[] = [
     summary: 'Log format (default text on a terminal, else json)',
     choices: logFormats,
   },
+  ...postgresFlags,
   { name: 'detach', kind: 'switch', summary: 'Run in the background, and return once the server is ready' },
 ]
 

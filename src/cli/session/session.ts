@@ -2,6 +2,7 @@ import type { Fetch } from '../../auth/fetch.ts'
 import type { TokenSource } from '../../auth/token-source.ts'
 import type { Caller } from '../../client/caller.ts'
 import type { ClosableTransport } from '../../client/undici.ts'
+import { databaseSecrets } from '../../codec/database-url.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
 import type { Settings } from '../../config/settings.ts'
@@ -11,6 +12,7 @@ import type { OpenAcademy } from '../../server/local.ts'
 import type { RunningServer, ServeOptions } from '../../server/socket/serve.ts'
 import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
+import { databaseFault } from './database-fault.ts'
 import type { CallerParts } from './request-options.ts'
 
 /** The two ways to an academy, and the way to offer one to others; each loads what it needs when it is taken. */
@@ -164,7 +166,8 @@ export function createSession(
     const credential = chosen?.kind === 'remote' ? chosen.credential : null
     const tokens = credential?.kept?.tokens
     const given = [credential?.value, tokens?.refreshToken, tokens?.clientSecret, ...replaced]
-    return [...given.filter((secret) => typeof secret === 'string'), ...secretsIn(io.env)]
+    const inUrl = databaseSecrets(settings.database.value)
+    return [...given.filter((secret) => typeof secret === 'string'), ...inUrl, ...secretsIn(io.env)]
   }
 
   async function create(options: CallerParts): Promise<Caller> {
@@ -222,16 +225,6 @@ export function createSession(
 /** The credentials that an environment holds. */
 export function secretsIn(env: Io['env']): string[] {
   const names = ['LEARNCTL_API_KEY', 'LEARNCTL_ACCESS_TOKEN', 'LEARNCTL_CLIENT_SECRET']
-  return names.map((name) => env[name]).filter((secret) => secret !== undefined)
-}
-
-/** What is wrong with a database file, as a fault of this program; anything else as it is. */
-export function databaseFault(error: unknown): unknown {
-  // The server's own class would bring the server along.
-  if (!(error instanceof Error) || error.name !== 'DatabaseError' || !('path' in error)) return error
-  const hint = 'hint' in error && typeof error.hint === 'string' ? { hint: error.hint } : {}
-  return new CommandError('database_unusable', 'failure', `${error.path} ${error.message}`, {
-    cause: error,
-    ...hint,
-  })
+  const given = names.map((name) => env[name]).filter((secret) => secret !== undefined)
+  return [...given, ...databaseSecrets(env['LEARNCTL_DATABASE'])]
 }

@@ -12,7 +12,7 @@ const passedColumn = columns.indexOf('passed')
 
 /** Whether a grade passes, as text; null where there is none. */
 export const passed = sql`case when g.percent is null then null
-  when g.percent >= json_extract(c.attributes, '$.assessmentCriteria.passingScore') then 'true' else 'false' end`
+  when g.percent >= cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision) then 'true' else 'false' end`
 
 /** The columns of a row, of `u`, `c`, `e`, `p` and `g` in a statement over enrolments. */
 export const selected = sql`u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,

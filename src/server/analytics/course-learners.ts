@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { LearnerRow } from '../../contract/analytics.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
-import type { Database, Row } from '../database/database.ts'
+import type { Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import type { Found } from '../database/narrow.ts'
 import { found } from '../database/search.ts'
@@ -24,12 +24,11 @@ export interface LearnerFilter {
 }
 
 /** A learner's name as it is shown: the e-mail address where there is none. */
-const shownName = sql`lower(coalesce(
-  nullif(trim(coalesce(u.profile ->> 'firstName', '') || ' ' || coalesce(u.profile ->> 'lastName', '')), ''), u.email))`
+const shownName = sql`coalesce(
+  nullif(trim(coalesce(u.profile ->> 'firstName', '') || ' ' || coalesce(u.profile ->> 'lastName', '')), ''), u.email)`
 
 // What is not there at all comes last in either direction.
 const expressions: Readonly<Record<string, readonly Sql[]>> = {
-  name: [shownName],
   status: [
     sql`case p.status when 'completed' then 2 when 'in_progress' then 1 else 0 end`,
     sql`coalesce(p.percentage, 0)`,
@@ -68,42 +67,45 @@ export async function pageOfLearners(
   now: Date,
   { size, from, learners, most = mostSorted }: PageAsked,
 ): Promise<LearnerPage> {
+  const { dialect } = database
   const isLarge = learners > most
-  const wanted = searchOf(filter)
+  const wanted = searchOf(dialect, filter)
   const tables = !isLarge ? byCourse : wanted ? byUser : lastOf(filter.courseId, most)
   const named = isLarge && wanted ? sql`u.id in (${wanted.ids} limit ${most})` : undefined
-  const only = where([...conditionsOf(filter, now), named, sql`e.course_id = ${filter.courseId}`])
+  const only = where([...conditionsOf(dialect, filter, now), named, sql`e.course_id = ${filter.courseId}`])
   const count = await database.one<Row & { total: number }>(
     sql`select count(*) as total from ${tables} ${only}`,
   )
   const cells = await database.cells(
-    sql`select ${selected} from ${tables} ${only} ${orderOf(filter)} limit ${size} offset ${from}`,
+    sql`select ${selected} from ${tables} ${only} ${orderOf(dialect, filter)} limit ${size} offset ${from}`,
   )
   return { rows: cells.map(toRow), total: count?.total ?? 0, isPart: isLarge && !wanted }
 }
 
 /** The statement that selects all of these learners, with the columns of a LearnerRow. */
-export function everyLearner(filter: LearnerFilter, now: Date): Sql {
-  return sql`select ${selected} from ${byCourse} ${where(conditionsOf(filter, now))} ${orderOf(filter)}`
+export function everyLearner(dialect: Dialect, filter: LearnerFilter, now: Date): Sql {
+  const only = where(conditionsOf(dialect, filter, now))
+  return sql`select ${selected} from ${byCourse} ${only} ${orderOf(dialect, filter)}`
 }
 
-function orderOf({ sort }: LearnerFilter): Sql {
-  const order = expressions[sort.replace(/^-/, '')] ?? [shownName]
+function orderOf(dialect: Dialect, { sort }: LearnerFilter): Sql {
+  const name = dialect.folded(shownName)
+  const order = expressions[sort.replace(/^-/, '')] ?? [name]
   const terms = order.map((term) => sql`${term} ${raw(sort.startsWith('-') ? 'desc' : 'asc')} nulls last`)
-  return sql`order by ${join(terms)}, ${shownName}, u.email, u.id`
+  return sql`order by ${join(terms)}, ${name}, u.email, u.id`
 }
 
-function searchOf({ search }: LearnerFilter): Found | undefined {
-  return search === undefined ? undefined : found('users', sql`u.search_key`, search)
+function searchOf(dialect: Dialect, { search }: LearnerFilter): Found | undefined {
+  return search === undefined ? undefined : found(dialect, 'users', sql`u.search_key`, search)
 }
 
-function conditionsOf(filter: LearnerFilter, now: Date): Condition[] {
+function conditionsOf(dialect: Dialect, filter: LearnerFilter, now: Date): Condition[] {
   const { courseId, status, attention } = filter
   return [
     sql`c.id = ${courseId}`,
     sql`u.status <> 'deleted'`,
     status && sql`coalesce(p.status, 'not_started') = ${status}`,
     attention && attentionConditions(now)[attention],
-    searchOf(filter)?.test,
+    searchOf(dialect, filter)?.test,
   ]
 }

@@ -1,7 +1,7 @@
 import sql, { join, Sql } from 'sql-template-tag'
 import { csvText } from '../../codec/csv.ts'
 import { learns } from '../counters/counted-enrollment.ts'
-import type { Cell, Database, Row } from '../database/database.ts'
+import type { Cell, Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import { passed, toRow } from './analytics-rows.ts'
 import type { LearnerRows } from './learner-file.ts'
@@ -15,12 +15,9 @@ const [betweenLines, betweenParts] = ['\u001e', '\u001f']
 const part = sql`'\u001f'`
 const title = sql`replace(replace(replace(c.title, '%', '%25'), '\u001e', '%1E'), '\u001f', '%1F')`
 
-/** Every digit of a number, of which SQLite writes fewer unless it is told to. */
-const exact = (column: Sql) => sql`printf('%!.17g', ${column})`
-
-const line = sql`concat(c.id, ',', c.difficulty, ',', ${title}, ${part},
-  e.status, ',', e.enrolled_at, ',', coalesce(p.status, 'not_started'), ${part}, ${exact(sql`coalesce(p.percentage, 0)`)},
-  ${part}, p.started_at, ',', p.last_accessed, ',', p.completed_at, ${part}, case when g.percent is not null then ${exact(sql`g.percent`)} end, ${part},
+const lineOf = ({ exactText }: Dialect) => sql`concat(c.id, ',', c.difficulty, ',', ${title}, ${part},
+  e.status, ',', e.enrolled_at, ',', coalesce(p.status, 'not_started'), ${part}, ${exactText(sql`coalesce(p.percentage, 0)`)},
+  ${part}, p.started_at, ',', p.last_accessed, ',', p.completed_at, ${part}, case when g.percent is not null then ${exactText(sql`g.percent`)} end, ${part},
   ${passed}, ',', g.updated_at)`
 
 /**
@@ -38,7 +35,7 @@ export async function everyLine(database: Database, filter: RowFilter): Promise<
   // The cross joins keep the order of the tables.
   return sql`
     select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id,
-      (select string_agg(${line}, '\u001e' order by c.title, c.id)
+      (select string_agg(${lineOf(database.dialect)}, '\u001e' order by c.title, c.id)
         from enrollments e cross join courses c
           left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
           left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id

@@ -22,7 +22,7 @@ export const courseFile: DashboardPage = {
       .replaceAll(/^-|-$/g, '')
     const { headers, chunks } = learnerFile(
       signedIn.database,
-      learnerRows(everyLearner(filter, signedIn.request.now)),
+      learnerRows(everyLearner(signedIn.database.dialect, filter, signedIn.request.now)),
       // Who downloads from a page opens it in a spreadsheet.
       { name: `learners_${slug.slice(0, 60) || id}`, format: 'csv', bom: true, raw: false },
     )

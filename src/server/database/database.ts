@@ -9,6 +9,12 @@ export type Row = Readonly<Record<string, Cell>>
 /** What is said differently from one database to the other. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres'
+  /** A statement of the schema, which is written for SQLite, as this database has it. */
+  ddl(statement: Sql): Sql
+  /** A text in lower case, of letters of every script. */
+  folded(text: Sql): Sql
+  /** A number as text from which the same number is read. */
+  exactText(number: Sql): Sql
 }
 
 /**
@@ -60,15 +66,28 @@ export interface Store extends Database {
   close(): Promise<void>
 }
 
-/** A database file that cannot be used as an academy: what is wrong with it, its path, and what can be done. */
+/**
+ * What kind of trouble a database is in: it cannot be used, what names it is no name of one, nobody is there, or it refuses
+ * the credential.
+ */
+export type DatabaseTrouble = 'unusable' | 'invalid' | 'unreachable' | 'refused'
+
+/** A database that cannot be used as an academy: what is wrong with it, where it is, and what can be done. */
 export class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
+  /** A path, or a URL without user and password. */
   readonly path: string
+  readonly kind: DatabaseTrouble
   readonly hint: string | undefined
 
-  constructor(path: string, message: string, { hint, ...options }: ErrorOptions & { hint?: string } = {}) {
+  constructor(
+    path: string,
+    message: string,
+    { hint, kind = 'unusable', ...options }: ErrorOptions & { hint?: string; kind?: DatabaseTrouble } = {},
+  ) {
     super(message, options)
     this.path = path
+    this.kind = kind
     this.hint = hint
   }
 }

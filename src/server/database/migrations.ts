@@ -3,6 +3,7 @@ import { ownClientId } from '../../contract/oauth.ts'
 import { attemptSchema } from './attempt-schema.ts'
 import { counterSchema } from './counter-schema.ts'
 import { type Database, DatabaseError, type Store } from './database.ts'
+import { define, fillRows } from './fill-rows.ts'
 import type { IdPrefix } from './id.ts'
 import { addListIndexes, addListKeys, addParentIndexes, addSearch } from './list-migration.ts'
 import { schema } from './schema.ts'
@@ -21,7 +22,7 @@ export interface MigrationContext {
 type Migration = (database: Database, context: MigrationContext) => Promise<void>
 
 /** In order; the number of those applied is the database's version. Append only. */
-const migrations: readonly Migration[] = [
+export const migrations: readonly Migration[] = [
   createAcademy,
   addSignIn,
   addSuccessors,
@@ -105,7 +106,7 @@ async function versionOf(database: Database, path: string): Promise<number> {
 }
 
 async function createAcademy(database: Database, { now, newId, newSecret }: MigrationContext): Promise<void> {
-  for (const statement of schema) await database.run(statement)
+  await define(database, schema)
   await database.run(sql`insert into settings (name, value) values ('hmac_key', ${newSecret()})`)
   await database.run(sql`
     insert into users (id, email, email_key, role, status, profile, version, created_at, updated_at)
@@ -116,7 +117,7 @@ async function createAcademy(database: Database, { now, newId, newSecret }: Migr
 const ownRedirectUris = ['http://127.0.0.1/callback', 'http://[::1]/callback']
 
 async function addSignIn(database: Database, { now }: MigrationContext): Promise<void> {
-  for (const statement of signInSchema) await database.run(statement)
+  await define(database, signInSchema)
   await database.run(sql`
     insert into oauth_clients (id, name, redirect_uris, is_public, created_at)
     values (${ownClientId}, 'learnctl', ${JSON.stringify(ownRedirectUris)}, 1, ${now})`)
@@ -124,7 +125,7 @@ async function addSignIn(database: Database, { now }: MigrationContext): Promise
 
 /** What a refresh token was exchanged for, so that an answer that was lost can be asked for once more. */
 async function addSuccessors(database: Database): Promise<void> {
-  await database.run(sql`alter table refresh_tokens add column successor text`)
+  await define(database, [sql`alter table refresh_tokens add column successor text`])
 }
 
 /** The keys of one user, who may be deleted. */
@@ -133,23 +134,25 @@ async function addKeysByUser(database: Database): Promise<void> {
 }
 
 /** Where browser sessions were begun, for their owners to tell them apart. */
-async function addSessionPlaces(database: Database): Promise<void> {
-  for (const column of ['id', 'browser', 'place']) {
-    await database.run(sql`alter table browser_sessions add column ${raw(column)} text not null default ''`)
-  }
-  await database.run(sql`update browser_sessions set id = 'ses_' || lower(hex(randomblob(14)))`)
+async function addSessionPlaces(database: Database, { newId }: MigrationContext): Promise<void> {
+  const columns = ['id', 'browser', 'place']
+  await define(
+    database,
+    columns.map((name) => sql`alter table browser_sessions add column ${raw(name)} text not null default ''`),
+  )
+  await fillRows(database, 'browser_sessions', 'hash', sql`hash`, () => sql`id = ${newId('ses')}`)
   await database.run(sql`drop index browser_sessions_by_user`)
   await database.run(sql`create index browser_sessions_by_user on browser_sessions (user_id, created_at)`)
 }
 
 /** Attempts at passwords and codes, for all servers on the database. */
 async function addAttempts(database: Database): Promise<void> {
-  for (const statement of attemptSchema) await database.run(statement)
+  await define(database, attemptSchema)
 }
 
 /** Counters of how learners stand, and the indexes that find what happened in a period. */
 async function addCounters(database: Database, { now, rebuildCounters }: MigrationContext): Promise<void> {
-  for (const statement of counterSchema) await database.run(statement)
+  await define(database, counterSchema)
   await database.run(sql`
     update progress set risen_at = coalesce((
       select s.last_accessed from progress_steps s

@@ -1,4 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
+import type { Dialect } from './database.ts'
 import type { Found } from './narrow.ts'
 import { searchNeedle } from './text-key.ts'
 
@@ -15,22 +16,33 @@ const mostGrams = 50
 const together = 64
 
 /** The rows of a table whose search key contains a text, `key` being that column; undefined for white space alone. */
-export function found(table: Searched, key: Sql, text: string): Found | undefined {
+export function found(dialect: Dialect, table: Searched, key: Sql, text: string): Found | undefined {
   const needle = searchNeedle(text)
   if (needle === undefined) return undefined
+  if (dialect.name === 'postgres') {
+    return {
+      ids: sql`select id from ${raw(table)} where ${contains(sql`search_key`, needle)}`,
+      test: contains(key, needle),
+    }
+  }
   const [search, numbers] = [raw(`${table}_search`), raw(`${table}_numbers`)]
   return {
     ids: sql`
       select id from ${numbers} where number > ${raw(indexedUpTo(table))}
       union all
       select n.id from ${search} s join ${numbers} n on n.number = s.rowid where ${search} match ${gramsOf(needle)}`,
-    test: sql`${key} like ${`%${needle.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`,
+    test: contains(key, needle),
   }
 }
 
 /** The number of the last row that the index has been brought up to; the few after it are looked at one by one. */
 function indexedUpTo(table: Searched): string {
   return `(select seq - seq % ${together} from sqlite_sequence where name = '${table}_numbers')`
+}
+
+/** Whether a text contains another, which has no upper case in it. */
+export function contains(text: Sql, part: string): Sql {
+  return sql`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
 }
 
 /** What FTS5 finds all of: every three characters that follow each other (SQLite, FTS5 §3). */
@@ -44,11 +56,17 @@ function gramsOf(needle: string): string {
 }
 
 /**
- * The index of every three characters in the search keys of a table, for SQLite, with triggers that keep it. A table's
+ * The index of every three characters in the search keys of a table. SQLite keeps it by triggers, and a table's
  * rows have numbers of their own here, never used twice: SQLite may give a row another rowid. What is deleted leaves no
  * trace.
  */
-export function searchIndex(table: Searched): Sql[] {
+export function searchIndex(dialect: Dialect, table: Searched): Sql[] {
+  if (dialect.name === 'postgres') {
+    return [
+      sql`create extension if not exists pg_trgm`,
+      sql`create index ${raw(`${table}_search`)} on ${raw(table)} using gin (search_key gin_trgm_ops)`,
+    ]
+  }
   const [search, numbers] = [`${table}_search`, `${table}_numbers`]
   const keys = `select n.number, t.search_key from ${numbers} n join ${table} t on t.id = n.id`
   const last = indexedUpTo(table)

@@ -5,6 +5,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import { type Cell, DatabaseError, type Row, type Store, type Transaction } from './database.ts'
 import { groupCommit } from './group-commit.ts'
 import { sharedView } from './shared-view.ts'
+import { sqliteDialect } from './sqlite-dialect.ts'
 import { newTurns } from './turns.ts'
 import { logLimitBytes } from './write-ahead-log.ts'
 
@@ -119,7 +120,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
     return Number(prepare(query.sql).statement.run(...values(query)).changes)
   }
 
-  const dialect = { name: 'sqlite' } as const
+  const dialect = { ...sqliteDialect }
   const transaction: Transaction = {
     dialect,
     one: async (query) => one(query),

@@ -1,4 +1,5 @@
 import type { Principal } from '../access/principal.ts'
+import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import type { Reply } from '../http/reply.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
@@ -12,6 +13,8 @@ export type Piece = string | Uint8Array
 export interface ThreadData {
   /** The database file. */
   readonly path: string
+  /** The database that is read in its place. */
+  readonly postgres?: PostgresOptions | undefined
   readonly publicUrl: string | undefined
 }
 

@@ -18,10 +18,13 @@ interface Pouring {
   goOn: () => void
 }
 
-const { path, publicUrl } = workerData as ThreadData
+const { path, postgres, publicUrl } = workerData as ThreadData
 const pouring = new Map<number, Pouring>()
 const now = () => new Date()
-const app = { database: openReader(path), now, newId: idMaker(now), perMinute: 0, publicUrl, log: () => {} }
+const database = postgres
+  ? (await import('../database/postgres/open-postgres.ts')).openPostgresReader(postgres)
+  : openReader(path)
+const app = { database, now, newId: idMaker(now), perMinute: 0, publicUrl, log: () => {} }
 const operations = answererOf(app, (target) => routesFor(resourceIn(target)), [])
 let pages: Promise<Answerer> | undefined
 
@@ -55,7 +58,7 @@ async function answer({ id, request, principal }: Extract<ToThread, { kind: 'req
     send({ kind: 'end', id })
   } finally {
     pouring.delete(id)
-    if (pouring.size === 0) shortenLog(path)
+    if (pouring.size === 0 && !postgres) shortenLog(path)
   }
 }
 

@@ -2,10 +2,11 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Transport } from '../../contract/http.ts'
-import { type AcademyFile, openAcademyFile } from '../academy.ts'
+import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../academy.ts'
 import type { PasswordCost } from '../access/password.ts'
 import { clockAheadMs } from '../database/clock.ts'
 import { idMaker } from '../database/id.ts'
+import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
@@ -36,6 +37,8 @@ import { createSocketServer, slowClientTimeouts, strictTransportOf, type TlsFile
 export interface ServeOptions {
   /** The database file; made where there is none. */
   readonly path: string
+  /** The database on PostgreSQL that is served in place of a file. */
+  readonly postgres?: PostgresOptions | undefined
   readonly host: string
   /** 0 for any free port. */
   readonly port: number
@@ -139,9 +142,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   // The port first: an academy that is made for nothing would have lost its first key. Requests that come before the
   // database is open wait for it.
   await listen(server, options)
-  const { database, created } = await openOrClose(server, path, now)
+  const { database, created } = await openOrClose(server, options, now)
   const longReads = openLongReads(
-    { path, publicUrl: options.publicUrl },
+    { path, postgres: options.postgres, publicUrl: options.publicUrl },
     { ...longReadLimits, ...options.longReads },
   )
   const app = createApp(
@@ -216,9 +219,13 @@ function followed(transport: Transport): { handle: Transport; ended: () => Promi
   }
 }
 
-async function openOrClose(server: Server, path: string, now: () => Date): Promise<AcademyFile> {
+async function openOrClose(
+  server: Server,
+  { path, postgres }: ServeOptions,
+  now: () => Date,
+): Promise<AcademyFile> {
   try {
-    return await openAcademyFile(path, now)
+    return await (postgres ? openAcademyOnPostgres(postgres, now) : openAcademyFile(path, now))
   } catch (error) {
     server.close()
     server.closeAllConnections()

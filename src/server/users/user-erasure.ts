@@ -1,5 +1,6 @@
 import sql, { join } from 'sql-template-tag'
 import type { User } from '../../contract/users.ts'
+import { contains } from '../database/search.ts'
 import { userSearchKey } from '../database/stored-keys.ts'
 import type { Call } from '../http/handler.ts'
 
@@ -31,11 +32,12 @@ async function forgetAnswers({ database }: Call, { id, email, username, external
   // As it stands in JSON.
   const quoted = externalId === null ? [] : [JSON.stringify(externalId).slice(1, -1)]
   const external = quoted.flatMap((text) => [`ext:${text}`, `externalId ${text} `, `"externalId":"${text}"`])
-  const named = [...texts, ...external].map((text) => sql`instr(text, ${text.toLowerCase()}) > 0`)
+  const named = [...texts, ...external].map((text) => contains(sql`text`, text.toLowerCase()))
+  const folded = database.dialect.folded(sql`coalesce(body, '') || key`)
   // All that were kept have to be looked through. With a limit, each is made lower case once, not for each name.
   await database.run(sql`
     delete from idempotency where (user_id, method, path, key) in (
       select user_id, method, path, key
-      from (select *, lower(coalesce(body, '') || key) as text from idempotency limit -1)
+      from (select *, ${folded} as text from idempotency limit ${Number.MAX_SAFE_INTEGER}) kept
       where user_id = ${id} or ${join(named, ' or ')})`)
 }

@@ -36,7 +36,7 @@ export const userRoutes = routesOf(users, {
           query.external_id && sql`u.external_id = ${query.external_id}`,
           query.managed_by && sql`u.managed_by = ${query.managed_by}`,
           isStanding(query),
-          query.q && found('users', sql`u.search_key`, query.q),
+          query.q && found(database.dialect, 'users', sql`u.search_key`, query.q),
         ],
         within: [
           {

@@ -1,4 +1,4 @@
-import type { Cell } from './port.ts'
+import type { Cell } from '../database.ts'
 
 /** What a statement answered: the columns by name, rows in their order, and how many rows it returned or changed. */
 export interface Answer {

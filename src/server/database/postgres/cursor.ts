@@ -1,8 +1,6 @@
-import type { Sql } from 'sql-template-tag'
+import type { Cell } from '../database.ts'
 import type { Connections } from './connection.ts'
-import type { Cell } from './port.ts'
 import { servingFault } from './serving-fault.ts'
-import { valuesOf } from './statements.ts'
 
 const batchRows = 1000
 
@@ -15,7 +13,8 @@ const batchRows = 1000
 export async function* cursorOn(
   connections: Connections,
   begin: string,
-  query: Sql,
+  text: string,
+  values: Cell[],
 ): AsyncGenerator<Cell[][], undefined> {
   const lease = await connections.lease().catch((error: unknown) => {
     throw servingFault(error)
@@ -25,7 +24,7 @@ export async function* cursorOn(
   const opening = [
     lease.ahead(begin),
     lease.ahead('set local cursor_tuple_fraction = 1'),
-    lease.query(`declare batches no scroll cursor for ${query.text}`, valuesOf(query)),
+    lease.query(`declare batches no scroll cursor for ${text}`, values),
   ]
   let isOpen = true
   const giveBack = () => {

@@ -1,4 +1,4 @@
-import { DatabaseError } from './port.ts'
+import { DatabaseError } from '../database.ts'
 import { ConnectionLost, sqlStateOf } from './sql-state.ts'
 
 /** A fault by what it is called: the end of a sentence about the database, and what can be done. */

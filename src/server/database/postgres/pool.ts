@@ -1,6 +1,6 @@
 import pg, { type PoolClient } from 'pg'
+import type { Cell } from '../database.ts'
 import type { Answer, Connections, Lease } from './connection.ts'
-import type { Cell } from './port.ts'
 import { NoneFree } from './serving-fault.ts'
 import { ConnectionLost, sqlStateOf } from './sql-state.ts'
 

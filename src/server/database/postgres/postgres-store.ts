@@ -1,8 +1,9 @@
 import type { Sql } from 'sql-template-tag'
+import type { Dialect, Store, Transaction } from '../database.ts'
 import { attemptsWith, type Pause, randomPause } from './attempts.ts'
 import type { Answer, Connections, Lease } from './connection.ts'
 import { cursorOn } from './cursor.ts'
-import type { Dialect, Store, Transaction } from './port.ts'
+import { statementTexts } from './dialect.ts'
 import { servingFault } from './serving-fault.ts'
 import { isConflict, isLost, isStalePlan } from './sql-state.ts'
 import { statementNames } from './statement-names.ts'
@@ -31,12 +32,13 @@ const mayBeOver = (error: unknown) => isConflict(error) || isStalePlan(error)
 /** The port on PostgreSQL. What the server or the way to it does wrong is 503, with the time after which to try again. */
 export function postgresStore({ requests, streams, dialect, pause = randomPause }: StoreParts): Store {
   const nameOf = statementNames()
+  const textOf = statementTexts()
   const attempts = attemptsWith(pause)
-  const stream = (query: Sql) => cursorOn(streams, beginRead, query)
-  const surroundings = { dialect, stream, nameOf }
+  const stream = (query: Sql) => cursorOn(streams, beginRead, textOf(query.text), valuesOf(query))
+  const surroundings = { dialect, stream, textOf, nameOf }
 
   async function send(query: Sql): Promise<Answer> {
-    const { text } = query
+    const text = textOf(query.text)
     const values = valuesOf(query)
     return untilServed(isStalePlan, async () => {
       const lease = await requests.lease()

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
+import { type Database, DatabaseError, type Dialect, type Transaction } from '../database.ts'
 import type { Connection } from './connection.ts'
-import { type Database, DatabaseError, type Dialect, type Transaction } from './port.ts'
 import { openTransaction } from './transaction.ts'
 
 /** One step of the schema, in one transaction of its own. */
@@ -26,7 +26,7 @@ export async function migrate(
   dialect: Dialect,
 ): Promise<boolean> {
   let isNew = false
-  const surroundings = { dialect, nameOf: () => undefined, stream: noStream }
+  const surroundings = { dialect, stream: noStream, textOf: (text: string) => text, nameOf: () => undefined }
   for (;;) {
     const transaction = openTransaction(connection, begin, surroundings)
     const { statements } = transaction

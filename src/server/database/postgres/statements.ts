@@ -1,6 +1,6 @@
 import type { Sql } from 'sql-template-tag'
+import type { Cell, Database, Row } from '../database.ts'
 import type { Answer } from './connection.ts'
-import type { Cell, Database, Row } from './port.ts'
 
 /** Sends one statement, wherever that is. */
 export type Send = (query: Sql) => Promise<Answer>

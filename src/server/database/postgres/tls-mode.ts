@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ConnectionOptions } from 'node:tls'
 import type { PostgresUrl } from '../../../codec/postgres-url.ts'
-import { DatabaseError } from './port.ts'
+import { DatabaseError } from '../database.ts'
 
 /** How a connection is encrypted; false for not at all. */
 export type Encryption = ConnectionOptions | false

@@ -1,13 +1,15 @@
 import type { Sql } from 'sql-template-tag'
 import { unavailable } from '../../problem/problem-error.ts'
+import type { Database, Transaction } from '../database.ts'
 import type { Connection } from './connection.ts'
-import type { Database, Transaction } from './port.ts'
 import { isConflict, isLost, isStalePlan } from './sql-state.ts'
 import { statementsBy, valuesOf } from './statements.ts'
 
 /** What all transactions of a database share. */
 export interface Surroundings extends Pick<Database, 'dialect' | 'stream'> {
-  /** By which name a text is prepared. */
+  /** A text as PostgreSQL takes it. */
+  readonly textOf: (text: string) => string
+  /** By which name that is prepared. */
   readonly nameOf: (text: string) => string | undefined
 }
 
@@ -33,7 +35,7 @@ export interface OpenTransaction {
 export function openTransaction(
   connection: Connection,
   begin: string,
-  { dialect, stream, nameOf }: Surroundings,
+  { dialect, stream, textOf, nameOf }: Surroundings,
 ): OpenTransaction {
   let hasBegun = false
   let hasEnded = false
@@ -61,7 +63,7 @@ export function openTransaction(
   }
 
   const query = (query: Sql) => {
-    const { text } = query
+    const text = textOf(query.text)
     const values = valuesOf(query)
     ready()
     return connection.query(text, values, nameOf(text)).catch(failed)

@@ -5,8 +5,9 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import sql, { raw } from 'sql-template-tag'
 import { afterAll, describe, expect, test } from 'vitest'
-import { openPostgres, type PostgresOptions } from '../../../../src/server/database/postgres/open-postgres.ts'
-import { DatabaseError, type Transaction } from '../../../../src/server/database/postgres/port.ts'
+import { DatabaseError, type Transaction } from '../../../../src/server/database/database.ts'
+import { openPostgres } from '../../../../src/server/database/postgres/open-postgres.ts'
+import type { PostgresOptions } from '../../../../src/server/database/postgres/reach-postgres.ts'
 import { freshDirectory } from '../../../helpers/academy.ts'
 import { selfSigned } from '../../../helpers/certificate.ts'
 import {
@@ -221,15 +222,15 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
       const step = async ({ run }: Transaction) => {
         await run(raw(`create extension ${extension}`))
       }
-      return openPostgres({ url: extension === 'pg_trgm' ? url : database.url, env: {}, home }, [
+      return openPostgres({ url: extension === 'hstore' ? url : database.url, env: {}, home }, [
         ...steps,
         step,
       ])
     }
-    await expect(adding('pg_trgm')).rejects.toMatchObject({
+    await expect(adding('hstore')).rejects.toMatchObject({
       kind: 'unusable',
-      message: 'requires the extension pg_trgm',
-      hint: 'Have its owner run `create extension pg_trgm` in it, or grant this user `create` on the database',
+      message: 'requires the extension hstore',
+      hint: 'Have its owner run `create extension hstore` in it, or grant this user `create` on the database',
     })
     await expect(adding('no_such_thing')).rejects.toMatchObject({
       message: 'requires the extension no_such_thing',

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Store } from '../../../../src/server/database/postgres/port.ts'
+import type { Store } from '../../../../src/server/database/database.ts'
 import { ProblemError } from '../../../../src/server/problem/problem-error.ts'
 import { openPglite } from '../../../helpers/pglite.ts'
 import { openTestPostgres, withoutPostgres } from '../../../helpers/postgres.ts'

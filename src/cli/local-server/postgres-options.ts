@@ -1,0 +1,72 @@
+import { parseSetting } from '../../config/setting-value.ts'
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { Flag } from '../command/flag.ts'
+import { UsageError } from '../terminal/errors.ts'
+
+/** The flags of `server start` for an academy on PostgreSQL. */
+export const postgresFlags = [
+  {
+    name: 'database-url-file',
+    kind: 'text',
+    placeholder: 'path',
+    summary: 'File with the URL of a PostgreSQL database, in place of --database',
+  },
+  {
+    name: 'pool-size',
+    kind: 'number',
+    summary: 'Connections to PostgreSQL for requests; exports have up to five more (default 10)',
+  },
+  {
+    name: 'statement-timeout',
+    kind: 'text',
+    placeholder: 'duration',
+    summary: 'Time that PostgreSQL may take for a statement (default 30s)',
+  },
+  {
+    name: 'lock-timeout',
+    kind: 'text',
+    placeholder: 'duration',
+    summary: 'Time that a statement may wait in PostgreSQL for a lock (default 10s)',
+  },
+] as const satisfies readonly Flag[]
+
+/** More than any PostgreSQL takes. */
+const mostConnections = 1000
+
+/**
+ * How to reach the database of this URL, and what these flags ask of the connections; undefined for an academy in a file.
+ * Throws a UsageError on a value that cannot be taken, and on any of them for a file; a SettingError on what is no duration.
+ */
+export function postgresOptions({ io }: Pick<Context, 'io'>, { flags }: Given, url: string | undefined) {
+  const given = postgresFlags.find(({ name }) => flags[name] !== undefined)
+  if (url === undefined) {
+    if (given) throw new UsageError(`--${given.name} requires a PostgreSQL database`)
+    return undefined
+  }
+  const poolSize = flags['pool-size'] === undefined ? undefined : Number(flags['pool-size'])
+  if (
+    poolSize !== undefined &&
+    !(Number.isInteger(poolSize) && poolSize >= 1 && poolSize <= mostConnections)
+  ) {
+    throw new UsageError(`--pool-size must be a whole number from 1 to ${mostConnections}, not ${poolSize}`)
+  }
+  const [statementMs, lockMs] = ['statement-timeout', 'lock-timeout'].map((name) =>
+    durationOf(flags[name], name),
+  )
+  return {
+    url,
+    // Those of libpq: no other concerns whoever opens the connections.
+    env: Object.fromEntries(Object.entries(io.env).filter(([name]) => name.startsWith('PG'))),
+    home: io.home,
+    ...(poolSize !== undefined && { poolSize }),
+    ...(statementMs !== undefined && { statementMs }),
+    ...(lockMs !== undefined && { lockMs }),
+  }
+}
+
+function durationOf(text: unknown, name: string): number | undefined {
+  if (text === undefined) return undefined
+  const setting = { kind: 'duration', flag: name, variable: '', summary: '', default: null } as const
+  return Number(parseSetting(String(text), `--${name}`, setting))
+}

@@ -1,0 +1,32 @@
+import type { Dialect, Store } from '../database.ts'
+
+/** A store that is opened when it is first used; where that fails, it is opened anew the next time. */
+export function deferredStore(dialect: Dialect, open: () => Promise<Store>): Store {
+  let opened: Promise<Store> | undefined
+
+  function store(): Promise<Store> {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+
+  return {
+    dialect,
+    one: async (query) => (await store()).one(query),
+    all: async (query) => (await store()).all(query),
+    cells: async (query) => (await store()).cells(query),
+    run: async (query) => (await store()).run(query),
+    async *stream(query) {
+      yield* (await store()).stream(query)
+    },
+    read: async (work) => (await store()).read(work),
+    write: async (work) => (await store()).write(work),
+    emptyLog: async () => (await store()).emptyLog(),
+    check: async () => (await store()).check(),
+    close: async () => {
+      await (await opened)?.close()
+    },
+  }
+}
