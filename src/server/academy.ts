@@ -24,14 +24,7 @@ export interface AcademyFile {
  * @param waitMs how long a write waits for the lock of another program; ten seconds unless told otherwise
  */
 export async function openAcademyFile(path: string, now: () => Date, waitMs?: number): Promise<AcademyFile> {
-  const academy = await openCopyFile(path, now, waitMs)
-  try {
-    await requireNoCopy(academy.database, path)
-    return academy
-  } catch (error) {
-    await academy.database.close()
-    throw error
-  }
+  return whole(await openCopyFile(path, now, waitMs), path)
 }
 
 /** The same, for whoever copies an academy into it: it may be an unfinished copy. */
@@ -64,16 +57,26 @@ export async function openModelAcademy(now: () => Date): Promise<Store> {
  * DatabaseError.
  */
 export async function openAcademyOnPostgres(options: PostgresOptions, now: () => Date): Promise<AcademyFile> {
+  const { shown, ...academy } = await openCopyOnPostgres(options, now)
+  return whole(academy, shown)
+}
+
+/** The same, for whoever copies an academy into it; `shown` is its URL without user and password. */
+export async function openCopyOnPostgres(options: PostgresOptions, now: () => Date) {
   const newId = idMaker(now)
   const context = contextOf(now, newId)
   const { openPostgres } = await import('./database/postgres/open-postgres.ts')
   const steps = migrations.map((step) => (transaction: Transaction) => step(transaction, context))
   const { store, created, shown } = await openPostgres(options, steps)
+  return { database: store, created, newId, shown }
+}
+
+async function whole(academy: AcademyFile, shown: string): Promise<AcademyFile> {
   try {
-    await requireNoCopy(store, shown)
-    return { database: store, created, newId }
+    await requireNoCopy(academy.database, shown)
+    return academy
   } catch (error) {
-    await store.close()
+    await academy.database.close()
     throw error
   }
 }

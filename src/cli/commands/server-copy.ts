@@ -1,13 +1,17 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { isDatabaseUrl } from '../../codec/database-url.ts'
 import { grouped } from '../../codec/grouped.ts'
 import { shellWord } from '../../codec/shell-word.ts'
 import { makeDatabaseDirectory } from '../../config/make-directory.ts'
 import type { CopyProgress, CopySummary } from '../../server/copy/copy-academy.ts'
+import type { CopyPlace } from '../../server/copy/copy-ends.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { notAList } from '../command/refusals.ts'
+import { postgresEnv } from '../local-server/postgres-options.ts'
 import { runningServers } from '../local-server/running-servers.ts'
+import { servedUrl } from '../local-server/served-database.ts'
 import { recordAsked } from '../output/asked.ts'
 import { databaseFault } from '../session/database-fault.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -33,39 +37,59 @@ same command again to continue it: until it is finished, nothing else opens the 
     {
       name: 'from',
       kind: 'text',
-      placeholder: 'file',
-      summary: 'Database of the academy to copy',
+      placeholder: 'file|url',
+      summary: 'Database of the academy to copy, a SQLite file or a PostgreSQL URL',
       required: true,
     },
-    { name: 'to', kind: 'text', placeholder: 'file', summary: 'Database to copy it to', required: true },
+    {
+      name: 'to',
+      kind: 'text',
+      placeholder: 'file|url',
+      summary: 'Database to copy it to, a new file or an empty PostgreSQL database',
+      required: true,
+    },
   ],
   refuses: { ...notAList, profile: named, url: named, database: named },
-  examples: ['server copy --from academy.db --to copy.db'],
+  examples: [
+    'server copy --from academy.db --to copy.db',
+    'server copy --from academy.db --to postgres://learnctl@db.example.org/academy',
+  ],
   run: copy,
 }
 
 async function copy(context: Context, { flags }: Given): Promise<void> {
   const { io, settings, output } = context
   output.check(shape)
-  const from = placeOf(io, flags['from'], '--from')
-  const to = placeOf(io, flags['to'], '--to')
-  if (!existsSync(from)) throw new CommandError('not_found', 'notFound', `Database not found: ${from}`)
-  if (existsSync(to) && realpathSync(to) === realpathSync(from)) {
+  const from = await placeOf(io, flags['from'], '--from')
+  const to = await placeOf(io, flags['to'], '--to')
+  if (!from.postgres && !existsSync(from.name)) {
+    throw new CommandError('not_found', 'notFound', `Database not found: ${from.name}`)
+  }
+  if (identityOf(from) === identityOf(to)) {
     throw new UsageError('--from and --to must be different databases')
   }
-  for (const database of [from, to]) await requireNoServer(context, database)
-  if (settings.dryRun.value) return output.note(`Would copy ${from} to ${to}`)
-  makeDatabaseDirectory(io, to)
+  for (const { name } of [from, to]) await requireNoServer(context, name)
+  if (settings.dryRun.value) return output.note(`Would copy ${from.name} to ${to.name}`)
+  if (!to.postgres) makeDatabaseDirectory(io, to.name)
   const summary = await copied(io, from, to)
-  if (recordAsked(settings)) return output.one({ from, to, ...summary }, shape)
+  if (recordAsked(settings)) return output.one({ from: from.name, to: to.name, ...summary }, shape)
   const rows = grouped(summary.rows)
-  await output.done(`Copied ${from} to ${to} (${rows} rows in ${summary.tables.length} tables, compared)`)
+  await output.done(
+    `Copied ${from.name} to ${to.name} (${rows} rows in ${summary.tables.length} tables, compared)`,
+  )
 }
 
-function placeOf({ cwd }: Io, place: unknown, flag: string): string {
+async function placeOf(io: Io, place: unknown, flag: string): Promise<CopyPlace> {
   if (place === undefined) throw new UsageError(`${flag} is required`)
-  if (place === '') throw new UsageError(`${flag} must be the path of a file, not empty`)
-  return resolve(cwd, String(place))
+  if (place === '') throw new UsageError(`${flag} must be a file or a PostgreSQL URL, not empty`)
+  const text = String(place)
+  if (!isDatabaseUrl(text)) return { name: resolve(io.cwd, text) }
+  const { name } = await servedUrl({ io }, text, flag)
+  return { name, postgres: { url: text, env: postgresEnv(io), home: io.home } }
+}
+
+function identityOf({ name, postgres }: CopyPlace): string {
+  return !postgres && existsSync(name) ? realpathSync(name) : name
 }
 
 async function requireNoServer(context: Context, database: string): Promise<void> {
@@ -80,7 +104,7 @@ async function requireNoServer(context: Context, database: string): Promise<void
   )
 }
 
-async function copied(io: Io, from: string, to: string): Promise<CopySummary> {
+async function copied(io: Io, from: CopyPlace, to: CopyPlace): Promise<CopySummary> {
   const [{ copyAcademy }, { openCopyEnds }] = await Promise.all([
     import('../../server/copy/copy-academy.ts'),
     import('../../server/copy/copy-ends.ts'),
@@ -144,6 +168,7 @@ const exits: Readonly<Record<string, ExitName>> = {
   not_empty: 'conflict',
   other_copy: 'conflict',
   copied_elsewhere: 'conflict',
+  in_use: 'conflict',
   copy_differs: 'failure',
   text_refused: 'usage',
 }

@@ -3,6 +3,7 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
 
 /** The flags of `server start` for an academy on PostgreSQL. */
 export const postgresFlags = [
@@ -56,13 +57,17 @@ export function postgresOptions({ io }: Pick<Context, 'io'>, { flags }: Given, u
   )
   return {
     url,
-    // Those of libpq: no other concerns whoever opens the connections.
-    env: Object.fromEntries(Object.entries(io.env).filter(([name]) => name.startsWith('PG'))),
+    env: postgresEnv(io),
     home: io.home,
     ...(poolSize !== undefined && { poolSize }),
     ...(statementMs !== undefined && { statementMs }),
     ...(lockMs !== undefined && { lockMs }),
   }
+}
+
+/** The variables of libpq: no other concerns whoever opens the connections. */
+export function postgresEnv({ env }: Pick<Io, 'env'>): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('PG')))
 }
 
 function durationOf(text: unknown, name: string): number | undefined {

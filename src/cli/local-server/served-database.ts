@@ -41,7 +41,12 @@ export async function servedDatabase(context: Context, given?: Given): Promise<S
   throw new UsageError(`Cannot serve ${target.url}: it is not an academy on this machine`)
 }
 
-async function servedUrl({ io }: Context, url: string, place: string): Promise<ServedDatabase> {
+/** A database on a server, by its URL. Throws a UsageError for one that cannot be read, which `place` names. */
+export async function servedUrl(
+  { io }: Pick<Context, 'io'>,
+  url: string,
+  place: string,
+): Promise<ServedDatabase> {
   const { PostgresUrlError, readPostgresUrl } = await import('../../codec/postgres-url.ts')
   try {
     return { name: readPostgresUrl(url, io.env).shown, url }

@@ -1,39 +1,105 @@
 import sql from 'sql-template-tag'
-import { openAcademyFile, openCopyFile, openModelAcademy } from '../academy.ts'
-import type { Store } from '../database/database.ts'
+import {
+  openAcademyFile,
+  openAcademyOnPostgres,
+  openCopyFile,
+  openCopyOnPostgres,
+  openModelAcademy,
+} from '../academy.ts'
+import { DatabaseError, type Store } from '../database/database.ts'
+import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import type { CopyOptions } from './copy-academy.ts'
+import { CopyError } from './copy-error.ts'
+
+/** A database at one end of a copy: a file, or one on PostgreSQL. */
+export interface CopyPlace {
+  /** Its path, or its URL without user and password. */
+  readonly name: string
+  readonly postgres?: Pick<PostgresOptions, 'url' | 'env' | 'home'> | undefined
+}
 
 /** What a copy needs open. */
 export interface CopyEnds extends Pick<CopyOptions, 'from' | 'to' | 'model'> {
   readonly close: () => Promise<void>
 }
 
+/** As PostgreSQL lists the connections of a copy; those of servers have another name. */
+const applicationName = 'learnctl copy'
+/** A batch takes a moment, and counting the rows of a large table some seconds. */
+const statementMs = 600_000
+
 /**
- * Opens both ends of a copy, the one to copy first: where that fails, nothing is made at the other. Throws DatabaseError.
+ * Opens both ends of a copy, the one to copy first: where that fails, nothing is made at the other. Throws DatabaseError,
+ * and CopyError where a server is connected to a PostgreSQL database.
  */
-export async function openCopyEnds(from: string, to: string, now: () => Date): Promise<CopyEnds> {
+export async function openCopyEnds(from: CopyPlace, to: CopyPlace, now: () => Date): Promise<CopyEnds> {
   const open: Store[] = []
   const close = async () => {
     for (const store of open) await store.close()
   }
-  const keep = (store: Store) => {
-    open.push(store)
-    return store
+  const keep = ({ database }: { database: Store }) => {
+    open.push(database)
+    return database
   }
   try {
-    const source = keep((await openAcademyFile(from, now)).database)
-    const target = keep((await openCopyFile(to, now)).database)
+    const source = keep(await openSource(from, now))
+    const target = keep(await openTarget(to, now))
+    await requireNoServer(source, from.name)
+    await requireNoServer(target, to.name)
     await prepare(target)
     return {
-      from: { database: source, shown: from },
-      to: { database: target, shown: to },
-      model: keep(await openModelAcademy(now)),
+      from: { database: source, shown: from.name },
+      to: { database: target, shown: to.name },
+      model: keep({ database: await openModelAcademy(now) }),
       close,
     }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+async function openSource({ name, postgres }: CopyPlace, now: () => Date) {
+  if (!postgres) return openAcademyFile(name, now)
+  const options = optionsFor(postgres)
+  await requireAcademy(options)
+  return openAcademyOnPostgres(options, now)
+}
+
+function openTarget({ name, postgres }: CopyPlace, now: () => Date) {
+  return postgres ? openCopyOnPostgres(optionsFor(postgres), now) : openCopyFile(name, now)
+}
+
+function optionsFor(postgres: NonNullable<CopyPlace['postgres']>): PostgresOptions {
+  return { ...postgres, env: { ...postgres.env, PGAPPNAME: applicationName }, poolSize: 2, statementMs }
+}
+
+/** Throws DatabaseError for a database without tables, which would become a new academy when it is opened. */
+async function requireAcademy(options: PostgresOptions): Promise<void> {
+  const { reachPostgres } = await import('../database/postgres/reach-postgres.ts')
+  const { connections, shown } = await reachPostgres(options)
+  try {
+    const lease = await connections.lease()
+    const { rows } = await lease.query("select to_regclass('schema_version') is not null")
+    lease.release()
+    if (rows[0]?.[0] !== 1) throw new DatabaseError(shown, 'holds no academy')
+  } finally {
+    await connections.close()
+  }
+}
+
+/** Servers on other machines are seen by their connections. */
+async function requireNoServer(database: Store, shown: string): Promise<void> {
+  if (database.dialect.name !== 'postgres') return
+  const found = await database.one(sql`
+    select count(*) as connections from pg_stat_activity
+    where datname = current_database() and application_name = 'learnctl'`)
+  if (Number(found?.['connections']) === 0) return
+  throw new CopyError(
+    'in_use',
+    `Cannot copy while a server is connected to ${shown}`,
+    'Stop all servers of this academy first',
+  )
 }
 
 /**

@@ -48,6 +48,6 @@ export async function emptyAcademy(academy: Database, tables: readonly CopiedTab
 
 async function rowsOf(database: Database, name: string): Promise<number> {
   const row = await database.one(sql`
-    select count(*) as found from (select 1 as one from ${raw(name)} limit ${mostCounted + 1}) some`)
+    select count(*) as found from (select 1 as one from ${raw(name)} limit ${mostCounted + 1}) as counted`)
   return Number(row?.['found'])
 }

@@ -47,7 +47,7 @@ test('copies nothing to an academy that is in use, and says what it holds', asyn
 test.for([
   ['server copy --from none.db --to copy.db', 3, 'Database not found: '],
   ['server copy --from academy.db --to academy.db', 2, '--from and --to must be different databases'],
-  ['server copy --from academy.db --to ""', 2, '--to must be the path of a file, not empty'],
+  ['server copy --from academy.db --to ""', 2, '--to must be a file or a PostgreSQL URL, not empty'],
   ['server copy --from academy.db', 2, '--to is required'],
   ['server copy --from academy.db --to copy.db --database other.db', 2, '--database'],
 ] as const)('%s is refused', async ([words, exit, told], { cli }) => {

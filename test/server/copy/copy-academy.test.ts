@@ -47,7 +47,7 @@ async function openCopy(path: string, to?: string) {
   const { path: directory, remove } = freshDirectory()
   onTestFinished(remove)
   const target = to ?? join(directory, 'copy.db')
-  const ends = await openCopyEnds(path, target, now)
+  const ends = await openCopyEnds({ name: path }, { name: target }, now)
   onTestFinished(() => ends.close().catch(() => undefined))
   const run = (more: Partial<CopyOptions> = {}) =>
     copyAcademy({ ...ends, signal, onProgress: async () => undefined, ...more })
