@@ -1,18 +1,38 @@
-import sql from 'sql-template-tag'
+import { join } from 'node:path'
+import sql, { raw } from 'sql-template-tag'
 import { describe, expect, test as standard } from 'vitest'
-import { openAcademyFile } from '../../src/server/academy.ts'
+import { openAcademyFile, openAcademyOnPostgres } from '../../src/server/academy.ts'
 import { attemptsIn } from '../../src/server/access/attempts.ts'
 import { differingCounters } from '../../src/server/counters/counter-check.ts'
 import { clockAheadMs } from '../../src/server/database/clock.ts'
+import { makeFirstSecrets } from '../../src/server/socket/first-secrets.ts'
 import { keepInOrder } from '../../src/server/upkeep.ts'
-import { hour, minute, openTestAcademy, type TestAcademy } from '../helpers/academy.ts'
+import {
+  freshDirectory,
+  hour,
+  minute,
+  openTestAcademy,
+  passwordCost,
+  stoppedClock,
+  type TestAcademy,
+} from '../helpers/academy.ts'
+import { makeDatabase, withoutPostgres } from '../helpers/postgres.ts'
 
 const onSqlite = {
   name: 'SQLite',
   unless: false,
   make: async () => ({ open: openAcademyFile, remove: async () => {} }),
 }
-for (const { name, unless, make } of [onSqlite]) {
+const onPostgres = {
+  name: 'the PostgreSQL of LEARNCTL_TEST_POSTGRES',
+  unless: withoutPostgres !== false,
+  async make() {
+    const { url, remove } = await makeDatabase()
+    return { open: (_: string, now: () => Date) => openAcademyOnPostgres({ url, env: {} }, now), remove }
+  },
+}
+
+for (const { name, unless, make } of [onSqlite, onPostgres]) {
   describe.skipIf(unless)(`three servers on ${name}`, () => {
     const test = standard.extend('engine', make).extend('servers', async ({ engine }, { onCleanup }) => {
       const { open, remove } = engine
@@ -68,6 +88,29 @@ for (const { name, unless, make } of [onSqlite]) {
         Array.from({ length: 20 }, (_, at) => attempts[at % attempts.length]?.begin(['account network'])),
       )
       expect(waits.sort()).toEqual([...Array(5).fill(0), ...Array(15).fill(1)])
+    })
+
+    test('of three that begin at once with nothing, one makes the academy, its first key and its password', async ({
+      engine,
+    }) => {
+      const directory = freshDirectory()
+      const { now } = stoppedClock()
+      const begin = async () => {
+        const { database, created, newId } = await engine.open(join(directory.path, 'new.db'), now)
+        const wanted = { password: true, key: created }
+        const secrets = await makeFirstSecrets({ database, now, newId, passwordCost }, wanted)
+        return { database, created, ...secrets }
+      }
+      const begun = await Promise.all([begin(), begin(), begin()])
+      const count = async (what: string) =>
+        (await begun[0].database.one(sql`select count(*) as found from ${raw(what)}`))?.['found']
+      expect(begun.filter(({ created }) => created)).toHaveLength(1)
+      expect(begun.filter(({ firstKey }) => firstKey !== undefined)).toHaveLength(1)
+      expect(begun.filter(({ firstPassword }) => firstPassword !== undefined)).toHaveLength(1)
+      expect([await count('users'), await count('api_keys')]).toEqual([1, 1])
+      await Promise.all(begun.map(({ database }) => database.close()))
+      directory.remove()
+      await engine.remove()
     })
 
     test('a server whose clock is not that of the database finds out', async ({ servers }) => {
