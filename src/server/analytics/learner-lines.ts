@@ -122,7 +122,7 @@ function courseOf(text: string): LineCourse {
   return { id, title: decodeURIComponent(title.join(',')), difficulty }
 }
 
-const mostRemembered = 10_000
+const mostRemembered = 20_000
 
 /** A function that remembers what it made of the texts that it was handed lately. */
 function remembered<Result>(make: (text: string) => Result): (text: string) => Result {

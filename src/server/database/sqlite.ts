@@ -11,7 +11,7 @@ import { logLimitBytes } from './write-ahead-log.ts'
 
 const cachedStatements = 500
 /** Rows of a stream between which others have their turn: a few milliseconds' worth. */
-const rowsAtOnce = 250
+const rowsAtOnce = 64
 
 /** How long a write waits for the lock of another program, unless told otherwise. */
 export const lockWaitMs = 10_000
