@@ -35,7 +35,7 @@ export const longReadLimits: LongReadLimits = {
   totalMs: 15 * 60_000,
   restMs: 30_000,
   logBytes: 1024 * 1024 * 1024,
-  graceMs: 60_000,
+  graceMs: 30_000,
   watchMs: 1_000,
 }
 
