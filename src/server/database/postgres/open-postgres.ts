@@ -65,10 +65,18 @@ function storeOn({ client, waitMs }: ReachedPostgres, options: PostgresOptions):
   const { poolSize, statementMs, lockMs, graceMs } = { ...usual, ...options }
   const pool = { client, waitMs, graceMs, lockMs }
   return postgresStore({
-    requests: openPool({ ...pool, size: poolSize, statementMs }),
+    requests: openPool({ ...pool, client: withIndexes(client), size: poolSize, statementMs }),
     streams: openPool({ ...pool, size: 1, statementMs: statementMs * exportFactor }),
     dialect,
   })
+}
+
+/**
+ * Whoever reads a table from one end to the other is in the way of all who write to it, and while a table is small that is
+ * what PostgreSQL prefers (PostgreSQL, Serializable Isolation Level).
+ */
+function withIndexes(client: ReachedPostgres['client']): ReachedPostgres['client'] {
+  return { ...client, options: `${client.options ?? ''} -c enable_seqscan=off`.trim() }
 }
 
 async function requireServer(connection: Connection, shown: string): Promise<void> {

@@ -29,6 +29,16 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     expect(await first.store.one(named('count'))).toEqual({ value: '20' })
   })
 
+  test('a small table is read by its index: whoever reads all of it is in the way of all who write to it', async () => {
+    await using academy = await openTestPostgres()
+    const store = await academy.another({ url: `${academy.url}?options=-c%20work_mem=5MB` })
+    const show = sql`select current_setting('enable_seqscan') as whole, current_setting('work_mem') as memory`
+    expect(await store.one(show)).toEqual({ whole: 'off', memory: '5MB' })
+    expect(await store.stream(show).next()).toMatchObject({ value: [['on', '5MB']] })
+    const plan = await store.all<{ 'QUERY PLAN': string }>(sql`explain ${named('x')}`)
+    expect(plan[0]?.['QUERY PLAN']).toContain('Index Scan')
+  })
+
   test('of the last two, each of which may only go while the other is there, one stays', async () => {
     await using academy = await openTestPostgres()
     const { store } = academy
