@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RoleName, Scope } from '../../src/contract/operation.ts'
-import { type AcademyFile, openAcademyFile } from '../../src/server/academy.ts'
+import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../../src/server/academy.ts'
 import { localPrincipal } from '../../src/server/access/identify.ts'
 import { grantable } from '../../src/server/access/principal.ts'
 import { createKey } from '../../src/server/credentials/keys.ts'
@@ -98,12 +98,27 @@ export function freshDirectory(): { path: string; remove: () => void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
+/** True where the tests of the server run on PostgreSQL: see `npm run test:postgres`. */
+export const onPostgres = process.env['LEARNCTL_TEST_ENGINE'] === 'postgres'
+
+/** An academy in a database of its own, which goes with it. */
+async function openOnPostgres(_path: string, now: () => Date): Promise<AcademyFile> {
+  const { makeAcademyDatabase } = await import('./postgres.ts')
+  const { url, remove } = await makeAcademyDatabase()
+  const academy = await openAcademyOnPostgres({ url, env: {} }, now)
+  const close = async () => {
+    await academy.database.close()
+    await remove()
+  }
+  return { ...academy, database: { ...academy.database, close } }
+}
+
 /** Opens an academy for a test. */
 export async function openTestAcademy({
   perMinute = 0,
   lockWaitMs,
   beside,
-  open = (path, now) => openAcademyFile(path, now, lockWaitMs),
+  open = onPostgres ? openOnPostgres : (path, now) => openAcademyFile(path, now, lockWaitMs),
   through = (database) => database,
 }: {
   perMinute?: number

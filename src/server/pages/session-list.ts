@@ -28,7 +28,7 @@ const mostPerUser = 50
 /** The sessions of a user that have not ended, newest first. */
 export async function sessionsOf({ database, userId, token }: Asking, now: Date): Promise<BrowserSession[]> {
   return database.all<BrowserSession>(sql`
-    select id, browser, place, created_at as createdAt, expires_at as expiresAt, hash = ${digest(token)} as isThis
+    select id, browser, place, created_at as "createdAt", expires_at as "expiresAt", hash = ${digest(token)} as "isThis"
     from browser_sessions where user_id = ${userId} and expires_at > ${now.toISOString()}
     order by created_at desc limit ${mostPerUser}`)
 }
@@ -49,5 +49,5 @@ export async function endOldest(database: Database, userId: string): Promise<voi
   await database.run(sql`
     delete from browser_sessions where hash in (
       select hash from browser_sessions where user_id = ${userId}
-      order by created_at desc limit -1 offset ${mostPerUser})`)
+      order by created_at desc limit 1000 offset ${mostPerUser})`)
 }

@@ -164,7 +164,10 @@ test('of two admins who delete each other at once, one is left', async ({ admin 
     admin.delete(`/v1/users/${owner.id}`),
     admin.put(`/v1/users/${admin.id}`, { role: 'learner' }),
   ])
-  expect(answers.map(({ status }) => status).sort()).toEqual([204, 409])
+  // The one who comes second may have no right any more, or would be the last.
+  const refused = answers.filter(({ status }) => status >= 400).map(({ status }) => status)
+  expect(refused).toHaveLength(1)
+  expect([403, 409]).toContain(refused[0])
 })
 
 test('users are found by role, status, text, address, ids and time of change', async ({ admin, clock }) => {
