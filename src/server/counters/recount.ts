@@ -4,7 +4,7 @@ import { everyCounted } from './counted-enrollment.ts'
 import { addTallies, firstDayKept, learnersKind, type Tally, talliesOf } from './tally.ts'
 
 /** Counters that are held in memory at once. */
-const talliesHeld = 20_000
+const talliesHeld = 100_000
 
 /**
  * Replaces all counters by those of a recount, in one transaction. Takes a time that grows with the enrolments, and
