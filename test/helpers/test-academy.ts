@@ -101,12 +101,19 @@ export function freshDirectory(): { path: string; remove: () => void } {
 /** True where the tests of the server run on PostgreSQL: see `npm run test:postgres`. */
 export const onPostgres = process.env['LEARNCTL_TEST_ENGINE'] === 'postgres'
 
-/** An academy in a database of its own, which goes with it. */
-async function openOnPostgres(_path: string, now: () => Date): Promise<AcademyFile> {
+/** By an academy's path the URL of its database on PostgreSQL, while it is open. */
+const urls = new Map<string, string>()
+
+/** An academy in a database of its own, which goes with it; another server on this path has the same database. */
+async function openOnPostgres(path: string, now: () => Date): Promise<AcademyFile> {
+  const known = urls.get(path)
+  if (known !== undefined) return openAcademyOnPostgres({ url: known, env: {} }, now)
   const { makeAcademyDatabase } = await import('./postgres.ts')
   const { url, remove } = await makeAcademyDatabase()
+  urls.set(path, url)
   const academy = await openAcademyOnPostgres({ url, env: {} }, now)
   const close = async () => {
+    urls.delete(path)
     await academy.database.close()
     await remove()
   }

@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import { expect } from 'vitest'
 import { everyRow } from '../../../src/server/analytics/analytics-rows.ts'
 import type { Row } from '../../../src/server/database/database.ts'
-import { type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
+import { onPostgres, type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
 
 const path = '/v1/analytics/learners'
 
@@ -131,22 +131,24 @@ test('of a list all references that are not found are told', async ({ academy, a
   })
 })
 
-test('rows of some courses and learners are searched by index, and not sorted as a whole', async ({
-  academy: { database },
-}) => {
-  const planOf = async (condition: Sql) =>
-    (
-      await database.all<Row & { detail: string }>(
-        sql`explain query plan ${everyRow({ conditions: [condition] })}`,
-      )
-    ).map(({ detail }) => detail)
-  const ofCourses = await planOf(sql`e.course_id in (${'crs_1'}, ${'crs_2'})`)
-  expect(ofCourses).toContain('SCAN u USING INDEX users_by_email')
-  expect(ofCourses).not.toContain('USE TEMP B-TREE FOR ORDER BY')
-  expect(ofCourses).toContainEqual(expect.stringMatching(/^SEARCH e .*\(user_id=\? AND course_id=\?/))
-  const ofLearners = await planOf(sql`u.id in (${'usr_1'}, ${'usr_2'})`)
-  expect(ofLearners).toContainEqual(expect.stringMatching(/^SEARCH u .*\(id=\?\)/))
-})
+// The plans are read in the words of SQLite's planner.
+test.skipIf(onPostgres)(
+  'rows of some courses and learners are searched by index, and not sorted as a whole',
+  async ({ academy: { database } }) => {
+    const planOf = async (condition: Sql) =>
+      (
+        await database.all<Row & { detail: string }>(
+          sql`explain query plan ${everyRow({ conditions: [condition] })}`,
+        )
+      ).map(({ detail }) => detail)
+    const ofCourses = await planOf(sql`e.course_id in (${'crs_1'}, ${'crs_2'})`)
+    expect(ofCourses).toContain('SCAN u USING INDEX users_by_email')
+    expect(ofCourses).not.toContain('USE TEMP B-TREE FOR ORDER BY')
+    expect(ofCourses).toContainEqual(expect.stringMatching(/^SEARCH e .*\(user_id=\? AND course_id=\?/))
+    const ofLearners = await planOf(sql`u.id in (${'usr_1'}, ${'usr_2'})`)
+    expect(ofLearners).toContainEqual(expect.stringMatching(/^SEARCH u .*\(id=\?\)/))
+  },
+)
 
 test('deleted users are left out, unless asked for; deleted enrolments are shown as such', async ({
   academy,

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { learnerSorts, pageOfLearners } from '../../../src/server/analytics/course-learners.ts'
 import { standingOfCourse } from '../../../src/server/analytics/standing.ts'
 import type { Database } from '../../../src/server/database/database.ts'
-import { second, test } from '../../helpers/academy.ts'
+import { onPostgres, second, test } from '../../helpers/academy.ts'
 
 const now = new Date('2026-03-01T12:00:00.000Z')
 
@@ -47,7 +47,8 @@ test('what a course page asks is found by indexes alone, in as many statements h
       }
     }
     counts.push(asked.length)
-    for (const query of asked) {
+    // The plans are read in the words of SQLite's planner.
+    for (const query of onPostgres ? [] : asked) {
       const plan = await academy.database.all<{ detail: string }>(
         Object.assign(raw(`explain query plan ${query.sql}`), { values: query.values }),
       )

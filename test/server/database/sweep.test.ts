@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy.ts'
 import { sweep } from '../../../src/server/database/sweep.ts'
 import { openAcademy } from '../../../src/server/local.ts'
-import { day, freshDirectory, minute, stoppedClock, test } from '../../helpers/academy.ts'
+import { day, freshDirectory, minute, onPostgres, stoppedClock, test } from '../../helpers/academy.ts'
 
 test('answers to repeated requests are swept away after a day, a bounded number at a time', async ({
   academy,
@@ -28,7 +28,8 @@ test('answers to repeated requests are swept away after a day, a bounded number 
   expect(await count()).toBe(1)
 })
 
-test('nothing is read of the rows that are kept', async ({ academy }) => {
+// The plans are read in the words of SQLite's planner.
+test.skipIf(onPostgres)('nothing is read of the rows that are kept', async ({ academy }) => {
   const plans: unknown[] = []
   const { database } = academy
   await sweep(
