@@ -115,6 +115,7 @@ const here: Record<string, [line: string, code: number]> = {
   'profiles use': ['profiles use school', 3],
   'profiles remove': ['profiles remove school', 3],
   'server start': ['server start --port 0', 143],
+  'server copy': ['server copy --from academy.db --to copy.db', 3],
   'server status': ['server status', 0],
   'server stop': ['server stop', 3],
   'server openapi': ['server openapi', 0],

@@ -45,6 +45,7 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
   [/^apps delete/, 'names an application', app],
   [/^auth grants revoke/, 'names what somebody allowed an application, on the platform', grant],
   [/^open/, 'opens what a server shows', serve],
+  [/^server copy/, 'copies an academy that is here', academyHere],
 ]
 
 /** The exit code with which a line succeeds: that of courses diff says whether there are changes. */
@@ -170,6 +171,11 @@ async function named({ cli }: Place, name: string, line: string): Promise<RunOpt
   const { code, stdout } = await cli.run(line)
   expect(code).toBe(0)
   return { env: { [name]: stdout.trim() } }
+}
+
+async function academyHere({ cli }: Place): Promise<RunOptions> {
+  cpSync(join(cli.home, '.local/share/learnctl/local.db'), join(cli.cwd, 'academy.db'))
+  return {}
 }
 
 async function serve({ cli }: Place): Promise<RunOptions> {

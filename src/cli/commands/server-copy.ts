@@ -50,10 +50,7 @@ same command again to continue it: until it is finished, nothing else opens the 
     },
   ],
   refuses: { ...notAList, profile: named, url: named, database: named },
-  examples: [
-    'server copy --from academy.db --to copy.db',
-    'server copy --from academy.db --to postgres://learnctl@db.example.org/academy',
-  ],
+  examples: ['server copy --from academy.db --to copy.db'],
   run: copy,
 }
 
