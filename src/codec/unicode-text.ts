@@ -30,6 +30,11 @@ export function assertUtf8(bytes: Uint8Array, before = 0): void {
   if (!isUtf8(bytes)) throw new NotUtf8Error(bytes, faultAt(bytes), before)
 }
 
+/** True for text that every database can hold: well-formed Unicode without U+0000. */
+export function isSound(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
 function faultAt(bytes: Uint8Array): number {
   let at = 0
   for (let lead = bytes[0]; lead !== undefined; lead = bytes[at]) {

@@ -1,5 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
 import { splitReferences } from '../../codec/reference-list.ts'
+import { isSound } from '../../codec/unicode-text.ts'
 import { notFoundDetail, ProblemError } from '../problem/problem-error.ts'
 import type { Database } from './database.ts'
 
@@ -28,6 +29,8 @@ export async function resolve(
 
 /** The condition that picks the row a reference stands for, among rows of this table alone. */
 export function isReferred(table: Table, reference: string): Sql {
+  // Nothing is called by what no database can hold: PostgreSQL refuses to look.
+  if (!isSound(reference)) return sql`false`
   if (reference.startsWith('ext:')) return sql`external_id = ${reference.slice(4)}`
   if (table === 'users' && reference.startsWith('email:')) {
     return sql`email_key = ${reference.slice(6).toLowerCase()} and status <> 'deleted'`

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isSound } from '../../codec/unicode-text.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { Faults } from './faults.ts'
 
@@ -76,10 +77,6 @@ export function structuralFaults(body: unknown): Faults {
 
   look(body)
   return faults
-}
-
-function isSound(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0')
 }
 
 /** One step of a JSON pointer (RFC 6901 §3). */

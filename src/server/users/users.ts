@@ -1,5 +1,6 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
+import { isSound } from '../../codec/unicode-text.ts'
 import { roles, User, UserInput, UserStatus, users } from '../../contract/users.ts'
 import { counting } from '../counters/count.ts'
 import { page } from '../database/page.ts'
@@ -165,9 +166,9 @@ async function existing({ database, rawBody }: Call): Promise<UserRow | undefine
   )
 }
 
-/** True for a text that can be one: what is longer is refused when the item is judged. */
+/** True for a text that can be one: what is longer, or cannot be kept, is refused when the item is judged. */
 function isIdentifier(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= 512
+  return typeof value === 'string' && value.length <= 512 && isSound(value)
 }
 
 /** What `prepare` made of the password in this call's body. */

@@ -139,6 +139,21 @@ test('progress comes in batches, an older record never in place of a newer one',
   ])
 })
 
+test('a reference or a role with U+0000 in it is the fault of its item alone', async ({ admin, learner }) => {
+  const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
+  const enrolled = { courseId: course.id, userId: learner.id }
+  const items = [
+    { ...enrolled, userId: 'ext:\0' },
+    { ...enrolled, courseId: '\0' },
+    { ...enrolled, role: '\0' },
+  ]
+  const refused = ['422 validation_failed', '422 validation_failed', '422 validation_failed', '201']
+  expect(codes(await admin.post('/v1/enrollments/batch', { items: [...items, enrolled] }))).toEqual(refused)
+  const record = { learnerId: learner.id, courseId: course.id, completionPercentage: 20 }
+  const records = [{ ...record, learnerId: 'email:\0' }, { ...record, courseId: 'ext:\0' }, record]
+  expect(codes(await admin.post('/v1/progress/batch', { items: records }))).toEqual(refused.slice(1))
+})
+
 test('an item that is refused leaves nothing behind', async ({ admin, learner }) => {
   const courseId = await courseOf(admin)
   const late = {
