@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { operations } from '../../../src/contract/index.ts'
-import { day, test } from '../../helpers/academy.ts'
+import { day, onPostgres, test } from '../../helpers/academy.ts'
 
 test('a refusal is problem details with a code, the path and the id of the request', async ({ admin }) => {
   const answer = await admin.get('/v1/courses/crs_none?')
@@ -192,18 +192,22 @@ test('a path and query of more than 8 KiB is 414', async ({ admin }) => {
   })
 })
 
-test('a fault inside tells nothing of the inside, and the log has its cause', async ({ academy, admin }) => {
-  const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
-  await academy.database.run(sql`update courses set attributes = '{' where id = ${course.id}`)
-  const answer = await admin.put(`/v1/courses/${course.id}`, { title: 'Rhetoric' })
-  expect(answer).toMatchObject({ status: 500, body: { code: 'internal' } })
-  expect(answer.text).not.toMatch(/JSON|sql|\.ts/i)
-  expect(academy.logged.at(-1)).toMatchObject({
-    status: 500,
-    requestId: answer.body.requestId,
-    cause: expect.any(SyntaxError),
-  })
-})
+// PostgreSQL does not keep a document that is none.
+test.skipIf(onPostgres)(
+  'a fault inside tells nothing of the inside, and the log has its cause',
+  async ({ academy, admin }) => {
+    const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
+    await academy.database.run(sql`update courses set attributes = '{' where id = ${course.id}`)
+    const answer = await admin.put(`/v1/courses/${course.id}`, { title: 'Rhetoric' })
+    expect(answer).toMatchObject({ status: 500, body: { code: 'internal' } })
+    expect(answer.text).not.toMatch(/JSON|sql|\.ts/i)
+    expect(academy.logged.at(-1)).toMatchObject({
+      status: 500,
+      requestId: answer.body.requestId,
+      cause: expect.any(SyntaxError),
+    })
+  },
+)
 
 test('every response forbids sniffing, caching, framing and embedding', async ({ academy, admin, clock }) => {
   const anybody = academy.bearer(undefined)

@@ -3,7 +3,7 @@ import sql, { raw } from 'sql-template-tag'
 import { expect } from 'vitest'
 import { deviceGrantType } from '../../../src/contract/oauth.ts'
 import { logLine } from '../../../src/server/http/log.ts'
-import type { Person, TestAcademy } from '../../helpers/academy.ts'
+import { onPostgres, type Person, type TestAcademy } from '../../helpers/academy.ts'
 import { authorizePath, type Flow, password, register, test, verifier } from './flow.ts'
 
 /** Goes every way that there is, and some that there is not; gives every secret that it met. */
@@ -62,12 +62,17 @@ test('no token, code, secret or password is in the database in clear, nor in its
 }) => {
   const secrets = await secretsOfAllWays(academy, admin, flow)
   const tables = await academy.database.all<{ name: string }>(
-    // What is searched by has no rows of its own.
-    sql`select name from sqlite_schema where type = 'table' and rootpage > 0`,
+    onPostgres
+      ? sql`select tablename as name from pg_tables where schemaname = 'public'`
+      : // What is searched by has no rows of its own.
+        sql`select name from sqlite_schema where type = 'table' and rootpage > 0`,
   )
   const rows = tables.map(({ name }) => academy.database.all(raw(`select * from "${name}"`)))
   const dump = JSON.stringify(await Promise.all(rows))
-  const files = [academy.path, `${academy.path}-wal`].map((path) => readFileSync(path, 'latin1')).join('')
+  // PostgreSQL's files are its own; what is in its tables is all that there is.
+  const files = onPostgres
+    ? dump
+    : [academy.path, `${academy.path}-wal`].map((path) => readFileSync(path, 'latin1')).join('')
   expect(dump).toContain(admin.email)
   expect(files).toContain(admin.email)
   expect(new Set(secrets).size).toBe(20)
@@ -101,9 +106,13 @@ test('the hash of a credential stands once in its table', async ({ academy, admi
     'device_codes',
     'browser_sessions',
   ]) {
-    const unique = await academy.database.all<{ name: string; pk: number }>(
-      raw(`pragma table_info(${table})`),
+    const key = await academy.database.all<{ name: string }>(
+      onPostgres
+        ? sql`select a.attname as name from pg_index i
+            join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey)
+            where i.indisprimary and i.indrelid = cast(cast(${table} as text) as regclass)`
+        : sql`select name from pragma_table_info(${table}) where pk > 0`,
     )
-    expect(unique.filter(({ pk }) => pk > 0).map(({ name }) => name)).toEqual(['hash'])
+    expect(key).toEqual([{ name: 'hash' }])
   }
 })
