@@ -4,7 +4,7 @@ import { rebuildCounters } from './counters/recount.ts'
 import type { Store, Transaction } from './database/database.ts'
 import { requireContent, requireTables } from './database/existing-file.ts'
 import { type IdPrefix, idMaker } from './database/id.ts'
-import { type MigrationContext, migrate, migrations } from './database/migrations.ts'
+import { type MigrationContext, migrate, migrations, type OnUpgrade } from './database/migrations.ts'
 import { makeFile } from './database/new-file.ts'
 import type { PostgresOptions } from './database/postgres/reach-postgres.ts'
 import { databaseErrorOf, openSqlite, type SqliteStore } from './database/sqlite.ts'
@@ -23,14 +23,25 @@ export interface AcademyFile {
  *
  * @param waitMs how long a write waits for the lock of another program; ten seconds unless told otherwise
  */
-export async function openAcademyFile(path: string, now: () => Date, waitMs?: number): Promise<AcademyFile> {
-  return whole(await openCopyFile(path, now, waitMs), path)
+export async function openAcademyFile(
+  path: string,
+  now: () => Date,
+  waitMs?: number,
+  onUpgrade?: OnUpgrade,
+): Promise<AcademyFile> {
+  return whole(await openCopyFile(path, now, waitMs, onUpgrade), path)
 }
 
 /** The same, for whoever copies an academy into it: it may be an unfinished copy. */
-export async function openCopyFile(path: string, now: () => Date, waitMs?: number): Promise<AcademyFile> {
+export async function openCopyFile(
+  path: string,
+  now: () => Date,
+  waitMs?: number,
+  onUpgrade?: OnUpgrade,
+): Promise<AcademyFile> {
   const newId = idMaker(now)
-  const bringUpToDate = (database: Store, file: string) => migrate(database, file, contextOf(now, newId))
+  const bringUpToDate = (database: Store, file: string) =>
+    migrate(database, file, contextOf(now, newId, onUpgrade))
   const created = !existsSync(path) && (await makeFile(path, bringUpToDate))
   const database = openExisting(path, waitMs)
   try {
@@ -81,8 +92,12 @@ async function whole(academy: AcademyFile, shown: string): Promise<AcademyFile> 
   }
 }
 
-function contextOf(now: () => Date, newId: (prefix: IdPrefix) => string): MigrationContext {
-  return { now: now().toISOString(), newId, newSecret: newHmacKey, rebuildCounters }
+function contextOf(
+  now: () => Date,
+  newId: (prefix: IdPrefix) => string,
+  onUpgrade?: OnUpgrade,
+): MigrationContext {
+  return { now: now().toISOString(), newId, newSecret: newHmacKey, rebuildCounters, onUpgrade }
 }
 
 function openExisting(path: string, waitMs: number | undefined): SqliteStore {

@@ -3,6 +3,7 @@ import { openAcademyFile } from './academy.ts'
 import type { FirstPassword } from './access/first-admin.ts'
 import { localPrincipal } from './access/identify.ts'
 import type { PasswordCost } from './access/password.ts'
+import type { OnUpgrade } from './database/migrations.ts'
 import { sweep } from './database/sweep.ts'
 import { createApp } from './http/app.ts'
 import type { LogEntry } from './http/log.ts'
@@ -38,13 +39,15 @@ export async function openAcademy({
   path,
   now = () => new Date(),
   passwordCost,
+  onUpgrade,
 }: {
   path: string
   now?: () => Date
   /** What checking a password costs; a tenth of a second unless told otherwise. */
   passwordCost?: PasswordCost
+  onUpgrade?: OnUpgrade
 }): Promise<OpenAcademy> {
-  const { database, created, newId } = await openAcademyFile(path, now)
+  const { database, created, newId } = await openAcademyFile(path, now, undefined, onUpgrade)
   const principal = await localPrincipal(database)
   let fault: Pick<LogEntry, 'requestId' | 'cause'> | null = null
   // Nobody's log: what fails in here is told by whoever asked, for whom the last fault is kept.

@@ -10,6 +10,7 @@ import { runningServers } from '../local-server/running-servers.ts'
 import { serveFlags, serveOptions } from '../local-server/serve-options.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
 import { databaseFault } from '../session/database-fault.ts'
+import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { lineWriter } from '../terminal/line-writer.ts'
@@ -78,6 +79,7 @@ async function start(context: Context, given: Given): Promise<void> {
       firstPassword: keyFile === null,
       adminKey: keyFile?.missing === true,
       writeLog: log.write,
+      ...(postgres ? {} : { onUpgrade: upgradeNotes(io, database) }),
       ...(formatLog && { formatLog }),
     })
     .catch((error: unknown) => {

@@ -8,6 +8,7 @@ import type { StoredTokens } from '../../config/profiles.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { Credential, RemoteTarget, Target } from '../../config/target.ts'
 import type { Transport } from '../../contract/http.ts'
+import type { OnUpgrade } from '../../server/database/migrations.ts'
 import type { OpenAcademy } from '../../server/local.ts'
 import type { RunningServer, ServeOptions } from '../../server/socket/serve.ts'
 import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
@@ -17,14 +18,15 @@ import type { CallerParts } from './request-options.ts'
 
 /** The two ways to an academy, and the way to offer one to others; each loads what it needs when it is taken. */
 export interface Transports {
-  local(database: string, now: () => Date): Promise<OpenAcademy>
+  local(database: string, now: () => Date, onUpgrade: OnUpgrade): Promise<OpenAcademy>
   remote(io: Io): Promise<ClosableTransport>
   serve(options: ServeOptions): Promise<RunningServer>
 }
 
 /** The academy in this process, the network, and a socket of this machine. */
 export const transports: Transports = {
-  local: async (path, now) => (await import('../../server/local.ts')).openAcademy({ path, now }),
+  local: async (path, now, onUpgrade) =>
+    (await import('../../server/local.ts')).openAcademy({ path, now, onUpgrade }),
   remote: async ({ env }) => (await import('../../client/network.ts')).createNetworkTransport({ env }),
   serve: async (options) => (await import('../../server/socket/serve.ts')).serve(options),
 }
@@ -93,9 +95,10 @@ export function createSession(
 
   async function openLocal(database: string, silent: boolean): Promise<OpenAcademy> {
     const { makeDatabaseDirectory } = await import('../../config/make-directory.ts')
+    const { upgradeNotes } = await import('./upgrade-notes.ts')
     makeDatabaseDirectory(io, database)
     try {
-      const academy = await transports.local(database, () => new Date(io.now()))
+      const academy = await transports.local(database, () => new Date(io.now()), upgradeNotes(io, database))
       if (academy.created && !silent) await note(io, `Created a new academy in ${database}`)
       return academy
     } catch (error) {
@@ -216,7 +219,7 @@ export function createSession(
       // Tokens that are on their way have to arrive, and to be stored.
       await (await source)?.settled()
       const [local, remote] = await Promise.allSettled([opened, network])
-      if (local.status === 'fulfilled') local.value?.close()
+      if (local.status === 'fulfilled') await local.value?.close()
       if (remote.status === 'fulfilled') await remote.value?.close()
     },
   }

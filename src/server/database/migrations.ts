@@ -17,7 +17,12 @@ export interface MigrationContext {
   readonly newSecret: () => string
   /** Counts how all learners stand, anew. */
   readonly rebuildCounters: (counting: { database: Database; now: string }) => Promise<void>
+  /** Told what an academy of an earlier version is brought up to date with. */
+  readonly onUpgrade?: OnUpgrade | undefined
 }
+
+/** Told before each step of bringing an academy up to date, which one it is from 1 on; each may take minutes. */
+export type OnUpgrade = (step: number, steps: number) => Promise<void>
 
 type Migration = (database: Database, context: MigrationContext) => Promise<void>
 
@@ -65,6 +70,7 @@ export async function migrate(
   // What is changed all over a large academy is written once, not at every change; in KiB (SQLite, PRAGMA cache_size).
   if (version < newest) await database.run(raw(`pragma cache_size = -${migrationCacheKiB}`))
   for (let next = version; next < newest; next += 1) {
+    if (version > 0) await context.onUpgrade?.(next - version + 1, newest - version)
     await database.write(async (transaction) => {
       // Another process may have been first while this one waited for the write lock.
       if ((await versionOf(transaction, path)) !== next) return

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -6,6 +7,7 @@ import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../aca
 import type { PasswordCost } from '../access/password.ts'
 import { clockAheadMs } from '../database/clock.ts'
 import { idMaker } from '../database/id.ts'
+import type { OnUpgrade } from '../database/migrations.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
@@ -64,6 +66,7 @@ export interface ServeOptions {
   /** An entry of the log as text, LF included; one line of JSON by default. */
   readonly formatLog?: (entry: LogEntry) => string
   readonly now?: () => Date
+  readonly onUpgrade?: OnUpgrade
   /** How many connections there may be at a time. */
   readonly connections?: ConnectionCap
   /** How long a slow client is waited for. */
@@ -221,11 +224,13 @@ function followed(transport: Transport): { handle: Transport; ended: () => Promi
 
 async function openOrClose(
   server: Server,
-  { path, postgres }: ServeOptions,
+  { path, postgres, onUpgrade }: ServeOptions,
   now: () => Date,
 ): Promise<AcademyFile> {
   try {
-    return await (postgres ? openAcademyOnPostgres(postgres, now) : openAcademyFile(path, now))
+    return await (postgres
+      ? openAcademyOnPostgres(postgres, now)
+      : openAcademyFile(path, now, undefined, onUpgrade))
   } catch (error) {
     server.close()
     server.closeAllConnections()
@@ -233,14 +238,8 @@ async function openOrClose(
   }
 }
 
-function listen(server: Server, { host, port }: ServeOptions): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
+async function listen(server: Server, { host, port }: ServeOptions): Promise<void> {
+  await once(server.listen(port, host), 'listening')
 }
 
 function urlOf(server: Server, { host, tls }: ServeOptions): string {
