@@ -1,4 +1,5 @@
 import sql, { empty, join, type Sql } from 'sql-template-tag'
+import { isSound } from '../../codec/unicode-text.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Cell } from './database.ts'
 
@@ -59,12 +60,18 @@ export function readCursorParts(cursor: string, sort: string, count: number): Ce
   }
   if (!Array.isArray(parts) || parts.length !== count + 1 || parts[0] !== sort) throw invalidCursor()
   const values: unknown[] = parts.slice(1)
-  if (!values.every((value) => typeof value === 'string' || typeof value === 'number')) throw invalidCursor()
+  if (!values.every(isKey)) throw invalidCursor()
   // Checked one line above; the compiler does not carry `every` over to the array.
   return values as Cell[]
 }
 
-function invalidCursor(): ProblemError {
+/** True for what a row can have been sorted by. */
+function isKey(value: unknown): boolean {
+  return typeof value === 'string' ? isSound(value) : typeof value === 'number'
+}
+
+/** 400 `invalid_cursor`. */
+export function invalidCursor(): ProblemError {
   const detail = 'must be nextCursor of the previous page of this list, in the same order'
   return new ProblemError('invalid_cursor', `Parameter cursor ${detail}.`, {
     errors: [{ parameter: 'cursor', code: 'invalid_cursor', detail }],

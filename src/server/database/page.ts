@@ -1,7 +1,8 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Database, Row } from './database.ts'
-import { type Condition, fenced, type Order, type Page, where, writeCursor } from './keyset.ts'
+import { type Condition, fenced, invalidCursor, type Order, type Page, where, writeCursor } from './keyset.ts'
 import { type Bounds, type Found, isThere, type Least, leastOf, usualBounds } from './narrow.ts'
+import { sqlStateOf } from './sql-state.ts'
 import { type Place, placeAfter, type Walk, type Within, walkOf } from './walk.ts'
 
 /** What a list selects. `from` may join further tables to `base`, the one whose rows are listed and sorted. */
@@ -56,6 +57,23 @@ export async function page<Shape extends Row, Item>(
   query: PageQuery,
   show: (row: Shape) => Item,
   bounds = usualBounds,
+): Promise<Page<Item>> {
+  try {
+    return await pageOf(database, select, order, query, show, bounds)
+  } catch (error) {
+    // PostgreSQL compares no number with a text, and none that its column cannot hold (class 22): no list gave that out.
+    if (query.cursor !== undefined && sqlStateOf(error)?.startsWith('22')) throw invalidCursor()
+    throw error
+  }
+}
+
+async function pageOf<Shape extends Row, Item>(
+  database: Database,
+  select: Select,
+  order: Order,
+  query: PageQuery,
+  show: (row: Shape) => Item,
+  bounds: Bounds,
 ): Promise<Page<Item>> {
   const list = listOf(database, select, order, query, bounds)
   const isPlain = list.narrow.length === 0 && list.others.every((one) => !isThere(one))

@@ -34,7 +34,7 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
 
 /**
  * The faults that any body can have, whatever it describes: deeper than 32, arrays and objects over 1,000, text that is not
- * well-formed Unicode or has U+0000 in it (which SQLite would change or cut without a word).
+ * well-formed Unicode or has U+0000 in it (which SQLite would change or cut without a word, and PostgreSQL refuses).
  */
 export function structuralFaults(body: unknown): Faults {
   const faults = new Faults()
@@ -52,7 +52,7 @@ export function structuralFaults(body: unknown): Faults {
 
   function look(value: unknown): void {
     if (typeof value === 'string') {
-      if (!isSound(value)) fault('invalid_string', 'must be well-formed Unicode without U+0000')
+      if (!isSound(value)) fault('invalid_string', unsound)
       return
     }
     if (typeof value !== 'object' || value === null) return
@@ -78,6 +78,9 @@ export function structuralFaults(body: unknown): Faults {
   look(body)
   return faults
 }
+
+/** What is told of a text that is not sound. */
+export const unsound = 'must be well-formed Unicode without U+0000'
 
 /** One step of a JSON pointer (RFC 6901 §3). */
 export function escapePointer(key: string): string {

@@ -116,11 +116,12 @@ function paramsOf(names: Branch<Place>['names'], steps: readonly string[]): Reco
   return params
 }
 
-/** As it came where it is no percent-encoded text. */
+/** As it came where it is no percent-encoded text, or one with U+0000, which names nothing and PostgreSQL refuses. */
 function decoded(text: string): string {
   if (!text.includes('%')) return text
   try {
-    return decodeURIComponent(text)
+    const plain = decodeURIComponent(text)
+    return plain.includes('\0') ? text : plain
   } catch {
     return text
   }

@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isSound } from '../../codec/unicode-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { isList } from '../../contract/field.ts'
 import { bare } from '../../contract/patch.ts'
 import { invalid, ProblemError, problemsIn } from '../problem/problem-error.ts'
 import { Faults } from './faults.ts'
 import { codeOf, detailOf, meant } from './issue-words.ts'
-import { maximumMembers, mergePatch, pointerOf, structuralFaults } from './json.ts'
+import { maximumMembers, mergePatch, pointerOf, structuralFaults, unsound } from './json.ts'
 
 /**
  * The whole resource that a body describes: null stands for the default, read-only fields sent back unchanged are
@@ -123,8 +124,13 @@ export function parseQuery<Schema extends z.ZodObject>(
       // Clients made from the document may write a list as `status=draft&status=published`.
       if (isList(schema?.shape[name])) given[name] += `,${value}`
       else faults.add({ parameter: name, code: 'repeated', detail: 'must be given only once' })
-    } else if (schema && Object.hasOwn(schema.shape, name)) given[name] = value
-    else {
+    } else if (schema && Object.hasOwn(schema.shape, name)) {
+      given[name] = value
+      // Whoever reads a cursor judges it.
+      if (name !== 'cursor' && !isSound(value)) {
+        faults.add({ parameter: name, code: 'invalid_string', detail: unsound })
+      }
+    } else {
       const suggestion = meant(name, Object.keys(schema?.shape ?? {}), faults)
       const detail = `is not a known parameter${suggestion}`
       faults.add({ parameter: name, code: 'unknown_parameter', detail })

@@ -5,7 +5,7 @@ import { differingCounters } from '../../../src/server/counters/counter-check.ts
 import { foldChanges } from '../../../src/server/counters/fold.ts'
 import { rebuildCounters } from '../../../src/server/counters/recount.ts'
 import { courseKinds } from '../../../src/server/counters/tally.ts'
-import { type Clock, day, type TestAcademy, test } from '../../helpers/academy.ts'
+import { type Clock, day, onPostgres, type TestAcademy, test } from '../../helpers/academy.ts'
 import { keptCount, plainCount } from './plain-count.ts'
 
 const time = (daysAgo: number) => new Date(Date.parse('2026-03-01T12:00:00Z') - daysAgo * day).toISOString()
@@ -140,50 +140,51 @@ for (const [engine, name] of [
   ['one writer', 'sqlite'],
   ['many writers', 'postgres'],
 ] as const) {
-  test(`on an engine with ${engine} the counters say after any writes what counting everything says`, async ({
-    academy,
-    admin,
-    clock,
-  }) => {
-    const { database } = academy
-    // Its transactions have the same one.
-    Object.assign(database.dialect, { name })
-    const kinds = new Set<string>()
-    const pending = async () =>
-      Number((await database.one(sql`select count(*) as pending from counter_changes`))?.['pending'])
-    let deferred = 0
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(write, { minLength: 5, maxLength: 25 }),
-        fc.boolean(),
-        async (writes, folds) => {
-          for (const one of [...beginning, ...writes]) await send(academy, admin, one)
-          const plain = await plainCount(database, firstDay(clock))
-          expect(await keptCount(database, firstDay(clock))).toEqual(plain)
-          for (const [kind] of plain) kinds.add(kind)
-          deferred += await pending()
-          const now = clock.now().toISOString()
-          const fold = () => database.write((transaction) => foldChanges({ database: transaction, now }, 20))
-          while (folds && (await fold()));
-          expect(await keptCount(database, firstDay(clock))).toEqual(plain)
-          clock.advance(day)
-        },
-      ),
-      { numRuns: 15 },
-    )
-    expect(deferred > 0).toBe(name === 'postgres')
-    // Most of what can be counted has been.
-    expect(kinds.size).toBeGreaterThan(0.7 * courseKinds.length)
-    const now = clock.now().toISOString()
-    expect(await differingCounters({ database, now })).toBe(0)
-    expect(await differingCounters({ database, now }, 1)).toBe(0)
-    const kept = await keptCount(database, firstDay(clock))
-    await database.write((transaction) => rebuildCounters({ database: transaction, now }))
-    expect(await keptCount(database, firstDay(clock))).toEqual(kept)
-    expect(await pending()).toBe(0)
-    await database.run(sql`update counters set learners = learners + 1 where kind = 'none at'`)
-    const wrong = kept.filter(([kind]) => kind === 'none at').length
-    expect(await differingCounters({ database, now })).toBe(wrong)
-    expect(await differingCounters({ database, now }, 1)).toBe(wrong)
-  })
+  // The plain count is in SQLite's words.
+  test.skipIf(onPostgres)(
+    `on an engine with ${engine} the counters say after any writes what counting everything says`,
+    async ({ academy, admin, clock }) => {
+      const { database } = academy
+      // Its transactions have the same one.
+      Object.assign(database.dialect, { name })
+      const kinds = new Set<string>()
+      const pending = async () =>
+        Number((await database.one(sql`select count(*) as pending from counter_changes`))?.['pending'])
+      let deferred = 0
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(write, { minLength: 5, maxLength: 25 }),
+          fc.boolean(),
+          async (writes, folds) => {
+            for (const one of [...beginning, ...writes]) await send(academy, admin, one)
+            const plain = await plainCount(database, firstDay(clock))
+            expect(await keptCount(database, firstDay(clock))).toEqual(plain)
+            for (const [kind] of plain) kinds.add(kind)
+            deferred += await pending()
+            const now = clock.now().toISOString()
+            const fold = () =>
+              database.write((transaction) => foldChanges({ database: transaction, now }, 20))
+            while (folds && (await fold()));
+            expect(await keptCount(database, firstDay(clock))).toEqual(plain)
+            clock.advance(day)
+          },
+        ),
+        { numRuns: 15 },
+      )
+      expect(deferred > 0).toBe(name === 'postgres')
+      // Most of what can be counted has been.
+      expect(kinds.size).toBeGreaterThan(0.7 * courseKinds.length)
+      const now = clock.now().toISOString()
+      expect(await differingCounters({ database, now })).toBe(0)
+      expect(await differingCounters({ database, now }, 1)).toBe(0)
+      const kept = await keptCount(database, firstDay(clock))
+      await database.write((transaction) => rebuildCounters({ database: transaction, now }))
+      expect(await keptCount(database, firstDay(clock))).toEqual(kept)
+      expect(await pending()).toBe(0)
+      await database.run(sql`update counters set learners = learners + 1 where kind = 'none at'`)
+      const wrong = kept.filter(([kind]) => kind === 'none at').length
+      expect(await differingCounters({ database, now })).toBe(wrong)
+      expect(await differingCounters({ database, now }, 1)).toBe(wrong)
+    },
+  )
 }

@@ -114,11 +114,26 @@ test.for([
   madeUp(['-createdAt', '2026', 7]),
   madeUp(['-createdAt', { $gt: '' }, 'crs_1']),
   madeUp(['-createdAt', null, 'crs_1']),
+  madeUp(['-createdAt', '\0', 'crs_1']),
+  madeUp(['-createdAt', '2026', 'crs_\0']),
 ])('the cursor %j, made up, is 400 invalid_cursor', async (cursor, { admin }) => {
   expect(await admin.get(`/v1/courses?cursor=${cursor}`)).toMatchObject({
     status: 400,
     body: { code: 'invalid_cursor', errors: [{ parameter: 'cursor', code: 'invalid_cursor' }] },
   })
+})
+
+test.for([
+  ['/v1/courses', 'difficulty', 'a'],
+  ['/v1/courses', '-difficulty', '1.5'],
+  ['/v1/courses', 'createdAt', 7],
+  ['/v1/learners/email:admin@academy.local/progress', '-completionPercentage', 'a'],
+  ['/v1/learners/email:admin@academy.local/progress', '-completionPercentage', 1e300],
+  ['/v1/courses', 'difficulty', 1e300],
+  ['/v1/courses', 'difficulty', 3e9],
+] as const)('%s in the order %s goes on behind %j, or refuses to', async ([path, sort, value], { admin }) => {
+  const { status } = await admin.get(`${path}?sort=${sort}&cursor=${madeUp([sort, value, 'crs_1'])}`)
+  expect([200, 400]).toContain(status)
 })
 
 test('a cursor of one order is not one of another', async ({ admin }) => {

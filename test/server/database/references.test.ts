@@ -49,6 +49,7 @@ test.for([
   'ext:none',
   'email:a@b.example',
   '%00',
+  'ext:%00',
   "'%20or%201=1--",
   '%F0%9F%98%80',
   '..%2f..',
@@ -72,3 +73,13 @@ test.for([
 ])('%s picks nothing out, and is 400 rather than everything', async ([path = '', code], { admin }) => {
   expect(await admin.get(path)).toMatchObject({ status: 400, body: { errors: [{ code }] } })
 })
+
+test.for(['/v1/courses?external_id=a%00', '/v1/users?email=a%00@b.example', '/v1/enrollments?user_id=%00'])(
+  '%s is 400: no text has U+0000',
+  async (path, { admin }) => {
+    expect(await admin.get(path)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_parameter', errors: [{ code: 'invalid_string' }] },
+    })
+  },
+)

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { searchNeedle, sortKey } from '../../../src/server/database/text-key.ts'
-import { type Person, test } from '../../helpers/academy.ts'
+import { onPostgres, type Person, test } from '../../helpers/academy.ts'
 
 const people = [
   ['hannah.smith@school.example', 'Hannah', 'Smith', null],
@@ -142,5 +142,6 @@ test('each of many is found, whether or not the index has been brought up to it'
   }
   expect(await found(admin, 'number 149')).toEqual(['moved-149-'])
   // FTS5 compares its index with itself.
-  await academy.database.run(sql`insert into users_search (users_search) values ('integrity-check')`)
+  if (!onPostgres)
+    await academy.database.run(sql`insert into users_search (users_search) values ('integrity-check')`)
 })

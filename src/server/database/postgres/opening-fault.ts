@@ -1,5 +1,6 @@
 import { DatabaseError } from '../database.ts'
-import { ConnectionLost, sqlStateOf } from './sql-state.ts'
+import { sqlStateOf } from '../sql-state.ts'
+import { ConnectionLost } from './sql-state.ts'
 
 /** A fault by what it is called: the end of a sentence about the database, and what can be done. */
 interface Known {

@@ -1,8 +1,9 @@
 import pg, { type PoolClient } from 'pg'
 import type { Cell } from '../database.ts'
+import { sqlStateOf } from '../sql-state.ts'
 import type { Answer, Connections, Lease } from './connection.ts'
 import { NoneFree } from './serving-fault.ts'
-import { ConnectionLost, sqlStateOf } from './sql-state.ts'
+import { ConnectionLost } from './sql-state.ts'
 
 /** How the connections of a pool are made, and how long they are waited for. */
 export interface PoolOptions {

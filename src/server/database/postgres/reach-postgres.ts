@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { type PostgresUrl, PostgresUrlError, readPostgresUrl } from '../../../codec/postgres-url.ts'
 import { DatabaseError } from '../database.ts'
+import { sqlStateOf } from '../sql-state.ts'
 import type { Connections } from './connection.ts'
 import { openingFault } from './opening-fault.ts'
 import { passwordIn } from './password-file.ts'
 import { openPool } from './pool.ts'
-import { sqlStateOf } from './sql-state.ts'
 import { encryptionsOf } from './tls-mode.ts'
 
 /** How to reach an academy on PostgreSQL. */

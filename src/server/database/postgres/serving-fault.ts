@@ -1,5 +1,6 @@
 import { ProblemError, unavailable } from '../../problem/problem-error.ts'
-import { ConnectionLost, isLost, sqlStateOf } from './sql-state.ts'
+import { sqlStateOf } from '../sql-state.ts'
+import { ConnectionLost, isLost } from './sql-state.ts'
 
 /** Thrown where all connections of a pool are in use for too long. */
 export class NoneFree extends Error {

@@ -1,15 +1,8 @@
+import { sqlStateOf } from '../sql-state.ts'
+
 /** The connection to PostgreSQL is gone, or was never there: what was sent may have been done or not. */
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost'
-}
-
-/**
- * The five characters by which PostgreSQL says what went wrong (PostgreSQL, Appendix A); undefined for what came from
- * anywhere else, such as the network, whose codes may look the same.
- */
-export function sqlStateOf(error: unknown): string | undefined {
-  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }
-  return typeof code === 'string' && typeof severity === 'string' ? code : undefined
 }
 
 /**
