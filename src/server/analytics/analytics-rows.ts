@@ -1,7 +1,14 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { LearnerRow, type Summary } from '../../contract/analytics.ts'
 import type { Cell, Database } from '../database/database.ts'
-import { type Condition, type Page, readCursorParts, where, writeCursor } from '../database/keyset.ts'
+import {
+  type Condition,
+  invalidCursor,
+  type Page,
+  readCursorParts,
+  where,
+  writeCursor,
+} from '../database/keyset.ts'
 import { summaryOf } from './analytics-summary.ts'
 import { byUser } from './analytics-tables.ts'
 import { partsOfRows } from './row-summary.ts'
@@ -70,12 +77,19 @@ export async function rowsPage(
 
 /** The e-mail address that a page after this cursor begins with, or at; empty for the first. */
 export function beginningOf(cursor: string | undefined): string {
-  return cursor === undefined ? '' : String(readCursorParts(cursor, 'learners', 4)[0])
+  return cursor === undefined ? '' : (textsIn(cursor)[0] ?? '')
 }
 
 function afterCursor(cursor: string): Sql {
-  const [email = '', title = '', userId = '', courseId = ''] = readCursorParts(cursor, 'learners', 4)
+  const [email = '', title = '', userId = '', courseId = ''] = textsIn(cursor)
   return sql`u.email >= ${email} and (u.email, c.title, u.id, c.id) > (${email}, ${title}, ${userId}, ${courseId})`
+}
+
+function textsIn(cursor: string): string[] {
+  return readCursorParts(cursor, 'learners', 4).map((part) => {
+    if (typeof part !== 'string') throw invalidCursor()
+    return part
+  })
 }
 
 /** A row as it is shown, from what `everyRow` selects. */

@@ -9,12 +9,15 @@ export async function plainCount(database: Database, firstDay: string): Promise<
   const enrolled = sql`
     select e.user_id, e.course_id, case when u.status = 'deleted' then 'deleted ' else '' end as gone,
       coalesce(p.status, 'none') as status, coalesce(p.percentage, 0) as percentage, g.percent as grade,
-      e.status as enrollment, c.attributes ->> '$.assessmentCriteria.passingScore' as passing,
+      e.status as enrollment,
+      cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision) as passing,
       substr(coalesce(p.last_accessed, e.enrolled_at), 1, 10) as seen, substr(p.risen_at, 1, 10) as risen
-    from enrollments e, users u, courses c
+    from enrollments e
+    join users u on u.id = e.user_id
+    join courses c on c.id = e.course_id
     left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
     left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id
-    where e.role = 'learner' and u.id = e.user_id and c.id = e.course_id`
+    where e.role = 'learner'`
   const open = sql`gone = '' and enrollment = 'active' and status <> 'completed'`
   const early = sql`gone = '' and enrollment = 'active' and status = 'in_progress' and percentage < 50`
   const day = (column: 'seen' | 'risen') =>
@@ -25,9 +28,9 @@ export async function plainCount(database: Database, firstDay: string): Promise<
       with enrolled as (${enrolled})
       select gone || status as kind, course_id, 0 as place, count(*) as learners, round(sum(percentage) * 1000000) as amount
         from enrolled group by 1, 2
-      union all select gone || status || ' at', course_id, cast(percentage * 100 as integer), count(*), round(sum(percentage) * 1000000)
+      union all select gone || status || ' at', course_id, cast(floor(percentage * 100) as integer), count(*), round(sum(percentage) * 1000000)
         from enrolled group by 1, 2, 3
-      union all select gone || status || ' at', '', cast(percentage * 100 as integer), count(*), round(sum(percentage) * 1000000)
+      union all select gone || status || ' at', '', cast(floor(percentage * 100) as integer), count(*), round(sum(percentage) * 1000000)
         from enrolled group by 1, 2, 3
       union all select gone || status || ' graded', course_id, 0, count(*), round(sum(grade) * 1000000)
         from enrolled where grade is not null group by 1, 2
@@ -49,7 +52,7 @@ export async function plainCount(database: Database, firstDay: string): Promise<
 export async function keptCount(database: Database, firstDay: string): Promise<Counter[]> {
   const rows = await database.all<Row>(sql`
       select kind, course_id, place, sum(learners) as learners, sum(amount) as amount
-      from (select * from counters union all select * from counter_changes)
+      from (select * from counters union all select * from counter_changes) k
       where kind not like '% since' or place >= ${Number(firstDay.replaceAll('-', ''))}
       group by 1, 2, 3 having sum(learners) <> 0 or sum(amount) <> 0`)
   return rows.map((row) => Object.values(row) as unknown as Counter).sort(byPlace)

@@ -136,6 +136,26 @@ test.for([
   expect([200, 400]).toContain(status)
 })
 
+test('a cursor of learner data, made up, is 400 invalid_cursor', async ({ admin }) => {
+  for (const parts of [
+    [],
+    [7, '', '', ''],
+    ['', 7, '', ''],
+    ['', '', 1e300, ''],
+    ['', '', '', null],
+    ['', '', '', '', ''],
+    ['', '', '', '\0'],
+  ]) {
+    for (const filter of ['', '&learner_id=email:admin@academy.local', '&end_date=2026-01-01']) {
+      const path = `/v1/analytics/learners?cursor=${madeUp(['learners', ...parts])}${filter}`
+      expect(await admin.get(path), JSON.stringify(parts)).toMatchObject({
+        status: 400,
+        body: { code: 'invalid_cursor' },
+      })
+    }
+  }
+})
+
 test('a cursor of one order is not one of another', async ({ admin }) => {
   await make(admin, 'A', 'B')
   const { nextCursor } = (await admin.get('/v1/courses?limit=1')).body
