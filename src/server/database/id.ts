@@ -34,3 +34,10 @@ export function idMaker(now: () => Date): (prefix: IdPrefix) => string {
     return `${prefix}_${now().getTime().toString(36).padStart(9, '0')}${chance}`
   }
 }
+
+const idForm = /^[a-z]{3}_[0-9a-z]{9}[0-9a-f]{20}$/
+
+/** True for text in the form of an id that `idMaker` makes, of whatever kind. */
+export function isIdForm(text: string): boolean {
+  return idForm.test(text)
+}

@@ -1,8 +1,9 @@
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { splitReferences } from '../../codec/reference-list.ts'
 import { isSound } from '../../codec/unicode-text.ts'
 import { notFoundDetail, ProblemError } from '../problem/problem-error.ts'
 import type { Database } from './database.ts'
+import { type IdPrefix, isIdForm } from './id.ts'
 
 const everything = sql`true`
 
@@ -10,8 +11,7 @@ const everything = sql`true`
 export type Table = 'courses' | 'lessons' | 'users'
 
 /**
- * The id that a reference stands for: an id of ours as it is, `ext:<externalId>` looked up, for users
- * `email:<address>` too (deleted ones skipped). Undefined where nothing is found among the rows that are `seen`, as a
+ * The id that a reference stands for, as `isReferred` says (deleted users have no e-mail address). Undefined where nothing is found among the rows that are `seen`, as a
  * condition on the table; all of them where that is not given.
  */
 export async function resolve(
@@ -27,15 +27,42 @@ export async function resolve(
   )?.id
 }
 
-/** The condition that picks the row a reference stands for, among rows of this table alone. */
+/**
+ * The condition that picks the row a reference stands for, among rows of this table alone. `ext:` with an id of ours means
+ * that id where no row has it as its external id: so exports call what has none. What has no
+ * prefix and is no id is an external id, else the e-mail address of a user.
+ */
 export function isReferred(table: Table, reference: string): Sql {
   // Nothing is called by what no database can hold: PostgreSQL refuses to look.
   if (!isSound(reference)) return sql`false`
-  if (reference.startsWith('ext:')) return sql`external_id = ${reference.slice(4)}`
-  if (table === 'users' && reference.startsWith('email:')) {
-    return sql`email_key = ${reference.slice(6).toLowerCase()} and status <> 'deleted'`
+  const byId = (id: string) => sql`id = ${id}`
+  const byExternalId = (id: string) => sql`external_id = ${id}`
+  if (isOwnId(table, reference)) return byId(reference)
+  if (reference.startsWith('ext:')) {
+    const external = reference.slice(4)
+    if (!isOwnId(table, external)) return byExternalId(external)
+    return firstOf(table, byExternalId(external), byId(external))
   }
-  return sql`id = ${reference}`
+  if (table !== 'users') return firstOf(table, byId(reference), byExternalId(reference))
+  if (reference.startsWith('email:')) return byAddress(reference.slice(6))
+  return firstOf(table, byId(reference), byExternalId(reference), byAddress(reference))
+}
+
+function byAddress(address: string): Sql {
+  return sql`email_key = ${address.toLowerCase()} and status <> 'deleted'`
+}
+
+/** The row that the first of some conditions picks. */
+function firstOf(table: Table, ...conditions: readonly Sql[]): Sql {
+  const ids = conditions.map((condition) => sql`(select id from ${raw(table)} where ${condition})`)
+  return sql`id = coalesce(${join(ids)})`
+}
+
+const prefixes: Readonly<Record<Table, IdPrefix>> = { courses: 'crs', lessons: 'les', users: 'usr' }
+
+/** True for the form of an id that this server makes for rows of a table. */
+function isOwnId(table: Table, text: string): boolean {
+  return text.startsWith(`${prefixes[table]}_`) && isIdForm(text)
 }
 
 /** What a row of each is called. */

@@ -43,6 +43,33 @@ test('wherever an id is taken, the school’s own is too, and ours is what is an
   expect((await admin.delete(`/v1/users/${address}`)).status).toBe(204)
 })
 
+test('a reference without a prefix is an id, else an external id, else the e-mail address of a user', async ({
+  admin,
+}) => {
+  const course = (await admin.post('/v1/courses', { title: 'Logic', externalId: 'BIO-101' })).body
+  const other = (await admin.post('/v1/courses', { title: 'Ethics', externalId: course.id })).body
+  const user = (await admin.post('/v1/users', { email: 'ada@b.example', externalId: '11391' })).body
+  const named = (await admin.post('/v1/users', { email: 'b@b.example', externalId: 'ada@b.example' })).body
+  expect((await admin.get('/v1/courses/BIO-101')).body.id).toBe(course.id)
+  expect((await admin.get(`/v1/courses/${course.id}`)).body.id).toBe(course.id)
+  expect((await admin.get(`/v1/courses/ext:${course.id}`)).body.id).toBe(other.id)
+  expect((await admin.get('/v1/users/11391')).body.id).toBe(user.id)
+  expect((await admin.get('/v1/users/B@b.example')).body.id).toBe(named.id)
+  expect((await admin.get('/v1/users/ada@b.example')).body.id).toBe(named.id)
+  expect((await admin.get('/v1/users/email:ada@b.example')).body.id).toBe(user.id)
+  const enrolled = await admin.post('/v1/enrollments', { courseId: 'BIO-101', userId: '11391' })
+  expect(enrolled.body).toMatchObject({ courseId: course.id, userId: user.id })
+  expect((await admin.get('/v1/enrollments?user_id=11391')).body.data).toHaveLength(1)
+})
+
+test('what has no external id is called by its id in place of one', async ({ admin }) => {
+  const course = (await admin.post('/v1/courses', { title: 'Logic' })).body
+  const user = (await admin.post('/v1/users', { email: 'ada@b.example' })).body
+  expect((await admin.get(`/v1/courses/ext:${course.id}`)).body.id).toBe(course.id)
+  expect((await admin.get(`/v1/users/ext:${user.id}`)).body.id).toBe(user.id)
+  expect((await admin.get(`/v1/lessons/ext:${course.id}`)).status).toBe(404)
+})
+
 test.for([
   'crs_none',
   'ext:',
