@@ -1,85 +1,45 @@
 import { join } from 'node:path'
 import sql, { raw } from 'sql-template-tag'
-import { describe, expect, test as standard } from 'vitest'
-import { openAcademyFile, openAcademyOnPostgres } from '../../src/server/academy.ts'
+import { describe, expect } from 'vitest'
 import { attemptsIn } from '../../src/server/access/attempts.ts'
 import { differingCounters } from '../../src/server/counters/counter-check.ts'
 import { clockAheadMs } from '../../src/server/database/clock.ts'
 import { makeFirstSecrets } from '../../src/server/socket/first-secrets.ts'
 import { keepInOrder } from '../../src/server/upkeep.ts'
-import {
-  freshDirectory,
-  hour,
-  minute,
-  openTestAcademy,
-  passwordCost,
-  stoppedClock,
-  type TestAcademy,
-} from '../helpers/academy.ts'
-import { makeDatabase, withoutPostgres } from '../helpers/postgres.ts'
+import { freshDirectory, hour, minute, passwordCost, stoppedClock } from '../helpers/academy.ts'
+import { atOnceBy, outcomes, sharedEngines, testOn } from '../helpers/three-servers.ts'
 
-const onSqlite = {
-  name: 'SQLite',
-  unless: false,
-  make: async () => ({ open: openAcademyFile, remove: async () => {} }),
-}
-const onPostgres = {
-  name: 'the PostgreSQL of LEARNCTL_TEST_POSTGRES',
-  unless: withoutPostgres !== false,
-  async make() {
-    const { url, remove } = await makeDatabase()
-    return { open: (_: string, now: () => Date) => openAcademyOnPostgres({ url, env: {} }, now), remove }
-  },
-}
+for (const engine of sharedEngines) {
+  const test = testOn(engine)
 
-for (const { name, unless, make } of [onSqlite, onPostgres]) {
-  describe.skipIf(unless)(`three servers on ${name}`, () => {
-    const test = standard.extend('engine', make).extend('servers', async ({ engine }, { onCleanup }) => {
-      const { open, remove } = engine
-      const first = await openTestAcademy({ open })
-      const others = [1, 2].map(() => openTestAcademy({ open, beside: first }))
-      const servers = [first, ...(await Promise.all(others))] as const
-      onCleanup(async () => {
-        await Promise.all(servers.map((server) => server.close()))
-        await remove()
-      })
-      return servers
-    })
-    const atEach = (servers: readonly TestAcademy[], count: number, key: string) =>
-      Array.from({ length: count }, (_, at) => servers[at % servers.length]?.bearer(`Bearer ${key}`))
-
+  describe.skipIf(engine.isMissing)(`three servers on ${engine.name}`, () => {
     test('the same Idempotency-Key twenty times at once makes one course, which all are answered', async ({
+      admin,
       servers,
     }) => {
-      const admin = await servers[0].person('admin')
-      const answers = await Promise.all(
-        atEach(servers, 20, admin.key).map((server) =>
-          server?.post('/v1/courses', { title: 'Logic' }, { 'idempotency-key': '"a"' }),
-        ),
+      const answers = await atOnceBy(servers, admin, 20, (server) =>
+        server.post('/v1/courses', { title: 'Biology' }, { 'idempotency-key': '"a"' }),
       )
-      expect(new Set(answers.map((answer) => answer?.status))).toEqual(new Set([201]))
-      expect(new Set(answers.map((answer) => answer?.text)).size).toBe(1)
-      const replayed = answers.filter((answer) => answer?.headers.get('idempotent-replayed') === 'true')
+      expect(outcomes(answers)).toEqual({ 201: 20 })
+      expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+      const replayed = answers.filter(({ headers }) => headers.get('idempotent-replayed') === 'true')
       expect(replayed).toHaveLength(19)
-      expect((await admin.get('/v1/courses')).body.data).toHaveLength(1)
+      expect((await admin.get('/v1/courses?q=biology')).body.data).toHaveLength(1)
     })
 
     test('a key whose work is refused is refused alike by all, and one with another body by none of them done', async ({
+      admin,
       servers,
     }) => {
-      const admin = await servers[0].person('admin')
       const send = (title: string) =>
-        Promise.all(
-          atEach(servers, 9, admin.key).map((server) =>
-            server?.post('/v1/courses', { title }, { 'idempotency-key': '"a"' }),
-          ),
+        atOnceBy(servers, admin, 9, (server) =>
+          server.post('/v1/courses', { title }, { 'idempotency-key': '"a"' }),
         )
       const refused = await send('')
-      expect(new Set(refused.map((answer) => answer?.status))).toEqual(new Set([422]))
-      expect(new Set(refused.map((answer) => answer?.text)).size).toBe(1)
-      const others = await send('Logic')
-      expect(new Set(others.map((answer) => answer?.body.code))).toEqual(new Set(['idempotency_mismatch']))
-      expect((await admin.get('/v1/courses')).body.data).toEqual([])
+      expect(outcomes(refused)).toEqual({ validation_failed: 9 })
+      expect(new Set(refused.map(({ text }) => text)).size).toBe(1)
+      expect(outcomes(await send('Chemistry'))).toEqual({ idempotency_mismatch: 9 })
+      expect((await admin.get('/v1/courses?q=chemistry')).body.data).toEqual([])
     })
 
     test('of twenty attempts at a password at once, over all of them, five are made', async ({ servers }) => {
@@ -93,10 +53,11 @@ for (const { name, unless, make } of [onSqlite, onPostgres]) {
     test('of three that begin at once with nothing, one makes the academy, its first key and its password', async ({
       engine,
     }) => {
+      const empty = await engine.makeEmpty()
       const directory = freshDirectory()
       const { now } = stoppedClock()
       const begin = async () => {
-        const { database, created, newId } = await engine.open(join(directory.path, 'new.db'), now)
+        const { database, created, newId } = await empty.open(join(directory.path, 'new.db'), now)
         const wanted = { password: true, key: created }
         const secrets = await makeFirstSecrets({ database, now, newId, passwordCost }, wanted)
         return { database, created, ...secrets }
@@ -110,7 +71,7 @@ for (const { name, unless, make } of [onSqlite, onPostgres]) {
       expect([await count('users'), await count('api_keys')]).toEqual([1, 1])
       await Promise.all(begun.map(({ database }) => database.close()))
       directory.remove()
-      await engine.remove()
+      await empty.remove()
     })
 
     test('a server whose clock is not that of the database finds out', async ({ servers }) => {
@@ -121,9 +82,8 @@ for (const { name, unless, make } of [onSqlite, onPostgres]) {
       expect(Math.round(late / minute)).toBe(isSqlite ? 0 : -60)
     })
 
-    test('counters are folded by all of them at once, and none twice', async ({ servers }) => {
+    test('counters are folded by all of them at once, and none twice', async ({ admin, servers }) => {
       const [{ database, clock }] = servers
-      const admin = await servers[0].person('admin')
       const { body: course } = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
       const learners = await Promise.all(Array.from({ length: 6 }, () => servers[0].person('learner')))
       for (const { id } of learners) await admin.post('/v1/enrollments', { userId: id, courseId: course.id })

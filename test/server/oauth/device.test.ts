@@ -3,34 +3,9 @@ import { expect } from 'vitest'
 import { isCredential } from '../../../src/codec/credential-text.ts'
 import { deviceGrantType } from '../../../src/contract/oauth.ts'
 import { sweep } from '../../../src/server/database/sweep.ts'
-import { type Answer, minute, openTestAcademy, type Person, second } from '../../helpers/academy.ts'
-import type { Shown } from '../../helpers/browser.ts'
-import { type Flow, flowIn, givePassword, issuer, password, register, test as standard } from './flow.ts'
-
-/** A device that shows a code, and what the person in front of the page does. */
-interface Device {
-  /** Asks for codes. */
-  start(scope?: string): Promise<Answer>
-  /** Asks for tokens. */
-  poll(deviceCode: string): Promise<Answer>
-  /** Opens the page, signs in, types the code in: the page that follows. */
-  type(person: Person, userCode: string): Promise<Shown>
-}
-
-function deviceOf(flow: Flow, academy: Parameters<typeof givePassword>[0]): Device {
-  const client_id = 'learnctl'
-  return {
-    start: (scope) => flow.send('/oauth/device_authorization', { client_id, scope }),
-    poll: (device_code) => flow.send('/oauth/token', { grant_type: deviceGrantType, client_id, device_code }),
-    async type(person, user_code) {
-      await givePassword(academy, person.id)
-      const page = await flow.browser.open('/oauth/device')
-      const asks = page.forms.some(({ fields }) => 'password' in fields)
-      const form = asks ? await flow.browser.signIn(page, person.email, password) : page
-      return flow.browser.submit(form, { user_code }, 'Continue')
-    },
-  }
-}
+import { minute, openTestAcademy, second } from '../../helpers/academy.ts'
+import { deviceOf } from './device-flow.ts'
+import { flowIn, givePassword, issuer, password, register, test as standard } from './flow.ts'
 
 const test = standard.extend('device', ({ flow, academy }) => deviceOf(flow, academy))
 

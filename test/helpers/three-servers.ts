@@ -1,0 +1,111 @@
+import { test as standard } from 'vitest'
+import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../../src/server/academy.ts'
+import { type Anybody, openTestAcademy, type TestAcademy } from './academy.ts'
+import { makeAcademyDatabase, makeDatabase, type OwnDatabase, withoutPostgres } from './postgres.ts'
+
+/** Where several servers have one database. */
+export interface SharedDatabase {
+  /** Opens it for one of the servers. */
+  readonly open: (path: string, now: () => Date) => Promise<AcademyFile>
+  readonly remove: () => Promise<void>
+}
+
+/** A kind of database that several servers may have at the same time. */
+export interface SharedEngine {
+  readonly name: string
+  /** True where there is none here. */
+  readonly isMissing: boolean
+  /** A database of its own, with an academy in it. */
+  readonly make: () => Promise<SharedDatabase>
+  /** The same, with nothing in it. */
+  readonly makeEmpty: () => Promise<SharedDatabase>
+}
+
+const onFile = async (): Promise<SharedDatabase> => ({ open: openAcademyFile, remove: async () => undefined })
+
+async function onServer(made: Promise<OwnDatabase>): Promise<SharedDatabase> {
+  const { url, remove } = await made
+  return { open: (_, now) => openAcademyOnPostgres({ url, env: {} }, now), remove }
+}
+
+/** SQLite, where all have one file, and PostgreSQL. */
+export const sharedEngines: readonly SharedEngine[] = [
+  { name: 'SQLite', isMissing: false, make: onFile, makeEmpty: onFile },
+  {
+    name: 'the PostgreSQL of LEARNCTL_TEST_POSTGRES',
+    isMissing: withoutPostgres !== false,
+    make: () => onServer(makeAcademyDatabase()),
+    makeEmpty: () => onServer(makeDatabase()),
+  },
+]
+
+/** Three servers on one database, with one clock. */
+export type ThreeServers = readonly [TestAcademy, TestAcademy, TestAcademy]
+
+/** Opens them; `close` removes their database, too. */
+export async function openThreeServers({
+  make,
+}: SharedEngine): Promise<{ servers: ThreeServers; close: () => Promise<void> }> {
+  const { open, remove } = await make()
+  const first = await openTestAcademy({ open })
+  const [second, third] = await Promise.all([
+    openTestAcademy({ open, beside: first }),
+    openTestAcademy({ open, beside: first }),
+  ])
+  const servers = [first, second, third] as const
+  return {
+    servers,
+    async close() {
+      await Promise.all(servers.map((server) => server.close()))
+      await remove()
+    },
+  }
+}
+
+/**
+ * A vitest test with three servers on such a database, which all tests of its file share: each has people and courses of
+ * its own.
+ */
+export function testOn(engine: SharedEngine) {
+  return standard
+    .extend('engine', { scope: 'file' }, engine)
+    .extend('servers', { scope: 'file' }, async ({ engine }, { onCleanup }) => {
+      const { servers, close } = await openThreeServers(engine)
+      onCleanup(close)
+      return servers
+    })
+    .extend('clock', ({ servers }) => servers[0].clock)
+    .extend('admin', ({ servers }) => servers[0].person('admin'))
+}
+
+/** Does something so many times at once, at one server after the other; what came of it, in this order. */
+export function atOnce<Result>(
+  servers: ThreeServers,
+  count: number,
+  work: (server: TestAcademy, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  const chosen = Array.from({ length: count }, (_, index) => servers[index % 3] ?? servers[0])
+  return Promise.all(chosen.map(work))
+}
+
+/** The same for whoever has this key. */
+export function atOnceBy<Result>(
+  servers: ThreeServers,
+  { key }: { readonly key: string },
+  count: number,
+  work: (person: Anybody, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  return atOnce(servers, count, (server, index) => work(server.bearer(`Bearer ${key}`), index))
+}
+
+/** How often each of these was answered: `{ 201: 1, duplicate: 19 }`. */
+export function outcomes(
+  answers: readonly { readonly status: number; readonly body: { code?: string; error?: string } | null }[],
+): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const { status, body } of answers) {
+    const outcome = (status >= 400 && (body?.code ?? body?.error)) || status
+    counts[outcome] = (counts[outcome] ?? 0) + 1
+  }
+  return counts
+}

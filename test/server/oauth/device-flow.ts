@@ -1,0 +1,30 @@
+import { deviceGrantType } from '../../../src/contract/oauth.ts'
+import type { Answer, Person } from '../../helpers/academy.ts'
+import type { Shown } from '../../helpers/browser.ts'
+import { type Flow, givePassword, password } from './flow.ts'
+
+/** A device that shows a code, and what the person in front of the page does. */
+export interface Device {
+  /** Asks for codes. */
+  start(scope?: string): Promise<Answer>
+  /** Asks for tokens. */
+  poll(deviceCode: string): Promise<Answer>
+  /** Opens the page, signs in, types the code in: the page that follows. */
+  type(person: Person, userCode: string): Promise<Shown>
+}
+
+/** A device whose person is at the browser of this flow. */
+export function deviceOf(flow: Flow, academy: Parameters<typeof givePassword>[0]): Device {
+  const client_id = 'learnctl'
+  return {
+    start: (scope) => flow.send('/oauth/device_authorization', { client_id, scope }),
+    poll: (device_code) => flow.send('/oauth/token', { grant_type: deviceGrantType, client_id, device_code }),
+    async type(person, user_code) {
+      await givePassword(academy, person.id)
+      const page = await flow.browser.open('/oauth/device')
+      const asks = page.forms.some(({ fields }) => 'password' in fields)
+      const form = asks ? await flow.browser.signIn(page, person.email, password) : page
+      return flow.browser.submit(form, { user_code }, 'Continue')
+    },
+  }
+}

@@ -1,0 +1,150 @@
+import sql from 'sql-template-tag'
+import { describe, expect } from 'vitest'
+import { second, type TestAcademy } from '../../helpers/academy.ts'
+import { atOnce, outcomes, sharedEngines, testOn } from '../../helpers/three-servers.ts'
+import { deviceOf } from './device-flow.ts'
+import { flowIn } from './flow.ts'
+
+/** The grants of a user: when each ended, if it did, and how many tokens of both kinds it led to. */
+function grantsOf({ database }: TestAcademy, userId: string) {
+  return database.all(sql`
+    select revoked_at is not null as ended,
+      (select count(*) from refresh_tokens where grant_id = g.id) as refresh,
+      (select count(*) from access_tokens where grant_id = g.id) as access
+    from grants g where user_id = ${userId}`)
+}
+
+for (const engine of sharedEngines) {
+  const test = testOn(engine)
+
+  describe.skipIf(engine.isMissing)(`three servers on ${engine.name}`, () => {
+    test('a refresh token six times at once gives tokens twice, for one lost answer, and the third use ends the grant', async ({
+      admin,
+      servers,
+    }) => {
+      const [first] = servers
+      const { refresh_token } = await flowIn(first).tokens(admin)
+      const answers = await atOnce(servers, 6, (server) => flowIn(server).refresh(refresh_token))
+      expect(outcomes(answers)).toEqual({ 200: 2, invalid_grant: 4 })
+      expect(await grantsOf(first, admin.id)).toEqual([{ ended: 1, refresh: 3, access: 3 }])
+      const given = answers.filter(({ status }) => status === 200)
+      const next = await Promise.all(
+        given.map(({ body }, index) => flowIn(servers[index] ?? first).refresh(body.refresh_token)),
+      )
+      expect(outcomes(next)).toEqual({ invalid_grant: 2 })
+      for (const { body } of given) {
+        const uses = await atOnce(servers, 3, (server) =>
+          server.bearer(`Bearer ${body.access_token}`).get('/v1/courses'),
+        )
+        expect(outcomes(uses)).toEqual({ invalid_token: 3 })
+      }
+    })
+
+    test('a refresh token that was used before ends the grant, however many servers see it at once', async ({
+      admin,
+      clock,
+      servers,
+    }) => {
+      const [first] = servers
+      const used = await flowIn(first).tokens(admin)
+      const { body: current } = await flowIn(first).refresh(used.refresh_token)
+      clock.advance(10 * second)
+      const answers = await atOnce(servers, 6, (server) => flowIn(server).refresh(used.refresh_token))
+      expect(outcomes(answers)).toEqual({ invalid_grant: 6 })
+      expect(await grantsOf(first, admin.id)).toEqual([{ ended: 1, refresh: 2, access: 2 }])
+      expect((await flowIn(first).refresh(current.refresh_token)).body.error).toBe('invalid_grant')
+    })
+
+    test('the owner and the thief of a refresh token at once, one server each: nobody goes on', async ({
+      admin,
+      clock,
+      servers,
+    }) => {
+      const [first, other] = servers
+      const used = await flowIn(first).tokens(admin)
+      const { body: current } = await flowIn(first).refresh(used.refresh_token)
+      clock.advance(10 * second)
+      const [owner, thief] = await Promise.all([
+        flowIn(first).refresh(current.refresh_token),
+        flowIn(other).refresh(used.refresh_token),
+      ])
+      expect(thief.body.error).toBe('invalid_grant')
+      if (owner.status === 200) {
+        expect((await flowIn(other).refresh(owner.body.refresh_token)).body.error).toBe('invalid_grant')
+      }
+      expect(await grantsOf(first, admin.id)).toMatchObject([{ ended: 1 }])
+    })
+
+    test('a grant that is revoked while it is refreshed gives nothing that lives on', async ({
+      admin,
+      servers,
+    }) => {
+      const [first] = servers
+      const { refresh_token } = await flowIn(first).tokens(admin)
+      const [{ id }] = (await admin.get('/v1/grants')).body.data
+      const [refreshed, revoked] = await Promise.all([
+        flowIn(servers[1]).refresh(refresh_token),
+        servers[2].bearer(`Bearer ${admin.key}`).delete(`/v1/grants/${id}`),
+      ])
+      expect(revoked.status).toBe(204)
+      const { access_token = 'none', refresh_token: next = 'none' } = refreshed.body
+      expect((await flowIn(first).refresh(next)).body.error).toBe('invalid_grant')
+      expect((await first.bearer(`Bearer ${access_token}`).get('/v1/courses')).status).toBe(401)
+    })
+
+    test('an authorization code that is redeemed six times at once leads to one grant, which ends', async ({
+      admin,
+      servers,
+    }) => {
+      const [first] = servers
+      const code = await flowIn(first).code(admin)
+      const answers = await atOnce(servers, 6, (server) => flowIn(server).exchange(code))
+      expect(outcomes(answers)).toEqual({ 200: 1, invalid_grant: 5 })
+      expect(await grantsOf(first, admin.id)).toEqual([{ ended: 1, refresh: 1, access: 1 }])
+      const given = answers.find(({ status }) => status === 200)
+      expect((await flowIn(first).refresh(given?.body.refresh_token)).body.error).toBe('invalid_grant')
+    })
+
+    test('an allowed device that asks all servers at once gets one grant', async ({ admin, servers }) => {
+      const [first] = servers
+      const flow = flowIn(first)
+      const device = deviceOf(flow, first)
+      const { device_code, user_code } = (await device.start('read')).body
+      await flow.browser.submit(await device.type(admin, user_code), {}, 'Allow')
+      const answers = await atOnce(servers, 6, (server) => deviceOf(flowIn(server), server).poll(device_code))
+      expect(outcomes(answers)).toEqual({ 200: 1, invalid_grant: 5 })
+      expect(await grantsOf(first, admin.id)).toEqual([{ ended: 0, refresh: 1, access: 1 }])
+    })
+
+    test('a device that one person allows while another denies it gets what one of them said', async ({
+      admin,
+      servers,
+    }) => {
+      const [first, other] = servers
+      const pair = [
+        { flow: flowIn(first), academy: first, person: admin, button: 'Allow', says: 'Device connected' },
+        {
+          flow: flowIn(other),
+          academy: other,
+          person: await first.person('learner'),
+          button: 'Deny',
+          says: 'Device denied',
+        },
+      ]
+      const device = deviceOf(flowIn(first), first)
+      const { device_code, user_code } = (await device.start('read')).body
+      const asked = await Promise.all(
+        pair.map(({ flow, academy, person }) => deviceOf(flow, academy).type(person, user_code)),
+      )
+      const answered = await Promise.all(
+        pair.map(async ({ flow, button, says }, index) => {
+          const page = asked[index]
+          return page && (await flow.browser.submit(page, {}, button)).text.includes(says)
+        }),
+      )
+      expect(answered.filter(Boolean)).toHaveLength(1)
+      const { status, body } = await device.poll(device_code)
+      expect([status, body.error]).toEqual(answered[0] ? [200, undefined] : [400, 'access_denied'])
+    })
+  })
+}
