@@ -1,16 +1,14 @@
-import { createServer } from 'node:http'
 import { DatabaseSync } from 'node:sqlite'
+import { courseColumns as columns, type Row, serveBare, toCourse } from './bare-http.ts'
 import { attributes } from './seed.ts'
 
-// The yardstick: node:http and node:sqlite running the statements that the work itself takes, and nothing else: no key,
-// no validation, no rate limit, no ids of requests, no log. Started by the benchmark with a database of its own.
+// The yardstick: node:http and node:sqlite running the statements that the work itself takes, and nothing else. Started by
+// the benchmark with a database of its own.
 
 const [path = '', port = '0'] = process.argv.slice(2)
 const database = new DatabaseSync(path)
 database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma foreign_keys = on')
 
-const columns = `c.id, c.external_id, c.title, c.description, c.difficulty, c.status, c.attributes, c.managed_by,
-  c.version, c.created_at, c.updated_at, c.published_at, c.archived_at`
 const list =
   database.prepare(`select ${columns}, c.created_at as cursor_value, c.id as cursor_id from courses c
   order by c.created_at desc, c.id desc limit ?`)
@@ -44,26 +42,6 @@ const count = database.prepare(`insert into counters (kind, course_id, place, le
   values (?, ?, 0, 0, ?), (?, ?, ?, -1, ?), (?, ?, ?, 1, ?), (?, '', ?, -1, ?), (?, '', ?, 1, ?)
   on conflict (kind, course_id, place) do update set
     learners = counters.learners + excluded.learners, amount = counters.amount + excluded.amount`)
-
-type Row = Record<string, unknown>
-
-function toCourse(row: Row): Row {
-  return {
-    id: row['id'],
-    externalId: row['external_id'],
-    title: row['title'],
-    description: row['description'],
-    difficulty: row['difficulty'],
-    ...(JSON.parse(String(row['attributes'])) as Row),
-    managedBy: row['managed_by'],
-    status: row['status'],
-    version: row['version'],
-    createdAt: row['created_at'],
-    updatedAt: row['updated_at'],
-    publishedAt: row['published_at'],
-    archivedAt: row['archived_at'],
-  }
-}
 
 let made = 0
 
@@ -124,31 +102,7 @@ function setProgress(learnerId: string, { courseId, completionPercentage: percen
   }
 }
 
-const server = createServer((request, response) => {
-  const [, , , id] = request.url?.split('/') ?? []
-  const answer = (status: number, value: Row) => {
-    const body = JSON.stringify(value)
-    response.writeHead(status, {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-    })
-    response.end(body)
-  }
-  if (request.method === 'GET') {
-    answer(200, id === undefined ? listCourses() : toCourse(one.get(id) as Row))
-    return
-  }
-  const chunks: Buffer[] = []
-  request.on('data', (chunk: Buffer) => chunks.push(chunk))
-  request.on('end', () => {
-    const body = JSON.parse(Buffer.concat(chunks).toString()) as Row
-    if (request.method === 'POST') answer(201, createCourse(body))
-    else answer(200, setProgress(id ?? '', body))
-  })
-})
-
-server.listen(Number(port), '127.0.0.1', () => {
-  const address = server.address()
-  if (typeof address === 'object' && address) process.stdout.write(`http://127.0.0.1:${address.port}\n`)
-})
-process.on('SIGTERM', () => server.close())
+serveBare(
+  { list: listCourses, get: (id) => toCourse(one.get(id) as Row), create: createCourse, setProgress },
+  Number(port),
+)

@@ -1,17 +1,25 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import autocannon from 'autocannon'
 import { programOnPath } from '../helpers/program.ts'
 
-/** One request, sent over and over. */
+/** A path, and what is sent to it. */
+export interface Sent {
+  readonly path: string
+  readonly body?: string
+}
+
+/** Requests that are sent over and over. */
 export interface Load {
+  /** Of the server, without a path. */
   readonly url: string
   readonly method: 'GET' | 'POST' | 'PUT'
   readonly headers: Readonly<Record<string, string>>
-  /** What is sent, one of these after the other. */
-  readonly bodies?: readonly string[]
+  /** One of these after the other. */
+  readonly requests: readonly Sent[]
   readonly connections: number
   readonly seconds: number
 }
@@ -30,29 +38,27 @@ export function loadTool(directory: string): LoadTool {
   const path = programOnPath('wrk')
   return path === undefined
     ? { name: 'autocannon', perSecond: byAutocannon }
-    : { name: 'wrk', perSecond: (load) => byWrk(path, join(directory, 'wrk.lua'), load) }
+    : { name: 'wrk', perSecond: (load) => byWrk(path, join(directory, `wrk-${randomUUID()}.lua`), load) }
 }
 
-async function byAutocannon({ seconds, bodies = [''], ...load }: Load): Promise<number> {
-  const each = bodies.map((body) => ({ method: load.method, body }))
-  const { requests, duration, non2xx, errors } = await autocannon({
-    ...load,
-    duration: seconds,
-    requests: each,
-  })
+async function byAutocannon({ seconds, requests, ...load }: Load): Promise<number> {
+  const each = requests.map(({ path, body = '' }) => ({ method: load.method, path, body }))
+  const {
+    requests: answered,
+    duration,
+    non2xx,
+    errors,
+  } = await autocannon({ ...load, duration: seconds, requests: each })
   if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} refusals, ${errors} errors`)
-  return requests.total / duration
+  return answered.total / duration
 }
 
 async function byWrk(program: string, script: string, load: Load): Promise<number> {
-  const { url, method, headers, bodies = [], connections, seconds } = load
+  const { url, method, headers, requests, connections, seconds } = load
   const lines = Object.entries(headers).map(
     ([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`,
   )
-  writeFileSync(
-    script,
-    [`wrk.method = "${method}"`, ...lines, ...(bodies.length > 0 ? requestsWith(bodies) : [])].join('\n'),
-  )
+  writeFileSync(script, [`wrk.method = "${method}"`, ...lines, ...requestsOf(requests)].join('\n'))
   const args = ['-t', '1', '-c', String(connections), '-d', `${seconds}s`, '-s', script, url]
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   let text = ''
@@ -66,11 +72,14 @@ async function byWrk(program: string, script: string, load: Load): Promise<numbe
 }
 
 /** The requests are made once, before the first is sent: wrk then only takes the next one. */
-function requestsWith(bodies: readonly string[]): string[] {
-  const made = bodies.map((body) => `wrk.format(nil, nil, nil, [==[${body}]==])`)
+function requestsOf(requests: readonly Sent[]): string[] {
+  const made = requests.map(({ path, body }) => {
+    const text = body === undefined ? 'nil' : `[==[${body}]==]`
+    return `all[#all + 1] = wrk.format(nil, ${JSON.stringify(path)}, nil, ${text})`
+  })
   return [
     'local all, at = {}, 0',
-    `init = function() all = { ${made.join(', ')} } end`,
+    `init = function() ${made.join('\n')} end`,
     'request = function() at = at % #all + 1 return all[at] end',
   ]
 }

@@ -1,9 +1,8 @@
 import { join } from 'node:path'
-import { openAcademy } from '../../src/server/local.ts'
-import { type Load, loadTool } from './load.ts'
+import { loadTool } from './load.ts'
 import { median, served } from './measure.ts'
 import type { BenchRow } from './row.ts'
-import { makeKey, post } from './seed.ts'
+import { fill, type Seed, type Trial, trials } from './trials.ts'
 
 const rounds = 5
 const seconds = 3
@@ -21,24 +20,23 @@ export async function benchServer(bin: string, directory: string): Promise<Bench
   const tool = loadTool(directory)
   const yardstick = await served([join(import.meta.dirname, 'bare-server.ts'), bare])
   const rows: BenchRow[] = []
-  for (const [figure, { goal, requestOf }] of Object.entries(trials)) {
-    const [mine, theirs] = [requestOf(seeds[0]), requestOf(seeds[1])]
-    const perSecond = (url: string, { key }: Seed, request: Request) =>
+  for (const [name, trial] of Object.entries(trials)) {
+    const perSecond = (url: string, seed: Seed, { method, requestsOf }: Trial) =>
       tool.perSecond({
-        method: request.method,
-        url: url + request.path,
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        ...(request.bodies && { bodies: request.bodies }),
+        method,
+        url,
+        headers: { authorization: `Bearer ${seed.key}`, 'content-type': 'application/json' },
+        requests: requestsOf(seed),
         connections,
         seconds,
       })
     rows.push(
       await compare(
-        figure,
-        goal,
+        trial.figure,
+        goals[name as keyof typeof goals],
         tool.name,
-        () => perSecond(academy.url, seeds[0], mine),
-        () => perSecond(yardstick.url, seeds[1], theirs),
+        () => perSecond(academy.url, seeds[0], trial),
+        () => perSecond(yardstick.url, seeds[1], trial),
       ),
     )
   }
@@ -47,52 +45,7 @@ export async function benchServer(bin: string, directory: string): Promise<Bench
   return rows
 }
 
-/** What an academy was filled with. */
-interface Seed {
-  readonly key: string
-  readonly courseId: string
-  readonly learnerId: string
-}
-
-async function fill(path: string): Promise<Seed> {
-  const academy = await openAcademy({ path })
-  for (let index = 0; index < 999; index += 1) {
-    await post(academy, '/v1/courses', { title: `Course ${index}`, description: `About ${index}` })
-  }
-  const course = await post(academy, '/v1/courses', { title: 'Course 999', status: 'published' })
-  const learner = await post(academy, '/v1/users', { email: 'learner@example.org' })
-  await post(academy, '/v1/enrollments', { courseId: course['id'], userId: learner['id'] })
-  const key = await makeKey(academy)
-  await academy.close()
-  return { key, courseId: String(course['id']), learnerId: String(learner['id']) }
-}
-
-type Request = Pick<Load, 'method' | 'bodies'> & { readonly path: string }
-
-const newCourse = JSON.stringify({ title: 'A course', description: 'About it', difficulty: 'beginner' })
-
-const trials: Readonly<Record<string, { goal: number; requestOf: (seed: Seed) => Request }>> = {
-  'list of 20 courses': { goal: 0.9, requestOf: () => ({ method: 'GET', path: '/v1/courses' }) },
-  'get a course': {
-    goal: 0.85,
-    requestOf: ({ courseId }) => ({ method: 'GET', path: `/v1/courses/${courseId}` }),
-  },
-  'create a course': {
-    goal: 1,
-    requestOf: () => ({ method: 'POST', path: '/v1/courses', bodies: [newCourse] }),
-  },
-  // Another percentage each time: what is the same as before would not be written.
-  'record progress': {
-    goal: 1,
-    requestOf: ({ courseId, learnerId }) => ({
-      method: 'PUT',
-      path: `/v1/learners/${learnerId}/progress`,
-      bodies: Array.from({ length: 99 }, (_, percent) =>
-        JSON.stringify({ courseId, completionPercentage: percent + 0.5 }),
-      ),
-    }),
-  },
-}
+const goals = { list: 0.9, get: 0.85, create: 1, progress: 1 }
 
 async function compare(
   figure: string,
