@@ -3,7 +3,7 @@ import type { LearnerRow } from '../../contract/analytics.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 import type { Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
-import type { Found } from '../database/narrow.ts'
+import { type Found, isTooManyAtOnce } from '../database/narrow.ts'
 import { found } from '../database/search.ts'
 import { selected, toRow } from './analytics-rows.ts'
 import { byCourse, byUser, lastOf } from './analytics-tables.ts'
@@ -60,7 +60,10 @@ interface LearnerPage {
   readonly isPart: boolean
 }
 
-/** The learners of one page: of a large course those who were searched for, or among those who enrolled last. */
+/**
+ * The learners of one page: of a large course those who were searched for, or, where these
+ * are too many, among those who enrolled last.
+ */
 export async function pageOfLearners(
   database: Database,
   filter: LearnerFilter,
@@ -69,7 +72,8 @@ export async function pageOfLearners(
 ): Promise<LearnerPage> {
   const { dialect } = database
   const isLarge = learners > most
-  const wanted = searchOf(dialect, filter)
+  const search = searchOf(dialect, filter)
+  const wanted = isLarge && search && !(await isTooManyAtOnce(database, search)) ? search : undefined
   const tables = !isLarge ? byCourse : wanted ? byUser : lastOf(filter.courseId, most)
   const named = isLarge && wanted ? sql`u.id in (${wanted.ids} limit ${most})` : undefined
   const only = where([...conditionsOf(dialect, filter, now), named, sql`e.course_id = ${filter.courseId}`])

@@ -6,6 +6,8 @@ import type { Condition } from './keyset.ts'
 export interface Found {
   readonly ids: Sql
   readonly test: Sql
+  /** True where its index finds all of them before it tells the first one, whatever the limit of the statement. */
+  readonly atOnce?: boolean
 }
 
 /** The filter that leaves the fewest rows, few enough to sort. */
@@ -37,6 +39,9 @@ export const usualBounds: Bounds = {
   counted: 20_000,
 }
 
+/** So many ids are found at once: some ten milliseconds of work. Lists that look at more walk the index of their sort. */
+const mostAtOnce = 20_000
+
 /** The narrowest of some filters of a table; undefined where each of them leaves too many rows to sort. */
 export async function leastOf(
   database: Database,
@@ -46,6 +51,7 @@ export async function leastOf(
 ): Promise<Least | undefined> {
   let least: Least | undefined
   for (const by of narrow) {
+    if ('ids' in by && (await isTooManyAtOnce(database, by))) continue
     const ids = 'ids' in by ? by.ids : sql`select 1 from ${base} where ${by}`
     const bound = Math.min('ids' in by ? rows.found : rows.sorted, least?.count ?? Number.POSITIVE_INFINITY)
     const { count } = (await database.one<Row & { count: number }>(
@@ -54,6 +60,20 @@ export async function leastOf(
     if (count <= bound) least = { by, count }
   }
   return least
+}
+
+/**
+ * Whether an index would have to find more ids at once than a list looks at, as PostgreSQL expects by what it has gathered
+ * about the table: no row is read for that.
+ */
+export async function isTooManyAtOnce(database: Database, { ids, atOnce = false }: Found): Promise<boolean> {
+  if (!atOnce) return false
+  const row = await database.one<Row & { 'QUERY PLAN': string }>(sql`explain (format json) ${ids}`)
+  // As PostgreSQL writes it (PostgreSQL, EXPLAIN).
+  const [top] = JSON.parse(row?.['QUERY PLAN'] ?? '[]') as {
+    readonly Plan: { readonly 'Plan Rows': number }
+  }[]
+  return (top?.Plan['Plan Rows'] ?? 0) > mostAtOnce
 }
 
 /** True for a filter that was given. */

@@ -23,6 +23,8 @@ export function found(dialect: Dialect, table: Searched, key: Sql, text: string)
     return {
       ids: sql`select id from ${raw(table)} where ${contains(sql`search_key`, needle)}`,
       test: contains(key, needle),
+      // As every GIN index (PostgreSQL, GIN Implementation).
+      atOnce: true,
     }
   }
   const [search, numbers] = [raw(`${table}_search`), raw(`${table}_numbers`)]

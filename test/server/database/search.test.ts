@@ -1,7 +1,9 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
+import type { Store } from '../../../src/server/database/database.ts'
 import { searchNeedle, sortKey } from '../../../src/server/database/text-key.ts'
-import { onPostgres, type Person, test } from '../../helpers/academy.ts'
+import { onPostgres, openTestAcademy, type Person, test } from '../../helpers/academy.ts'
+import { watched } from './watched-database.ts'
 
 const people = [
   ['hannah.smith@school.example', 'Hannah', 'Smith', null],
@@ -144,4 +146,23 @@ test('each of many is found, whether or not the index has been brought up to it'
   // FTS5 compares its index with itself.
   if (!onPostgres)
     await academy.database.run(sql`insert into users_search (users_search) values ('integrity-check')`)
+})
+
+test.runIf(onPostgres)('what very many rows contain is not asked of the index of PostgreSQL', async () => {
+  const seen: string[] = []
+  const through = (database: Store) =>
+    watched(database, { seen: (statement) => seen.push(statement), instead: () => undefined })
+  await using academy = await openTestAcademy({ through })
+  const admin = await academy.person('admin')
+  await enrol(admin)
+  const looked = async (q: string) => {
+    seen.length = 0
+    expect(await found(admin, q), q).not.toEqual([])
+    return seen.some((statement) => statement.includes('(select id from users where search_key like'))
+  }
+  await academy.database.run(sql`analyze users`)
+  expect([await looked('school'), await looked('hannah')]).toEqual([true, true])
+  // As if there were 100,000 times as many rows.
+  await academy.database.run(sql`update pg_class set reltuples = reltuples * 100000 where relname = 'users'`)
+  expect([await looked('school'), await looked('hannah smith')]).toEqual([false, true])
 })
