@@ -91,8 +91,12 @@ const common = {
 export default defineConfig([
   {
     ...common,
-    // A thread of the server begins at its own file, beside the chunk that starts it.
-    entry: { main: 'src/cli/main.ts', 'cli/chunks/reader-thread': 'src/server/long-reads/reader-thread.ts' },
+    // A thread of the server and a process of its own begin at their own files, beside the chunks that start them.
+    entry: {
+      main: 'src/cli/main.ts',
+      'cli/chunks/reader-thread': 'src/server/long-reads/reader-thread.ts',
+      'cli/chunks/upgrade-process': 'src/server/upgrade/upgrade-process.ts',
+    },
     dts: false,
     plugins: [evaluatedCalls, plainBuiltins],
     copy: ['src/examples', 'src/common-passwords'].map((from) => ({ from, to: 'dist' })),

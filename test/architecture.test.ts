@@ -29,9 +29,10 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
   pages: ['http', 'access', 'database', 'problem'],
   oauth: ['pages', 'credentials', 'http', 'access', 'database', 'problem'],
   dashboard: [...['pages', 'courses', 'users', 'analytics', 'credentials', 'http', 'access', 'problem']],
-  copy: ['database'],
+  copy: ['upgrade', 'database'],
+  upgrade: ['database'],
   'long-reads': ['http', 'access', 'database', 'problem'],
-  socket: ['long-reads', 'credentials', 'http', 'access', 'database', 'problem'],
+  socket: ['upgrade', 'long-reads', 'credentials', 'http', 'access', 'database', 'problem'],
 }
 
 /** Which room of the command line may import which others. */
@@ -55,7 +56,7 @@ const cliRooms: Readonly<Record<string, readonly string[]>> = {
 
 /** What stands beside the rooms of each, above all of them, and may be imported from the rooms named. */
 const besideRooms: Readonly<Record<string, readonly string[]>> = {
-  'server/academy.ts': ['socket', 'copy'],
+  'server/academy.ts': ['socket', 'copy', 'upgrade'],
   'server/endpoints.ts': ['socket', 'long-reads'],
   'server/local.ts': [],
   'server/routes.ts': ['socket', 'long-reads'],
@@ -77,6 +78,7 @@ const doorsToServer = [
 const typesOfServer = [
   'cli/commands/server-copy.ts',
   'cli/session/session.ts',
+  'cli/session/upgrade-notes.ts',
   'cli/quickstart/example-data.ts',
   'cli/local-server/log-text.ts',
 ]

@@ -4,11 +4,24 @@ import { rebuildCounters } from './counters/recount.ts'
 import type { Store, Transaction } from './database/database.ts'
 import { requireContent, requireTables } from './database/existing-file.ts'
 import { type IdPrefix, idMaker } from './database/id.ts'
-import { type MigrationContext, migrate, migrations, type OnUpgrade } from './database/migrations.ts'
+import {
+  applicationId,
+  type MigrationContext,
+  migrate,
+  migrations,
+  type OnUpgrade,
+} from './database/migrations.ts'
 import { makeFile } from './database/new-file.ts'
+import { isLongUpgrade } from './database/pending-upgrade.ts'
 import type { PostgresOptions } from './database/postgres/reach-postgres.ts'
 import { databaseErrorOf, openSqlite, type SqliteStore } from './database/sqlite.ts'
 import { requireNoCopy } from './database/unfinished-copy.ts'
+import type { UpgradeWatch } from './upgrade/upgrade-watch.ts'
+
+/** Below it an academy is up to date before anybody would have read that it is being brought there. */
+const noticedBytes = 64 * 1024 * 1024
+/** Another process may be upgrading the same academy. */
+const upgradeWaitMs = 3_600_000
 
 /** An open academy, in a file or on PostgreSQL: its database, and whether it was made just now. */
 export interface AcademyFile {
@@ -22,14 +35,15 @@ export interface AcademyFile {
  * a file that is there and holds nothing: nothing is made in the place of what was lost.
  *
  * @param waitMs how long a write waits for the lock of another program; ten seconds unless told otherwise
+ * @param watch is told of an upgrade that takes long, which is then made in a process of its own
  */
 export async function openAcademyFile(
   path: string,
   now: () => Date,
   waitMs?: number,
-  onUpgrade?: OnUpgrade,
+  watch?: UpgradeWatch,
 ): Promise<AcademyFile> {
-  return whole(await openCopyFile(path, now, waitMs, onUpgrade), path)
+  return whole(await openCopyFile(path, now, waitMs, watch), path)
 }
 
 /** The same, for whoever copies an academy into it: it may be an unfinished copy. */
@@ -37,11 +51,11 @@ export async function openCopyFile(
   path: string,
   now: () => Date,
   waitMs?: number,
-  onUpgrade?: OnUpgrade,
+  watch?: UpgradeWatch,
 ): Promise<AcademyFile> {
+  if (watch) await upgradeLarge(path, watch)
   const newId = idMaker(now)
-  const bringUpToDate = (database: Store, file: string) =>
-    migrate(database, file, contextOf(now, newId, onUpgrade))
+  const bringUpToDate = (database: Store, file: string) => migrate(database, file, contextOf(now, newId))
   const created = !existsSync(path) && (await makeFile(path, bringUpToDate))
   const database = openExisting(path, waitMs)
   try {
@@ -52,6 +66,27 @@ export async function openCopyFile(
   } catch (error) {
     await database.close()
     throw databaseErrorOf(path, error)
+  }
+}
+
+/** Upgrades a large academy of an earlier version, if there is one in the file. Throws DatabaseError. */
+export async function upgradeLarge(path: string, watch: UpgradeWatch): Promise<void> {
+  const { largeBytes = noticedBytes } = watch
+  if (!isLongUpgrade(path, { largeBytes, applicationId, newest: migrations.length })) return
+  const { upgradeAside } = await import('./upgrade/upgrade-aside.ts')
+  await upgradeAside(path, watch)
+}
+
+/** Brings the academy in a file up to date, in this process. Throws DatabaseError. */
+export async function upgradeFile(path: string, now: () => Date, onUpgrade: OnUpgrade): Promise<void> {
+  const database = openExisting(path, upgradeWaitMs)
+  try {
+    await requireTables(database, path)
+    await migrate(database, path, contextOf(now, idMaker(now), onUpgrade))
+  } catch (error) {
+    throw databaseErrorOf(path, error)
+  } finally {
+    await database.close()
   }
 }
 

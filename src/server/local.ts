@@ -3,12 +3,12 @@ import { openAcademyFile } from './academy.ts'
 import type { FirstPassword } from './access/first-admin.ts'
 import { localPrincipal } from './access/identify.ts'
 import type { PasswordCost } from './access/password.ts'
-import type { OnUpgrade } from './database/migrations.ts'
 import { sweep } from './database/sweep.ts'
 import { createApp } from './http/app.ts'
 import type { LogEntry } from './http/log.ts'
 import type { Grade } from './progress/gradebook.ts'
 import { resourceIn, routesFor } from './routes.ts'
+import type { UpgradeWatch } from './upgrade/upgrade-watch.ts'
 
 /** An academy inside this process: no port, no credential, the same app. */
 export interface OpenAcademy {
@@ -39,15 +39,16 @@ export async function openAcademy({
   path,
   now = () => new Date(),
   passwordCost,
-  onUpgrade,
+  watch,
 }: {
   path: string
   now?: () => Date
   /** What checking a password costs; a tenth of a second unless told otherwise. */
   passwordCost?: PasswordCost
-  onUpgrade?: OnUpgrade
+  /** Is told of an upgrade that takes long. */
+  watch?: UpgradeWatch | undefined
 }): Promise<OpenAcademy> {
-  const { database, created, newId } = await openAcademyFile(path, now, undefined, onUpgrade)
+  const { database, created, newId } = await openAcademyFile(path, now, undefined, watch)
   const principal = await localPrincipal(database)
   let fault: Pick<LogEntry, 'requestId' | 'cause'> | null = null
   // Nobody's log: what fails in here is told by whoever asked, for whom the last fault is kept.

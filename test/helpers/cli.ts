@@ -71,7 +71,7 @@ export function testCli(options: TestCliOptions = {}): TestCli {
   mkdirSync(cwd)
   const { transport, now = () => Date.parse('2026-03-01T12:00:00.000Z') } = options
   const reach: Transports = {
-    local: async (path, now, onUpgrade) => openAcademy({ path, now, passwordCost, onUpgrade }),
+    local: async (path, now, watch) => openAcademy({ path, now, passwordCost, watch }),
     remote: transport
       ? async () => Object.assign(transport.bind(null), { close: async () => {} })
       : transports.remote,

@@ -14,6 +14,7 @@ import { runningServers } from '../local-server/running-servers.ts'
 import { servedUrl } from '../local-server/served-database.ts'
 import { recordAsked } from '../output/asked.ts'
 import { databaseFault } from '../session/database-fault.ts'
+import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { ExitName } from '../terminal/exit-codes.ts'
 import { type Io, note } from '../terminal/io.ts'
@@ -80,7 +81,10 @@ async function placeOf(io: Io, place: unknown, flag: string): Promise<CopyPlace>
   if (place === undefined) throw new UsageError(`${flag} is required`)
   if (place === '') throw new UsageError(`${flag} must be a file or a PostgreSQL URL, not empty`)
   const text = String(place)
-  if (!isDatabaseUrl(text)) return { name: resolve(io.cwd, text) }
+  if (!isDatabaseUrl(text)) {
+    const file = resolve(io.cwd, text)
+    return { name: file, upgrade: upgradeNotes(io, file) }
+  }
   const { name } = await servedUrl({ io }, text, flag)
   return { name, postgres: { url: text, env: postgresEnv(io), home: io.home } }
 }

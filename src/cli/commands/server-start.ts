@@ -57,6 +57,7 @@ async function start(context: Context, given: Given): Promise<void> {
   const { openKeyFile } = await import('../local-server/key-file.ts')
   const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
   if (detached) {
+    if (!postgres) await upgradeBefore(io, database)
     const { startDetached } = await import('../local-server/detached-server.ts')
     return startDetached(context, { name: database, url }, async (secrets) => {
       const { takeBackFirstSecrets } = await import('../../server/access/first-admin.ts')
@@ -79,7 +80,7 @@ async function start(context: Context, given: Given): Promise<void> {
       firstPassword: keyFile === null,
       adminKey: keyFile?.missing === true,
       writeLog: log.write,
-      ...(postgres ? {} : { onUpgrade: upgradeNotes(io, database) }),
+      ...(postgres ? {} : { upgrade: upgradeNotes(io, database) }),
       ...(formatLog && { formatLog }),
     })
     .catch((error: unknown) => {
@@ -118,6 +119,14 @@ async function start(context: Context, given: Given): Promise<void> {
     await log.close()
     await servers.remove(process.pid)
   }
+}
+
+/** Upgrades a large academy while somebody watches: what a server in the background says goes to its log. */
+async function upgradeBefore(io: Io, database: string): Promise<void> {
+  const { upgradeLarge } = await import('../../server/academy.ts')
+  await upgradeLarge(database, upgradeNotes(io, database)).catch((error: unknown) => {
+    throw databaseFault(error)
+  })
 }
 
 /** Tells where an academy is served already; false where it is not. */

@@ -8,9 +8,9 @@ import type { StoredTokens } from '../../config/profiles.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { Credential, RemoteTarget, Target } from '../../config/target.ts'
 import type { Transport } from '../../contract/http.ts'
-import type { OnUpgrade } from '../../server/database/migrations.ts'
 import type { OpenAcademy } from '../../server/local.ts'
 import type { RunningServer, ServeOptions } from '../../server/socket/serve.ts'
+import type { UpgradeWatch } from '../../server/upgrade/upgrade-watch.ts'
 import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
 import { databaseFault } from './database-fault.ts'
@@ -18,15 +18,15 @@ import type { CallerParts } from './request-options.ts'
 
 /** The two ways to an academy, and the way to offer one to others; each loads what it needs when it is taken. */
 export interface Transports {
-  local(database: string, now: () => Date, onUpgrade: OnUpgrade): Promise<OpenAcademy>
+  local(database: string, now: () => Date, watch: UpgradeWatch): Promise<OpenAcademy>
   remote(io: Io): Promise<ClosableTransport>
   serve(options: ServeOptions): Promise<RunningServer>
 }
 
 /** The academy in this process, the network, and a socket of this machine. */
 export const transports: Transports = {
-  local: async (path, now, onUpgrade) =>
-    (await import('../../server/local.ts')).openAcademy({ path, now, onUpgrade }),
+  local: async (path, now, watch) =>
+    (await import('../../server/local.ts')).openAcademy({ path, now, watch }),
   remote: async ({ env }) => (await import('../../client/network.ts')).createNetworkTransport({ env }),
   serve: async (options) => (await import('../../server/socket/serve.ts')).serve(options),
 }

@@ -8,6 +8,7 @@ import {
 } from '../academy.ts'
 import { DatabaseError, type Store } from '../database/database.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
+import type { UpgradeWatch } from '../upgrade/upgrade-watch.ts'
 import type { CopyOptions } from './copy-academy.ts'
 import { CopyError } from './copy-error.ts'
 
@@ -16,6 +17,8 @@ export interface CopyPlace {
   /** Its path, or its URL without user and password. */
   readonly name: string
   readonly postgres?: Pick<PostgresOptions, 'url' | 'env' | 'home'> | undefined
+  /** Is told where the academy in a file has to be upgraded before, which takes long. */
+  readonly upgrade?: UpgradeWatch | undefined
 }
 
 /** What a copy needs open. */
@@ -59,8 +62,8 @@ export async function openCopyEnds(from: CopyPlace, to: CopyPlace, now: () => Da
   }
 }
 
-async function openSource({ name, postgres }: CopyPlace, now: () => Date) {
-  if (!postgres) return openAcademyFile(name, now)
+async function openSource({ name, postgres, upgrade }: CopyPlace, now: () => Date) {
+  if (!postgres) return openAcademyFile(name, now, undefined, upgrade)
   const options = optionsFor(postgres)
   await requireAcademy(options)
   return openAcademyOnPostgres(options, now)

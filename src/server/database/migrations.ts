@@ -51,7 +51,8 @@ const migrationCacheKiB = 64 * 1024
 /** What SQLite has unless told otherwise. */
 const usualCacheKiB = 2000
 
-const applicationId = 0x6c726e63
+/** By which SQLite files say whose they are. */
+export const applicationId = 0x6c726e63
 
 /**
  * Brings the database to the newest version, each migration in one transaction of its own; an empty one becomes an

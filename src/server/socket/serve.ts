@@ -3,11 +3,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Transport } from '../../contract/http.ts'
-import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../academy.ts'
 import type { PasswordCost } from '../access/password.ts'
 import { clockAheadMs } from '../database/clock.ts'
 import { idMaker } from '../database/id.ts'
-import type { OnUpgrade } from '../database/migrations.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
@@ -15,6 +13,7 @@ import { type LogEntry, logLine } from '../http/log.ts'
 import { type LongReadLimits, longReadLimits, openLongReads } from '../long-reads/long-reads.ts'
 import { ProblemError, unavailable } from '../problem/problem-error.ts'
 import { allRoutes } from '../routes.ts'
+import type { UpgradeWatch } from '../upgrade/upgrade-watch.ts'
 import { keepInOrder } from '../upkeep.ts'
 import { clientAddressOf, trustedAmong } from './client-address.ts'
 import { type ConnectionCap, capConnections, usualCap } from './connection-cap.ts'
@@ -24,6 +23,7 @@ import { drainOf } from './drain.ts'
 import { type FirstSecrets, makeFirstSecrets } from './first-secrets.ts'
 import { inTurn } from './in-turn.ts'
 import { nodeListener } from './node-adapter.ts'
+import { openOrClose, upgradingStore } from './open-academy.ts'
 import {
   allowedHosts,
   checkRawRequest,
@@ -66,7 +66,8 @@ export interface ServeOptions {
   /** An entry of the log as text, LF included; one line of JSON by default. */
   readonly formatLog?: (entry: LogEntry) => string
   readonly now?: () => Date
-  readonly onUpgrade?: OnUpgrade
+  /** Is told of an upgrade that takes long, during which no request but that of its health is answered. */
+  readonly upgrade?: UpgradeWatch
   /** How many connections there may be at a time. */
   readonly connections?: ConnectionCap
   /** How long a slow client is waited for. */
@@ -102,7 +103,7 @@ const stalledMs = 120_000
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { path, perMinute, writeLog, now = () => new Date(), timeouts = slowClientTimeouts } = options
   const newId = idMaker(now)
-  const { formatLog = logLine, passwordCost } = options
+  const { formatLog = logLine, passwordCost, publicUrl } = options
   const log = (entry: LogEntry) => writeLog(formatLog(entry))
   const [routes, endpoints] = await Promise.all([allRoutes(), allEndpoints()])
   const allowed = allowedHosts(options)
@@ -145,44 +146,35 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   // The port first: an academy that is made for nothing would have lost its first key. Requests that come before the
   // database is open wait for it.
   await listen(server, options)
-  const { database, created } = await openOrClose(server, options, now)
+  const app = { now, newId, perMinute, publicUrl, log, passwordCost, isClosing: () => stopped !== undefined }
+  const listenWith = (transport: Transport) => {
+    listener = nodeListener(
+      withCors(withContentCoding(transport), options.corsOrigins),
+      ({ method, url }, response, cause) =>
+        log({
+          time: now().toISOString(),
+          requestId: response?.headers['x-request-id'] ?? '',
+          method,
+          path: new URL(url).pathname,
+          ...(cause instanceof ProblemError
+            ? { status: cause.status, code: cause.code }
+            : { status: 500, code: 'stream_broken' }),
+          durationMs: 0,
+          cause,
+        }),
+      clientAddressOf(options.trustedProxies ?? []),
+    )
+    opened.resolve(listener)
+  }
+  const { database, created } = await openOrClose(server, options, now, () => {
+    if (!listener) listenWith(createApp({ ...app, database: upgradingStore() }, () => routes, endpoints))
+  })
   const longReads = openLongReads(
-    { path, postgres: options.postgres, publicUrl: options.publicUrl },
+    { path, postgres: options.postgres, publicUrl },
     { ...longReadLimits, ...options.longReads },
   )
-  const app = createApp(
-    {
-      database,
-      now,
-      newId,
-      perMinute,
-      publicUrl: options.publicUrl,
-      log,
-      passwordCost,
-      isClosing: () => stopped !== undefined,
-      longReads,
-    },
-    () => routes,
-    endpoints,
-  )
-  const { handle, ended } = followed(app)
-  listener = nodeListener(
-    withCors(withContentCoding(handle), options.corsOrigins),
-    ({ method, url }, response, cause) =>
-      log({
-        time: now().toISOString(),
-        requestId: response?.headers['x-request-id'] ?? '',
-        method,
-        path: new URL(url).pathname,
-        ...(cause instanceof ProblemError
-          ? { status: cause.status, code: cause.code }
-          : { status: 500, code: 'stream_broken' }),
-        durationMs: 0,
-        cause,
-      }),
-    clientAddressOf(options.trustedProxies ?? []),
-  )
-  opened.resolve(listener)
+  const { handle, ended } = followed(createApp({ ...app, database, longReads }, () => routes, endpoints))
+  listenWith(handle)
   const stopUpkeep = keepInOrder(database, now)
   const stop = () => {
     stopped ??= drain(drainMs)
@@ -219,22 +211,6 @@ function followed(transport: Transport): { handle: Transport; ended: () => Promi
       }
     },
     ended: () => Promise.allSettled(open),
-  }
-}
-
-async function openOrClose(
-  server: Server,
-  { path, postgres, onUpgrade }: ServeOptions,
-  now: () => Date,
-): Promise<AcademyFile> {
-  try {
-    return await (postgres
-      ? openAcademyOnPostgres(postgres, now)
-      : openAcademyFile(path, now, undefined, onUpgrade))
-  } catch (error) {
-    server.close()
-    server.closeAllConnections()
-    throw error
   }
 }
 

@@ -1,61 +1,71 @@
 import { join } from 'node:path'
-import { Writable } from 'node:stream'
+import { DatabaseSync } from 'node:sqlite'
 import { expect } from 'vitest'
-import { upgradeNotes } from '../../../src/cli/session/upgrade-notes.ts'
-import type { Io } from '../../../src/cli/terminal/io.ts'
-import { openAcademyFile } from '../../../src/server/academy.ts'
-import { rebuildCounters } from '../../../src/server/counters/recount.ts'
-import { idMaker } from '../../../src/server/database/id.ts'
-import { migrate, migrations } from '../../../src/server/database/migrations.ts'
-import { makeFile } from '../../../src/server/database/new-file.ts'
-import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
+import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
+import { migrations } from '../../../src/server/database/migrations.ts'
 import { test } from '../../helpers/cli.ts'
+import { largeOldAcademy, locked, oldAcademy } from '../../helpers/old-academy.ts'
 
-const { now } = stoppedClock()
+const newest = migrations.length
 
-test('who opens a large academy of an earlier version is told how long that takes, and how far it is', async ({
-  onTestFinished,
-}) => {
-  const { path: directory, remove } = freshDirectory()
-  onTestFinished(remove)
-  const path = join(directory, 'academy.db')
-  const context = {
-    now: now().toISOString(),
-    newId: idMaker(now),
-    newSecret: () => 'secret',
-    rebuildCounters,
+function versionOf(path: string): unknown {
+  const database = new DatabaseSync(path, { readOnly: true })
+  try {
+    return database.prepare('pragma user_version').get()?.['user_version']
+  } finally {
+    database.close()
   }
-  await makeFile(path, (database, draft) => migrate(database, draft, context, migrations.length - 2))
-  const lines: string[] = []
-  const stderr = new Writable({
-    decodeStrings: false,
-    write(text, _, done) {
-      lines.push(String(text))
-      done()
-    },
-  })
-  const notes = upgradeNotes({ stderr: stderr as Io['stderr'] }, path, 1.5 * 1024)
-  await (await openAcademyFile(path, now, undefined, notes)).database.close()
-  expect(lines.join('')).toBe(
-    `note: Upgrading ${path} for this version of learnctl; this takes about 2 minutes, and can be interrupted
-note: Upgrade: step 1 of 2
-note: Upgrade: step 2 of 2
+}
+
+test('who opens a large academy of an earlier version is told how long its upgrade takes, and how far it is', async ({
+  cli,
+}) => {
+  const path = join(cli.cwd, 'academy.db')
+  await largeOldAcademy(path, newest - 2)
+  const ran = await cli.run('users list -q --database academy.db')
+  expect(ran.code).toBe(0)
+  expect(ran.stderr.replaceAll(/\d+ s/g, '0 s')).toBe(
+    `note: Upgrading ${path} for this version of learnctl; this takes about a minute, and can be interrupted
+note: Upgrade: step 1 of 2 (0 s)
+note: Upgrade: step 2 of 2 (0 s)
 `,
   )
-  // One that is up to date, and a new one, say nothing.
-  await (await openAcademyFile(path, now, undefined, notes)).database.close()
-  await (await openAcademyFile(join(directory, 'new.db'), now, undefined, notes)).database.close()
-  expect(lines).toHaveLength(3)
+  expect(versionOf(path)).toBe(newest)
+  expect(await cli.run('users list -q --database academy.db')).toMatchObject({ code: 0, stderr: '' })
 })
 
 test('a small academy is brought up to date without a word', async ({ cli }) => {
   const path = join(cli.cwd, 'academy.db')
-  const context = {
-    now: now().toISOString(),
-    newId: idMaker(now),
-    newSecret: () => 'secret',
-    rebuildCounters,
-  }
-  await makeFile(path, (database, draft) => migrate(database, draft, context, 5))
+  await oldAcademy(path, 5)
   expect(await cli.run('users list -q --database academy.db')).toMatchObject({ code: 0, stderr: '' })
+  expect(versionOf(path)).toBe(newest)
+})
+
+test('Ctrl-C ends an upgrade at once, and the next command continues it', async ({ cli }) => {
+  const path = join(cli.cwd, 'academy.db')
+  await largeOldAcademy(path, newest - 1)
+  const writer = locked(path)
+  const interruption = new AbortController()
+  const { code } = await cli.run('users list -q --database academy.db', {
+    signal: interruption.signal,
+    onStderr: (printed) => {
+      if (printed.includes('step 1 of 1')) interruption.abort(new InterruptedError('SIGINT'))
+    },
+  })
+  expect(code).toBe(130)
+  writer.close()
+  expect(versionOf(path)).toBe(newest - 1)
+  expect(await cli.run('users list -q --database academy.db')).toMatchObject({ code: 0 })
+  expect(versionOf(path)).toBe(newest)
+})
+
+test('a copy and a dry run of a large academy of an earlier version: the copy upgrades it first, and says so', async ({
+  cli,
+}) => {
+  await largeOldAcademy(join(cli.cwd, 'academy.db'), newest - 1)
+  const words = 'server copy --from academy.db --to copy.db'
+  expect((await cli.run(`${words} --dry-run`)).stderr).not.toContain('Upgrad')
+  const ran = await cli.run(words)
+  expect(ran.code).toBe(0)
+  expect(ran.stderr).toContain('note: Upgrade: step 1 of 1')
 })

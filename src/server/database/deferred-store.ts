@@ -1,4 +1,4 @@
-import type { Dialect, Store } from '../database.ts'
+import type { Dialect, Store } from './database.ts'
 
 /** A store that is opened when it is first used; where that fails, it is opened anew the next time. */
 export function deferredStore(dialect: Dialect, open: () => Promise<Store>): Store {

@@ -1,0 +1,52 @@
+import type { Server } from 'node:http'
+import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../academy.ts'
+import type { Store } from '../database/database.ts'
+import { deferredStore } from '../database/deferred-store.ts'
+import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
+import { sqliteDialect } from '../database/sqlite-dialect.ts'
+import { unavailable } from '../problem/problem-error.ts'
+import type { UpgradeWatch } from '../upgrade/upgrade-watch.ts'
+
+/** A file, or a database on PostgreSQL in its place. */
+interface Served {
+  readonly path: string
+  readonly postgres?: PostgresOptions | undefined
+  readonly upgrade?: UpgradeWatch
+}
+
+const tryAgainSeconds = 10
+
+/** Opens the academy that a server has got a port for; where that fails, the port is given back. */
+export async function openOrClose(
+  server: Server,
+  { path, postgres, upgrade }: Served,
+  now: () => Date,
+  onUpgrade: () => void,
+): Promise<AcademyFile> {
+  try {
+    return await (postgres
+      ? openAcademyOnPostgres(postgres, now)
+      : openAcademyFile(path, now, undefined, upgrade && telling(upgrade, onUpgrade)))
+  } catch (error) {
+    server.close()
+    server.closeAllConnections()
+    throw error
+  }
+}
+
+/** What stands for the database of an academy while that is upgraded: each use of it is answered with 503. */
+export function upgradingStore(): Store {
+  return deferredStore(sqliteDialect, async () => {
+    throw unavailable('The academy is being upgraded for this version of the server.', tryAgainSeconds)
+  })
+}
+
+function telling(watch: UpgradeWatch, onUpgrade: () => void): UpgradeWatch {
+  return {
+    ...watch,
+    onProgress: (progress) => {
+      onUpgrade()
+      return watch.onProgress(progress)
+    },
+  }
+}

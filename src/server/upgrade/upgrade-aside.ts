@@ -1,0 +1,55 @@
+import { fork } from 'node:child_process'
+import { DatabaseError } from '../database/database.ts'
+import type { FromUpgrade, UpgradeWatch } from './upgrade-watch.ts'
+
+const isSource = import.meta.url.endsWith('.ts')
+const entry = new URL(isSource ? './upgrade-process.ts' : './upgrade-process.js', import.meta.url)
+const memoryMiB = 256
+const usualEveryMs = 10_000
+
+/**
+ * Upgrades an academy in a process of its own. A statement over millions of rows takes its time, in which nothing else
+ * runs where it does, and SQLite has it to its end: here requests are answered meanwhile, Ctrl-C is heard, and the memory
+ * goes with the process. Throws DatabaseError, and the reason of the signal.
+ */
+export async function upgradeAside(path: string, watch: UpgradeWatch): Promise<void> {
+  const { onProgress, signal, everyMs = usualEveryMs } = watch
+  signal.throwIfAborted()
+  const beganMs = performance.now()
+  const child = fork(entry, [path], {
+    execArgv: [
+      `--max-old-space-size=${memoryMiB}`,
+      ...(isSource ? ['--import', import.meta.resolve('tsx')] : []),
+    ],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+  })
+  let last: FromUpgrade | undefined
+  let at: { readonly step: number; readonly steps: number } | undefined
+  const ended = Promise.withResolvers<string>()
+  // Where nobody reads what is told, the upgrade goes on.
+  const tell = () => at && void onProgress({ ...at, elapsedMs: performance.now() - beganMs }).catch(() => {})
+  child.on('message', (message: FromUpgrade) => {
+    last = message
+    if (message.kind !== 'step') return
+    at = message
+    tell()
+  })
+  child.once('error', ended.reject)
+  child.once('exit', (code, killedBy) => ended.resolve(killedBy ?? `exit code ${code}`))
+  const kill = () => child.kill('SIGKILL')
+  signal.addEventListener('abort', kill, { once: true })
+  const timer = setInterval(tell, everyMs)
+  try {
+    const how = await ended.promise
+    signal.throwIfAborted()
+    if (last?.kind === 'done') return
+    if (last?.kind === 'failed')
+      throw new DatabaseError(path, last.message, { ...(last.hint && { hint: last.hint }) })
+    throw new DatabaseError(path, `cannot be upgraded: the process that does it ended early (${how})`, {
+      hint: 'Run the same command again: what was upgraded is kept',
+    })
+  } finally {
+    clearInterval(timer)
+    signal.removeEventListener('abort', kill)
+  }
+}

@@ -1,0 +1,32 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { upgradeFile } from '../academy.ts'
+import { DatabaseError } from '../database/database.ts'
+import type { FromUpgrade } from './upgrade-watch.ts'
+
+// A process that upgrades one academy, tells how far it is, and ends.
+
+const path = process.argv[2] ?? ''
+
+const tell = (message: FromUpgrade) =>
+  new Promise<void>((resolve) => {
+    process.send?.(message, () => resolve())
+  })
+
+// Nobody waits for it any more, and whoever comes next would wait for its lock.
+process.on('disconnect', () => process.exit())
+
+try {
+  await upgradeFile(
+    path,
+    () => new Date(),
+    async (step, steps) => {
+      await tell({ kind: 'step', step, steps })
+      await nextTurn()
+    },
+  )
+  await tell({ kind: 'done' })
+} catch (error) {
+  const { message } = error instanceof Error ? error : new Error(String(error))
+  await tell({ kind: 'failed', message, hint: error instanceof DatabaseError ? error.hint : undefined })
+}
+process.disconnect()
