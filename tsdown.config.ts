@@ -5,7 +5,7 @@ export const chunks = [
   {
     // The values of the contract, with zod, which takes the longest: where an academy in this process answers.
     name: 'schema',
-    test: /src\/(contract\/(field|page|patch|batch|operation|course-attributes))\.ts|node_modules\/zod\//,
+    test: /src\/(contract\/(field|issue-words|page|patch|batch|operation|course-attributes))\.ts|node_modules\/zod\//,
   },
   {
     // Everything up to the point where a command runs: parsing, and help.

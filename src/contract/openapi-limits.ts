@@ -16,6 +16,8 @@ const characters: Readonly<Record<string, number>> = {
   externalId: 255,
   email: 254,
   userEmail: 254,
+  userExternalId: 255,
+  courseExternalId: 255,
   username: 100,
   courseTitle: 255,
   clientName: 255,

@@ -23,8 +23,10 @@ export type ProgressItem = z.output<typeof ProgressItem>
 export const Progress = z.object({
   learnerId: z.string(),
   userEmail: z.string(),
+  userExternalId: z.string().nullable(),
   courseId: z.string(),
   courseTitle: z.string(),
+  courseExternalId: z.string().nullable(),
   completionPercentage: z.number(),
   status: ProgressStatus,
   startedAt: Time.nullable(),

@@ -14,6 +14,8 @@ export const enrollmentWords = {
   id: 'Id of the enrolment, enr_…',
   ...attributes,
   courseTitle: 'Title of the course as it is now, whatever the version of the enrolment',
+  courseExternalId: 'The school’s own id of the course, as it is now',
+  userExternalId: 'The school’s own id of the user, as it is now',
   userEmail: 'E-mail address of the user as it is now, whatever the version of the enrolment',
   completedAt: 'When the enrolment was completed; null if it is not',
   source: "How it was created: api, or progress (by the learner's first progress record)",

@@ -20,6 +20,8 @@ export const progressWords = {
   ...progressInputWords,
   '': 'The progress of a learner in a course',
   learnerId,
+  userExternalId: 'The school’s own id of the learner, as it is now',
+  courseExternalId: 'The school’s own id of the course, as it is now',
   userEmail: 'E-mail address of the learner as it is now, whatever the version of the progress',
   courseTitle: 'Title of the course as it is now, whatever the version of the progress',
   lastAccessed: 'When the learner last accessed the course',

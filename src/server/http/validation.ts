@@ -4,10 +4,10 @@ import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { isSound } from '../../codec/unicode-text.ts'
 import type { Fault } from '../../contract/errors.ts'
 import { isList } from '../../contract/field.ts'
+import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
 import { bare } from '../../contract/patch.ts'
 import { invalid, ProblemError, problemsIn } from '../problem/problem-error.ts'
 import { Faults } from './faults.ts'
-import { codeOf, detailOf, meant } from './issue-words.ts'
 import { maximumMembers, mergePatch, pointerOf, structuralFaults, unsound } from './json.ts'
 
 /**
@@ -107,7 +107,7 @@ function addUnknownFields(
   faults.addEach(names, (name) => ({
     pointer: pointerOf([...above, name]),
     code: 'unknown_field',
-    detail: `is not a known field${meant(name, known, faults)}`,
+    detail: `is not a known field${meantAmong(faults)(name, known)}`,
   }))
 }
 
@@ -131,7 +131,7 @@ export function parseQuery<Schema extends z.ZodObject>(
         faults.add({ parameter: name, code: 'invalid_string', detail: unsound })
       }
     } else {
-      const suggestion = meant(name, Object.keys(schema?.shape ?? {}), faults)
+      const suggestion = meantAmong(faults)(name, Object.keys(schema?.shape ?? {}))
       const detail = `is not a known parameter${suggestion}`
       faults.add({ parameter: name, code: 'unknown_parameter', detail })
     }
@@ -141,7 +141,7 @@ export function parseQuery<Schema extends z.ZodObject>(
     faults.addEach(parsed.error.issues, (issue) => ({
       parameter: String(issue.path[0]),
       code: codeOf(issue),
-      detail: detailOf(issue, faults),
+      detail: detailOf(issue, meantAmong(faults)),
     }))
   }
   if (faults.count === 0) return (parsed?.data ?? {}) as z.output<Schema>
@@ -161,7 +161,7 @@ function addIssue(faults: Faults, issue: z.core.$ZodIssue, schema: z.ZodType): v
   faults.addEach([issue], () => ({
     pointer: pointerOf(issue.path),
     code: codeOf(issue),
-    detail: detailOf(issue, faults),
+    detail: detailOf(issue, meantAmong(faults)),
   }))
 }
 
@@ -177,4 +177,11 @@ function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
     place = inner ? bare(inner as z.ZodType) : undefined
   }
   return place && 'shape' in place ? Object.keys((place as z.ZodObject).shape) : []
+}
+
+const maximumLookups = 20
+
+/** After some misses it is no longer looked for what was meant, because looking takes time. */
+function meantAmong({ count }: Faults): typeof meant {
+  return count < maximumLookups ? meant : () => ''
 }

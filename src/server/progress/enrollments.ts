@@ -23,8 +23,10 @@ interface EnrollmentRow extends Row {
   id: string
   course_id: string
   course_title: string
+  course_external_id: string | null
   user_id: string
   user_email: string
+  user_external_id: string | null
   role: string
   status: string
   enrolled_at: string
@@ -37,7 +39,9 @@ interface EnrollmentRow extends Row {
 }
 
 const columns = sql`e.id, e.course_id, (select title from courses where id = e.course_id) as course_title,
-  e.user_id, (select email from users where id = e.user_id) as user_email, e.role, e.status, e.enrolled_at, e.completed_at, e.source,
+  (select external_id from courses where id = e.course_id) as course_external_id,
+  e.user_id, (select email from users where id = e.user_id) as user_email,
+  (select external_id from users where id = e.user_id) as user_external_id, e.role, e.status, e.enrolled_at, e.completed_at, e.source,
   e.managed_by, e.version, e.created_at, e.updated_at`
 
 const order = { createdAt: sql`e.created_at`, updatedAt: sql`e.updated_at`, enrolledAt: sql`e.enrolled_at` }
@@ -221,8 +225,10 @@ function toEnrollment(row: EnrollmentRow): Enrollment {
     id: row.id,
     courseId: row.course_id,
     courseTitle: row.course_title,
+    courseExternalId: row.course_external_id,
     userId: row.user_id,
     userEmail: row.user_email,
+    userExternalId: row.user_external_id,
     role: row.role as Enrollment['role'],
     status: row.status as Enrollment['status'],
     enrolledAt: row.enrolled_at,

@@ -6,8 +6,10 @@ import type { Database, Row } from '../database/database.ts'
 export interface ProgressRow extends Row {
   readonly user_id: string
   readonly user_email: string
+  readonly user_external_id: string | null
   readonly course_id: string
   readonly course_title: string
+  readonly course_external_id: string | null
   readonly percentage: number
   readonly status: string
   readonly started_at: string | null
@@ -20,7 +22,9 @@ export interface ProgressRow extends Row {
 /** The columns of a progress row. */
 export const progressColumns = sql`p.user_id,
   (select email from users where id = p.user_id) as user_email,
-  p.course_id, (select title from courses where id = p.course_id) as course_title, p.percentage, p.status, p.started_at, p.last_accessed,
+  (select external_id from users where id = p.user_id) as user_external_id,
+  p.course_id, (select title from courses where id = p.course_id) as course_title,
+  (select external_id from courses where id = p.course_id) as course_external_id, p.percentage, p.status, p.started_at, p.last_accessed,
   p.completed_at, p.version, p.updated_at`
 
 /** The stored progress, or undefined where there is none yet. */
@@ -40,8 +44,10 @@ export function toProgress(row: ProgressRow): Progress {
   return {
     learnerId: row.user_id,
     userEmail: row.user_email,
+    userExternalId: row.user_external_id,
     courseId: row.course_id,
     courseTitle: row.course_title,
+    courseExternalId: row.course_external_id,
     completionPercentage: row.percentage,
     status: row.status as Progress['status'],
     startedAt: row.started_at,

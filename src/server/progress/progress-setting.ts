@@ -94,8 +94,10 @@ export async function setProgress(
   return {
     learnerId: learner.id,
     userEmail: learner.email,
+    userExternalId: learner.external_id,
     courseId: course.id,
     courseTitle: course.title,
+    courseExternalId: course.externalId,
     completionPercentage,
     status,
     startedAt,
@@ -189,8 +191,10 @@ function currentOf(learner: UserRow, course: Course, { now, progress }: Enrolled
   return {
     learnerId: learner.id,
     userEmail: learner.email,
+    userExternalId: learner.external_id,
     courseId: course.id,
     courseTitle: course.title,
+    courseExternalId: course.externalId,
     completionPercentage: now.percentage,
     // It has progress, and so a status of progress.
     status: now.status as Progress['status'],

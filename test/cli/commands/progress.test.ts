@@ -148,7 +148,7 @@ describe('get', () => {
     expect(await printed('jsonl')).toBe('')
     expect(await printed('yaml')).toBe('[]\n')
     expect(await printed('csv')).toBe(
-      'learnerId,userEmail,courseId,courseTitle,completionPercentage,status,startedAt,lastAccessed,completedAt,version,updatedAt\r\n',
+      'learnerId,userEmail,userExternalId,courseId,courseTitle,courseExternalId,completionPercentage,status,startedAt,lastAccessed,completedAt,version,updatedAt\r\n',
     )
   })
 })

@@ -16,6 +16,8 @@ test('a user is enrolled in a course as a learner, active and now', async ({ ins
     courseTitle: 'Logic',
     userId: learner.id,
     userEmail: learner.email,
+    userExternalId: null,
+    courseExternalId: 'L1',
     role: 'learner',
     status: 'active',
     enrolledAt: start,

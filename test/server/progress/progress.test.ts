@@ -9,6 +9,8 @@ test('the first progress enrols, and starts the course', async ({ instructor, le
   expect(answer.body).toEqual({
     learnerId: learner.id,
     userEmail: learner.email,
+    userExternalId: null,
+    courseExternalId: null,
     courseId,
     courseTitle: 'Logic',
     completionPercentage: 12.5,

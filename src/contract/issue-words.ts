@@ -1,17 +1,11 @@
 import type * as z from 'zod'
-import { nearest } from '../../codec/nearest.ts'
-import type { Faults } from './faults.ts'
+import { nearest } from '../codec/nearest.ts'
 
 type Issue = z.core.$ZodIssue
 
-const maximumLookups = 20
-
-/**
- * What was probably meant, as the end of a detail: `; did you mean title?`, or nothing. After some misses it is no longer
- * looked for, because looking takes time.
- */
-export function meant(word: string, known: readonly string[], { count }: Faults): string {
-  const near = count < maximumLookups ? nearest(word, known) : []
+/** What was probably meant by a word, as the end of a detail: `; did you mean title?`, or nothing. */
+export function meant(word: string, known: readonly string[]): string {
+  const near = nearest(word, known)
   return near.length > 0 ? `; did you mean ${near.join(' or ')}?` : ''
 }
 
@@ -36,14 +30,14 @@ export function codeOf(issue: Issue): string {
 }
 
 /** What Zod found, in words that continue the name of the field. */
-export function detailOf(issue: Issue, faults: Faults): string {
+export function detailOf(issue: Issue, meantBy = meant): string {
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined ? 'is required' : `must be ${article(issue.expected)}`
     case 'invalid_value': {
       const choices = issue.values.map(String)
       if (issue.input === undefined) return 'is required'
-      return `must be one of ${choices.join(', ')}${meant(String(issue.input), choices, faults)}`
+      return `must be one of ${choices.join(', ')}${meantBy(String(issue.input), choices)}`
     }
     case 'too_small':
       return sized(issue.origin, issue.inclusive === false ? 'more than' : 'at least', Number(issue.minimum))
