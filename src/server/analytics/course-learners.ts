@@ -3,8 +3,8 @@ import type { LearnerRow } from '../../contract/analytics.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 import type { Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
-import { type Found, isTooManyAtOnce } from '../database/narrow.ts'
-import { found } from '../database/search.ts'
+import { isTooManyAtOnce } from '../database/narrow.ts'
+import { found, searchTest } from '../database/search.ts'
 import { selected, toRow } from './analytics-rows.ts'
 import { byCourse, byUser, lastOf } from './analytics-tables.ts'
 import { type Attention, attentionConditions } from './attention.ts'
@@ -72,11 +72,13 @@ export async function pageOfLearners(
 ): Promise<LearnerPage> {
   const { dialect } = database
   const isLarge = learners > most
-  const search = searchOf(dialect, filter)
-  const wanted = isLarge && search && !(await isTooManyAtOnce(database, search)) ? search : undefined
-  const tables = !isLarge ? byCourse : wanted ? byUser : lastOf(filter.courseId, most)
-  const named = isLarge && wanted ? sql`u.id in (${wanted.ids} limit ${most})` : undefined
-  const only = where([...conditionsOf(dialect, filter, now), named, sql`e.course_id = ${filter.courseId}`])
+  const { search, courseId } = filter
+  const all =
+    isLarge && search !== undefined ? await found(database, 'users', sql`u.search_key`, search) : undefined
+  const wanted = all && !(await isTooManyAtOnce(database, all)) ? all : undefined
+  const tables = !isLarge ? byCourse : wanted ? byUser : lastOf(courseId, most)
+  const named = wanted ? sql`u.id in (${wanted.ids} limit ${most})` : undefined
+  const only = where([...conditionsOf(filter, now), named, sql`e.course_id = ${courseId}`])
   const count = await database.one<Row & { total: number }>(
     sql`select count(*) as total from ${tables} ${only}`,
   )
@@ -88,7 +90,7 @@ export async function pageOfLearners(
 
 /** The statement that selects all of these learners, with the columns of a LearnerRow. */
 export function everyLearner(dialect: Dialect, filter: LearnerFilter, now: Date): Sql {
-  const only = where(conditionsOf(dialect, filter, now))
+  const only = where(conditionsOf(filter, now))
   return sql`select ${selected} from ${byCourse} ${only} ${orderOf(dialect, filter)}`
 }
 
@@ -99,17 +101,13 @@ function orderOf(dialect: Dialect, { sort }: LearnerFilter): Sql {
   return sql`order by ${join(terms)}, ${name}, u.email, u.id`
 }
 
-function searchOf(dialect: Dialect, { search }: LearnerFilter): Found | undefined {
-  return search === undefined ? undefined : found(dialect, 'users', sql`u.search_key`, search)
-}
-
-function conditionsOf(dialect: Dialect, filter: LearnerFilter, now: Date): Condition[] {
-  const { courseId, status, attention } = filter
+function conditionsOf(filter: LearnerFilter, now: Date): Condition[] {
+  const { courseId, status, attention, search } = filter
   return [
     sql`c.id = ${courseId}`,
     sql`u.status <> 'deleted'`,
     status && sql`coalesce(p.status, 'not_started') = ${status}`,
     attention && attentionConditions(now)[attention],
-    searchOf(dialect, filter)?.test,
+    search !== undefined && searchTest(sql`u.search_key`, search),
   ]
 }

@@ -45,7 +45,7 @@ export const courseRoutes = routesOf(courses, {
         from: sql`courses c`,
         where: [isStanding(query, isRole(call, 'learner'))],
         narrow: [
-          query.q && found(call.database.dialect, 'courses', sql`c.search_key`, query.q),
+          query.q && (await found(call.database, 'courses', sql`c.search_key`, query.q)),
           query.tag && tagged(query.tag),
           query.external_id && sql`c.external_id = ${query.external_id}`,
           query.managed_by && sql`c.managed_by = ${query.managed_by}`,

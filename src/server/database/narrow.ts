@@ -16,50 +16,74 @@ export interface Least {
   readonly count: number
 }
 
+/** How many rows one round of a page looks at. */
+export interface Round {
+  /** So many rows are sorted whose index holds what they are sorted by. */
+  readonly sorted: number
+  /** So many are sorted that have to be looked up one by one. */
+  readonly found: number
+  /** How many rows are looked at in the index of the sort, with those of the rounds before. */
+  readonly walked: number
+}
+
 /** How many rows a list looks at, whatever the table holds. */
 export interface Bounds {
-  /** So many rows are sorted whose index holds what they are sorted by. A total is exact up to here. */
-  readonly sorted: number
-  /** So many are sorted that have to be looked up one by one, without a look at the index of the sort. */
-  readonly foundFirst: number
-  /** So many of these where that index leads to no full page. */
+  /** Few at first: most filters leave nearly all rows or hardly any. */
+  readonly rounds: readonly Round[]
+  /** So many rows are sorted that have to be looked up one by one, where no round came upon any. */
   readonly foundLast: number
-  /** How many rows a page looks at in the index of its sort. */
-  readonly walked: number
+  /** A total is exact up to here. */
+  readonly total: number
   /** How many rows a total looks at. */
   readonly counted: number
 }
 
-/** Some milliseconds of work each. */
+/** Some milliseconds of work at most, and some tenths of one for most. */
 export const usualBounds: Bounds = {
-  sorted: 10_000,
-  foundFirst: 2_000,
+  rounds: [
+    { sorted: 200, found: 200, walked: 500 },
+    { sorted: 2_000, found: 2_000, walked: 2_000 },
+    { sorted: 10_000, found: 2_000, walked: 10_000 },
+  ],
   foundLast: 20_000,
-  walked: 10_000,
+  total: 10_000,
   counted: 20_000,
 }
 
 /** So many ids are found at once: some ten milliseconds of work. Lists that look at more walk the index of their sort. */
 const mostAtOnce = 20_000
 
-/** The narrowest of some filters of a table; undefined where each of them leaves too many rows to sort. */
+/**
+ * The narrowest of some filters of a table; undefined where each of them leaves too many rows to sort.
+ *
+ * @param known how many rows filters leave that find all of them at once, for whoever asks again for more rows
+ */
 export async function leastOf(
   database: Database,
   base: Sql,
   narrow: readonly (Sql | Found)[],
-  rows: { readonly sorted: number; readonly found: number },
+  rows: Pick<Round, 'sorted' | 'found'>,
+  known: Map<Sql | Found, number>,
 ): Promise<Least | undefined> {
   let least: Least | undefined
   for (const by of narrow) {
-    if ('ids' in by && (await isTooManyAtOnce(database, by))) continue
-    const ids = 'ids' in by ? by.ids : sql`select 1 from ${base} where ${by}`
     const bound = Math.min('ids' in by ? rows.found : rows.sorted, least?.count ?? Number.POSITIVE_INFINITY)
-    const { count } = (await database.one<Row & { count: number }>(
-      sql`select count(*) as count from (${ids} limit ${bound + 1}) found`,
-    )) ?? { count: 0 }
+    const isAtOnce = 'ids' in by && by.atOnce === true
+    const count = known.get(by) ?? (await countOf(database, base, by, isAtOnce ? mostAtOnce : bound))
+    if (isAtOnce) known.set(by, count)
     if (count <= bound) least = { by, count }
   }
   return least
+}
+
+/** How many rows a filter leaves, at most one more than asked for. */
+async function countOf(database: Database, base: Sql, by: Sql | Found, most: number): Promise<number> {
+  if ('ids' in by && (await isTooManyAtOnce(database, by))) return Number.POSITIVE_INFINITY
+  const ids = 'ids' in by ? by.ids : sql`select 1 from ${base} where ${by}`
+  const counted = await database.one<Row & { count: number }>(
+    sql`select count(*) as count from (${ids} limit ${most + 1}) found`,
+  )
+  return counted?.count ?? 0
 }
 
 /**

@@ -1,7 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import type { Database, Row } from './database.ts'
 import { type Condition, fenced, invalidCursor, type Order, type Page, where, writeCursor } from './keyset.ts'
-import { type Bounds, type Found, isThere, type Least, leastOf, usualBounds } from './narrow.ts'
+import { type Bounds, type Found, isThere, type Least, leastOf, type Round, usualBounds } from './narrow.ts'
 import { sqlStateOf } from './sql-state.ts'
 import { type Place, placeAfter, type Walk, type Within, walkOf } from './walk.ts'
 
@@ -35,20 +35,24 @@ interface List {
   readonly narrow: readonly (Sql | Found)[]
   readonly others: readonly Condition[]
   readonly bounds: Bounds
+  readonly known: Map<Sql | Found, number>
 }
 
 /** Rows in their order, and where the next page begins; undefined at the end. */
 interface Rows<Shape> {
   readonly rows: readonly (Shape & Place)[]
   readonly last: Place | undefined
+  /** The filter that they were found by. */
+  readonly least?: Least
 }
 
 /**
  * One page by keyset: the rows after the cursor in this order, so that rows that come or go meanwhile shift nothing.
  *
  * What it costs is bounded, whatever the table holds. Where the narrowest filter leaves few rows, these are sorted; else
- * the index of the sort is walked. Where that shows many rows and less than a page of what is asked for, the page ends
- * there, and the next one goes on. Throws 400 `invalid_cursor` for a cursor that no such list gave out.
+ * the index of the sort is walked: a little of each in turn, then more. Where that shows many rows and less than a page
+ * of what is asked for, the page ends there, and the next one goes on. Throws 400 `invalid_cursor` for a cursor that no
+ * such list gave out.
  */
 export async function page<Shape extends Row, Item>(
   database: Database,
@@ -77,13 +81,14 @@ async function pageOf<Shape extends Row, Item>(
 ): Promise<Page<Item>> {
   const list = listOf(database, select, order, query, bounds)
   const isPlain = list.narrow.length === 0 && list.others.every((one) => !isThere(one))
-  const least = await narrowestOf(list, bounds.foundFirst)
-  const { rows, last } = isPlain ? await plain<Shape>(list) : await filtered<Shape>(list, least)
+  const { rows, last, least } = isPlain ? await plain<Shape>(list) : await filtered<Shape>(list)
   const answer: Page<Item> = {
     data: rows.map(show),
     nextCursor: last ? writeCursor(order.sort, last.cursor_value, last.cursor_id) : null,
   }
-  return query.include_total ? { ...answer, ...(await totalOf(list, least)) } : answer
+  if (!query.include_total) return answer
+  const most = bounds.rounds.at(-1)
+  return { ...answer, ...(await totalOf(list, least ?? (most && (await narrowestOf(list, most))))) }
 }
 
 function listOf(
@@ -97,14 +102,14 @@ function listOf(
   const walk = walkOf(order, cursor, within)
   const outOfOrder = within.filter(({ field }) => field !== walk.field).map(({ condition }) => condition)
   const narrow = [...(select.narrow ?? []), ...outOfOrder].filter(isThere)
-  return { database, select, walk, limit, narrow, others: select.where ?? [], bounds }
+  return { database, select, walk, limit, narrow, others: select.where ?? [], bounds, known: new Map() }
 }
 
 async function narrowestOf(
-  { database, select, narrow, bounds }: List,
-  found: number,
+  { database, select, narrow, known }: List,
+  rows: Pick<Round, 'sorted' | 'found'>,
 ): Promise<Least | undefined> {
-  return leastOf(database, select.base ?? select.from, narrow, { sorted: bounds.sorted, found })
+  return leastOf(database, select.base ?? select.from, narrow, rows, known)
 }
 
 /** By the index of the sort, all of whose rows belong to the list, or nearly all. */
@@ -115,31 +120,41 @@ async function plain<Shape extends Row>({ database, select, walk, limit }: List)
   return cut(rows, limit)
 }
 
-async function filtered<Shape extends Row>(list: List, least: Least | undefined): Promise<Rows<Shape>> {
-  if (least) return sorted(list, least)
-  const page = await walked<Shape>(list)
-  if (!page.last || page.rows.length >= list.limit) return page
+async function filtered<Shape extends Row>(list: List): Promise<Rows<Shape>> {
+  const { narrow, limit, bounds } = list
+  const looksUp = narrow.some((one) => 'ids' in one)
+  let page: Rows<Shape> = { rows: [], last: undefined }
+  let walkedBefore = 0
+  for (const round of bounds.rounds) {
+    // Where each row has to be looked up, the last round takes ten times as long: any rows make a page.
+    if (looksUp && page.rows.length > 0 && round === bounds.rounds.at(-1)) return page
+    const least = await narrowestOf(list, round)
+    if (least) return { ...(await sorted<Shape>(list, least)), least }
+    page = await walkedOn(list, page, round.walked - walkedBefore)
+    walkedBefore = round.walked
+    // At its end, or at the last row of a page that more rows follow.
+    if (!page.last || page.last === page.rows[limit - 1]) return page
+  }
   // What is looked for may stand together far on: names that begin alike, in the order of names.
-  const found = await narrowestOf(list, list.bounds.foundLast)
-  return found ? sorted(list, found) : page
+  if (page.rows.length > 0) return page
+  const least = await narrowestOf(list, { sorted: 0, found: bounds.foundLast })
+  return least ? { ...(await sorted<Shape>(list, least)), least } : page
 }
 
-/** By the index of the sort, as far as a page looks. */
-async function walked<Shape extends Row>({
-  database,
-  select,
-  walk,
-  limit,
-  narrow,
-  others,
-  bounds,
-}: List): Promise<Rows<Shape>> {
-  const end = await placeAfter(database, select.base ?? select.from, walk, bounds.walked)
+/** What more there is so many rows further on by the index of the sort. */
+async function walkedOn<Shape extends Row>(
+  { database, select, walk, limit, narrow, others }: List,
+  { rows, last }: Rows<Shape>,
+  further: number,
+): Promise<Rows<Shape>> {
+  const rest = last ? { ...walk, after: walk.beyond(last) } : walk
+  const end = await placeAfter(database, select.base ?? select.from, rest, further)
   const conditions = fenced([...others, ...(select.mostly ?? []), ...narrow.map(testOf)])
-  const rows = await database.all<Shape & Place>(sql`
+  const more = await database.all<Shape & Place>(sql`
     select ${select.columns}, ${walk.place} from ${select.from}
-    ${where([...walk.within, walk.after, end && walk.upTo(end), conditions])} ${walk.ordered} limit ${limit + 1}`)
-  const page = cut(rows, limit)
+    ${where([...walk.within, rest.after, end && walk.upTo(end), conditions])} ${walk.ordered}
+    limit ${limit + 1 - rows.length}`)
+  const page = cut([...rows, ...more], limit)
   return page.last ? page : { rows: page.rows, last: end }
 }
 
@@ -192,7 +207,7 @@ async function totalOf(
   const counted = await database.one<Row & { total: number }>(sql`
     select count(*) as total from (
       select 1 from ${select.from}
-      ${where([found, ...walk.within, end && walk.upTo(end), conditions])} limit ${bounds.sorted + 1}) found`)
+      ${where([found, ...walk.within, end && walk.upTo(end), conditions])} limit ${bounds.total + 1}) found`)
   const total = counted?.total ?? 0
-  return { total: Math.min(total, bounds.sorted), totalIsExact: end === undefined && total <= bounds.sorted }
+  return { total: Math.min(total, bounds.total), totalIsExact: end === undefined && total <= bounds.total }
 }

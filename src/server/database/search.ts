@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { Dialect } from './database.ts'
+import type { Database, Dialect, Row } from './database.ts'
 import type { Found } from './narrow.ts'
 import { searchNeedle } from './text-key.ts'
 
@@ -12,29 +12,80 @@ export const searchNumbers: readonly string[] = ['courses_numbers', 'users_numbe
 /** More of a text would find nothing else. */
 const mostGrams = 50
 
+/** FTS5 is asked for so many of the rarest; of so many, which are looked at in so many rows each. */
+const rarestAsked = 3
+const mostProbed = 16
+const probedRows = 32
+/** In so few rows finding out which are rare takes longer than it saves. */
+const fewRows = 20_000
+
 /** So many rows are brought into the index together: one by one would cost each of them several times as much. */
 const together = 64
 
-/** The rows of a table whose search key contains a text, `key` being that column; undefined for white space alone. */
-export function found(dialect: Dialect, table: Searched, key: Sql, text: string): Found | undefined {
-  const needle = searchNeedle(text)
-  if (needle === undefined) return undefined
-  if (dialect.name === 'postgres') {
-    return {
-      ids: sql`select id from ${raw(table)} where ${contains(sql`search_key`, needle)}`,
-      test: contains(key, needle),
-      // As every GIN index (PostgreSQL, GIN Implementation).
-      atOnce: true,
-    }
+/**
+ * The rows of a table whose search key contains a text, `key` being that column; undefined for white space alone.
+ *
+ * @param small so many rows are searched by all parts of the text
+ */
+export async function found(
+  database: Database,
+  table: Searched,
+  key: Sql,
+  text: string,
+  small = fewRows,
+): Promise<Found | undefined> {
+  const [needle, test] = [searchNeedle(text), searchTest(key, text)]
+  if (needle === undefined || test === undefined) return undefined
+  if (database.dialect.name === 'postgres') {
+    const ids = sql`select id from ${raw(table)} where ${contains(sql`search_key`, needle)}`
+    // As every GIN index (PostgreSQL, GIN Implementation).
+    return { ids, test, atOnce: true }
   }
   const [search, numbers] = [raw(`${table}_search`), raw(`${table}_numbers`)]
+  const grams = (await rarestOf(database, table, gramsOf(needle), small)).map(quoted).join(' ')
   return {
     ids: sql`
       select id from ${numbers} where number > ${raw(indexedUpTo(table))}
       union all
-      select n.id from ${search} s join ${numbers} n on n.number = s.rowid where ${search} match ${gramsOf(needle)}`,
-    test: contains(key, needle),
+      select n.id from ${search} s join ${numbers} n on n.number = s.rowid where ${search} match ${grams}`,
+    test,
   }
+}
+
+/** Whether a search key contains a text; undefined for white space alone. */
+export function searchTest(key: Sql, text: string): Sql | undefined {
+  const needle = searchNeedle(text)
+  return needle === undefined ? undefined : contains(key, needle)
+}
+
+/**
+ * Those that the fewest rows have, as far as the first rows with each of them tell: FTS5 goes through all rows of each
+ * that it is asked for, and most of a text's are in very many. What has these is tested for the rest.
+ */
+async function rarestOf(
+  database: Database,
+  table: Searched,
+  grams: readonly string[],
+  small: number,
+): Promise<readonly string[]> {
+  if (grams.length <= rarestAsked) return grams
+  const { last } = (await database.one<Row & { last: number }>(
+    sql`select ${raw(indexedUpTo(table))} as last`,
+  )) ?? { last: 0 }
+  if (last < small) return grams
+  const step = Math.ceil(grams.length / mostProbed)
+  const spacings: { readonly gram: string; readonly spacing: number }[] = []
+  for (const gram of grams.filter((_, index) => index % step === 0 || index === grams.length - 1)) {
+    const first = await database.one<Row & { rows: number; last: number | null }>(sql`
+      select count(*) as rows, max(rowid) as last from (
+        select rowid from ${raw(`${table}_search`)} where ${raw(`${table}_search`)} match ${quoted(gram)} limit ${probedRows})`)
+    const { rows = 0, last: at } = first ?? {}
+    // Nothing can be rarer than what few rows have in all.
+    if (rows < probedRows) return [gram]
+    spacings.push({ gram, spacing: (at ?? 0) / rows })
+  }
+  spacings.sort((one, other) => other.spacing - one.spacing)
+  return spacings.slice(0, rarestAsked).map(({ gram }) => gram)
 }
 
 /** The number of the last row that the index has been brought up to; the few after it are looked at one by one. */
@@ -47,14 +98,16 @@ export function contains(text: Sql, part: string): Sql {
   return sql`${text} like ${`%${part.replace(/[\\%_]/g, '\\$&')}%`} escape '\\'`
 }
 
-/** What FTS5 finds all of: every three characters that follow each other (SQLite, FTS5 §3). */
-function gramsOf(needle: string): string {
+/** Every three characters of a text that follow each other. */
+function gramsOf(needle: string): string[] {
   const characters = [...needle]
   const grams = new Set(characters.slice(2).map((_, index) => characters.slice(index, index + 3).join('')))
-  return [...grams]
-    .slice(0, mostGrams)
-    .map((gram) => `"${gram.replaceAll('"', '""')}"`)
-    .join(' ')
+  return [...grams].slice(0, mostGrams)
+}
+
+/** A text as FTS5 has it in a query (SQLite, FTS5 §3.1). */
+function quoted(gram: string): string {
+  return `"${gram.replaceAll('"', '""')}"`
 }
 
 /**

@@ -28,8 +28,9 @@ export interface Walk {
   /** Conditions that are a part of the index: beyond the cursor, and within what is asked for. */
   readonly after: Condition
   readonly within: readonly Condition[]
-  /** The condition on rows not beyond a place. */
+  /** The conditions on rows not beyond a place, and on those beyond it. */
   readonly upTo: (place: Place) => Sql
+  readonly beyond: (place: Place) => Sql
 }
 
 /** The way through an order, from a cursor on. Throws 400 `invalid_cursor`. */
@@ -55,6 +56,7 @@ export function walkOf(
     after: cursor !== undefined && placed(beyond, value, key),
     within: within.filter((one) => one.field === field).map(({ condition }) => condition),
     upTo: (place) => placed(before, place.cursor_value, place.cursor_id),
+    beyond: (place) => placed(beyond, place.cursor_value, place.cursor_id),
   }
 }
 

@@ -21,7 +21,7 @@ import { findUser, toUser, type UserRow, userColumns } from './user-row.ts'
 const order = { createdAt: sql`u.created_at`, updatedAt: sql`u.updated_at`, email: sql`u.email` }
 
 export const userRoutes = routesOf(users, {
-  list(call) {
+  async list(call) {
     const { query, database } = call
     const only = onlyUserOf(call)
     const deleted = query.include_deleted || query.status?.includes('deleted')
@@ -37,7 +37,7 @@ export const userRoutes = routesOf(users, {
           query.external_id && sql`u.external_id = ${query.external_id}`,
           query.managed_by && sql`u.managed_by = ${query.managed_by}`,
           isStanding(query),
-          query.q && found(database.dialect, 'users', sql`u.search_key`, query.q),
+          query.q && (await found(database, 'users', sql`u.search_key`, query.q)),
         ],
         within: [
           {

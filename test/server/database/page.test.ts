@@ -5,9 +5,19 @@ import type { Row } from '../../../src/server/database/database.ts'
 import type { Bounds } from '../../../src/server/database/narrow.ts'
 import { page, type Select } from '../../../src/server/database/page.ts'
 import { onPostgres, test } from '../../helpers/academy.ts'
+import { watched } from './watched-database.ts'
 
 /** As if a table of some dozen rows were a large one. */
-const bounds: Bounds = { sorted: 6, foundFirst: 3, foundLast: 12, walked: 10, counted: 15 }
+const bounds: Bounds = {
+  rounds: [
+    { sorted: 2, found: 1, walked: 3 },
+    { sorted: 4, found: 3, walked: 5 },
+    { sorted: 6, found: 3, walked: 10 },
+  ],
+  foundLast: 12,
+  total: 6,
+  counted: 15,
+}
 
 interface Thing extends Row {
   readonly id: string
@@ -98,4 +108,30 @@ test('a page ends where it has looked at enough rows, and the next one goes on',
     next = answer.nextCursor
   }
   expect(lengths).toEqual([5, 2, 0, 2, 5])
+})
+
+test('a page is looked for a little everywhere first: few rows and nearly all of them are found at once', async ({
+  academy: { database },
+}) => {
+  await database.run(sql`create table things (id text primary key, at integer, kind text)`)
+  for (let at = 0; at < 40; at += 1) {
+    const kind = at === 39 ? 'few' : at % 8 === 7 ? 'some' : 'most'
+    await database.run(sql`insert into things values (${`t${at}`}, ${at}, ${kind})`)
+  }
+  const statementsFor = async (kind: string) => {
+    const counted: string[] = []
+    const walked: string[] = []
+    const seen = (statement: string) => {
+      if (statement.includes('count(*)')) counted.push(statement)
+      if (statement.includes('offset')) walked.push(statement)
+    }
+    const watching = watched(database, { seen, instead: () => undefined })
+    const select = { columns: sql`t.id`, from: sql`things t`, narrow: [sql`t.kind = ${kind}`] }
+    const query = { limit: 2, include_total: false }
+    const { data } = await page(watching, select, orderOf('at'), query, (row) => String(row['id']), bounds)
+    return { data, counted: counted.length, walked: walked.length }
+  }
+  expect(await statementsFor('few')).toEqual({ data: ['t39'], counted: 1, walked: 0 })
+  expect(await statementsFor('most')).toEqual({ data: ['t0', 't1'], counted: 1, walked: 1 })
+  expect(await statementsFor('some')).toEqual({ data: ['t7', 't15'], counted: 2, walked: 1 })
 })

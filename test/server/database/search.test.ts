@@ -1,6 +1,8 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import type { Store } from '../../../src/server/database/database.ts'
+import { found as foundRows } from '../../../src/server/database/search.ts'
+import { userSearchKey } from '../../../src/server/database/stored-keys.ts'
 import { searchNeedle, sortKey } from '../../../src/server/database/text-key.ts'
 import { onPostgres, openTestAcademy, type Person, test } from '../../helpers/academy.ts'
 import { watched } from './watched-database.ts'
@@ -166,3 +168,30 @@ test.runIf(onPostgres)('what very many rows contain is not asked of the index of
   await academy.database.run(sql`update pg_class set reltuples = reltuples * 100000 where relname = 'users'`)
   expect([await looked('school'), await looked('hannah smith')]).toEqual([false, true])
 })
+test.skipIf(onPostgres)(
+  'many rows are searched by the rarest parts of a text',
+  async ({ academy: { database } }) => {
+    for (let i = 0; i < 200; i += 1) {
+      const email = `learner${i}@school.example`
+      const searchKey = userSearchKey({ email, username: null, profile: {} })
+      await database.run(sql`
+      insert into users (id, email, email_key, role, status, profile, search_key, version, created_at, updated_at)
+      values (${`usr_${i}`}, ${email}, ${email}, 'learner', 'active', '{}', ${searchKey}, 1, '', '')`)
+    }
+    const search = async (text: string) => {
+      const rows = await foundRows(database, 'users', sql`u.search_key`, text, 0)
+      if (!rows) throw new Error('Nothing to search for')
+      const { ids, test } = rows
+      const found = await database.all(
+        sql`select email from users u where id in (${ids}) and ${test} order by id`,
+      )
+      return { grams: String(ids.values.at(-1)).split('" "').length, found: found.map(({ email }) => email) }
+    }
+    // No more than 32 rows have `r17` or a part of it: the other eleven parts are in all of them.
+    expect(await search('learner177@sch')).toEqual({ grams: 1, found: ['learner177@school.example'] })
+    const { grams, found } = await search('learner1')
+    expect(grams).toBe(3)
+    expect(found).toHaveLength(111)
+    expect(await search('learner1@elsewhere')).toEqual({ grams: 1, found: [] })
+  },
+)
