@@ -5,6 +5,8 @@ import type { Condition } from './keyset.ts'
 /** Rows that another table finds: a statement that selects their ids, and what each of these rows has to meet besides. */
 export interface Found {
   readonly ids: Sql
+  /** A statement of as many rows that costs less; `ids` where it is left out. */
+  readonly each?: Sql
   readonly test: Sql
   /** True where its index finds all of them before it tells the first one, whatever the limit of the statement. */
   readonly atOnce?: boolean
@@ -28,7 +30,7 @@ export interface Round {
 
 /** How many rows a list looks at, whatever the table holds. */
 export interface Bounds {
-  /** Few at first: most filters leave nearly all rows or hardly any. */
+  /** Few at first: most filters leave nearly all rows or hardly any. Sorting a row costs more than walking past it. */
   readonly rounds: readonly Round[]
   /** So many rows are sorted that have to be looked up one by one, where no round came upon any. */
   readonly foundLast: number
@@ -42,7 +44,8 @@ export interface Bounds {
 export const usualBounds: Bounds = {
   rounds: [
     { sorted: 200, found: 200, walked: 500 },
-    { sorted: 2_000, found: 2_000, walked: 2_000 },
+    { sorted: 1_000, found: 500, walked: 2_000 },
+    { sorted: 2_000, found: 2_000, walked: 10_000 },
     { sorted: 10_000, found: 2_000, walked: 10_000 },
   ],
   foundLast: 20_000,
@@ -66,8 +69,10 @@ export async function leastOf(
   known: Map<Sql | Found, number>,
 ): Promise<Least | undefined> {
   let least: Least | undefined
+  // Where another table tells what is found, each row has to be looked up for that, whatever it is sorted from.
+  const sorted = narrow.some((one) => 'ids' in one) ? Math.min(rows.sorted, rows.found) : rows.sorted
   for (const by of narrow) {
-    const bound = Math.min('ids' in by ? rows.found : rows.sorted, least?.count ?? Number.POSITIVE_INFINITY)
+    const bound = Math.min('ids' in by ? rows.found : sorted, least?.count ?? Number.POSITIVE_INFINITY)
     const isAtOnce = 'ids' in by && by.atOnce === true
     const count = known.get(by) ?? (await countOf(database, base, by, isAtOnce ? mostAtOnce : bound))
     if (isAtOnce) known.set(by, count)
@@ -79,7 +84,7 @@ export async function leastOf(
 /** How many rows a filter leaves, at most one more than asked for. */
 async function countOf(database: Database, base: Sql, by: Sql | Found, most: number): Promise<number> {
   if ('ids' in by && (await isTooManyAtOnce(database, by))) return Number.POSITIVE_INFINITY
-  const ids = 'ids' in by ? by.ids : sql`select 1 from ${base} where ${by}`
+  const ids = 'ids' in by ? (by.each ?? by.ids) : sql`select 1 from ${base} where ${by}`
   const counted = await database.one<Row & { count: number }>(
     sql`select count(*) as count from (${ids} limit ${most + 1}) found`,
   )

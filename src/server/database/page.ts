@@ -125,11 +125,12 @@ async function filtered<Shape extends Row>(list: List): Promise<Rows<Shape>> {
   const looksUp = narrow.some((one) => 'ids' in one)
   let page: Rows<Shape> = { rows: [], last: undefined }
   let walkedBefore = 0
-  for (const round of bounds.rounds) {
-    // Where each row has to be looked up, the last round takes ten times as long: any rows make a page.
-    if (looksUp && page.rows.length > 0 && round === bounds.rounds.at(-1)) return page
+  for (const [index, round] of bounds.rounds.entries()) {
+    // Where each row has to be looked up, it takes ten times as long: then any rows make a page.
+    if (looksUp && page.rows.length > 0 && index > 1) return page
     const least = await narrowestOf(list, round)
     if (least) return { ...(await sorted<Shape>(list, least)), least }
+    if (round.walked === walkedBefore) continue
     page = await walkedOn(list, page, round.walked - walkedBefore)
     walkedBefore = round.walked
     // At its end, or at the last row of a page that more rows follow.

@@ -43,11 +43,13 @@ export async function found(
   }
   const [search, numbers] = [raw(`${table}_search`), raw(`${table}_numbers`)]
   const grams = (await rarestOf(database, table, gramsOf(needle), small)).map(quoted).join(' ')
+  const unindexed = sql`from ${numbers} where number > ${raw(indexedUpTo(table))}`
   return {
     ids: sql`
-      select id from ${numbers} where number > ${raw(indexedUpTo(table))}
+      select id ${unindexed}
       union all
       select n.id from ${search} s join ${numbers} n on n.number = s.rowid where ${search} match ${grams}`,
+    each: sql`select 1 ${unindexed} union all select 1 from ${search} where ${search} match ${grams}`,
     test,
   }
 }
@@ -70,7 +72,7 @@ async function rarestOf(
 ): Promise<readonly string[]> {
   if (grams.length <= rarestAsked) return grams
   const { last } = (await database.one<Row & { last: number }>(
-    sql`select ${raw(indexedUpTo(table))} as last`,
+    sql`select seq as last from sqlite_sequence where name = ${`${table}_numbers`}`,
   )) ?? { last: 0 }
   if (last < small) return grams
   const step = Math.ceil(grams.length / mostProbed)
