@@ -14,6 +14,7 @@ import {
   dayKinds,
   firstDayKept,
   learnersKind,
+  type Sums,
   sharedKinds,
   type Tally,
   talliesOf,
@@ -56,7 +57,7 @@ export async function count(
 }
 
 function summed(tallies: readonly Tally[]): Tally[] {
-  const sums = new Map<string, Tally>()
+  const sums: Sums = new Map()
   addTallies(sums, tallies)
   return withoutNothing(sums)
 }

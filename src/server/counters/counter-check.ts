@@ -7,6 +7,7 @@ import {
   dayKinds,
   firstDayKept,
   learnersKind,
+  type Sums,
   type Tally,
   talliesOf,
   withoutNothing,
@@ -24,10 +25,10 @@ export async function differingCounters(
   atOnce = comparedAtOnce,
 ): Promise<number> {
   const firstDay = firstDayKept(now)
-  const academy = new Map<string, Tally>()
+  const academy: Sums = new Map()
   let differing = 0
   for (const range of await rangesOf(database, atOnce)) {
-    const own = new Map<string, Tally>()
+    const own: Sums = new Map()
     for await (const enrollments of everyCounted(database, range)) {
       for (const one of enrollments) {
         const tallies = talliesOf(one, firstDay)
@@ -101,7 +102,7 @@ async function learnersCounted(database: Database): Promise<Tally[]> {
 }
 
 /** How many differ. */
-function compared(counted: Map<string, Tally>, kept: readonly Tally[]): number {
+function compared(counted: Sums, kept: readonly Tally[]): number {
   addTallies(counted, kept, -1)
   return withoutNothing(counted).length
 }

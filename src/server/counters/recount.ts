@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import { addToCounters, type Counting } from './count.ts'
 import { everyCounted } from './counted-enrollment.ts'
-import { addTallies, firstDayKept, learnersKind, type Tally, talliesOf } from './tally.ts'
+import { addTallies, firstDayKept, learnersKind, type Sums, talliesOf } from './tally.ts'
 
 /** Counters that are held in memory at once. */
 const talliesHeld = 100_000
@@ -13,7 +13,7 @@ const talliesHeld = 100_000
 export async function rebuildCounters({ database, now }: Counting): Promise<void> {
   await database.run(sql`delete from counters`)
   await database.run(sql`delete from counter_changes`)
-  let sums = new Map<string, Tally>()
+  let sums: Sums = new Map()
   const firstDay = firstDayKept(now)
   let userId: string | undefined
   for await (const walked of everyCounted(database)) {

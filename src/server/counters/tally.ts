@@ -144,18 +144,20 @@ export function changedTallies(before: readonly Tally[], after: readonly Tally[]
   return [...gone, ...added].filter(isSomething)
 }
 
+/** Tallies by what and where they count; only `addTallies` puts any in. */
+export type Sums = Map<string, { -readonly [Name in keyof Tally]: Tally[Name] }>
+
 /** Adds tallies to those that are there, each by its place. */
-export function addTallies(sums: Map<string, Tally>, tallies: readonly Tally[], sign: 1 | -1 = 1): void {
+export function addTallies(sums: Sums, tallies: readonly Tally[], sign: 1 | -1 = 1): void {
   for (const one of tallies) {
     const key = `${one.kind}\n${one.courseId}\n${one.place}`
     const before = sums.get(key)
-    const signed = times(one, sign)
-    sums.set(
-      key,
-      before
-        ? { ...one, learners: before.learners + signed.learners, amount: before.amount + signed.amount }
-        : signed,
-    )
+    if (!before) {
+      sums.set(key, times(one, sign))
+      continue
+    }
+    before.learners += sign * one.learners
+    before.amount += sign * one.amount
   }
 }
 

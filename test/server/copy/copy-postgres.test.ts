@@ -7,6 +7,7 @@ import { type CopyPlace, openCopyEnds } from '../../../src/server/copy/copy-ends
 import { freshDirectory, start, type TestAcademy, test } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
 import { makeDatabase, withoutPostgres } from '../../helpers/postgres.ts'
+import { postgresFront } from '../../helpers/postgres-front.ts'
 import { authorizePath, givePassword, issuer, password } from '../oauth/flow.ts'
 import { appOn } from './copied.ts'
 
@@ -107,6 +108,40 @@ describe.skipIf(withoutPostgres)('to PostgreSQL and back', () => {
     expect(await copied({ name: academy.path }, there, academy)).toMatchObject({ resumed: true })
     await expect(copied({ name: academy.path }, there, academy)).rejects.toMatchObject({ code: 'not_empty' })
   })
+
+  test.for([
+    ['in the middle of a batch', /insert into users .*/s, 'client'],
+    ['between a commit and its answer', /^COMMIT|CCOMMIT|COMMIT\0/, 'server'],
+  ] as const)(
+    'a connection that is cut %s leaves a copy that is continued, and equal',
+    async ([, when, side], { academy }) => {
+      const key = await fill(academy)
+      const there = await emptyPlace()
+      await using front = await postgresFront(there.postgres.url)
+      const through = { name: there.name, postgres: { url: front.url, env: {} } }
+      let rows = 0
+      const onProgress: CopyOptions['onProgress'] = async (progress) => {
+        rows = progress.table === 'users' ? progress.rows : 0
+      }
+      let isCut = false
+      const cutting = (text: string, cut: () => void) => {
+        if (rows === 0 || isCut || !when.test(text)) return
+        isCut = true
+        cut()
+      }
+      if (side === 'client') front.onClient = cutting
+      else front.onServer = cutting
+      await expect(copied({ name: academy.path }, through, academy, { onProgress })).rejects.toMatchObject({
+        code: 'unavailable',
+      })
+      expect(isCut).toBe(true)
+      expect(await copied({ name: academy.path }, through, academy)).toMatchObject({ resumed: true })
+      const { now } = academy.clock
+      const original = await appOn(await openAcademyFile(academy.path, now), now)
+      const copy = await appOn(await openAcademyOnPostgres(there.postgres, now), now)
+      expect(await exportOf(copy, key)).toBe(await exportOf(original, key))
+    },
+  )
 
   test('a text that PostgreSQL cannot hold stops the copy before it begins', async ({ academy }) => {
     await academy.database.run(sql`update users set profile = ${JSON.stringify({ firstName: '\u0000' })}`)

@@ -34,7 +34,7 @@ export async function openPostgres(options: PostgresOptions, steps: readonly Ste
   const { shown, connections } = reached
   const lease = await connections.lease()
   try {
-    await requireServer(lease, shown)
+    await requireServer(lease, shown, options.poolSize)
     const created = await migrate(lease, shown, steps, dialect)
     return { store: storeOn(reached, options), created, shown }
   } catch (error) {
@@ -79,11 +79,16 @@ function withIndexes(client: ReachedPostgres['client']): ReachedPostgres['client
   return { ...client, options: `${client.options ?? ''} -c enable_seqscan=off`.trim() }
 }
 
-async function requireServer(connection: Connection, shown: string): Promise<void> {
+async function requireServer(
+  connection: Connection,
+  shown: string,
+  poolSize = usual.poolSize,
+): Promise<void> {
   const { one } = statementsBy(({ text }) => connection.query(text))
   const server = await one(sql`
     select current_setting('server_version_num') as version, current_setting('server_encoding') as encoding,
-      pg_is_in_recovery() as standby, current_setting('transaction_read_only') as locked`)
+      pg_is_in_recovery() as standby, current_setting('transaction_read_only') as locked,
+      current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer as connections`)
   const version = Math.floor(Number(server?.['version']) / 10_000)
   if (version < oldestVersion) {
     throw new DatabaseError(
@@ -100,4 +105,12 @@ async function requireServer(connection: Connection, shown: string): Promise<voi
     throw new DatabaseError(shown, 'is a read-only standby', { hint: 'Use the address of the primary' })
   }
   if (server['locked'] === 'on') throw new DatabaseError(shown, 'is read-only')
+  const connections = Number(server['connections'])
+  if (poolSize > connections) {
+    throw new DatabaseError(
+      shown,
+      `takes at most ${connections} connections, from all servers together; --pool-size is ${poolSize}`,
+      { hint: 'Use a smaller --pool-size, or raise max_connections of PostgreSQL' },
+    )
+  }
 }

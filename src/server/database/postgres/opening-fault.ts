@@ -38,6 +38,11 @@ const states: Readonly<Record<string, Known>> = {
     hint: 'Try again in a few seconds',
   },
   '57P01': { message: 'is shutting down', kind: 'unreachable', hint: 'Try again in a few seconds' },
+  '57014': {
+    message: 'took too long to answer',
+    kind: 'unreachable',
+    hint: 'Try again, or raise statement_timeout of this database or user',
+  },
   '25006': { message: 'is read-only', hint: 'Use the address of the primary' },
   '53100': { message: 'cannot be written: the disk of its server is full' },
 }

@@ -214,6 +214,31 @@ describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_P
     await asSuperuser([`drop database ${other}`])
   })
 
+  test('a standby, fewer connections than the pool has, and a server that has no time', async () => {
+    const database = await makeDatabase()
+    const alter = `alter database ${database.name}`
+    expect(await open(database.url, { poolSize: 5000 })).toMatch(
+      /^unusable: \S+ takes at most \d+ connections, from all servers together; --pool-size is 5000\nhint: Use a smaller/,
+    )
+    // A database that says of itself what a standby says.
+    await asSuperuser(
+      [
+        'create schema standby',
+        `create function standby.pg_is_in_recovery() returns boolean language sql as 'select true'`,
+        `${alter} set search_path = standby, pg_catalog`,
+      ],
+      database.url,
+    )
+    expect(await open(database.url)).toMatch(
+      /^unusable: \S+ is a read-only standby\nhint: Use the address of the primary/,
+    )
+    await asSuperuser([`${alter} reset search_path`, `${alter} set statement_timeout = '1ms'`])
+    expect(await open(database.url)).toMatch(
+      /^unreachable: \S+ took too long to answer: canceling statement due to statement timeout\nhint: Try again/,
+    )
+    await database.remove()
+  })
+
   test('an extension that may not be added, and one that is not installed', async () => {
     const database = await makeAcademyDatabase()
     const url = await asRole(database.url)
