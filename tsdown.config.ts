@@ -1,11 +1,12 @@
+import { basename } from 'node:path'
 import { defineConfig, type Rolldown } from 'tsdown'
 
 /** Which folders are loaded together, one chunk for each: what a command needs arrives in few files, and no more. */
 export const chunks = [
   {
-    // The values of the contract, with zod, which takes the longest: where an academy in this process answers.
+    // The values of the contract and what judges by them, with zod, which takes the longest.
     name: 'schema',
-    test: /src\/(contract\/(field|issue-words|page|patch|batch|operation|course-attributes))\.ts|node_modules\/zod\//,
+    test: /src\/(contract\/(field|issue-words|page|patch|batch|operation|course-attributes)|server\/http\/(batch|schema-routes|validation))\.ts|node_modules\/zod\//,
   },
   {
     // Everything up to the point where a command runs: parsing, and help.
@@ -18,7 +19,7 @@ export const chunks = [
     test: /src\/(cli\/operation\/(missing-columns|platform-(filter|order)|settle-write|shown-things|written-fields)|client\/(filter|order)-check)\.ts/,
   },
   // The contract as plain data.
-  { name: 'calls', test: /src\/(contract\/calls|cli\/operation\/operations)\.ts/ },
+  { name: 'calls', test: /src\/(contract\/(calls|empty-profile)|cli\/operation\/operations)\.ts/ },
   {
     // What every run needs to reach an academy and to print what it answers; nothing in it needs zod.
     name: 'run',
@@ -34,7 +35,9 @@ export const chunks = [
     name: 'server',
     test: /src\/server\/(academy|routes|local|counters\/|http\/|problem\/|access\/(?!first-admin|password\.|common-password)|database\/(?!postgres\/))|node_modules\/(hono\/dist\/(?!jsx|helper\/html)|sql-template-tag\/)/,
   },
-  { name: 'courses', test: /src\/server\/courses\/course/ },
+  { name: 'courses', test: /src\/(server\/courses\/course-(reads|row|filters)|contract\/course-choices)/ },
+  { name: 'users', test: /src\/(server\/users\/user-(reads|row)|contract\/user-choices)/ },
+  { name: 'course-writes', test: /src\/server\/courses\/course/ },
 ]
 
 /**
@@ -65,13 +68,55 @@ const plainBuiltins: Rolldown.Plugin = {
   },
 }
 
-/** The contract as its callers see it is plain data, which needs none of the schemas that it is made from. */
-const evaluatedCalls: Rolldown.Plugin = {
-  name: 'evaluated-calls',
+/**
+ * A command of ours is never a program of its own, which commander could start: what that takes stays unloaded.
+ */
+const noChildPrograms: Rolldown.Plugin = {
+  name: 'no-child-programs',
+  resolveId: (id, importer) =>
+    id === 'node:child_process' && importer?.includes('/node_modules/commander/') ? noPrograms : null,
+  load: (id) => (id === noPrograms ? 'export default {}' : null),
+}
+const noPrograms = '\0no-programs'
+
+/** What is plain data in the end needs none of the schemas that it is made from, such as the contract for its callers. */
+const evaluated: Rolldown.Plugin = {
+  name: 'evaluated',
   async load(id) {
-    if (!id.endsWith('/src/contract/calls.ts')) return null
-    const { calls } = await import('./src/contract/calls.ts')
-    return `export const calls = ${JSON.stringify(calls)}`
+    if (!/\/src\/contract\/(calls|empty-profile)\.ts$/.test(id)) return null
+    const values: Readonly<Record<string, unknown>> = await import(id)
+    const named = Object.entries(values).map(
+      ([name, value]) => `export const ${name} = ${JSON.stringify(value)}`,
+    )
+    return named.join('\n')
+  },
+}
+
+const reexport = /^export ?\{([^}]*)\} ?from ?["'`](\.\/[^"'`]+)["'`];?\s*$/
+
+/**
+ * A module that is imported when needed and stands in a chunk with others gets a file of its own that re-exports it: one
+ * more to find, read and link in each run. The import asks the chunk itself instead.
+ */
+const noFacades: Rolldown.Plugin = {
+  name: 'no-facades',
+  generateBundle(_, bundle) {
+    const facades = new Map<string, string>()
+    for (const [path, chunk] of Object.entries(bundle)) {
+      const [, names, from] = (chunk.type === 'chunk' && !chunk.isEntry && reexport.exec(chunk.code)) || []
+      if (names === undefined || from === undefined) continue
+      const parts = names.split(',').map((name) => name.split(' as '))
+      const taken = parts.map(([inner, outer = inner]) => `${outer}:m.${inner}`)
+      facades.set(basename(path), `import("${from}").then(m=>({${taken}}))`)
+      delete bundle[path]
+    }
+    for (const chunk of Object.values(bundle)) {
+      if (chunk.type !== 'chunk') continue
+      chunk.code = chunk.code.replaceAll(
+        /\bimport\(["'`]\.\/(?:cli\/chunks\/)?([^"'`]+)["'`]\)/g,
+        (whole, name: string) => facades.get(name) ?? whole,
+      )
+    }
   },
 }
 
@@ -98,7 +143,7 @@ export default defineConfig([
       'cli/chunks/upgrade-process': 'src/server/upgrade/upgrade-process.ts',
     },
     dts: false,
-    plugins: [evaluatedCalls, plainBuiltins],
+    plugins: [evaluated, noChildPrograms, plainBuiltins, noFacades],
     copy: ['src/examples', 'src/common-passwords'].map((from) => ({ from, to: 'dist' })),
     outputOptions: {
       // As deep as the sources, so that src/cli/quickstart and its chunk find the examples by one path.

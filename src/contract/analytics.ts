@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { isDay, isInstant } from '../codec/time-text.ts'
-import { Difficulty, difficulties } from './course-attributes.ts'
+import { Difficulty } from './course-attributes.ts'
+import { difficulties } from './course-choices.ts'
 import { EnrollmentStatus } from './enrollments.ts'
 import { BooleanParam, choices, References, Time } from './field.ts'
 import { operation, staff } from './operation.ts'

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { type Contract, contract } from './index.ts'
-import type { Operation } from './operation.ts'
+import type { Operation, Query } from './operation.ts'
 import { bare } from './patch.ts'
 
 /** The fields of an operation's answer (of the items, in a list) and of its body, those inside objects as dotted paths. */
@@ -9,8 +9,14 @@ export interface Held {
   readonly body: readonly string[]
 }
 
-/** An operation as one who calls it needs it: plain data. Its schemas are there as types alone. */
-export type Call<O extends Operation = Operation> = O & { readonly holds: Held }
+/**
+ * An operation as one who calls it needs it: plain data. Its schemas are there as types alone; `defaults` is its query where
+ * no parameter is given, null where one is required.
+ */
+export type Call<O extends Operation = Operation> = O & {
+  readonly holds: Held
+  readonly defaults: Query<O> | null
+}
 
 type Calls = {
   readonly [Group in keyof Contract]: {
@@ -29,10 +35,11 @@ export const calls = Object.fromEntries(
   // The keys are the contract's own, and a schema is never looked at as one.
 ) as unknown as Calls
 
-function callOf({ query: _query, body, response, ...operation }: Operation) {
+function callOf({ query, body, response, ...operation }: Operation) {
   const answer = operation.list ? itemsIn(response) : response
   const holds: Held = { answer: answer ? pathsOf(answer) : [], body: body ? pathsOf(body) : [] }
-  return { ...operation, response: response && {}, holds }
+  const defaults = query ? (query.safeParse({}).data ?? null) : {}
+  return { ...operation, response: response && {}, holds, defaults }
 }
 
 /** Every field and every field of objects in it, as dotted paths. */

@@ -1,11 +1,9 @@
 import * as z from 'zod'
+import { courseStatuses, difficulties } from './course-choices.ts'
 import { ExternalId, Language, ManagedBy, Minutes, Objectives, optional, Percent, text } from './field.ts'
 import { patchOf } from './patch.ts'
 
-/** From easiest to hardest: `sort=difficulty` uses this order. */
-export const difficulties = ['beginner', 'intermediate', 'advanced', 'expert'] as const
 export const Difficulty = z.enum(difficulties)
-export const courseStatuses = ['draft', 'published', 'archived'] as const
 export const CourseStatus = z.enum(courseStatuses)
 
 const Module = z.strictObject({

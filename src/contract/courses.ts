@@ -1,13 +1,6 @@
 import * as z from 'zod'
-import {
-  CourseInput,
-  CoursePatch,
-  CourseStatus,
-  courseStatuses,
-  Difficulty,
-  difficulties,
-  MoveOn,
-} from './course-attributes.ts'
+import { CourseInput, CoursePatch, CourseStatus, Difficulty, MoveOn } from './course-attributes.ts'
+import { courseStatuses, difficulties } from './course-choices.ts'
 import { BooleanParam, choices, exactly, search, Time, UpdatedSince } from './field.ts'
 import { everyone, operation, staff, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'

@@ -16,8 +16,8 @@ import { admins, everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 import { Profile } from './profile.ts'
+import { roles, userStatuses } from './user-choices.ts'
 
-export const roles = ['admin', 'instructor', 'learner', 'analyst'] as const
 export const Role = z.enum(roles)
 export type Role = z.output<typeof Role>
 
@@ -32,7 +32,6 @@ export const RoleInput = z
   .enum([...roles, 'teacher', 'student', 'observer'])
   .transform((role): Role => aliases[role] ?? (role as Role))
 
-const userStatuses = ['active', 'suspended', 'deleted'] as const
 export const UserStatus = z.enum(userStatuses)
 
 const Email = z

@@ -62,7 +62,7 @@ export async function openAcademy({
   return {
     path,
     created,
-    transport: createApp(app, (path) => routesFor(resourceIn(path))),
+    transport: createApp(app, (path, isPlain) => routesFor(resourceIn(path), isPlain)),
     async recordGrades(grades) {
       const { recordGrade } = await import('./progress/gradebook.ts')
       const time = now().toISOString()

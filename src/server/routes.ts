@@ -17,6 +17,12 @@ const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   service: async () => (await import('./service.ts')).serviceRoutes,
 }
 
+/** Those of them that read without parameters, apart from the schemas that all of them are loaded with. */
+const plainRoutes: Partial<typeof routes> = {
+  courses: async () => (await import('./courses/course-reads.ts')).plainCourseRoutes,
+  users: async () => (await import('./users/user-reads.ts')).plainUserRoutes,
+}
+
 type PathOf<Operations> = Operations[keyof Operations] extends { readonly path: infer Path } ? Path : never
 
 type FirstStep<Path> = Path extends `/v1/${infer Rest}`
@@ -45,9 +51,14 @@ const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: 
   'openapi.json': 'service',
 }
 
-/** The routes of the group that has operations below this step; none where there is no such group. */
-export async function routesFor(step: string): Promise<readonly Route[]> {
-  return Object.hasOwn(groupAt, step) ? routes[groupAt[step as keyof typeof groupAt]]() : []
+/**
+ * The routes of the group that has operations below this step; none where there is no such group. `isPlain` asks for
+ * those alone that read without parameters, where these are apart.
+ */
+export async function routesFor(step: string, isPlain = false): Promise<readonly Route[]> {
+  if (!Object.hasOwn(groupAt, step)) return []
+  const group = groupAt[step as keyof typeof groupAt]
+  return ((isPlain ? plainRoutes[group] : undefined) ?? routes[group])()
 }
 
 /** The step that tells which resource a path is about: the first one after `/v1`, or the first one. */

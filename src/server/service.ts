@@ -2,8 +2,9 @@ import { openapiOf } from '../contract/openapi.ts'
 import { service } from '../contract/service.ts'
 import { version } from '../contract/version.ts'
 import { requireAnswering } from './database/readiness.ts'
-import { type Call, routesOf } from './http/handler.ts'
+import type { Call } from './http/handler.ts'
 import { Constant } from './http/reply.ts'
+import { routesOf } from './http/schema-routes.ts'
 
 // A server is up while its database is not: no handler here may wait for that.
 export const serviceRoutes = routesOf(service, {

@@ -24,7 +24,7 @@ export async function platformOrder(
   operation: Operation,
   sort: string,
 ): Promise<PlatformOrder> {
-  const { difficulties } = await import('../../contract/course-attributes.ts')
+  const { difficulties } = await import('../../contract/course-choices.ts')
   const check = createOrderCheck(operation, sort, difficulties)
   return {
     async *pages(pages) {

@@ -1,5 +1,5 @@
 import sql, { join, type Sql } from 'sql-template-tag'
-import { courseStatuses, difficulties } from '../../contract/course-attributes.ts'
+import { courseStatuses, difficulties } from '../../contract/course-choices.ts'
 import type { courses } from '../../contract/courses.ts'
 import type { Found } from '../database/narrow.ts'
 import type { Call } from '../http/handler.ts'

@@ -1,25 +1,17 @@
 import sql, { empty, join } from 'sql-template-tag'
-import { CourseInput, difficulties } from '../../contract/course-attributes.ts'
+import { CourseInput } from '../../contract/course-attributes.ts'
+import { difficulties } from '../../contract/course-choices.ts'
 import { Course, type CourseUpdate, courses } from '../../contract/courses.ts'
 import { countPassingScore, forgetCourse } from '../counters/count.ts'
-import { page } from '../database/page.ts'
-import { found } from '../database/search.ts'
 import { courseSearchKey, titleKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
-import { type Call, isRole, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
+import { type Call, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
-import { Written, writtenPage } from '../http/reply.ts'
+import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { recordVersion, type StoredInput, withModuleIds } from './course-attributes.ts'
-import { isStanding, tagged } from './course-filters.ts'
-import {
-  attributesOf,
-  type CourseRow,
-  courseColumns,
-  courseText,
-  findCourse,
-  toCourse,
-} from './course-row.ts'
+import { courseReads } from './course-reads.ts'
+import { attributesOf, findCourse, toCourse } from './course-row.ts'
 import { compareVersions, getVersion, listVersions, restoreVersion } from './course-versions.ts'
 
 const transitions: Readonly<Record<Course['status'], readonly Course['status'][]>> = {
@@ -28,46 +20,8 @@ const transitions: Readonly<Record<Course['status'], readonly Course['status'][]
   archived: ['published'],
 }
 
-const order = {
-  createdAt: sql`c.created_at`,
-  updatedAt: sql`c.updated_at`,
-  title: sql`c.title_key`,
-  difficulty: sql`c.level`,
-}
-
 export const courseRoutes = routesOf(courses, {
-  async list(call) {
-    const { query } = call
-    const listed = await page<CourseRow, string>(
-      call.database,
-      {
-        columns: courseColumns,
-        from: sql`courses c`,
-        where: [isStanding(query, isRole(call, 'learner'))],
-        narrow: [
-          query.q && (await found(call.database, 'courses', sql`c.search_key`, query.q)),
-          query.tag && tagged(query.tag),
-          query.external_id && sql`c.external_id = ${query.external_id}`,
-          query.managed_by && sql`c.managed_by = ${query.managed_by}`,
-        ],
-        within: [
-          {
-            field: 'updatedAt',
-            condition: query.updated_since && sql`c.updated_at >= ${query.updated_since}`,
-          },
-        ],
-      },
-      { sort: query.sort, expressions: order, id: sql`c.id` },
-      query,
-      courseText,
-    )
-    return writtenPage(listed)
-  },
-
-  async get(call) {
-    const row = await visibleCourse(call)
-    return new Written(courseText(row), { version: row.version })
-  },
+  ...courseReads,
 
   async create(call) {
     const input = withModuleIds(resourceOf(call, CourseInput, Course), [], call.newId)
@@ -172,10 +126,6 @@ function updateOf(current: Course, course: Course, changed: readonly string[]): 
     modifiedAttributes: [...changed],
     course,
   }
-}
-
-async function visibleCourse(call: Call<typeof courses.get>): Promise<CourseRow> {
-  return findCourse(call.database, call.params.courseId, isRole(call, 'learner'))
 }
 
 async function requireTransition(

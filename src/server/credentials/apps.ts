@@ -5,7 +5,8 @@ import { ownClientId } from '../../contract/oauth.ts'
 import { digest, newCredential } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
 import { page } from '../database/page.ts'
-import { bodyOf, type Call, routesOf } from '../http/handler.ts'
+import type { Call } from '../http/handler.ts'
+import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError } from '../problem/problem-error.ts'
 
 /** An application as its row holds it. */

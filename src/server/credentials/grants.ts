@@ -3,7 +3,8 @@ import { type Grant, grants } from '../../contract/grants.ts'
 import type { Database, Row } from '../database/database.ts'
 import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
-import { type Call, requireAdmin, routesOf } from '../http/handler.ts'
+import { type Call, requireAdmin } from '../http/handler.ts'
+import { routesOf } from '../http/schema-routes.ts'
 import { notFound } from '../problem/problem-error.ts'
 
 interface GrantRow extends Row {

@@ -23,22 +23,22 @@ import {
   type RateLimits,
   type RequestContext,
 } from './request-context.ts'
-import { parseQuery } from './validation.ts'
 
 /** Answers one operation: who, what, then the handler. A read is one snapshot, a write is one transaction. */
 export async function answer(
   app: AppOptions,
   limits: RateLimits,
-  { operation, handle, prepare, isLong = false, isApart = false }: Route,
+  route: Route,
   context: RequestContext,
   params: Readonly<Record<string, string>>,
 ): Promise<Answered> {
+  const { operation, handle, prepare, isLong = false, isApart = false } = route
   const { raw } = context
   const { database } = app
   let caller: Identity | undefined
 
   const succeed = async (call: Call) => successOf(operation, await handle(call), context, call.preconditions)
-  const admitted = (view: Database) => admit(app, view, limits, operation, context, params, caller?.principal)
+  const admitted = (view: Database) => admit(app, view, limits, route, context, params, caller?.principal)
 
   async function read(): Promise<Reply> {
     caller = await callerOf(app, limits, operation, context)
@@ -100,7 +100,7 @@ function admit(
   app: AppOptions,
   database: Database,
   limits: RateLimits,
-  operation: Operation,
+  { operation, queryOf }: Route,
   context: RequestContext,
   params: Readonly<Record<string, string>>,
   principal: Principal | undefined,
@@ -108,7 +108,7 @@ function admit(
   const { raw, search, now } = context
   if (!operation.uncounted) count(limits, bucketOf(principal, context))
   if (principal) requireRight(principal, operation)
-  const query = parseQuery(operation.query, search)
+  const query = queryOf(search)
   requireElevation(operation, principal, query)
   return {
     operation,

@@ -29,8 +29,8 @@ const anyPath = '/*'
 const reads: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 const everyMethod = 'HEAD, GET, POST, PUT, PATCH, DELETE, OPTIONS'
 
-/** The routes of the resource that a path is about. */
-export type RoutesOf = (path: string) => readonly Route[] | Promise<readonly Route[]>
+/** The routes of the resource that a path is about; where it is asked plainly, those that answer that may be enough. */
+export type RoutesOf = (path: string, isPlain: boolean) => readonly Route[] | Promise<readonly Route[]>
 
 /** Something that answers: an operation of the API, or an endpoint beside it. */
 type Place =
@@ -112,8 +112,10 @@ export function answererOf(
   }
 
   return async (context, principal) => {
-    const routes = routesOf(context.path)
-    const found = find(routes instanceof Promise ? await routes : routes, context)
+    const isPlain = context.search === '' && reads.has(context.raw.method)
+    const routes = routesOf(context.path, isPlain)
+    let found = find(routes instanceof Promise ? await routes : routes, context)
+    if (isPlain && !found?.params) found = find(await routesOf(context.path, false), context)
     const fault = faultBefore(app, context, found)
     if (!fault && context.raw.method === 'OPTIONS') return { reply: options(found?.allow) }
     if (fault || !found?.params) {

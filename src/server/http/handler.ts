@@ -1,7 +1,4 @@
-import type * as z from 'zod'
-import type { JsonObject } from '../../codec/json-object.ts'
-import type { Fault } from '../../contract/errors.ts'
-import type { Answer, Body, Operation, Params, Query } from '../../contract/operation.ts'
+import type { Answer, Operation, Params, Query } from '../../contract/operation.ts'
 import type { Attempts } from '../access/attempts.ts'
 import type { Passwords } from '../access/passwords.ts'
 import type { Principal } from '../access/principal.ts'
@@ -10,7 +7,6 @@ import type { IdPrefix } from '../database/id.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Preconditions } from './precondition.ts'
 import type { Constant, Streamed, Written } from './reply.ts'
-import { parseBody, parseResource } from './validation.ts'
 
 /** One request on its way through a handler. Everything that writes runs inside one transaction. */
 export interface Call<O extends Operation = Operation> {
@@ -70,42 +66,8 @@ export interface Route {
   readonly prepare?: (call: Call) => Promise<unknown>
   readonly isLong?: boolean
   readonly isApart?: boolean
-}
-
-/** The routes of one resource: a handler for every operation of its contract, or it does not compile. */
-export function routesOf<Group extends Readonly<Record<string, Operation>>>(
-  group: Group,
-  handlers: {
-    readonly [Verb in keyof Group]:
-      | Handler<Group[Verb]>
-      | PreparedHandler<Group[Verb]>
-      | LongHandler<Group[Verb]>
-      | ApartHandler<Group[Verb]>
-  },
-): Route[] {
-  return Object.entries(group).map(([verb, operation]) => {
-    const handler: unknown = handlers[verb]
-    // Each handler takes the call of its own operation, with which alone the app calls it.
-    if (typeof handler === 'function') return { operation, handle: handler as Route['handle'] }
-    return { operation, ...(handler as Omit<Route, 'operation'>) }
-  })
-}
-
-/** The body, judged by the operation's own schema; throws 422 with all faults. */
-export function bodyOf<O extends Operation>(call: Call<O>): Body<O> {
-  if (!call.operation.body) throw new TypeError(`${call.operation.id} has no body`)
-  return parseBody(call.operation.body, call.rawBody) as Body<O>
-}
-
-/** The whole new resource that a body describes, merged into the stored one where there is one; throws 422. */
-export function resourceOf<Schema extends z.ZodObject>(
-  call: Call,
-  schema: Schema,
-  shown: z.ZodObject,
-  current?: object,
-  found?: readonly Fault[],
-): z.output<Schema> {
-  return parseResource(schema, shown, call.rawBody, current as JsonObject | undefined, found)
+  /** The query of a request, judged, with its defaults; throws 400. */
+  readonly queryOf: (search: string) => object
 }
 
 /** Throws 412 when the caller knows another version than the stored one, 0 for what is not stored yet. */

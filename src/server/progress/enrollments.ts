@@ -16,7 +16,8 @@ import type { Row } from '../database/database.ts'
 import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
-import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
+import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
+import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, notFound, ProblemError, parentNotFound } from '../problem/problem-error.ts'
 
 interface EnrollmentRow extends Row {

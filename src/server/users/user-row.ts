@@ -1,5 +1,5 @@
 import sql, { empty } from 'sql-template-tag'
-import { Profile } from '../../contract/profile.ts'
+import { emptyProfile } from '../../contract/empty-profile.ts'
 import type { User } from '../../contract/users.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isReferred } from '../database/reference.ts'
@@ -23,8 +23,6 @@ export interface UserRow extends Row {
 /** The columns of a user row, from `users u`. */
 export const userColumns = sql`u.id, u.external_id, u.email, u.username, u.role, u.status, u.profile, u.managed_by,
   u.version, u.created_at, u.updated_at`
-
-const emptyProfile = Profile.parse({})
 
 /** The stored user behind a reference; throws 404, also for anyone but `onlyId` where that is given. */
 export async function findUser(database: Database, reference: string, onlyId?: string): Promise<UserRow> {

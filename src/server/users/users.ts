@@ -1,58 +1,25 @@
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { isSound } from '../../codec/unicode-text.ts'
-import { roles, User, UserInput, UserStatus, users } from '../../contract/users.ts'
+import { User, UserInput, users } from '../../contract/users.ts'
 import { counting } from '../counters/count.ts'
-import { page } from '../database/page.ts'
-import { found } from '../database/search.ts'
 import { userSearchKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
-import { type Call, onlyUserOf, requireVersion, resourceOf, routesOf } from '../http/handler.ts'
+import { type Call, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
+import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid } from '../problem/problem-error.ts'
 import { commonPasswordFaults, type NewPasswordHash, newPasswordHash } from './new-password.ts'
 import { getOwn, prepareOwn, updateOwn } from './own-profile.ts'
 import { endAccess, endKeys } from './user-access.ts'
 import { eraseUser } from './user-erasure.ts'
+import { userReads } from './user-reads.ts'
 import { requireMayChange, requireMayCreate, requireMayDelete } from './user-rights.ts'
 import { findUser, toUser, type UserRow, userColumns } from './user-row.ts'
 
-const order = { createdAt: sql`u.created_at`, updatedAt: sql`u.updated_at`, email: sql`u.email` }
-
 export const userRoutes = routesOf(users, {
-  async list(call) {
-    const { query, database } = call
-    const only = onlyUserOf(call)
-    const deleted = query.include_deleted || query.status?.includes('deleted')
-    return page<UserRow, User>(
-      database,
-      {
-        columns: userColumns,
-        from: sql`users u`,
-        mostly: [!deleted && sql`u.status <> 'deleted'`],
-        narrow: [
-          only && sql`u.id = ${only}`,
-          query.email && sql`u.email_key = ${query.email.toLowerCase()}`,
-          query.external_id && sql`u.external_id = ${query.external_id}`,
-          query.managed_by && sql`u.managed_by = ${query.managed_by}`,
-          isStanding(query),
-          query.q && (await found(database, 'users', sql`u.search_key`, query.q)),
-        ],
-        within: [
-          {
-            field: 'updatedAt',
-            condition: query.updated_since && sql`u.updated_at >= ${query.updated_since}`,
-          },
-        ],
-      },
-      { sort: query.sort, expressions: order, id: sql`u.id` },
-      query,
-      toUser,
-    )
-  },
-
-  get: async (call) => toUser(await findUser(call.database, call.params.userId, onlyUserOf(call))),
+  ...userReads,
 
   create: { prepare: (call) => newPasswordHash(call, call.rawBody), handle: createUser },
 
@@ -174,10 +141,4 @@ function isIdentifier(value: unknown): value is string {
 /** What `prepare` made of the password in this call's body. */
 function preparedHash({ prepared }: Call): NewPasswordHash {
   return prepared as NewPasswordHash
-}
-
-/** Users in these roles and of these statuses: of both, all that there are where one is not asked for. */
-function isStanding({ role, status }: Call<typeof users.list>['query']): Sql | undefined {
-  if (role === undefined && status === undefined) return undefined
-  return sql`u.role in (${join(role ?? roles)}) and u.status in (${join(status ?? UserStatus.options)})`
 }

@@ -1,0 +1,43 @@
+import type * as z from 'zod'
+import type { JsonObject } from '../../codec/json-object.ts'
+import type { Fault } from '../../contract/errors.ts'
+import type { Body, Operation } from '../../contract/operation.ts'
+import type { ApartHandler, Call, Handler, LongHandler, PreparedHandler, Route } from './handler.ts'
+import { parseBody, parseQuery, parseResource } from './validation.ts'
+
+/** The routes of one resource: a handler for every operation of its contract, or it does not compile. */
+export function routesOf<Group extends Readonly<Record<string, Operation>>>(
+  group: Group,
+  handlers: {
+    readonly [Verb in keyof Group]:
+      | Handler<Group[Verb]>
+      | PreparedHandler<Group[Verb]>
+      | LongHandler<Group[Verb]>
+      | ApartHandler<Group[Verb]>
+  },
+): Route[] {
+  return Object.entries(group).map(([verb, operation]) => {
+    const handler: unknown = handlers[verb]
+    const queryOf = (search: string) => parseQuery(operation.query, search)
+    // Each handler takes the call of its own operation, with which alone the app calls it.
+    if (typeof handler === 'function') return { operation, queryOf, handle: handler as Route['handle'] }
+    return { operation, queryOf, ...(handler as Omit<Route, 'operation' | 'queryOf'>) }
+  })
+}
+
+/** The body, judged by the operation's own schema; throws 422 with all faults. */
+export function bodyOf<O extends Operation>(call: Call<O>): Body<O> {
+  if (!call.operation.body) throw new TypeError(`${call.operation.id} has no body`)
+  return parseBody(call.operation.body, call.rawBody) as Body<O>
+}
+
+/** The whole new resource that a body describes, merged into the stored one where there is one; throws 422. */
+export function resourceOf<Schema extends z.ZodObject>(
+  call: Call,
+  schema: Schema,
+  shown: z.ZodObject,
+  current?: object,
+  found?: readonly Fault[],
+): z.output<Schema> {
+  return parseResource(schema, shown, call.rawBody, current as JsonObject | undefined, found)
+}

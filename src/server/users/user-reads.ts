@@ -1,0 +1,55 @@
+import sql, { join, type Sql } from 'sql-template-tag'
+import { calls } from '../../contract/calls.ts'
+import { roles, userStatuses } from '../../contract/user-choices.ts'
+import type { User, users } from '../../contract/users.ts'
+import { page } from '../database/page.ts'
+import { found } from '../database/search.ts'
+import { type Call, onlyUserOf } from '../http/handler.ts'
+import { plainRoutesOf, type Reads } from '../http/plain-routes.ts'
+import { findUser, toUser, type UserRow, userColumns } from './user-row.ts'
+
+const order = { createdAt: sql`u.created_at`, updatedAt: sql`u.updated_at`, email: sql`u.email` }
+
+/** What reads users without more than a query. */
+export const userReads = {
+  async list(call) {
+    const { query, database } = call
+    const only = onlyUserOf(call)
+    const deleted = query.include_deleted || query.status?.includes('deleted')
+    return page<UserRow, User>(
+      database,
+      {
+        columns: userColumns,
+        from: sql`users u`,
+        mostly: [!deleted && sql`u.status <> 'deleted'`],
+        narrow: [
+          only && sql`u.id = ${only}`,
+          query.email && sql`u.email_key = ${query.email.toLowerCase()}`,
+          query.external_id && sql`u.external_id = ${query.external_id}`,
+          query.managed_by && sql`u.managed_by = ${query.managed_by}`,
+          isStanding(query),
+          query.q && (await found(database, 'users', sql`u.search_key`, query.q)),
+        ],
+        within: [
+          {
+            field: 'updatedAt',
+            condition: query.updated_since && sql`u.updated_at >= ${query.updated_since}`,
+          },
+        ],
+      },
+      { sort: query.sort, expressions: order, id: sql`u.id` },
+      query,
+      toUser,
+    )
+  },
+
+  get: async (call) => toUser(await findUser(call.database, call.params.userId, onlyUserOf(call))),
+} satisfies Reads<typeof users>
+
+export const plainUserRoutes = plainRoutesOf<typeof users>(calls.users, userReads)
+
+/** Users in these roles and of these statuses: of both, all that there are where one is not asked for. */
+function isStanding({ role, status }: Call<typeof users.list>['query']): Sql | undefined {
+  if (role === undefined && status === undefined) return undefined
+  return sql`u.role in (${join(role ?? roles)}) and u.status in (${join(status ?? userStatuses)})`
+}
