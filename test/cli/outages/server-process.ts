@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout } from 'node:timers/promises'
+import { bin } from '../../helpers/process.ts'
+
+/** A server in a process of its own, as its user starts it. */
+interface ServerProcess {
+  readonly url: string
+  /** The first admin's, where this one made the academy. */
+  readonly key: string | undefined
+  /** Ends it as the kernel does where there is no memory left; false where it had ended by itself. */
+  kill(): Promise<boolean>
+}
+
+/** Servers on one database, of which each that is killed is started again. */
+export interface Fleet {
+  /** Where they answer; a server that starts again has another port. */
+  readonly urls: readonly string[]
+  readonly key: string
+  /** Kills this one and starts it again, however often it takes while its database is away. */
+  killOne(index: number): Promise<void>
+  /** Ends all; what they logged of requests that failed by a fault of theirs, and of those that ended by themselves. */
+  stop(): Promise<string[]>
+}
+
+/** Starts so many: the first one makes the academy, which the others serve with it. */
+export async function startFleet(home: string, database: string, count: number): Promise<Fleet> {
+  const log = join(home, 'servers.log')
+  const first = await startServer(home, database, log)
+  const others = Array.from({ length: count - 1 }, () => startServer(home, database, log))
+  const servers = [first, ...(await Promise.all(others))]
+  const turns = servers.map(() => Promise.resolve())
+  let ended = 0
+  let isStopped = false
+
+  async function killNow(index: number): Promise<void> {
+    if (!(await servers[index]?.kill())) ended += 1
+    while (!isStopped) {
+      try {
+        servers[index] = await startServer(home, database, log)
+        return
+      } catch {
+        await setTimeout(50)
+      }
+    }
+  }
+
+  return {
+    get urls() {
+      return servers.map(({ url }) => url)
+    },
+    key: first.key ?? '',
+    killOne(index) {
+      const turn = (turns[index] ?? Promise.resolve()).then(() => killNow(index))
+      turns[index] = turn
+      return turn
+    },
+    async stop() {
+      isStopped = true
+      await Promise.all(turns)
+      const killed = await Promise.all(servers.map((server) => server.kill()))
+      ended += killed.filter((wasRunning) => !wasRunning).length
+      const faults = readFileSync(log, 'utf8')
+        .split('\n')
+        .filter((line) => /"status":500\b/.test(line))
+      return ended > 0 ? [`${ended} ended by themselves: ${log}`, ...faults] : faults
+    },
+  }
+}
+
+async function startServer(home: string, database: string, log: string): Promise<ServerProcess> {
+  const out = openSync(log, 'a')
+  const words = ['server', 'start', '--database', database, '--port', '0', '--rate-limit', '0', '-o', 'json']
+  const child = spawn(process.execPath, [bin, ...words], {
+    cwd: home,
+    env: { PATH: process.env['PATH'] ?? '', HOME: home },
+    stdio: ['ignore', 'pipe', out],
+  })
+  closeSync(out)
+  const { stdout } = child
+  if (!stdout) throw new Error('The server has no output')
+  const ended = once(child, 'exit')
+  const line = await Promise.race([
+    once(createInterface(stdout), 'line'),
+    ended.then(() => Promise.reject(new Error(`The server has ended: ${readFileSync(log, 'utf8')}`))),
+  ])
+  // The line that the command prints.
+  const { url, key } = JSON.parse(String(line[0])) as { url: string; key?: string }
+  return {
+    url,
+    key,
+    async kill() {
+      const isRunning = child.exitCode === null
+      child.kill('SIGKILL')
+      await ended
+      return isRunning
+    },
+  }
+}

@@ -1,0 +1,144 @@
+import { setTimeout } from 'node:timers/promises'
+import fc from 'fast-check'
+import type { Fleet } from './server-process.ts'
+
+/** How many learners and courses there are: each pair of them is enrolled, or has progress, once at most. */
+export const side = 100
+/** Users that one request makes, all or none. */
+export const batchSize = 5
+const patienceMs = 60_000
+
+/** One write, which is sent until it is answered. */
+export interface Write {
+  readonly number: number
+  readonly kind: 'course' | 'user' | 'users' | 'enrolment' | 'progress'
+  /** After so many milliseconds its client goes away, and sends it again; null for one that waits. */
+  readonly leavesAfterMs: number | null
+}
+
+/** What was said to those who wrote. */
+export interface Told {
+  /** By the number of the write, the ids in each answer that said it is done. */
+  readonly done: ReadonlyMap<number, readonly string[]>
+  /** How often a server said that its database is away, and how often nobody said anything. */
+  readonly unavailable: number
+  readonly unanswered: number
+  /** Answers that nobody should get. */
+  readonly wrong: readonly string[]
+}
+
+/** So many writes of all kinds, the same for the same seed. */
+export function writesOf(count: number, seed: number): Write[] {
+  const one = fc.record({
+    kind: fc.constantFrom<Write['kind'][]>('course', 'course', 'user', 'users', 'enrolment', 'progress'),
+    leavesAfterMs: fc.oneof(
+      { weight: 19, arbitrary: fc.constant(null) },
+      { weight: 1, arbitrary: fc.integer({ min: 1, max: 20 }) },
+    ),
+  })
+  return fc.sample(one, { numRuns: count, seed }).map((write, number) => ({ number, ...write }))
+}
+
+/** What a write is about: e-mail addresses, titles and pairs are those of one write alone. */
+export function subjectOf({ number }: Write) {
+  const learner = `learner-${number % side}`
+  const course = `course-${Math.floor(number / side) % side}`
+  return { learner, course, percentage: number % 101, title: `Written ${number}` }
+}
+
+/** The e-mail addresses that a write is to make. */
+export function emailsOf({ kind, number }: Write): string[] {
+  if (kind === 'user') return [`written-${number}@school.example`]
+  if (kind !== 'users') return []
+  return Array.from({ length: batchSize }, (_, index) => `written-${number}-${index}@school.example`)
+}
+
+function requestOf(write: Write): { method: string; path: string; body: unknown } {
+  const { learner, course, percentage, title } = subjectOf(write)
+  const items = emailsOf(write).map((email) => ({ email }))
+  switch (write.kind) {
+    case 'course':
+      return { method: 'POST', path: '/v1/courses', body: { title } }
+    case 'user':
+      return { method: 'POST', path: '/v1/users', body: items[0] }
+    case 'users':
+      return { method: 'POST', path: '/v1/users/batch', body: { items } }
+    case 'enrolment': {
+      const body = { userId: `ext:${learner}`, courseId: `ext:${course}` }
+      return { method: 'POST', path: '/v1/enrollments', body }
+    }
+    case 'progress': {
+      const body = {
+        courseId: `ext:${course}`,
+        completionPercentage: percentage,
+        lastAccessed: '2026-02-01T12:00:00Z',
+      }
+      return { method: 'PUT', path: `/v1/learners/ext:${learner}/progress`, body }
+    }
+  }
+}
+
+/** Whoever sends writes: where a server does not answer, or says that its database is away, the next one is asked. */
+export function writerTo(fleet: Pick<Fleet, 'urls' | 'key'>) {
+  const done = new Map<number, string[]>()
+  const wrong: string[] = []
+  let [unavailable, unanswered] = [0, 0]
+
+  async function attempt(write: Write, url: string, leavesAfterMs: number | null): Promise<boolean> {
+    const { method, path, body } = requestOf(write)
+    try {
+      const response = await fetch(`${url}${path}`, {
+        method,
+        headers: {
+          authorization: `Bearer ${fleet.key}`,
+          'content-type': 'application/json',
+          'idempotency-key': `"write-${write.number}"`,
+        },
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(leavesAfterMs ?? patienceMs),
+      })
+      const text = await response.text()
+      if (response.status === 503) {
+        unavailable += 1
+        return false
+      }
+      const ids = response.ok ? idsIn(JSON.parse(text)) : undefined
+      if (ids) done.set(write.number, [...(done.get(write.number) ?? []), ids])
+      else wrong.push(`${write.kind} ${write.number}: ${response.status} ${text}`)
+      return true
+    } catch (error) {
+      // Only what is no answer: a fault of the test itself has another name.
+      if (!(error instanceof TypeError || error instanceof DOMException)) throw error
+      unanswered += 1
+      return false
+    }
+  }
+
+  return {
+    get told(): Told {
+      return { done, unavailable, unanswered, wrong }
+    },
+    /** Returns once it is answered. */
+    async send(write: Write): Promise<void> {
+      const endMs = performance.now() + patienceMs
+      for (let tries = 0; performance.now() < endMs; tries += 1) {
+        const { urls } = fleet
+        const url = urls[(write.number + tries) % urls.length] ?? ''
+        if (await attempt(write, url, tries === 0 ? write.leavesAfterMs : null)) return
+        await setTimeout(10 + tries * 5)
+      }
+      wrong.push(`${write.kind} ${write.number}: no answer for ${patienceMs / 1000} s`)
+    },
+  }
+}
+
+/** The ids of what was made, one after the other; undefined where an item of a batch was refused. */
+function idsIn(body: Record<string, unknown>): string | undefined {
+  const { id, learnerId, courseId, results } = body as Record<string, string | undefined> & {
+    results?: readonly { id?: string }[]
+  }
+  if (Array.isArray(results)) {
+    return results.every((one) => one.id) ? results.map((one) => one.id).join(' ') : undefined
+  }
+  return id ?? `${learnerId} ${courseId}`
+}
