@@ -52,7 +52,6 @@ function oneConnection(database: PGlite): Connections {
       }
       return {
         query,
-        ahead: query,
         release(isBroken = false) {
           if (isBroken)
             database.query('rollback').then(

@@ -1,5 +1,5 @@
 import sql, { join, type Sql } from 'sql-template-tag'
-import type { Database, Row } from '../database/database.ts'
+import type { Database, Row, Transaction } from '../database/database.ts'
 import {
   type CountedEnrollment,
   countedOf,
@@ -33,6 +33,11 @@ export interface Counting {
   readonly now: string
 }
 
+/** The same, for what is counted together with what changes it. */
+export interface CountingWrite extends Counting {
+  readonly database: Transaction
+}
+
 /** Rows of one statement: as many parameters as any engine takes. */
 const rowsAtOnce = 1000
 
@@ -43,7 +48,7 @@ export const counters = sql`(
 
 /** Brings the counters up to date with changes of learners' enrolments, in the transaction that writes those. */
 export async function count(
-  { database, now }: Counting,
+  { database, now }: CountingWrite,
   changes: readonly Change[],
   others: readonly Tally[] = [],
 ): Promise<void> {
@@ -67,7 +72,7 @@ function summed(tallies: readonly Tally[]): Tally[] {
  * belongs to.
  */
 export async function counting<Result>(
-  { database, now }: Counting,
+  { database, now }: CountingWrite,
   { userId, courseId }: { readonly userId: string; readonly courseId?: string },
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -100,7 +105,7 @@ function learnerChange([before]: readonly OwnEnrollment[], [after]: readonly Own
 }
 
 /** Takes a course out of the counters, before it is deleted with its enrolments. */
-export async function forgetCourse({ database, now }: Counting, courseId: string): Promise<void> {
+export async function forgetCourse({ database, now }: CountingWrite, courseId: string): Promise<void> {
   const shared = await database.all<Row & Tally>(sql`
     select kind, '' as "courseId", place, -sum(learners) as learners, -sum(amount) as amount from ${counters}
     where kind in (${join(sharedKinds)}) and course_id = ${courseId} group by kind, place`)
@@ -125,7 +130,7 @@ export async function forgetCourse({ database, now }: Counting, courseId: string
 
 /** Counts whom a new passing score of a course lets pass or fail. */
 export async function countPassingScore(
-  { database, now }: Counting,
+  { database, now }: CountingWrite,
   courseId: string,
   before: number,
   after: number,
@@ -142,10 +147,12 @@ export async function countPassingScore(
  * writers all learners of a course would wait for its row: there each change is a row of its own, and `foldChanges`
  * brings them together.
  */
-function add(database: Database, tallies: readonly Tally[]): Promise<void> {
+function add(database: Transaction, tallies: readonly Tally[]): Promise<void> {
   if (!hasManyWriters(database)) return addToCounters(database, tallies)
-  return inParts(tallies, (rows) =>
-    database.run(sql`insert into counter_changes (kind, course_id, place, learners, amount) values ${rows}`),
+  return inParts(tallies, async (rows) =>
+    database.later(
+      sql`insert into counter_changes (kind, course_id, place, learners, amount) values ${rows}`,
+    ),
   )
 }
 

@@ -1,5 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
+import { isOf } from '../database/reference.ts'
 
 /** A learner's enrolment with all that is counted of it. Whoever has no progress yet stands at `none`, at 0%. */
 export interface CountedEnrollment {
@@ -86,15 +87,18 @@ interface OneRow extends CountedRow {
   readonly updated_at: string
 }
 
-/**
- * How an active user stands in a course whose passing score is known, and their progress in it, in one statement; undefined
- * where they are no learner of it.
- */
-export async function countedIn(
+/** How a user stands in a course: as it is counted, but for the course's own passing score, and their progress. */
+export interface Standing {
+  readonly counted: Omit<CountedEnrollment, 'passingScore'>
+  readonly progress: ProgressBehind | undefined
+}
+
+/** How an active user stands in the course that a reference names, in one statement; undefined where they are no learner of it. */
+export async function standingIn(
   database: Database,
   userId: string,
-  course: { readonly id: string; readonly passingScore: number },
-): Promise<{ counted: CountedEnrollment; progress: ProgressBehind | undefined } | undefined> {
+  course: string,
+): Promise<Standing | undefined> {
   const row = await database.one<OneRow>(sql`
     select e.user_id, e.course_id, 'active' as user_status, e.status as enrollment, p.status, p.percentage,
       coalesce(p.last_accessed, e.enrolled_at) as last_seen, p.risen_at, g.percent as grade,
@@ -102,11 +106,11 @@ export async function countedIn(
     from enrollments e
     left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
     left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id
-    where e.user_id = ${userId} and e.course_id = ${course.id} and e.role = 'learner'`)
+    where e.user_id = ${userId} and ${isOf(sql`e.course_id`, 'courses', course)} and e.role = 'learner'`)
   if (!row) return undefined
   const { started_at: startedAt, last_accessed: lastAccessed, completed_at: completedAt, version } = row
   return {
-    counted: toCounted(row, course.passingScore),
+    counted: standingOf(row),
     progress:
       lastAccessed === null
         ? undefined
@@ -164,6 +168,10 @@ export function gradedBetween(courseId: string, least: number, below: number): S
 }
 
 function toCounted(row: CountedRow, passingScore: number): CountedEnrollment {
+  return { ...standingOf(row), passingScore }
+}
+
+function standingOf(row: CountedRow): Omit<CountedEnrollment, 'passingScore'> {
   return {
     courseId: row.course_id,
     gone: row.user_status === 'deleted',
@@ -173,6 +181,5 @@ function toCounted(row: CountedRow, passingScore: number): CountedEnrollment {
     lastSeen: row.last_seen,
     risenAt: row.risen_at,
     grade: row.grade,
-    passingScore,
   }
 }

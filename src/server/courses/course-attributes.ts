@@ -36,13 +36,13 @@ export function withModuleIds(
 }
 
 /** Keeps the course as it is now as one version of its history. */
-export async function recordVersion(
+export function recordVersion(
   { database, principal, now }: Pick<Call, 'database' | 'principal' | 'now'>,
   course: Course,
   modified: readonly string[],
-): Promise<void> {
+): void {
   const { id, version, createdAt, updatedAt, publishedAt, archivedAt, ...attributes } = course
-  await database.run(sql`
+  database.later(sql`
     insert into course_versions (course_id, version, attributes, modified_attributes, user_id, created_at)
     values (${id}, ${version}, ${JSON.stringify(attributes)}, ${JSON.stringify(modified)}, ${principal.userId}, ${now})`)
 }

@@ -31,13 +31,13 @@ export const courseRoutes = routesOf(courses, {
     const id = call.newId('crs')
     const attributes = attributesOf(input)
     const publishedAt = input.status === 'published' ? now : null
-    await call.database.run(sql`
+    call.database.later(sql`
       insert into courses (id, external_id, title, title_key, description, search_key, difficulty, level, status,
                            attributes, managed_by, version, created_at, updated_at, published_at, archived_at)
       values (${id}, ${input.externalId}, ${input.title}, ${titleKey(input)}, ${input.description},
               ${courseSearchKey(input)}, ${input.difficulty}, ${difficulties.indexOf(input.difficulty)}, ${input.status}, ${attributes},
               ${input.managedBy}, 1, ${now}, ${now}, ${publishedAt}, null)`)
-    await addTags(call, id, input.tags)
+    addTags(call, id, input.tags)
     // As it was written: it need not be read again.
     const { title, description, difficulty, status, externalId, managedBy } = input
     const course = toCourse({
@@ -53,7 +53,7 @@ export const courseRoutes = routesOf(courses, {
       },
       ...{ version: 1, created_at: now, updated_at: now, published_at: publishedAt, archived_at: null },
     })
-    await recordVersion(call, course, [])
+    recordVersion(call, course, [])
     return course
   },
 
@@ -108,11 +108,11 @@ async function changeCourse(call: Call, current: Course, input: StoredInput): Pr
   await countPassingScore(call, current.id, passingScore, input.assessmentCriteria.passingScore)
   if (changed.includes('tags')) {
     await database.run(sql`delete from course_tags where course_id = ${current.id}`)
-    await addTags(call, current.id, input.tags)
+    addTags(call, current.id, input.tags)
   }
   if (changed.includes('modules')) await releaseLessons(call, current.id, input)
   const course = toCourse(await findCourse(database, current.id))
-  await recordVersion(call, course, changed)
+  recordVersion(call, course, changed)
   return updateOf(current, course, changed)
 }
 
@@ -191,8 +191,8 @@ async function releaseLessons({ database, now }: Call, id: string, { modules }: 
   )
 }
 
-async function addTags({ database }: Call, courseId: string, tags: readonly string[]): Promise<void> {
+function addTags({ database }: Call, courseId: string, tags: readonly string[]): void {
   for (const tag of new Set(tags)) {
-    await database.run(sql`insert into course_tags (tag, course_id) values (${tag}, ${courseId})`)
+    database.later(sql`insert into course_tags (tag, course_id) values (${tag}, ${courseId})`)
   }
 }

@@ -37,8 +37,17 @@ export interface Database {
   stream(query: Sql): AsyncIterableIterator<Cell[][]>
 }
 
-/** The statements of one transaction: for whoever was handed it, one after the other, and no longer than that. */
+/**
+ * The statements of one transaction: for whoever was handed it, and no longer than that. They run in the order of the
+ * calls; those that do not need each other's answers need not wait for them: on a database at the other end of a network
+ * they travel together.
+ */
 export interface Transaction extends Database {
+  /**
+   * A statement that writes, and whose answer nobody needs: where it fails, this throws, or whatever comes next, or the
+   * end of the transaction.
+   */
+  later(query: Sql): void
   /** Undoes what `work` did when it throws, inside a transaction that goes on. */
   savepoint<Result>(work: () => Promise<Result>): Promise<Result>
 }

@@ -65,6 +65,14 @@ function isOwnId(table: Table, text: string): boolean {
   return text.startsWith(`${prefixes[table]}_`) && isIdForm(text)
 }
 
+/** The condition that a column holds the id which a reference stands for. */
+export function isOf(column: Sql, table: Table, reference: string): Sql {
+  const isId = isSound(reference) && !/^(ext|email):/.test(reference)
+  return isId
+    ? sql`${column} = ${reference}`
+    : sql`${column} in (select id from ${raw(table)} where ${isReferred(table, reference)})`
+}
+
 /** What a row of each is called. */
 export const kindOf: Readonly<Record<Table, string>> = { courses: 'course', lessons: 'lesson', users: 'user' }
 

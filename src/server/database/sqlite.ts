@@ -127,6 +127,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
     all: async (query) => all(query),
     cells: async (query) => cells(query),
     run: async (query) => run(query),
+    later: (query) => void run(query),
     stream: (query) => batches(path, query),
     savepoint: (work) => within('savepoint item', 'release item', 'rollback to item; release item', work),
   }

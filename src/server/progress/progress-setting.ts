@@ -4,9 +4,10 @@ import type { Progress, ProgressInput } from '../../contract/progress.ts'
 import { count, newLearner } from '../counters/count.ts'
 import {
   type CountedEnrollment,
-  countedIn,
   countedOf,
   type ProgressBehind,
+  type Standing,
+  standingIn,
 } from '../counters/counted-enrollment.ts'
 import type { Tally } from '../counters/tally.ts'
 import {
@@ -39,11 +40,15 @@ export async function setProgress(
 ): Promise<Progress> {
   const { database, now } = call
   if (given !== undefined && !call.lenient) requirePast(given, now)
-  const course = await requireTrackableCourse(call, reference)
+  // Neither needs what the other answers.
+  const [course, standing] = await Promise.all([
+    requireTrackableCourse(call, reference),
+    standingIn(database, learner.id, reference),
+  ])
   if (learner.status !== 'active') {
     throw new ProblemError('user_inactive', `User ${learner.id} is ${learner.status}.`)
   }
-  const enrolled = await requireEnrolled(call, learner.id, course)
+  const enrolled = await requireEnrolled(call, learner.id, course, standing)
   const current = currentOf(learner, course, enrolled)
   guard(current)
   const lastAccessed = given === undefined || call.lenient ? presentTime(given ?? now, now, current) : given
@@ -68,14 +73,14 @@ export async function setProgress(
   const risenAt = hasRisen(completionPercentage, current)
     ? lastAccessed
     : (enrolled.now.risenAt ?? current?.lastAccessed ?? null)
-  await database.run(sql`
+  database.later(sql`
     insert into progress (user_id, course_id, percentage, status, started_at, last_accessed, completed_at, risen_at, version, updated_at)
     values (${learner.id}, ${course.id}, ${completionPercentage}, ${status}, ${lastAccessed}, ${lastAccessed},
             ${completedAt}, ${risenAt}, ${version}, ${now})
     on conflict (user_id, course_id) do update set
       percentage = excluded.percentage, status = excluded.status, last_accessed = excluded.last_accessed,
       completed_at = excluded.completed_at, risen_at = excluded.risen_at, version = excluded.version, updated_at = excluded.updated_at`)
-  await database.run(sql`
+  database.later(sql`
     insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed, recorded_at)
     values (${learner.id}, ${course.id}, ${version}, ${completionPercentage}, ${status}, ${lastAccessed}, ${now})`)
   const { enrollment, grade } = enrolled.now
@@ -156,10 +161,10 @@ async function requireEnrolled(
   call: Call,
   userId: string,
   { id: courseId, assessmentCriteria: { passingScore } }: Course,
+  standing: Standing | undefined,
 ): Promise<Enrolled> {
   const { database, now } = call
-  const found = await countedIn(database, userId, { id: courseId, passingScore })
-  if (!found) {
+  if (!standing) {
     if (isRole(call, 'learner'))
       throw new ProblemError('forbidden', `You are not enrolled in course ${courseId}.`)
     await database.run(sql`
@@ -169,7 +174,8 @@ async function requireEnrolled(
     if (!made) throw new Error(`User ${userId} was not enrolled in course ${courseId}`)
     return { before: undefined, now: made, progress: undefined, others: newLearner(made) }
   }
-  const { counted: before, progress } = found
+  const before = { ...standing.counted, passingScore }
+  const { progress } = standing
   if (before.enrollment === 'active' || before.enrollment === 'completed') {
     return { before, now: before, progress, others: [] }
   }

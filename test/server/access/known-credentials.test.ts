@@ -1,6 +1,8 @@
+import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { knownCredentials } from '../../../src/server/access/known-credentials.ts'
 import { test } from '../../helpers/academy.ts'
+import { start } from '../../helpers/test-academy.ts'
 
 /** What is known by a clock of its own, and how often it was looked up. */
 function watched() {
@@ -57,6 +59,22 @@ test('whose access ends is refused at once, read after read', async ({ admin, an
   expect((await analyst.get('/v1/courses')).body.code).toBe('invalid_token')
   expect((await instructor.get('/v1/courses')).status).toBe(200)
   await admin.put(`/v1/users/${instructor.id}`, { status: 'suspended' })
+  expect((await instructor.get('/v1/courses')).body.code).toBe('invalid_token')
+})
+
+test('a write to what is taught leaves known credentials known, one to users does not', async ({
+  academy,
+  admin,
+  analyst,
+  instructor,
+}) => {
+  expect((await instructor.get('/v1/courses')).status).toBe(200)
+  // As another server on the same database does.
+  await academy.database.run(sql`update api_keys set revoked_at = ${start} where user_id = ${instructor.id}`)
+  const { body } = await admin.post('/v1/courses', { title: 'Logic' })
+  expect((await instructor.get(`/v1/courses/${body.id}`)).status).toBe(200)
+  expect((await instructor.put(`/v1/courses/${body.id}`, { title: 'Rhetoric' })).status).toBe(401)
+  await admin.put(`/v1/users/${analyst.id}`, { username: 'somebody' })
   expect((await instructor.get('/v1/courses')).body.code).toBe('invalid_token')
 })
 

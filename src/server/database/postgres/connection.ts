@@ -9,15 +9,13 @@ export interface Answer {
 
 /**
  * One connection to PostgreSQL. Statements run in the order of the calls; one is sent without waiting for the answers
- * to those before it.
+ * to those before it, and all of one turn of the event loop leave together.
  */
 export interface Connection {
   /**
    * @param name the same text is prepared once on this connection under this name; without, it is parsed each time
    */
   query(text: string, values?: Cell[], name?: string): Promise<Answer>
-  /** A statement without values that leaves together with the next one: each write to the network costs as much as a query. */
-  ahead(text: string): Promise<unknown>
 }
 
 /** A connection for one user at a time. */

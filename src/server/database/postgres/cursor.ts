@@ -22,8 +22,8 @@ export async function* cursorOn(
   const fetch = async () => (await lease.query(`fetch ${batchRows} from batches`)).rows
   // All rows are wanted, and so the plan is one for all of them.
   const opening = [
-    lease.ahead(begin),
-    lease.ahead('set local cursor_tuple_fraction = 1'),
+    lease.query(begin),
+    lease.query('set local cursor_tuple_fraction = 1'),
     lease.query(`declare batches no scroll cursor for ${text}`, values),
   ]
   let isOpen = true

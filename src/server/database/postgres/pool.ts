@@ -100,9 +100,23 @@ class CarefulClient extends pg.Client {
 }
 
 function leaseOf(client: PoolClient, leased: Set<Lease>): Lease {
-  let held = 0
+  let isHeld = false
+
+  /** What is sent in one turn leaves together: each write to the network costs as much as a query. */
+  function holdForThisTurn(): void {
+    if (isHeld) return
+    isHeld = true
+    const { stream } = client.connection
+    stream.cork()
+    // After all that only waits for what is there already.
+    process.nextTick(() => {
+      isHeld = false
+      stream.uncork()
+    })
+  }
 
   async function query(text: string, values?: Cell[], name?: string): Promise<Answer> {
+    holdForThisTurn()
     try {
       // A statement of its own kind has one result, and text, whatever its column's type, is parsed by `parserOf`.
       const { fields, rows, rowCount } = await client.query<Cell[]>({
@@ -118,16 +132,7 @@ function leaseOf(client: PoolClient, leased: Set<Lease>): Lease {
   }
 
   const lease: Lease = {
-    query(text, values, name) {
-      const answer = query(text, values, name)
-      for (; held > 0; held -= 1) client.connection.stream.uncork()
-      return answer
-    },
-    ahead(text) {
-      client.connection.stream.cork()
-      held += 1
-      return query(text)
-    },
+    query,
     release(isBroken = false) {
       if (leased.delete(lease)) client.release(isBroken || client.getTransactionStatus() !== 'I')
     },

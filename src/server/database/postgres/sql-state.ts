@@ -16,6 +16,7 @@ export function isLost(error: unknown): boolean {
 const serialization = '40001'
 const deadlock = '40P01'
 const uniqueViolation = '23505'
+const aborted = '25P02'
 
 /**
  * True where the same transaction, begun anew, may succeed: it met another one. That of a duplicate key sees the other
@@ -23,6 +24,11 @@ const uniqueViolation = '23505'
  */
 export function isConflict(error: unknown): boolean {
   return [serialization, deadlock, uniqueViolation].includes(sqlStateOf(error) ?? '')
+}
+
+/** True for a statement that was refused because one before it in the same transaction had failed. */
+export function isAborted(error: unknown): boolean {
+  return sqlStateOf(error) === aborted
 }
 
 /**

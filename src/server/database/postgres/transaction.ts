@@ -2,7 +2,7 @@ import type { Sql } from 'sql-template-tag'
 import { unavailable } from '../../problem/problem-error.ts'
 import type { Database, Transaction } from '../database.ts'
 import type { Connection } from './connection.ts'
-import { isConflict, isLost, isStalePlan } from './sql-state.ts'
+import { isAborted, isConflict, isLost, isStalePlan } from './sql-state.ts'
 import { statementsBy, valuesOf } from './statements.ts'
 
 /** What all transactions of a database share. */
@@ -43,16 +43,18 @@ export function openTransaction(
   // PostgreSQL refuses all further statements after one that failed, up to the savepoint before it.
   let failure: unknown
   let obstacle: unknown
+  /** The last one of `later`. */
+  let unanswered: Promise<unknown> | undefined
 
   function failed(error: unknown): never {
     failure ??= error
     if (isConflict(error) || isStalePlan(error)) obstacle ??= error
-    throw error
+    throw isAborted(error) ? failure : error
   }
 
   /** What cannot fail by itself. Where it does, the connection is lost, and what comes after it fails as well. */
   function sendAhead(text: string): void {
-    connection.ahead(text).catch(failed).catch(ignored)
+    connection.query(text).catch(failed).catch(ignored)
   }
 
   function ready(): void {
@@ -69,6 +71,12 @@ export function openTransaction(
     return connection.query(text, values, nameOf(text)).catch(failed)
   }
 
+  function later(statement: Sql): void {
+    // The answers come in the order of the statements.
+    const answered = query(statement).catch(ignored)
+    unanswered = answered
+  }
+
   async function savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
     const before = failure
     depth += 1
@@ -77,6 +85,7 @@ export function openTransaction(
     sendAhead(`savepoint ${name}`)
     try {
       const result = await work()
+      await unanswered
       if (failure !== before) throw failure
       sendAhead(`release ${name}`)
       return result
@@ -101,18 +110,24 @@ export function openTransaction(
     if (hasBegun) await connection.query(statement)
   }
 
+  function requireWhole(): void {
+    const refusal = obstacle ?? failure
+    if (refusal !== undefined) throw refusal
+  }
+
   return {
-    statements: { dialect, stream, ...statementsBy(query), savepoint },
+    statements: { dialect, stream, ...statementsBy(query), later, savepoint },
     obstacle: () => obstacle,
     async commit() {
-      const refusal = obstacle ?? failure
-      if (refusal !== undefined) throw refusal
+      requireWhole()
       try {
         await end('commit')
       } catch (error) {
         if (isLost(error)) throw unknownOutcome(error)
         return failed(error)
       }
+      // A commit behind a statement that failed is answered, and undoes everything.
+      requireWhole()
     },
     rollback: () => end('rollback'),
   }

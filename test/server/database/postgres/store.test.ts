@@ -139,6 +139,57 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     expect(await one(named('swallowed'))).toBeUndefined()
   })
 
+  it('statements that are not waited for run in their order, and commit with the others', async () => {
+    const { write, one } = await store()
+    const seen = await write(async ({ later, one, run }) => {
+      later(insert('later', 'a'))
+      later(sql`update settings set value = value || 'b' where name = 'later'`)
+      const [row] = await Promise.all([
+        one(named('later')),
+        run(sql`delete from settings where name = 'later'`),
+      ])
+      later(insert('later', 'c'))
+      return row
+    })
+    expect([seen, await one(named('later'))]).toEqual([
+      { name: 'later', value: 'ab' },
+      { name: 'later', value: 'c' },
+    ])
+  })
+
+  it('a write is undone whose statement failed that nobody waited for, and says what failed', async () => {
+    const { write, one } = await store()
+    const wrong = sql`select no_such_column`
+    const last = write(async ({ run, later }) => {
+      await run(insert('undone'))
+      later(wrong)
+    })
+    await expect(last).rejects.toThrow('no_such_column')
+    const early = write(async ({ run, later }) => {
+      later(wrong)
+      await run(insert('undone'))
+    })
+    await expect(early).rejects.toThrow('no_such_column')
+    expect(await one(named('undone'))).toBeUndefined()
+    const inside = write(async ({ savepoint, later }) => {
+      await savepoint(async () => later(wrong)).catch(() => undefined)
+      later(insert('after it'))
+    })
+    await inside
+    expect(await one(named('after it'))).toMatchObject({ name: 'after it' })
+  })
+
+  it('a write that meets another in a statement that nobody waits for begins anew', async () => {
+    const { write } = await store()
+    let tries = 0
+    const answer = await write(async ({ later }) => {
+      tries += 1
+      later(insert(tries > 1 ? 'l-free' : 'kept'))
+      return 'made'
+    })
+    expect([answer, tries]).toEqual(['made', 2])
+  })
+
   it('a write that meets another with the same key begins anew, and sees its row', async () => {
     const { write } = await store()
     let tries = 0
