@@ -4,9 +4,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import sql, { type Sql } from 'sql-template-tag'
 import { type Cell, DatabaseError, type Row, type Store, type Transaction } from './database.ts'
 import { groupCommit } from './group-commit.ts'
+import { oneAtATime } from './one-at-a-time.ts'
 import { sharedView } from './shared-view.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
-import { newTurns } from './turns.ts'
 import { logLimitBytes } from './write-ahead-log.ts'
 
 const cachedStatements = 500
@@ -131,7 +131,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
     stream: (query) => batches(path, query),
     savepoint: (work) => within('savepoint item', 'release item', 'rollback to item; release item', work),
   }
-  const turns = newTurns()
+  const turns = oneAtATime()
   const view = sharedView(connection, (work) => inTurn(work))
   const inTurn = <Result>(work: () => Result | Promise<Result>): Promise<Result> =>
     turns.take(async () => {

@@ -1,13 +1,13 @@
 /** Lets those take turns who share a connection, in the order in which they came. */
-export interface Turns {
+export interface OneAtATime {
   /** True while nobody has the turn. */
   readonly areFree: () => boolean
   /** Does the work when the one before has ended. */
   take<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
-/** Turns that nobody has taken yet. */
-export function newTurns(): Turns {
+/** A turn that nobody has taken yet. */
+export function oneAtATime(): OneAtATime {
   const waiting: (() => void)[] = []
   let isTaken = false
   return {
