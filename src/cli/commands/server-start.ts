@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
 import { makeDatabaseDirectory } from '../../config/make-directory.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -86,10 +85,6 @@ async function start(context: Context, given: Given): Promise<void> {
     .catch((error: unknown) => {
       throw listenFault(error, options)
     })
-  // V8 lets the room for new objects grow with a burst and keeps it: each export would leave the server larger, for
-  // nothing. Growth is all that this flag is read for, so setting it late is safe (Node, v8.setFlagsFromString), and
-  // once everything is loaded the room is always the same: with a half of it, a list takes a tenth longer.
-  setFlagsFromString('--semi-space-growth-factor=1')
   const servers = runningServers(directories.state)
   try {
     await servers.add({

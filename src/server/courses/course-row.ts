@@ -92,8 +92,10 @@ export function toCourse(row: CourseRow): Course {
 
 /** The same as JSON: to read the attributes and write them again is most of what a list takes. */
 export function courseText(row: CourseRow): string {
-  const [first, last] = [JSON.stringify(firstOf(row)), JSON.stringify(lastOf(row))]
-  return `${first.slice(0, -1)},${row.attributes.slice(1, -1)},${last.slice(1)}`
+  const text = JSON.stringify({ ...firstOf(row), ...lastOf(row) })
+  // No text of a course has it: in one, quotes are escaped.
+  const between = text.indexOf(',"managedBy":')
+  return `${text.slice(0, between)},${row.attributes.slice(1, -1)}${text.slice(between)}`
 }
 
 function firstOf(row: CourseRow) {

@@ -123,10 +123,10 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
   const dialect = { ...sqliteDialect }
   const transaction: Transaction = {
     dialect,
-    one: async (query) => one(query),
-    all: async (query) => all(query),
-    cells: async (query) => cells(query),
-    run: async (query) => run(query),
+    one: <Shape extends Row>(query: Sql) => promised(one<Shape>, query),
+    all: <Shape extends Row>(query: Sql) => promised(all<Shape>, query),
+    cells: (query) => promised(cells, query),
+    run: (query) => promised(run, query),
     later: (query) => void run(query),
     stream: (query) => batches(path, query),
     savepoint: (work) => within('savepoint item', 'release item', 'rollback to item; release item', work),
@@ -193,6 +193,15 @@ async function* batches(path: string, query: Sql): AsyncGenerator<Cell[][], unde
     if (rows.length > 0) yield rows
   } finally {
     connection.close()
+  }
+}
+
+/** What an asynchronous function would make of it, which takes three times as long. */
+function promised<Result>(work: (query: Sql) => Result, query: Sql): Promise<Result> {
+  try {
+    return Promise.resolve(work(query))
+  } catch (error) {
+    return Promise.reject(error)
   }
 }
 

@@ -44,7 +44,7 @@ export async function answer(
     caller = await callerOf(app, limits, operation, context)
     try {
       if (isApart) return await succeed(admitted(database))
-      return await database.read(async (view) => succeed(admitted(view)))
+      return await database.read((view) => succeed(admitted(view)))
     } finally {
       if (caller?.touch) await touch(app, context, caller)
     }

@@ -14,8 +14,8 @@ import { patchTypes } from './request-body.ts'
 import {
   type Answered,
   type AppOptions,
+  addLimit,
   everyHeader,
-  limitHeaders,
   maximumUrlBytes,
   type RequestContext,
   rateLimitsOf,
@@ -55,15 +55,21 @@ export function createApp(
     const startedMs = performance.now()
     const context = contextOf(app, request)
     const { path, requestId, now } = context
-    const answered = await answerTo(context).catch((error: unknown) => refused(context, error))
+    let answered: Answered
+    try {
+      answered = await answerTo(context)
+    } catch (error) {
+      answered = refused(context, error)
+    }
     const { reply, principal } = answered
     // Whatever it wrote, nobody acts on what was true before once it has been answered.
     if (!reads.has(request.method) && !teaching.test(path)) limits.credentials.forget()
+    const logged = loggedPath(app.database, path)
     app.log({
       time: timeText(now),
       requestId,
       method: request.method,
-      path: await loggedPath(app.database, path),
+      path: typeof logged === 'string' ? logged : await logged,
       status: reply.status,
       durationMs: performance.now() - startedMs,
       userId: principal?.userId,
@@ -71,25 +77,21 @@ export function createApp(
       code: reply.code,
       cause: answered.cause,
     })
-    return {
-      status: reply.status,
-      headers: {
-        ...everyHeader,
-        ...reply.headers,
-        ...challengeOf(app, context, reply),
-        'x-request-id': requestId,
-        ...limitHeaders(limits, answered.bucket ?? { kind: 'anonymous', name: context.address }),
-        ...(request.method === 'HEAD' && typeof reply.body === 'string'
-          ? { 'content-length': String(Buffer.byteLength(reply.body)) }
-          : {}),
-      },
-      body: request.method === 'HEAD' ? unread(reply.body) : reply.body,
+    const isHead = request.method === 'HEAD'
+    const headers: Record<string, string> = { ...everyHeader, ...reply.headers }
+    headers['x-request-id'] = requestId
+    const challenge = challengeOf(app, context, reply)
+    if (challenge !== undefined) headers['www-authenticate'] = challenge
+    addLimit(headers, limits, answered.bucket ?? { kind: 'anonymous', name: context.address })
+    if (isHead && typeof reply.body === 'string') {
+      headers['content-length'] = String(Buffer.byteLength(reply.body))
     }
+    return { status: reply.status, headers, body: isHead ? unread(reply.body) : reply.body }
   }
 }
 
 /** What answers a request whose time and id are known, as one who is told beforehand where a principal is given. */
-export type Answerer = (context: RequestContext, principal?: Principal) => Promise<Answered>
+export type Answerer = (context: RequestContext, principal?: Principal) => Answered | Promise<Answered>
 
 /** What answers the requests to these routes and endpoints. */
 export function answererOf(
@@ -113,11 +115,11 @@ export function answererOf(
     return router(raw.method, path)
   }
 
-  return async (context, principal) => {
-    const isPlain = context.search === '' && reads.has(context.raw.method)
-    const routes = routesOf(context.path, isPlain)
-    let found = find(routes instanceof Promise ? await routes : routes, context)
-    if (isPlain && !found?.params) found = find(await routesOf(context.path, false), context)
+  function answerFrom(
+    found: Found<Place> | undefined,
+    context: RequestContext,
+    principal: Principal | undefined,
+  ): Answered | Promise<Answered> {
     const fault = faultBefore(app, context, found)
     if (!fault && context.raw.method === 'OPTIONS') return { reply: options(found?.allow) }
     if (fault || !found?.params) {
@@ -128,14 +130,33 @@ export function answererOf(
       ? answer(principal ? { ...app, principal } : app, limits, place.route, context, params)
       : answerEndpoint(app, limits, place.endpoint, context, params)
   }
+
+  async function search(
+    routes: readonly Route[] | Promise<readonly Route[]>,
+    isPlain: boolean,
+    context: RequestContext,
+    principal: Principal | undefined,
+  ): Promise<Answered> {
+    let found = find(await routes, context)
+    if (isPlain && !found?.params) found = find(await routesOf(context.path, false), context)
+    return answerFrom(found, context, principal)
+  }
+
+  return (context, principal) => {
+    const isPlain = context.search === '' && reads.has(context.raw.method)
+    const routes = routesOf(context.path, isPlain)
+    // Where all routes are loaded, as in a server, nothing is waited for.
+    const found = routes instanceof Promise ? undefined : find(routes, context)
+    return found?.params ? answerFrom(found, context, principal) : search(routes, isPlain, context, principal)
+  }
 }
 
 /** A challenge says where to find out how a token is had (RFC 9728 §5.1). */
-function challengeOf(app: AppOptions, context: RequestContext, { headers }: Reply): Reply['headers'] {
+function challengeOf(app: AppOptions, context: RequestContext, { headers }: Reply): string | undefined {
   const challenge = headers['www-authenticate']
-  if (!challenge?.startsWith('Bearer ')) return {}
+  if (!challenge?.startsWith('Bearer ')) return undefined
   const metadata = issuerOf(app, context) + oauthPaths.resourceMetadata
-  return { 'www-authenticate': `${challenge}, resource_metadata="${metadata}"` }
+  return `${challenge}, resource_metadata="${metadata}"`
 }
 
 /** PATCH is another name of PUT where that takes a merge patch (RFC 7396): both change what they name and no more. */

@@ -15,9 +15,24 @@ export interface LogEntry {
 }
 
 /** A log entry as one line of JSON, LF included. */
-export function logLine({ cause, durationMs, status, ...entry }: LogEntry): string {
+export function logLine(entry: LogEntry): string {
+  const { time, requestId, method, path, status, durationMs, userId, credential, code, cause } = entry
   const level = status >= 500 ? 'error' : status >= 400 ? 'warn' : 'info'
   // A fault of the caller's may have a piece of the body in it.
   const error = status >= 500 && cause instanceof Error ? (cause.stack ?? cause.message) : undefined
-  return `${JSON.stringify({ level, ...entry, status, durationMs: Math.round(durationMs * 100) / 100, error })}\n`
+  const rounded = Math.round(durationMs * 100) / 100
+  const who = {
+    level,
+    time,
+    requestId,
+    method,
+    path,
+    userId,
+    credential,
+    code,
+    status,
+    durationMs: rounded,
+    error,
+  }
+  return `${JSON.stringify(who)}\n`
 }

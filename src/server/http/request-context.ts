@@ -1,4 +1,4 @@
-import type { HttpHeaders, HttpRequest } from '../../contract/http.ts'
+import type { HttpRequest } from '../../contract/http.ts'
 import { type Attempts, attemptsIn } from '../access/attempts.ts'
 import type { Credential } from '../access/identify.ts'
 import { type KnownCredentials, knownCredentials } from '../access/known-credentials.ts'
@@ -168,13 +168,15 @@ export function count({ requests }: RateLimits, { kind, name }: Bucket): void {
   if (!allowed) throw tooMany('requests', resetSeconds)
 }
 
-/** What is left in a bucket (draft-ietf-httpapi-ratelimit-headers-10). */
-export function limitHeaders({ requests }: RateLimits, { kind, name }: Bucket): HttpHeaders {
-  if (!requests) return {}
+/** Adds to headers what is left in a bucket (draft-ietf-httpapi-ratelimit-headers-10). */
+export function addLimit(
+  headers: Record<string, string>,
+  { requests }: RateLimits,
+  { kind, name }: Bucket,
+): void {
+  if (!requests) return
   const { perMinute, peek } = requests[kind]
   const { remaining, resetSeconds } = peek(name)
-  return {
-    'ratelimit-policy': `"default";q=${perMinute};w=60`,
-    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
-  }
+  headers['ratelimit-policy'] = `"default";q=${perMinute};w=60`
+  headers['ratelimit'] = `"default";r=${remaining};t=${resetSeconds}`
 }

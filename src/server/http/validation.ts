@@ -116,6 +116,7 @@ export function parseQuery<Schema extends z.ZodObject>(
   schema: Schema | undefined,
   search: string,
 ): z.output<Schema> {
+  if (!schema && search === '') return {} as z.output<Schema>
   const parameters = new URLSearchParams(search)
   const faults = new Faults()
   const given: Record<string, string> = {}

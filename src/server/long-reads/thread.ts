@@ -36,6 +36,8 @@ const isSource = import.meta.url.endsWith('.ts')
 const entry = new URL(isSource ? './reader-thread.ts' : './reader-thread.js', import.meta.url)
 /** Beyond it the thread ends, and the server goes on. */
 const memoryMiB = 256
+/** What a thread makes dies young: more room for it would make the server larger, and an export no faster. */
+const newObjectsMiB = 3
 /** A client that is as fast as the thread is found behind now and then. */
 const fullAtMost = 3
 
@@ -43,7 +45,7 @@ const fullAtMost = 3
 export function startThread(data: ThreadData, limits: BodyLimits, onEnd: () => void): Thread {
   const worker = new Worker(entry, {
     workerData: data,
-    resourceLimits: { maxOldGenerationSizeMb: memoryMiB },
+    resourceLimits: { maxOldGenerationSizeMb: memoryMiB, maxYoungGenerationSizeMb: newObjectsMiB },
     // Pages are JSX, which Node does not read from source.
     ...(isSource && { execArgv: ['--import', import.meta.resolve('tsx')] }),
   })

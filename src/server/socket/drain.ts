@@ -27,7 +27,7 @@ export function drainOf(server: Server): (limitMs: number) => Promise<void> {
   })
   server.on('request', ({ socket }, answer) => {
     count(socket, 1)
-    answer.once('close', () => count(socket, -1))
+    answer.on('close', () => count(socket, -1))
   })
 
   return (limitMs) =>

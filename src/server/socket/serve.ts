@@ -198,19 +198,25 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 }
 
 /** The transport, and a wait for all that it is working on: a client that leaves does not end what it asked for. */
-function followed(transport: Transport): { handle: Transport; ended: () => Promise<unknown> } {
-  const open = new Set<Promise<unknown>>()
+function followed(transport: Transport): { handle: Transport; ended: () => Promise<void> } {
+  const none = Promise.withResolvers<void>()
+  let open = 0
+  let isEnding = false
   return {
     async handle(request) {
-      const response = transport(request)
-      open.add(response)
+      open += 1
       try {
-        return await response
+        return await transport(request)
       } finally {
-        open.delete(response)
+        open -= 1
+        if (isEnding && open === 0) none.resolve()
       }
     },
-    ended: () => Promise.allSettled(open),
+    ended() {
+      isEnding = true
+      if (open === 0) none.resolve()
+      return none.promise
+    },
   }
 }
 

@@ -197,3 +197,20 @@ test('learners see published courses only; a draft is not there for them', async
   expect((await learner.get(published ?? '')).status).toBe(200)
   expect(await learner.get(draft ?? '')).toMatchObject({ status: 404, body: { code: 'not_found' } })
 })
+
+test('a course whose texts look like its JSON is got and listed as it was created', async ({
+  instructor,
+}) => {
+  const text = 'A ,"managedBy": in \\",\\"managedBy\\": and {}'
+  const { body: made } = await instructor.post('/v1/courses', {
+    title: text,
+    description: text,
+    externalId: text,
+    managedBy: text,
+    tags: [text],
+  })
+  const got = await instructor.get(`/v1/courses/${made.id}`)
+  expect(got.body).toEqual(made)
+  expect(Object.keys(got.body)).toEqual(Object.keys(made))
+  expect((await instructor.get('/v1/courses')).body.data).toContainEqual(made)
+})
