@@ -1,3 +1,4 @@
+import crypto from 'node:crypto'
 import { basename } from 'node:path'
 import { defineConfig, type Rolldown } from 'tsdown'
 
@@ -42,7 +43,8 @@ export const chunks = [
 
 /**
  * Node's own modules as they are, instead of by `import`: that reads every export once, and some of them load much more
- * when they are read (`node:http` all of undici, `node:util` the worker threads, `node:fs` its promises).
+ * when they are read (`node:http` all of undici, `node:util` the worker threads, `node:fs` its promises). The functions of
+ * `node:crypto`, which takes longest by itself and which no list needs, are looked up when the first of them is called.
  */
 const plainBuiltins: Rolldown.Plugin = {
   name: 'plain-builtins',
@@ -52,16 +54,30 @@ const plainBuiltins: Rolldown.Plugin = {
     for (const node of this.parse(code).body) {
       if (node.type !== 'ImportDeclaration' || !node.source.value.startsWith('node:')) continue
       const module = `globalThis.process.getBuiltinModule('${node.source.value}')`
+      const isLate = node.source.value === 'node:crypto'
+      const late: string[] = []
       const names = node.specifiers.flatMap((each) => {
         if (each.type !== 'ImportSpecifier') return []
         const imported = each.imported.type === 'Identifier' ? each.imported.name : each.imported.value
+        if (
+          isLate &&
+          /^[a-z]/.test(imported) &&
+          typeof crypto[imported as keyof typeof crypto] === 'function'
+        ) {
+          const { name } = each.local
+          late.push(
+            `let late$${name};const ${name}=(...all)=>(late$${name}??=${module}.${imported})(...all);`,
+          )
+          return []
+        }
         return [`${imported}:${each.local.name}`]
       })
       const whole = node.specifiers.flatMap((each) =>
         each.type === 'ImportSpecifier' ? [] : [each.local.name],
       )
       const parts = [...whole, ...(names.length > 0 ? [`{${names.join(',')}}`] : [])]
-      text += code.slice(end, node.start) + parts.map((part) => `const ${part}=${module};`).join('')
+      const read = parts.map((part) => `const ${part}=${module};`)
+      text += code.slice(end, node.start) + [...read, ...late].join('')
       end = node.end
     }
     return text + code.slice(end)

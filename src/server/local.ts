@@ -3,6 +3,7 @@ import { openAcademyFile } from './academy.ts'
 import type { FirstPassword } from './access/first-admin.ts'
 import { localPrincipal } from './access/identify.ts'
 import type { PasswordCost } from './access/password.ts'
+import { type IdPrefix, plainIdMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'
 import { createApp } from './http/app.ts'
 import type { LogEntry } from './http/log.ts'
@@ -57,7 +58,13 @@ export async function openAcademy({
     if (entry.status >= 500) fault = entry
     if (entry.method === 'POST') mayHaveLeftovers = true
   }
-  const app = { database, now, newId, principal, perMinute: 0, passwordCost, log }
+  const requestId = plainIdMaker(now)
+  const app = {
+    ...{ database, now, principal, passwordCost, log },
+    newId: (prefix: IdPrefix) => (prefix === 'req' ? requestId(prefix) : newId(prefix)),
+    perMinute: 0,
+    tagged: false,
+  }
 
   return {
     path,

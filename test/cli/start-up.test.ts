@@ -59,6 +59,16 @@ test.for([
   },
 )
 
+test.for([['courses'], ['users']] as const)(
+  '%s list on a local academy loads no cryptography, and nothing that measures',
+  async ([noun], { loadedBy }) => {
+    const { modules } = await loadedBy(noun, 'list')
+    expect(modules).toContain('sqlite')
+    expect(modules).not.toContain('crypto')
+    expect(modules).not.toContain('perf_hooks')
+  },
+)
+
 test('no command loads what starts other programs', async ({ loadedBy }) => {
   const { modules } = await loadedBy('courses', 'create', '--title', 'Biology')
   expect(modules).toContain('sqlite')

@@ -5,7 +5,7 @@ interface Job {
   readonly work: (transaction: Transaction) => Promise<unknown>
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
-  /** When it has waited long enough for the lock of another program; of `performance.now`. */
+  /** When it has waited long enough for the lock of another program; of `runningMs`. */
   readonly untilMs: number
 }
 
@@ -66,7 +66,7 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
   }
 
   function waitLonger(jobs: readonly Job[], error: unknown): void {
-    const nowMs = performance.now()
+    const nowMs = runningMs()
     waiting = [...jobs.filter(({ untilMs }) => untilMs > nowMs), ...waiting]
     for (const { untilMs, reject } of jobs) if (untilMs <= nowMs) reject(error)
     delayMs = Math.min(longestDelayMs, delayMs * 2 + 1)
@@ -94,11 +94,11 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
       const result = await only.work(transaction)
       return [() => only.resolve(result)]
     }
-    const endMs = performance.now() + limitMs
+    const endMs = runningMs() + limitMs
     const done: (() => void)[] = []
     for (const job of jobs) {
       done.push(await onSavepoint(transaction, job))
-      if (performance.now() >= endMs) break
+      if (runningMs() >= endMs) break
     }
     return done
   }
@@ -107,7 +107,7 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
     new Promise<Result>((resolve, reject) => {
       if (waiting.length >= mostWaiting) throw unavailable('Too many writes are waiting for the database.', 1)
       // What comes out is what this very work gave; the jobs of a turn have results of many kinds.
-      waiting.push({ work, resolve: resolve as Job['resolve'], reject, untilMs: performance.now() + waitMs })
+      waiting.push({ work, resolve: resolve as Job['resolve'], reject, untilMs: runningMs() + waitMs })
       commitSoon()
     })
 }
@@ -116,4 +116,9 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
 function isBusy(error: unknown): boolean {
   const { errcode = 0 } = error as { errcode?: number }
   return (errcode & 0xff) === busy
+}
+
+/** Milliseconds that never go back; `performance` would be loaded for them. */
+function runningMs(): number {
+  return process.uptime() * 1000
 }

@@ -37,7 +37,8 @@ export async function answer(
   const { database } = app
   let caller: Identity | undefined
 
-  const succeed = async (call: Call) => successOf(operation, await handle(call), context, call.preconditions)
+  const succeed = async (call: Call) =>
+    successOf(operation, await handle(call), context, call.preconditions, app.tagged)
   const admitted = (view: Database) => admit(app, view, limits, route, context, params, caller?.principal)
 
   async function read(): Promise<Reply> {

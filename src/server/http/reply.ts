@@ -69,6 +69,7 @@ export function successOf(
   answer: unknown,
   { path, search }: { path: string; search: string },
   preconditions: Preconditions,
+  tagged = true,
 ): Reply {
   const { status, method } = operation
   const negotiated: Record<string, string> = operation.media ? { vary: 'Accept' } : {}
@@ -90,7 +91,7 @@ export function successOf(
   else if (answer instanceof Constant) {
     body = answer.body
     headers['etag'] = answer.etag
-  } else if (method === 'GET') {
+  } else if (method === 'GET' && tagged) {
     body ??= JSON.stringify(answer)
     headers['etag'] = tagOf(body)
   }

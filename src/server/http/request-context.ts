@@ -24,6 +24,8 @@ export interface AppOptions {
   /** Milliseconds that never go back; those of the process unless told otherwise. */
   readonly elapsedMs?: () => number
   readonly newId: (prefix: IdPrefix) => string
+  /** False where an answer without a version gets no entity tag, because nobody keeps it: it takes reading all of it. */
+  readonly tagged?: boolean
   /** Requests a minute for each credential; 0 for no limit. */
   readonly perMinute: number
   /**

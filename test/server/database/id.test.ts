@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
-import { idMaker } from '../../../src/server/database/id.ts'
+import { idMaker, plainIdMaker } from '../../../src/server/database/id.ts'
 
-test('no two ids are the same, and those of later times sort behind', () => {
+test.for([
+  ['ids', idMaker],
+  ['plain ids', plainIdMaker],
+] as const)('no two %s are the same, and those of later times sort behind', ([, maker]) => {
   let timeMs = Date.parse('2026-03-01T12:00:00Z')
-  const newId = idMaker(() => new Date(timeMs))
+  const newId = maker(() => new Date(timeMs))
   const ids = Array.from({ length: 1500 }, () => {
     timeMs += 1
     return newId('crs')
