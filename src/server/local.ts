@@ -27,8 +27,8 @@ export interface OpenAcademy {
   readonly check: () => Promise<string[]>
   /** How many counters of learners differ from a recount, which takes a time that grows with the enrolments. */
   readonly differingCounters: () => Promise<number>
-  /** Makes all counters anew. */
-  readonly rebuildCounters: () => Promise<void>
+  /** Brings them to what a recount says, while others go on writing; false where another program does so already. */
+  readonly correctCounters: () => Promise<boolean>
   readonly close: () => Promise<void>
 }
 
@@ -85,11 +85,9 @@ export async function openAcademy({
       const { differingCounters } = await import('./counters/counter-check.ts')
       return database.read((view) => differingCounters({ database: view, now: now().toISOString() }))
     },
-    async rebuildCounters() {
-      const { rebuildCounters } = await import('./counters/recount.ts')
-      await database.write((transaction) =>
-        rebuildCounters({ database: transaction, now: now().toISOString() }),
-      )
+    async correctCounters() {
+      const { correctCounters } = await import('./counters/correction.ts')
+      return correctCounters(database, now)
     },
     async close() {
       // Where nobody serves the academy, each run that adds an answer to those that are kept takes old ones away.

@@ -1,4 +1,4 @@
-import sql, { type Sql } from 'sql-template-tag'
+import sql, { join, type Sql } from 'sql-template-tag'
 import type { Database, Row } from '../database/database.ts'
 import { type Counting, counters } from './count.ts'
 import { type CourseRange, everyCounted, learns } from './counted-enrollment.ts'
@@ -8,13 +8,14 @@ import {
   firstDayKept,
   learnersKind,
   type Sums,
+  sharedKinds,
   type Tally,
   talliesOf,
   withoutNothing,
 } from './tally.ts'
 
 /** Counters that are compared at once. */
-const comparedAtOnce = 100_000
+export const comparedAtOnce = 100_000
 
 /**
  * How many counters differ from a recount; all of it in one view of the data. Takes a time that grows with the
@@ -28,30 +29,56 @@ export async function differingCounters(
   const academy: Sums = new Map()
   let differing = 0
   for (const range of await rangesOf(database, atOnce)) {
-    const own: Sums = new Map()
-    for await (const enrollments of everyCounted(database, range)) {
-      for (const one of enrollments) {
-        const tallies = talliesOf(one, firstDay)
-        addTallies(
-          own,
-          tallies.filter(({ courseId }) => courseId !== ''),
-          1,
-        )
-        addTallies(
-          academy,
-          tallies.filter(({ courseId }) => courseId === ''),
-          1,
-        )
-      }
-    }
-    differing += compared(own, await keptIn(database, range, firstDay))
+    const differences = await courseDifferences(database, range, firstDay, (tallies) => {
+      addTallies(academy, tallies, 1)
+    })
+    differing += differences.length
   }
   addTallies(academy, await learnersCounted(database), 1)
-  return differing + compared(academy, await keptOfAcademy(database))
+  addTallies(academy, await kept(database, ofAcademy), -1)
+  return differing + withoutNothing(academy).length
 }
 
-/** Ranges of courses with so many counters each; what is counted without a course is in the last. */
-async function rangesOf(database: Database, atOnce: number): Promise<CourseRange[]> {
+/**
+ * What the counters of some courses lack of a recount.
+ *
+ * @param seen told what each learner counts for without a course
+ */
+export async function courseDifferences(
+  database: Database,
+  range: CourseRange,
+  firstDay: number,
+  seen: (tallies: readonly Tally[]) => void = () => {},
+): Promise<Tally[]> {
+  const own: Sums = new Map()
+  for await (const enrollments of everyCounted(database, range)) {
+    for (const one of enrollments) {
+      const tallies = talliesOf(one, firstDay)
+      addTallies(
+        own,
+        tallies.filter(({ courseId }) => courseId !== ''),
+        1,
+      )
+      seen(tallies.filter(({ courseId }) => courseId === ''))
+    }
+  }
+  addTallies(own, await keptIn(database, range, firstDay), -1)
+  return withoutNothing(own)
+}
+
+/** What the counters of the academy as a whole lack of the sum of those of its courses, and of a count of its learners. */
+export async function academyDifferences(database: Database): Promise<Tally[]> {
+  const sums = await database.all<Row & Tally>(sql`
+    select kind, '' as "courseId", place, sum(learners) as learners, sum(amount) as amount from ${counters}
+    where course_id <> '' and kind in (${join(sharedKinds)}) group by kind, place`)
+  const academy: Sums = new Map()
+  addTallies(academy, [...sums, ...(await learnersCounted(database))], 1)
+  addTallies(academy, await kept(database, ofAcademy), -1)
+  return withoutNothing(academy)
+}
+
+/** Ranges of courses with so many counters each, which hold all courses together. */
+export async function rangesOf(database: Database, atOnce: number): Promise<CourseRange[]> {
   const sizes = await database.all<Row & { course_id: string; size: number }>(
     sql`select course_id, count(*) as size from ${counters} where course_id <> '' group by course_id order by course_id`,
   )
@@ -78,9 +105,7 @@ async function keptIn(database: Database, [least, below]: CourseRange, firstDay:
   )
 }
 
-async function keptOfAcademy(database: Database): Promise<Tally[]> {
-  return kept(database, sql`course_id = ''`)
-}
+const ofAcademy = sql`course_id = ''`
 
 async function kept(database: Database, condition: Sql): Promise<Tally[]> {
   return database.all<Row & Tally>(
@@ -99,10 +124,4 @@ async function learnersCounted(database: Database): Promise<Tally[]> {
     learners,
     amount: 0,
   }))
-}
-
-/** How many differ. */
-function compared(counted: Sums, kept: readonly Tally[]): number {
-  addTallies(counted, kept, -1)
-  return withoutNothing(counted).length
 }

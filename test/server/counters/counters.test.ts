@@ -1,10 +1,12 @@
 import fc from 'fast-check'
 import sql from 'sql-template-tag'
 import { expect, onTestFinished } from 'vitest'
+import { correctCounters } from '../../../src/server/counters/correction.ts'
 import { differingCounters } from '../../../src/server/counters/counter-check.ts'
 import { foldChanges } from '../../../src/server/counters/fold.ts'
 import { rebuildCounters } from '../../../src/server/counters/recount.ts'
 import { courseKinds } from '../../../src/server/counters/tally.ts'
+import type { Store } from '../../../src/server/database/database.ts'
 import { type Clock, day, onPostgres, test } from '../../helpers/academy.ts'
 import { anyWrite, beginning, sendWrite } from './any-write.ts'
 import { keptCount, plainCount } from './plain-count.ts'
@@ -64,4 +66,82 @@ for (const [engine, name] of [
       expect(await differingCounters({ database, now }, 1)).toBe(wrong)
     },
   )
+
+  test.skipIf(onPostgres && name === 'sqlite')(
+    `on an engine with ${engine} counters that are wrong are corrected while others write`,
+    async ({ academy, admin, clock }) => {
+      const { database } = academy
+      const usual = database.dialect.name
+      Object.assign(database.dialect, { name })
+      onTestFinished(() => void Object.assign(database.dialect, { name: usual }))
+      let corrected = 0
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(anyWrite, { minLength: 5, maxLength: 15 }),
+          fc.array(anyWrite, { minLength: 8, maxLength: 12 }),
+          fc.subarray(damages, { minLength: 1 }),
+          fc.constantFrom(1, 1000),
+          async (writes, meanwhile, damaged, atOnce) => {
+            for (const one of [...beginning, ...writes]) await sendWrite(academy, admin, one)
+            const now = clock.now().toISOString()
+            await database.write((transaction) => foldChanges({ database: transaction, now }, 1000))
+            for (const damage of damaged) await database.run(damage)
+            corrected += await differingCounters({ database, now })
+            const left = [...meanwhile]
+            const others = async () => {
+              const one = left.shift()
+              if (one) await sendWrite(academy, admin, one)
+              if (left.length % 4 === 0) clock.advance(day / 4)
+            }
+            await correctCounters(besides(database, others), clock.now, atOnce)
+            expect(await keptCount(database, firstDay(clock))).toEqual(
+              await plainCount(database, firstDay(clock)),
+            )
+          },
+        ),
+        { numRuns: onPostgres ? 3 : 6 },
+      )
+      expect(corrected).toBeGreaterThan(5)
+    },
+  )
 }
+
+/** What makes counters wrong, each in its own way. */
+const damages = [
+  sql`update counters set learners = learners + 3, amount = amount + 5 where place = 0`,
+  sql`update counters set learners = 7 where course_id = ''`,
+  sql`delete from counters where kind like 'in_progress%'`,
+  sql`insert into counters (kind, course_id, place, learners, amount) values ('none', 'crs_gone', 0, 2, 0)
+    on conflict (kind, course_id, place) do nothing`,
+]
+
+/** A store after each of whose transactions others do something. */
+function besides(database: Store, others: () => Promise<void>): Store {
+  const then = async <Result>(result: Promise<Result>) => {
+    const value = await result
+    await others()
+    return value
+  }
+  return {
+    ...database,
+    read: (work) => then(database.read(work)),
+    write: (work) => then(database.write(work)),
+  }
+}
+
+test('of two programs that correct the counters at once, the first leaves it to the second', async ({
+  academy: { database },
+  clock,
+}) => {
+  await database.run(sql`insert into counters (kind, course_id, place, learners, amount) values ('learners', '', 0, 9, 0)
+    on conflict (kind, course_id, place) do update set learners = 9`)
+  let second: Promise<boolean> | undefined
+  const others = async () => {
+    second ??= correctCounters(database, clock.now)
+    await second
+  }
+  expect(await correctCounters(besides(database, others), clock.now)).toBe(false)
+  expect(await second).toBe(true)
+  expect(await differingCounters({ database, now: clock.now().toISOString() })).toBe(0)
+  expect(await database.one(sql`select 1 from settings where name = 'counter_correction'`)).toBeUndefined()
+})

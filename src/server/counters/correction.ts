@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import sql, { join } from 'sql-template-tag'
+import type { Row, Store, Transaction } from '../database/database.ts'
+import { count } from './count.ts'
+import { academyDifferences, comparedAtOnce, courseDifferences, rangesOf } from './counter-check.ts'
+import { dayKinds, firstDayKept, type Tally } from './tally.ts'
+
+/** Counters in one transaction: some milliseconds' worth. */
+const writtenAtOnce = 500
+
+/** The row of `settings` that says who corrects the counters. */
+const mark = 'counter_correction'
+
+/**
+ * Brings counters that are wrong to what a recount says, while others go on writing: what a counter lacks is told by one
+ * view of the data, and is still the same when it is added, because every write changes both alike. Takes a time that
+ * grows with the enrolments; no transaction does. False where another program began the same meanwhile, and ends it.
+ */
+export async function correctCounters(
+  store: Store,
+  now: () => Date,
+  atOnce = comparedAtOnce,
+): Promise<boolean> {
+  const correction = randomUUID()
+  await store.write((transaction) => begin(transaction, correction))
+  // What two programs both found missing would be added twice.
+  const write = (work: (transaction: Transaction) => Promise<unknown>) =>
+    store.write(async (transaction) => {
+      const own = await isOwn(transaction, correction)
+      if (own) await work(transaction)
+      return own
+    })
+  const add = async (differences: readonly Tally[]) => {
+    for (let from = 0; from < differences.length; from += writtenAtOnce) {
+      const some = differences.slice(from, from + writtenAtOnce)
+      const time = now().toISOString()
+      if (!(await write((database) => addDifferences({ database, now: time }, some)))) return false
+    }
+    return true
+  }
+  for (const range of await store.read((view) => rangesOf(view, atOnce))) {
+    const firstDay = firstDayKept(now().toISOString())
+    if (!(await add(await store.read((view) => courseDifferences(view, range, firstDay))))) return false
+  }
+  // Only now: whoever deletes a course takes its counters from those of the academy.
+  if (!(await add(await store.read(academyDifferences)))) return false
+  return write((transaction) => transaction.run(sql`delete from settings where name = ${mark}`))
+}
+
+async function begin(transaction: Transaction, correction: string): Promise<void> {
+  await transaction.run(sql`delete from settings where name = ${mark}`)
+  await transaction.run(sql`insert into settings (name, value) values (${mark}, ${correction})`)
+}
+
+async function isOwn(transaction: Transaction, correction: string): Promise<boolean> {
+  const own = sql`select 1 from settings where name = ${mark} and value = ${correction}`
+  return (await transaction.one(own)) !== undefined
+}
+
+async function addDifferences(
+  counting: { readonly database: Transaction; readonly now: string },
+  differences: readonly Tally[],
+): Promise<void> {
+  const { database, now } = counting
+  const firstDay = firstDayKept(now)
+  const courseIds = [...new Set(differences.map(({ courseId }) => courseId))].filter((id) => id !== '')
+  const there = new Set(await existing(database, courseIds))
+  const gone = courseIds.filter((id) => !there.has(id))
+  if (gone.length > 0) {
+    await database.run(sql`delete from counters where course_id in (${join(gone)})`)
+    await database.run(sql`delete from counter_changes where course_id in (${join(gone)})`)
+  }
+  const added = differences.filter(
+    ({ kind, courseId, place }) =>
+      (courseId === '' || there.has(courseId)) && (!dayKinds.includes(kind) || place >= firstDay),
+  )
+  await count(counting, [], added)
+}
+
+async function existing(database: Transaction, courseIds: readonly string[]): Promise<string[]> {
+  if (courseIds.length === 0) return []
+  const rows = await database.all<Row & { id: string }>(
+    sql`select id from courses where id in (${join(courseIds)})`,
+  )
+  return rows.map(({ id }) => id)
+}
