@@ -1,6 +1,9 @@
 import sql from 'sql-template-tag'
-import { describe, expect } from 'vitest'
-import { second, type TestAcademy } from '../../helpers/academy.ts'
+import { describe, expect, test } from 'vitest'
+import { openAcademyOnPostgres } from '../../../src/server/academy.ts'
+import { openTestAcademy, second, type TestAcademy } from '../../helpers/academy.ts'
+import { makeAcademyDatabase, withoutPostgres } from '../../helpers/postgres.ts'
+import { postgresFront } from '../../helpers/postgres-front.ts'
 import { atOnce, outcomes, sharedEngines, testOn } from '../../helpers/three-servers.ts'
 import { deviceOf } from './device-flow.ts'
 import { flowIn } from './flow.ts'
@@ -15,97 +18,95 @@ function grantsOf({ database }: TestAcademy, userId: string) {
 }
 
 for (const engine of sharedEngines) {
-  const test = testOn(engine)
+  const race = testOn(engine)
 
   describe.skipIf(engine.isMissing)(`three servers on ${engine.name}`, () => {
-    test('a refresh token six times at once gives tokens twice, for one lost answer, and the third use ends the grant', async ({
-      admin,
-      servers,
-    }) => {
-      const [first] = servers
-      const { refresh_token } = await flowIn(first).tokens(admin)
-      const answers = await atOnce(servers, 6, (server) => flowIn(server).refresh(refresh_token))
-      expect(outcomes(answers)).toEqual({ 200: 2, invalid_grant: 4 })
-      expect(await grantsOf(first, admin.id)).toEqual([{ ended: 1, refresh: 3, access: 3 }])
-      const given = answers.filter(({ status }) => status === 200)
-      const next = await Promise.all(
-        given.map(({ body }, index) => flowIn(servers[index] ?? first).refresh(body.refresh_token)),
-      )
-      expect(outcomes(next)).toEqual({ invalid_grant: 2 })
-      for (const { body } of given) {
-        const uses = await atOnce(servers, 3, (server) =>
-          server.bearer(`Bearer ${body.access_token}`).get('/v1/courses'),
+    race(
+      'a refresh token six times at once gives tokens twice, for one lost answer, and the third use ends the grant',
+      async ({ admin, servers }) => {
+        const [first] = servers
+        const { refresh_token } = await flowIn(first).tokens(admin)
+        const answers = await atOnce(servers, 6, (server) => flowIn(server).refresh(refresh_token))
+        expect(outcomes(answers)).toEqual({ 200: 2, invalid_grant: 4 })
+        expect(await grantsOf(first, admin.id)).toEqual([{ ended: 1, refresh: 3, access: 3 }])
+        const given = answers.filter(({ status }) => status === 200)
+        const next = await Promise.all(
+          given.map(({ body }, index) => flowIn(servers[index] ?? first).refresh(body.refresh_token)),
         )
-        expect(outcomes(uses)).toEqual({ invalid_token: 3 })
-      }
-    })
+        expect(outcomes(next)).toEqual({ invalid_grant: 2 })
+        for (const { body } of given) {
+          const uses = await atOnce(servers, 3, (server) =>
+            server.bearer(`Bearer ${body.access_token}`).get('/v1/courses'),
+          )
+          expect(outcomes(uses)).toEqual({ invalid_token: 3 })
+        }
+      },
+    )
 
-    test('a refresh token that was used before ends the grant, however many servers see it at once', async ({
-      admin,
-      clock,
-      servers,
-    }) => {
-      const [first] = servers
-      const used = await flowIn(first).tokens(admin)
-      const { body: current } = await flowIn(first).refresh(used.refresh_token)
-      clock.advance(10 * second)
-      const answers = await atOnce(servers, 6, (server) => flowIn(server).refresh(used.refresh_token))
-      expect(outcomes(answers)).toEqual({ invalid_grant: 6 })
-      expect(await grantsOf(first, admin.id)).toEqual([{ ended: 1, refresh: 2, access: 2 }])
-      expect((await flowIn(first).refresh(current.refresh_token)).body.error).toBe('invalid_grant')
-    })
+    race(
+      'a refresh token that was used before ends the grant, however many servers see it at once',
+      async ({ admin, clock, servers }) => {
+        const [first] = servers
+        const used = await flowIn(first).tokens(admin)
+        const { body: current } = await flowIn(first).refresh(used.refresh_token)
+        clock.advance(10 * second)
+        const answers = await atOnce(servers, 6, (server) => flowIn(server).refresh(used.refresh_token))
+        expect(outcomes(answers)).toEqual({ invalid_grant: 6 })
+        expect(await grantsOf(first, admin.id)).toEqual([{ ended: 1, refresh: 2, access: 2 }])
+        expect((await flowIn(first).refresh(current.refresh_token)).body.error).toBe('invalid_grant')
+      },
+    )
 
-    test('the owner and the thief of a refresh token at once, one server each: nobody goes on', async ({
-      admin,
-      clock,
-      servers,
-    }) => {
-      const [first, other] = servers
-      const used = await flowIn(first).tokens(admin)
-      const { body: current } = await flowIn(first).refresh(used.refresh_token)
-      clock.advance(10 * second)
-      const [owner, thief] = await Promise.all([
-        flowIn(first).refresh(current.refresh_token),
-        flowIn(other).refresh(used.refresh_token),
-      ])
-      expect(thief.body.error).toBe('invalid_grant')
-      if (owner.status === 200) {
-        expect((await flowIn(other).refresh(owner.body.refresh_token)).body.error).toBe('invalid_grant')
-      }
-      expect(await grantsOf(first, admin.id)).toMatchObject([{ ended: 1 }])
-    })
+    race(
+      'the owner and the thief of a refresh token at once, one server each: nobody goes on',
+      async ({ admin, clock, servers }) => {
+        const [first, other] = servers
+        const used = await flowIn(first).tokens(admin)
+        const { body: current } = await flowIn(first).refresh(used.refresh_token)
+        clock.advance(10 * second)
+        const [owner, thief] = await Promise.all([
+          flowIn(first).refresh(current.refresh_token),
+          flowIn(other).refresh(used.refresh_token),
+        ])
+        expect(thief.body.error).toBe('invalid_grant')
+        if (owner.status === 200) {
+          expect((await flowIn(other).refresh(owner.body.refresh_token)).body.error).toBe('invalid_grant')
+        }
+        expect(await grantsOf(first, admin.id)).toMatchObject([{ ended: 1 }])
+      },
+    )
 
-    test('a grant that is revoked while it is refreshed gives nothing that lives on', async ({
-      admin,
-      servers,
-    }) => {
-      const [first] = servers
-      const { refresh_token } = await flowIn(first).tokens(admin)
-      const [{ id }] = (await admin.get('/v1/grants')).body.data
-      const [refreshed, revoked] = await Promise.all([
-        flowIn(servers[1]).refresh(refresh_token),
-        servers[2].bearer(`Bearer ${admin.key}`).delete(`/v1/grants/${id}`),
-      ])
-      expect(revoked.status).toBe(204)
-      const { access_token = 'none', refresh_token: next = 'none' } = refreshed.body
-      expect((await flowIn(first).refresh(next)).body.error).toBe('invalid_grant')
-      expect((await first.bearer(`Bearer ${access_token}`).get('/v1/courses')).status).toBe(401)
-    })
+    race(
+      'a grant that is revoked while it is refreshed gives nothing that lives on',
+      async ({ admin, servers }) => {
+        const [first] = servers
+        const { refresh_token } = await flowIn(first).tokens(admin)
+        const [{ id }] = (await admin.get('/v1/grants')).body.data
+        const [refreshed, revoked] = await Promise.all([
+          flowIn(servers[1]).refresh(refresh_token),
+          servers[2].bearer(`Bearer ${admin.key}`).delete(`/v1/grants/${id}`),
+        ])
+        expect(revoked.status).toBe(204)
+        const { access_token = 'none', refresh_token: next = 'none' } = refreshed.body
+        expect((await flowIn(first).refresh(next)).body.error).toBe('invalid_grant')
+        expect((await first.bearer(`Bearer ${access_token}`).get('/v1/courses')).status).toBe(401)
+      },
+    )
 
-    test('an authorization code that is redeemed six times at once leads to one grant, which ends', async ({
-      admin,
-      servers,
-    }) => {
-      const [first] = servers
-      const code = await flowIn(first).code(admin)
-      const answers = await atOnce(servers, 6, (server) => flowIn(server).exchange(code))
-      expect(outcomes(answers)).toEqual({ 200: 1, invalid_grant: 5 })
-      expect(await grantsOf(first, admin.id)).toEqual([{ ended: 1, refresh: 1, access: 1 }])
-      const given = answers.find(({ status }) => status === 200)
-      expect((await flowIn(first).refresh(given?.body.refresh_token)).body.error).toBe('invalid_grant')
-    })
+    race(
+      'an authorization code that is redeemed six times at once leads to one grant, which ends',
+      async ({ admin, servers }) => {
+        const [first] = servers
+        const code = await flowIn(first).code(admin)
+        const answers = await atOnce(servers, 6, (server) => flowIn(server).exchange(code))
+        expect(outcomes(answers)).toEqual({ 200: 1, invalid_grant: 5 })
+        expect(await grantsOf(first, admin.id)).toEqual([{ ended: 1, refresh: 1, access: 1 }])
+        const given = answers.find(({ status }) => status === 200)
+        expect((await flowIn(first).refresh(given?.body.refresh_token)).body.error).toBe('invalid_grant')
+      },
+    )
 
-    test('an allowed device that asks all servers at once gets one grant', async ({ admin, servers }) => {
+    race('an allowed device that asks all servers at once gets one grant', async ({ admin, servers }) => {
       const [first] = servers
       const flow = flowIn(first)
       const device = deviceOf(flow, first)
@@ -116,35 +117,66 @@ for (const engine of sharedEngines) {
       expect(await grantsOf(first, admin.id)).toEqual([{ ended: 0, refresh: 1, access: 1 }])
     })
 
-    test('a device that one person allows while another denies it gets what one of them said', async ({
-      admin,
-      servers,
-    }) => {
-      const [first, other] = servers
-      const pair = [
-        { flow: flowIn(first), academy: first, person: admin, button: 'Allow', says: 'Device connected' },
-        {
-          flow: flowIn(other),
-          academy: other,
-          person: await first.person('learner'),
-          button: 'Deny',
-          says: 'Device denied',
-        },
-      ]
-      const device = deviceOf(flowIn(first), first)
-      const { device_code, user_code } = (await device.start('read')).body
-      const asked = await Promise.all(
-        pair.map(({ flow, academy, person }) => deviceOf(flow, academy).type(person, user_code)),
-      )
-      const answered = await Promise.all(
-        pair.map(async ({ flow, button, says }, index) => {
-          const page = asked[index]
-          return page && (await flow.browser.submit(page, {}, button)).text.includes(says)
-        }),
-      )
-      expect(answered.filter(Boolean)).toHaveLength(1)
-      const { status, body } = await device.poll(device_code)
-      expect([status, body.error]).toEqual(answered[0] ? [200, undefined] : [400, 'access_denied'])
-    })
+    race(
+      'a device that one person allows while another denies it gets what one of them said',
+      async ({ admin, servers }) => {
+        const [first, other] = servers
+        const pair = [
+          { flow: flowIn(first), academy: first, person: admin, button: 'Allow', says: 'Device connected' },
+          {
+            flow: flowIn(other),
+            academy: other,
+            person: await first.person('learner'),
+            button: 'Deny',
+            says: 'Device denied',
+          },
+        ]
+        const device = deviceOf(flowIn(first), first)
+        const { device_code, user_code } = (await device.start('read')).body
+        const asked = await Promise.all(
+          pair.map(({ flow, academy, person }) => deviceOf(flow, academy).type(person, user_code)),
+        )
+        const answered = await Promise.all(
+          pair.map(async ({ flow, button, says }, index) => {
+            const page = asked[index]
+            return page && (await flow.browser.submit(page, {}, button)).text.includes(says)
+          }),
+        )
+        expect(answered.filter(Boolean)).toHaveLength(1)
+        const { status, body } = await device.poll(device_code)
+        expect([status, body.error]).toEqual(answered[0] ? [200, undefined] : [400, 'access_denied'])
+      },
+    )
   })
 }
+
+describe.skipIf(withoutPostgres !== false)('a database whose answer to the commit is lost', () => {
+  test('a refresh is 503 then, and the same token again is taken for the lost answer that it is', async ({
+    onTestFinished,
+  }) => {
+    const { url, remove } = await makeAcademyDatabase()
+    const front = await postgresFront(url)
+    const academy = await openTestAcademy({
+      open: (_, now) => openAcademyOnPostgres({ url: front.url, env: {} }, now),
+    })
+    onTestFinished(async () => {
+      await academy.close()
+      await front[Symbol.asyncDispose]()
+      await remove()
+    })
+    const flow = flowIn(academy)
+    const admin = await academy.person('admin')
+    const { refresh_token } = await flow.tokens(admin)
+    let cuts = 0
+    front.onServer = (text, cut) => {
+      if (!text.includes('COMMIT') || cuts > 0) return
+      cuts += 1
+      cut()
+    }
+    expect(await flow.refresh(refresh_token)).toMatchObject({ status: 503 })
+    const again = await flow.refresh(refresh_token)
+    expect([cuts, again.status]).toEqual([1, 200])
+    expect(await grantsOf(academy, admin.id)).toEqual([{ ended: 0, refresh: 3, access: 3 }])
+    expect((await flow.refresh(again.body.refresh_token)).status).toBe(200)
+  })
+})
