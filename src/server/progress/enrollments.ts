@@ -18,7 +18,8 @@ import { resolve, resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
-import { invalid, notFound, ProblemError, parentNotFound } from '../problem/problem-error.ts'
+import { invalid, notFound, ProblemError } from '../problem/problem-error.ts'
+import { requireParents } from './enrollment-parents.ts'
 
 interface EnrollmentRow extends Row {
   id: string
@@ -116,8 +117,9 @@ function isStanding({ role, status }: Call<typeof enrollments.list>['query']): S
 async function createEnrollment(call: Call): Promise<Enrollment> {
   const { database, now } = call
   const input = resourceOf(call, EnrollmentInput, Enrollment)
-  const { courseId, userId } = await requireParents(call, input)
-  requireNotArchived(await findCourse(database, courseId))
+  const { course, shown } = await requireParents(call, input)
+  const { courseId, userId } = shown
+  requireNotArchived(course)
   const before = await database.one<EnrollmentRow>(
     sql`select ${columns} from enrollments e
         where e.course_id = ${courseId} and e.user_id = ${userId} and e.role = ${input.role}`,
@@ -132,13 +134,14 @@ async function createEnrollment(call: Call): Promise<Enrollment> {
   const enrolledAt = input.enrolledAt ?? now
   if (before) return write(call, toEnrollment(before), { ...input, enrolledAt })
   const id = call.newId('enr')
-  const completedAt = input.status === 'completed' ? now : null
+  const { role, status, managedBy } = input
+  const completedAt = status === 'completed' ? now : null
   await database.run(sql`
     insert into enrollments (id, course_id, user_id, role, status, enrolled_at, completed_at, source, managed_by,
                              version, created_at, updated_at)
-    values (${id}, ${courseId}, ${userId}, ${input.role}, ${input.status}, ${enrolledAt}, ${completedAt}, 'api',
-            ${input.managedBy}, 1, ${now}, ${now})`)
-  if (input.role === 'learner') {
+    values (${id}, ${courseId}, ${userId}, ${role}, ${status}, ${enrolledAt}, ${completedAt}, 'api',
+            ${managedBy}, 1, ${now}, ${now})`)
+  if (role === 'learner') {
     const after = await countedOf(database, userId, courseId)
     await count(
       call,
@@ -146,20 +149,33 @@ async function createEnrollment(call: Call): Promise<Enrollment> {
       after.flatMap(newLearner),
     )
   }
-  return find(call, id)
+  // As it was written: it need not be read again.
+  return {
+    id,
+    ...shown,
+    role,
+    status,
+    enrolledAt,
+    completedAt,
+    source: 'api',
+    managedBy,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  }
 }
 
 async function updateEnrollment(call: Call, id: string): Promise<Enrollment> {
   const current = await find(call, id)
   const input = resourceOf(call, EnrollmentInput, Enrollment, current)
   requireVersion(call, current.version)
-  const parents = await requireParents(call, input)
+  const { course, shown } = await requireParents(call, input)
   for (const field of ['courseId', 'userId', 'role'] as const) {
-    if ({ ...input, ...parents }[field] === current[field]) continue
+    if ({ ...input, ...shown }[field] === current[field]) continue
     const detail = 'cannot be changed; delete this enrolment and create another'
     throw invalid([{ pointer: `#/${field}`, code: 'read_only', detail }])
   }
-  requireNotArchived(await findCourse(call.database, current.courseId))
+  requireNotArchived(course)
   return write(call, current, { ...input, enrolledAt: input.enrolledAt ?? current.enrolledAt })
 }
 
@@ -196,18 +212,6 @@ async function find(call: Call, id: string): Promise<Enrollment> {
   const only = onlyUserOf(call)
   if (!row || (only && row.user_id !== only)) throw notFound('enrolment', id)
   return toEnrollment(row)
-}
-
-/** The ids of the course and the user; throws 404 with the place of the one that is unknown. */
-async function requireParents(
-  { database }: Call,
-  { courseId, userId }: EnrollmentInput,
-): Promise<{ courseId: string; userId: string }> {
-  const course = await resolve(database, 'courses', courseId)
-  if (!course) throw parentNotFound('#/courseId', 'course', courseId)
-  const user = await resolve(database, 'users', userId)
-  if (!user) throw parentNotFound('#/userId', 'user', userId)
-  return { courseId: course, userId: user }
 }
 
 async function existing({ database, rawBody }: Call): Promise<EnrollmentRow | undefined> {

@@ -216,3 +216,21 @@ test('enrolments are found by course, user, role and status, in the order of enr
   expect(await found('role=learner&status=active,completed')).toEqual([learner.id])
   expect(await found(`course_id=${courseId}&user_id=${admin.id}`)).toEqual([admin.id])
 })
+
+test('an enrolment is answered at its creation as it is got, whatever it was created by', async ({
+  admin,
+}) => {
+  await admin.post('/v1/courses', { title: 'Logic', externalId: 'L1', status: 'published' })
+  await admin.post('/v1/users', { email: 'ann@example.org', externalId: 'S1' })
+  const { status, body: made } = await admin.post('/v1/enrollments', {
+    courseId: 'ext:L1',
+    userId: 'email:ann@example.org',
+    status: 'completed',
+    enrolledAt: '2026-01-01T01:00:00+01:00',
+    managedBy: 'sis',
+  })
+  expect(status).toBe(201)
+  const { body: got } = await admin.get(`/v1/enrollments/${made.id}`)
+  expect(JSON.stringify(made)).toBe(JSON.stringify(got))
+  expect(got).toMatchObject({ courseExternalId: 'L1', userExternalId: 'S1', completedAt: got.createdAt })
+})
