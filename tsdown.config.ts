@@ -38,6 +38,7 @@ export const chunks = [
   },
   { name: 'courses', test: /src\/(server\/courses\/course-(reads|row|filters)|contract\/course-choices)/ },
   { name: 'users', test: /src\/(server\/users\/user-(reads|row)|contract\/user-choices)/ },
+  { name: 'progress', test: /src\/server\/progress\/progress-(reads|row)/ },
   { name: 'course-writes', test: /src\/server\/courses\/course/ },
 ]
 

@@ -21,6 +21,7 @@ const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
 const plainRoutes: Partial<typeof routes> = {
   courses: async () => (await import('./courses/course-reads.ts')).plainCourseRoutes,
   users: async () => (await import('./users/user-reads.ts')).plainUserRoutes,
+  progress: async () => (await import('./progress/progress-reads.ts')).plainProgressRoutes,
 }
 
 type PathOf<Operations> = Operations[keyof Operations] extends { readonly path: infer Path } ? Path : never

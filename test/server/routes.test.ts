@@ -16,12 +16,15 @@ test('all routes are those of the contract, each once', async () => {
 })
 
 test('what answers a request without parameters has the query and the handler of the whole resource', async () => {
-  const plain = (await Promise.all(['courses', 'users'].map((step) => routesFor(step, true)))).flat()
+  const plain = (
+    await Promise.all(['courses', 'users', 'learners'].map((step) => routesFor(step, true)))
+  ).flat()
   expect(plain.map(({ operation }) => operation.id)).toEqual([
     'courses.list',
     'courses.get',
     'users.list',
     'users.get',
+    'progress.list',
   ])
   const all = await allRoutes()
   for (const { operation, handle, queryOf } of plain) {

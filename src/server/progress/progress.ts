@@ -12,12 +12,13 @@ import type { Row } from '../database/database.ts'
 import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
-import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
+import { type Call, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { parseBody } from '../http/validation.ts'
 import { ProblemError } from '../problem/problem-error.ts'
-import { findUser, type UserRow } from '../users/user-row.ts'
-import { findProgress, type ProgressRow, progressColumns, toProgress } from './progress-row.ts'
+import { findUser } from '../users/user-row.ts'
+import { progressReads, visibleLearner } from './progress-reads.ts'
+import { findProgress } from './progress-row.ts'
 import { setProgress } from './progress-setting.ts'
 
 interface StepRow extends Row {
@@ -31,29 +32,7 @@ interface StepRow extends Row {
 }
 
 export const progressRoutes = routesOf(progress, {
-  async list(call) {
-    const { database, query, params } = call
-    const { id } = await visibleLearner(call, params.learnerId)
-    return page<ProgressRow, Progress>(
-      database,
-      {
-        columns: progressColumns,
-        from: sql`progress p`,
-        within: [
-          { field: 'lastAccessed', condition: sql`p.user_id = ${id}` },
-          {
-            field: 'lastAccessed',
-            condition:
-              query.course_id &&
-              sql`p.course_id = ${await resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
-          },
-        ],
-      },
-      { sort: '-lastAccessed', expressions: { lastAccessed: sql`p.last_accessed` }, id: sql`p.course_id` },
-      query,
-      toProgress,
-    )
-  },
+  ...progressReads,
 
   async set(call) {
     const learner = await visibleLearner(call, call.params.learnerId)
@@ -114,11 +93,6 @@ async function serverSet({ database, rawBody }: Call, userId: string): Promise<P
   return Object.fromEntries(
     Object.entries(stored ?? {}).filter(([field]) => !Object.hasOwn(ProgressInput.shape, field)),
   )
-}
-
-/** The learner in the path; learners see themselves only. */
-async function visibleLearner(call: Call, reference: string): Promise<UserRow> {
-  return findUser(call.database, reference, onlyUserOf(call))
 }
 
 async function existing({ database, rawBody }: Call): Promise<{ id: string; version: number } | undefined> {

@@ -1,0 +1,44 @@
+import sql from 'sql-template-tag'
+import { calls } from '../../contract/calls.ts'
+import type { Progress, progress } from '../../contract/progress.ts'
+import { knownCourses } from '../courses/course-row.ts'
+import { page } from '../database/page.ts'
+import { resolveFilter } from '../database/reference.ts'
+import { type Call, onlyUserOf } from '../http/handler.ts'
+import { plainRoutesOf, type Reads } from '../http/plain-routes.ts'
+import { findUser, type UserRow } from '../users/user-row.ts'
+import { type ProgressRow, progressColumns, toProgress } from './progress-row.ts'
+
+/** What reads the progress of a learner without more than a query. */
+export const progressReads = {
+  async list(call) {
+    const { database, query, params } = call
+    const { id } = await visibleLearner(call, params.learnerId)
+    return page<ProgressRow, Progress>(
+      database,
+      {
+        columns: progressColumns,
+        from: sql`progress p`,
+        within: [
+          { field: 'lastAccessed', condition: sql`p.user_id = ${id}` },
+          {
+            field: 'lastAccessed',
+            condition:
+              query.course_id &&
+              sql`p.course_id = ${await resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
+          },
+        ],
+      },
+      { sort: '-lastAccessed', expressions: { lastAccessed: sql`p.last_accessed` }, id: sql`p.course_id` },
+      query,
+      toProgress,
+    )
+  },
+} satisfies Reads<typeof progress>
+
+export const plainProgressRoutes = plainRoutesOf<typeof progress>(calls.progress, progressReads)
+
+/** The learner in the path; learners see themselves only. Throws 404. */
+export async function visibleLearner(call: Call, reference: string): Promise<UserRow> {
+  return findUser(call.database, reference, onlyUserOf(call))
+}
