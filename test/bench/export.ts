@@ -8,9 +8,11 @@ import { median, peakMiB, percentile, served, timed } from './measure.ts'
 import type { BenchRow } from './row.ts'
 import { fillEnrollments, makeKey } from './seed.ts'
 
-const rows = 1_000_000
+const rows = Number(process.env['LEARNCTL_EXPORT_ROWS'] ?? 1_000_000)
 const rounds = 5
 const sampleEveryMs = 20
+/** How long other requests are measured at rest. */
+const restMs = 10_000
 
 // The server's own statement (src/server/analytics.ts), so that both write the same rows.
 const statement = `select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
@@ -25,7 +27,10 @@ const statement = `select u.id, u.email, u.profile ->> 'firstName', u.profile ->
     left join course_grades g on g.user_id = u.id and g.course_id = c.id
   where u.status <> 'deleted' order by u.email, c.title, u.id, c.id`
 
-/** A million rows over HTTP to a CSV file, over sqlite3 writing the same rows; memory; other requests meanwhile. */
+/**
+ * A million rows, or LEARNCTL_EXPORT_ROWS, over HTTP to a CSV file, over sqlite3 writing the same rows; memory; other
+ * requests meanwhile, over those at rest.
+ */
 export async function benchExport(bin: string, directory: string): Promise<BenchRow[]> {
   const database = join(directory, 'export.db')
   const academy = await openAcademy({ path: database })
@@ -49,6 +54,7 @@ export async function benchExport(bin: string, directory: string): Promise<Bench
   }
   const first = peakMiB(server.pid)
   const client = await exported(bin, server.url, key, join(directory, 'ours.csv'))
+  const [atRest] = await meanwhile(server.url, key, () => setTimeout(restMs))
   const [slow, asked] = await meanwhile(server.url, key, () =>
     exported(bin, server.url, key, join(directory, 'ours.csv')),
   )
@@ -59,7 +65,7 @@ export async function benchExport(bin: string, directory: string): Promise<Bench
   const value = median(pairs.map(([one, other]) => other / one))
   return [
     {
-      figure: 'export: 1,000,000 rows to CSV',
+      figure: `export: ${rows.toLocaleString('en')} rows to CSV`,
       value,
       unit: 'ratio',
       goal: 0.9,
@@ -71,11 +77,11 @@ export async function benchExport(bin: string, directory: string): Promise<Bench
     memory('server, later', again, `after ${rounds + 3} exports`),
     {
       figure: 'export: other requests meanwhile, p99',
-      value: slow,
-      unit: 'ms',
-      goal: 20,
+      value: slow / atRest,
+      unit: 'ratio',
+      goal: 2,
       better: 'less',
-      from: `${asked} lists of 20 courses, one every ${sampleEveryMs} ms`,
+      from: `${slow.toFixed(1)} ms over ${atRest.toFixed(1)} ms at rest, ${asked} lists of 20 courses, one every ${sampleEveryMs} ms`,
     },
   ]
 }

@@ -26,6 +26,13 @@ const questions: readonly string[] = [
     '/v1/users?role=analyst&status=suspended',
     '/v1/users?status=suspended&sort=updatedAt',
   ],
+  // Of middling density: too many rows to sort, too few to meet soon.
+  ...[
+    '/v1/users?q=lovelace%2099',
+    '/v1/users?role=instructor&q=learner777',
+    '/v1/users?role=instructor&sort=email',
+  ],
+  ...['/v1/enrollments?role=instructor&course_id={course}', '/v1/users?status=suspended&q=ad'],
   ...['/v1/users?managed_by=sis', '/v1/users?updated_since=2030-01-01T00:00:00Z'],
   ...['/v1/users?updated_since=2024-01-01T00:00:00Z'],
   ...['/v1/enrollments', '/v1/enrollments?sort=updatedAt', '/v1/enrollments?sort=-enrolledAt'],

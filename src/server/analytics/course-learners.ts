@@ -88,10 +88,19 @@ export async function pageOfLearners(
   return { rows: cells.map(toRow), total: count?.total ?? 0, isPart: isLarge && !wanted }
 }
 
-/** The statement that selects all of these learners, with the columns of a LearnerRow. */
-export function everyLearner(dialect: Dialect, filter: LearnerFilter, now: Date): Sql {
-  const only = where(conditionsOf(filter, now))
-  return sql`select ${selected} from ${byCourse} ${only} ${orderOf(dialect, filter)}`
+/**
+ * The statement that selects all of these learners, with the columns of a LearnerRow: in the order asked for, or, of a
+ * course that has too many to sort them, those first who enrolled last.
+ */
+export function everyLearner(
+  dialect: Dialect,
+  filter: LearnerFilter,
+  now: Date,
+  { learners, most = mostSorted }: Pick<PageAsked, 'learners' | 'most'>,
+): Sql {
+  const only = where([...conditionsOf(filter, now), sql`e.course_id = ${filter.courseId}`])
+  const order = learners > most ? sql`order by e.created_at desc, e.id desc` : orderOf(dialect, filter)
+  return sql`select ${selected} from ${byCourse} ${only} ${order}`
 }
 
 function orderOf(dialect: Dialect, { sort }: LearnerFilter): Sql {

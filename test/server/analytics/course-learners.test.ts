@@ -1,6 +1,6 @@
 import { raw, type Sql } from 'sql-template-tag'
 import { expect } from 'vitest'
-import { learnerSorts, pageOfLearners } from '../../../src/server/analytics/course-learners.ts'
+import { everyLearner, learnerSorts, pageOfLearners } from '../../../src/server/analytics/course-learners.ts'
 import { standingOfCourse } from '../../../src/server/analytics/standing.ts'
 import type { Database } from '../../../src/server/database/database.ts'
 import { onPostgres, second, test } from '../../helpers/academy.ts'
@@ -20,6 +20,12 @@ function listening(database: Database): { database: Database; asked: Sql[] } {
   // Each keeps the types of the method that it stands for.
   const heard = { one: kept(one), all: kept(all), cells: kept(cells) } as Database
   return { database: { ...database, ...heard }, asked }
+}
+
+/** The plan of a statement, in the words of SQLite's planner. */
+async function planOf(database: Database, query: Sql): Promise<string[]> {
+  const explained = Object.assign(raw(`explain query plan ${query.sql}`), { values: query.values })
+  return (await database.all<{ detail: string }>(explained)).map(({ detail }) => detail)
 }
 
 test('what a course page asks is found by indexes alone, in as many statements however many learners there are', async ({
@@ -49,10 +55,9 @@ test('what a course page asks is found by indexes alone, in as many statements h
     counts.push(asked.length)
     // The plans are read in the words of SQLite's planner.
     for (const query of onPostgres ? [] : asked) {
-      const plan = await academy.database.all<{ detail: string }>(
-        Object.assign(raw(`explain query plan ${query.sql}`), { values: query.values }),
+      const scans = (await planOf(academy.database, query)).filter((detail) =>
+        /^SCAN (?!\(subquery)/.test(detail),
       )
-      const scans = plan.filter(({ detail }) => /^SCAN (?!\(subquery)/.test(detail))
       expect(scans, query.sql).toEqual([])
     }
   }
@@ -80,6 +85,20 @@ test('of a course with very many learners those are listed who enrolled last, an
   expect(await listed(undefined, '-name')).toEqual([['Dan', 'Cleo'], 3, true])
   expect(await listed('eva')).toEqual([['Eva'], 1, false])
   expect(await listed('nobody')).toEqual([[], 0, false])
+  const { database } = academy
+  const downloaded = async (most: number) => {
+    const statement = everyLearner(database.dialect, { courseId: id, sort: 'name' }, now, {
+      learners: 5,
+      most,
+    })
+    const plan = onPostgres ? [] : await planOf(database, statement)
+    const names = (await database.cells(statement)).map((cells) => cells[2])
+    return { names, sorts: plan.some((detail) => detail.includes('TEMP B-TREE')) }
+  }
+  const sorts = !onPostgres
+  expect(await downloaded(5)).toEqual({ names: ['Ann', 'Bo', 'Cleo', 'Dan', 'Eva'], sorts })
+  // The first of them goes out at once, however many there are.
+  expect(await downloaded(3)).toEqual({ names: ['Cleo', 'Dan', 'Ann', 'Bo', 'Eva'], sorts: false })
 })
 
 test('a learner is inactive or stuck from the fourteenth day on, and only where something is left to do', async ({
