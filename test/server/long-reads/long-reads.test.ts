@@ -20,7 +20,7 @@ beforeAll(async () => {
   remove = directory.remove
   const path = join(directory.path, 'academy.db')
   await (await openAcademyFile(path, stoppedClock().now)).database.close()
-  fill(path, learners)
+  await fill(path, learners)
   served = await startServer(path, { longReads: limits, adminKey: true })
 })
 

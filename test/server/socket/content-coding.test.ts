@@ -205,7 +205,7 @@ test('a compressed list is the list, is 304 by its tag, and its version holds in
 })
 
 test('a compressed export is the export', async ({ served }) => {
-  fill(served.path, 500)
+  await fill(served.path, 500)
   const path = '/v1/analytics/learners?format=csv'
   const ask = (coding: string) =>
     served.fetch(path, { headers: { authorization: `Bearer ${served.key}`, 'accept-encoding': coding } })

@@ -4,6 +4,8 @@ import { DatabaseSync } from 'node:sqlite'
 import { test as base } from 'vitest'
 import { type RunningServer, type ServeOptions, serve } from '../../../src/server/socket/serve.ts'
 import { freshDirectory, passwordCost, stoppedClock } from '../../helpers/academy.ts'
+import { asSuperuser, makeAcademyDatabase, type OwnDatabase } from '../../helpers/postgres.ts'
+import { onPostgres } from '../../helpers/test-academy.ts'
 
 /** An academy behind a real socket. */
 export interface Served extends RunningServer {
@@ -24,11 +26,32 @@ export interface RawAnswer {
   readonly code: string | undefined
 }
 
+/** What is served from PostgreSQL in place of each file, where the tests run on that. */
+const databases = new Map<string, Promise<OwnDatabase>>()
+
+async function inPlaceOf(path: string): Promise<Partial<ServeOptions>> {
+  if (!onPostgres) return {}
+  const isNew = !databases.has(path)
+  const database = databases.get(path) ?? makeAcademyDatabase()
+  databases.set(path, database)
+  // The copy of a template is no new academy, which alone has a first key.
+  return { postgres: { url: (await database).url, env: {} }, ...(isNew && { adminKey: true }) }
+}
+
+async function removeDatabases(directory: string): Promise<void> {
+  for (const [path, database] of databases) {
+    if (!path.startsWith(directory)) continue
+    databases.delete(path)
+    await (await database).remove()
+  }
+}
+
 /** Serves an academy on a free port of the loopback. */
 export async function startServer(path: string, options: Partial<ServeOptions> = {}): Promise<Served> {
   const log: string[] = []
   const server = await serve({
     path,
+    ...(await inPlaceOf(path)),
     host: '127.0.0.1',
     port: 0,
     allowHosts: [],
@@ -83,24 +106,46 @@ export function parsed(text: string): RawAnswer {
 }
 
 /** Fills the academy with learners in one course; their rows are about 1 KB each. */
-export function fill(path: string, learners: number): void {
-  const database = new DatabaseSync(path)
-  database.exec(`
+export async function fill(path: string, learners: number): Promise<void> {
+  const database = await databases.get(path)
+  if (database) return asSuperuser([learnersIn(onlyPostgres, learners)], database.url)
+  const file = new DatabaseSync(path)
+  file.exec(learnersIn(onlySqlite, learners))
+  file.close()
+}
+
+const onlySqlite = {
+  numbers: 'with recursive n (i) as (select 1 union all select i + 1 from n where i < $n)',
+  from: 'n',
+  address: `printf('%08d@b.example', i)`,
+  profile: `json_object('firstName', printf('%.*c', 400, 'a'), 'lastName', printf('%.*c', 400, 'b'))`,
+}
+
+const onlyPostgres: typeof onlySqlite = {
+  numbers: '',
+  from: 'generate_series(1, $n) i',
+  address: `lpad(i::text, 8, '0') || '@b.example'`,
+  profile: `json_build_object('firstName', repeat('a', 400), 'lastName', repeat('b', 400))`,
+}
+
+function learnersIn({ numbers, from, address, profile }: typeof onlySqlite, learners: number): string {
+  return `
     insert into courses (id, title, description, difficulty, status, attributes, version, created_at, updated_at)
     values ('crs_1', 'Logic', '', 'beginner', 'published',
             '{"assessmentCriteria":{"passingScore":70}}', 1, '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z');
     insert into users (id, email, email_key, role, status, profile, version, created_at, updated_at)
-    with recursive n (i) as (select 1 union all select i + 1 from n where i < ${learners})
-    select 'usr_' || i, printf('%08d@b.example', i), printf('%08d@b.example', i), 'learner', 'active',
-           json_object('firstName', printf('%.*c', 400, 'a'), 'lastName', printf('%.*c', 400, 'b')),
-           1, '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z' from n;
+    ${numbers}
+    select 'usr_' || i, ${address}, ${address}, 'learner', 'active', ${profile},
+           1, '2026-03-01T00:00:00.000Z', '2026-03-01T00:00:00.000Z' from ${from};
     insert into enrollments (id, course_id, user_id, role, status, enrolled_at, source, version, created_at, updated_at)
     select 'enr_' || id, 'crs_1', id, 'learner', 'active', created_at, 'api', 1, created_at, created_at
     from users where id like 'usr_%' and email like '%@b.example';
     insert into counters (kind, course_id, place, learners, amount)
     values ('none', 'crs_1', 0, ${learners}, 0), ('none at', 'crs_1', 0, ${learners}, 0), ('none at', '', 0, ${learners}, 0),
-           ('open', 'crs_1', 0, ${learners}, 0), ('learners', '', 0, ${learners}, 0)`)
-  database.close()
+           ('open', 'crs_1', 0, ${learners}, 0), ('learners', '', 0, ${learners}, 0)`.replaceAll(
+    '$n',
+    String(learners),
+  )
 }
 
 /** The head of a request whose body has 17 bytes. */
@@ -112,7 +157,7 @@ export const post = (key: string) =>
 export const test = base
   .extend('directory', ({ task: _ }, { onCleanup }) => {
     const { path, remove } = freshDirectory()
-    onCleanup(remove)
+    onCleanup(() => removeDatabases(path).finally(remove))
     return path
   })
   .extend('options', {})

@@ -82,13 +82,16 @@ const sayings: readonly (readonly [RegExp, Known])[] = [
   [/terminated/, { message: 'closed the connection' }],
 ]
 
+/** As PostgreSQL 15 and earlier ones say it. */
+const namesExtension = /extension (?:"|control file ".*\/)(\w+)(?:"|\.control)/
+
 /** Why a database cannot be opened, without the password; what is no fault of a database as it is. */
 export function openingFault(shown: string, error: unknown): unknown {
   const cause = error instanceof ConnectionLost ? error.cause : error
   if (cause instanceof DatabaseError) return cause
   const said = cause instanceof Error ? cause.message : ''
   const state = sqlStateOf(cause)
-  const extension = state === undefined ? undefined : /extension "(\w+)"/.exec(said)?.[1]
+  const extension = state === undefined ? undefined : namesExtension.exec(said)?.[1]
   if (extension !== undefined) return missing(shown, extension, cause)
   if (state !== undefined) {
     const { message = 'cannot be used', ...more } = states[state] ?? {}
