@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { isCredential } from '../../codec/credential-text.ts'
 import { timeText } from '../../codec/time-text.ts'
 import type { RoleName, Scope } from '../../contract/operation.ts'
@@ -25,6 +25,8 @@ interface CredentialRow extends Row {
 export interface Credential {
   readonly principal: Principal
   readonly expiresAt: string | null
+  /** A statement that finds a row as long as all this is so. */
+  readonly proof: Sql
   /** When its last use was kept, in milliseconds since 1970. */
   usedMs: number
 }
@@ -33,6 +35,8 @@ export interface Credential {
 export interface Identity {
   readonly principal: Principal
   readonly touch: boolean
+  /** A statement that finds a row as long as the credential is what it was; undefined for who has none. */
+  readonly proof?: Sql
 }
 
 /**
@@ -64,7 +68,7 @@ export async function identify(
   // Once a minute is enough to tell which credentials are in use, and spares most requests a write.
   const touch = now.getTime() - credential.usedMs >= lastUsedEveryMs
   if (touch) credential.usedMs = now.getTime()
-  return { principal, touch }
+  return { principal, touch, proof: credential.proof }
 }
 
 async function credentialOf(
@@ -79,7 +83,8 @@ async function credentialOf(
   const { user_id: userId, role, id: credential, expires_at: expiresAt, last_used_at: usedAt } = row
   const scopes = (JSON.parse(row.scopes) as Scope[]).filter((scope) => grantable[role].includes(scope))
   const usedMs = usedAt === null ? Number.NEGATIVE_INFINITY : Date.parse(usedAt)
-  return { principal: { userId, role, scopes, method, credential }, expiresAt, usedMs }
+  const proof = proofOf(method, hash, row)
+  return { principal: { userId, role, scopes, method, credential }, expiresAt, proof, usedMs }
 }
 
 /** The academy's first user, as whom a program acts that has the database in its own process. */
@@ -119,6 +124,16 @@ async function tokenRow(database: Database, hash: string): Promise<CredentialRow
     select g.id, g.user_id, t.scopes, t.expires_at, g.last_used_at, u.role
     from access_tokens t join grants g on g.id = t.grant_id join users u on u.id = g.user_id
     where t.hash = ${hash} and g.revoked_at is null and u.status = 'active'`)
+}
+
+function proofOf(method: Principal['method'], hash: string, row: CredentialRow): Sql {
+  const from =
+    method === 'api_key'
+      ? sql`api_keys c join users u on u.id = c.user_id where c.revoked_at is null and c.id = ${row.id}`
+      : sql`access_tokens c join grants g on g.id = c.grant_id join users u on u.id = g.user_id
+            where g.revoked_at is null and g.id = ${row.id}`
+  return sql`select 1 from ${from} and c.hash = ${hash} and u.status = 'active' and u.id = ${row.user_id}
+    and u.role = ${row.role} and c.scopes = ${row.scopes} and coalesce(c.expires_at, '') = ${row.expires_at ?? ''}`
 }
 
 function expired(method: Principal['method'], at: string): ProblemError {

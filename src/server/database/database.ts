@@ -48,6 +48,11 @@ export interface Transaction extends Database {
    * end of the transaction.
    */
   later(query: Sql): void
+  /**
+   * Does nothing of the transaction unless this finds a row: where it finds none, this throws NotMet, or whatever comes
+   * next, or the end of the transaction.
+   */
+  must(query: Sql): void
   /** Undoes what `work` did when it throws, inside a transaction that goes on. */
   savepoint<Result>(work: () => Promise<Result>): Promise<Result>
 }
@@ -73,6 +78,11 @@ export interface Store extends Database {
   /** What is wrong with the database itself; nothing where it is whole. */
   check(): Promise<string[]>
   close(): Promise<void>
+}
+
+/** What a transaction was to do only on a condition was not done. */
+export class NotMet extends Error {
+  override readonly name = 'NotMet'
 }
 
 /**

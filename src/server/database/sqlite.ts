@@ -2,7 +2,7 @@ import { chmodSync, existsSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import sql, { type Sql } from 'sql-template-tag'
-import { type Cell, DatabaseError, type Row, type Store, type Transaction } from './database.ts'
+import { type Cell, DatabaseError, NotMet, type Row, type Store, type Transaction } from './database.ts'
 import { groupCommit } from './group-commit.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { sharedView } from './shared-view.ts'
@@ -128,6 +128,9 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
     cells: (query) => promised(cells, query),
     run: (query) => promised(run, query),
     later: (query) => void run(query),
+    must: (query) => {
+      if (!one(query)) throw new NotMet()
+    },
     stream: (query) => batches(path, query),
     savepoint: (work) => within('savepoint item', 'release item', 'rollback to item; release item', work),
   }

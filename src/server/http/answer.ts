@@ -2,7 +2,7 @@ import { timeText } from '../../codec/time-text.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { type Identity, identify, touchCredential } from '../access/identify.ts'
 import type { Principal } from '../access/principal.ts'
-import type { Database, Transaction } from '../database/database.ts'
+import { type Database, NotMet, type Transaction } from '../database/database.ts'
 import { removeTraces } from '../database/traces.ts'
 import { ProblemError, tooMany } from '../problem/problem-error.ts'
 import { type Call, type Route, requireAdmin, requireRight } from './handler.ts'
@@ -71,10 +71,20 @@ export async function answer(
       (await database.read((view) => answeredTo(app, within(given, view), context, request)))
     if (before) return before
     const ready = prepare ? { ...given, prepared: await prepare(given) } : given
-    const reply = await database.write(async (transaction) => {
-      const allowed = await stillAllowed(app, within(ready, transaction), context)
-      return repeatable(transaction, operation, context, request, () => succeed(allowed))
-    })
+    const change = (allowedIn: (transaction: Transaction) => Call | Promise<Call>) =>
+      database.write(async (transaction) => {
+        const allowed = await allowedIn(transaction)
+        return repeatable(transaction, operation, context, request, () => succeed(allowed))
+      })
+    const anew = () => change((transaction) => stillAllowed(app, within(ready, transaction), context))
+    const proof = caller?.proof
+    // Nearly always the credential is what it was, and that is found out on the way.
+    const reply = await (proof
+      ? change((transaction) => {
+          transaction.must(proof)
+          return within(ready, transaction)
+        }).catch((error: unknown) => (error instanceof NotMet ? anew() : Promise.reject(error)))
+      : anew())
     if (operation.elevatedBy === 'erase' && isElevated(operation, call.query)) await removeTraces(database)
     return reply
   }

@@ -17,6 +17,7 @@ const serialization = '40001'
 const deadlock = '40P01'
 const uniqueViolation = '23505'
 const aborted = '25P02'
+const division = '22012'
 
 /**
  * True where the same transaction, begun anew, may succeed: it met another one. That of a duplicate key sees the other
@@ -29,6 +30,11 @@ export function isConflict(error: unknown): boolean {
 /** True for a statement that was refused because one before it in the same transaction had failed. */
 export function isAborted(error: unknown): boolean {
   return sqlStateOf(error) === aborted
+}
+
+/** True for a division by zero. */
+export function isDivision(error: unknown): boolean {
+  return sqlStateOf(error) === division
 }
 
 /**

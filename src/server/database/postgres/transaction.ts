@@ -1,8 +1,8 @@
-import type { Sql } from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { unavailable } from '../../problem/problem-error.ts'
-import type { Database, Transaction } from '../database.ts'
+import { type Database, NotMet, type Transaction } from '../database.ts'
 import type { Connection } from './connection.ts'
-import { isAborted, isConflict, isLost, isStalePlan } from './sql-state.ts'
+import { isAborted, isConflict, isDivision, isLost, isStalePlan } from './sql-state.ts'
 import { statementsBy, valuesOf } from './statements.ts'
 
 /** What all transactions of a database share. */
@@ -17,7 +17,10 @@ export interface Surroundings extends Pick<Database, 'dialect' | 'stream'> {
 export interface OpenTransaction {
   /** What belongs to it. Throws for whoever uses it after the end. */
   readonly statements: Transaction
-  /** Another transaction that was in the way, or a stale plan, wherever that came up: even in what `work` caught. */
+  /**
+   * Another transaction that was in the way, a stale plan, or a condition that was not met, wherever that came up: even in
+   * what `work` caught.
+   */
   readonly obstacle: () => unknown
   /**
    * Throws an obstacle, what failed in it, where that was not undone by a savepoint, and 503 where the answer to the commit was
@@ -48,7 +51,7 @@ export function openTransaction(
 
   function failed(error: unknown): never {
     failure ??= error
-    if (isConflict(error) || isStalePlan(error)) obstacle ??= error
+    if (isConflict(error) || isStalePlan(error) || error instanceof NotMet) obstacle ??= error
     throw isAborted(error) ? failure : error
   }
 
@@ -64,17 +67,25 @@ export function openTransaction(
     hasBegun = true
   }
 
-  const query = (query: Sql) => {
+  const send = (query: Sql) => {
     const text = textOf(query.text)
     const values = valuesOf(query)
     ready()
-    return connection.query(text, values, nameOf(text)).catch(failed)
+    return connection.query(text, values, nameOf(text))
   }
+  const query = (query: Sql) => send(query).catch(failed)
 
   function later(statement: Sql): void {
     // The answers come in the order of the statements.
-    const answered = query(statement).catch(ignored)
-    unanswered = answered
+    unanswered = query(statement).catch(ignored)
+  }
+
+  /** A statement that fails where there is no row: with it fails all that was sent behind it, the commit too. */
+  function must(condition: Sql): void {
+    const statement = sql`select 1 / count(*) from (${condition}) found`
+    unanswered = send(statement)
+      .catch((error: unknown) => failed(isDivision(error) ? new NotMet() : error))
+      .catch(ignored)
   }
 
   async function savepoint<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -116,7 +127,7 @@ export function openTransaction(
   }
 
   return {
-    statements: { dialect, stream, ...statementsBy(query), later, savepoint },
+    statements: { dialect, stream, ...statementsBy(query), later, must, savepoint },
     obstacle: () => obstacle,
     async commit() {
       requireWhole()

@@ -1,6 +1,6 @@
 import sql, { raw } from 'sql-template-tag'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Store } from '../../../../src/server/database/database.ts'
+import { NotMet, type Store } from '../../../../src/server/database/database.ts'
 import { ProblemError } from '../../../../src/server/problem/problem-error.ts'
 import { openPglite } from '../../../helpers/pglite.ts'
 import { openTestPostgres, withoutPostgres } from '../../../helpers/postgres.ts'
@@ -177,6 +177,26 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     })
     await inside
     expect(await one(named('after it'))).toMatchObject({ name: 'after it' })
+  })
+
+  it('a write on a condition does nothing where that finds no row, whatever else it threw', async () => {
+    const { write, one } = await store()
+    const conditional = (name: string, then: () => void = () => undefined) =>
+      write(async ({ must, later }) => {
+        must(named(name))
+        later(insert(`only with ${name}`))
+        then()
+      })
+    await conditional('kept')
+    await expect(conditional('missing')).rejects.toThrow(NotMet)
+    const refusing = conditional('missing', () => {
+      throw new ProblemError('not_found', 'Course x not found.')
+    })
+    await expect(refusing).rejects.toThrow(NotMet)
+    expect([await one(named('only with kept')), await one(named('only with missing'))]).toEqual([
+      { name: 'only with kept', value: '' },
+      undefined,
+    ])
   })
 
   it('a write that meets another in a statement that nobody waits for begins anew', async () => {
