@@ -14,6 +14,8 @@ import { type Grade, recordGrade } from '../../src/server/progress/gradebook.ts'
 import { allRoutes } from '../../src/server/routes.ts'
 import { requireDeclared } from './declared.ts'
 import { guarded } from './guarded.ts'
+import { watched } from './plans/watched-database.ts'
+import { watchedStatements } from './plans/watched-statements.ts'
 import { fetchOf } from './web.ts'
 
 /** A clock that stands still until it is told to go on. */
@@ -143,12 +145,14 @@ export async function openTestAcademy({
   const { now } = clock
   const { database: store, newId } = await open(path, now)
   const database = guarded(through(store))
+  const statements = open === openOnPostgres ? undefined : watchedStatements(path)
   const logged: LogEntry[] = []
   const cost = { ...passwordCost }
   const routes = await allRoutes()
   const app = createApp(
     {
-      database,
+      // What the tests ask themselves is their own affair.
+      database: statements ? watched(database, statements) : database,
       now,
       elapsedMs: () => now().getTime(),
       newId,
@@ -211,8 +215,10 @@ export async function openTestAcademy({
   }
 
   async function close(): Promise<void> {
+    const faults = (await statements?.faults()) ?? []
     await database.close()
     directory.remove()
+    if (faults.length > 0) throw new Error(`Statements that grow with a table:\n${faults.join('\n')}`)
   }
 
   const ownerKey = await keyOf(owner.userId, owner.scopes)

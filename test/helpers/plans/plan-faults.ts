@@ -1,4 +1,15 @@
 import { DatabaseSync } from 'node:sqlite'
+import type { Sql } from 'sql-template-tag'
+
+/** Tells what in the plans of a database grows with a table, statement by statement. */
+export interface Plans {
+  readonly faultsOf: (statement: Sql) => Promise<string[]>
+  /** What a large academy answers where a list asks for the last place that a page looks at. */
+  readonly placeBy: (statement: Sql) => Promise<object | undefined>
+  /** How many rows of a large academy a statement with a limit finds; undefined where nobody knows. */
+  readonly countBy: (statement: Sql) => Promise<number | undefined>
+  readonly close: () => Promise<void>
+}
 
 /** A line of a plan, and the one that it belongs to. */
 interface Line {
@@ -8,9 +19,10 @@ interface Line {
 }
 
 /** Tables that stay small, whatever an academy grows to, and why. */
-const small: Readonly<Record<string, string>> = {
+export const small: Readonly<Record<string, string>> = {
   settings: 'a row for each setting of the program',
   sqlite_sequence: 'a row for each table with numbers of its own',
+  schema_version: 'one row',
 }
 
 /** Where all rows of a walk belong to what is listed, or nearly all: a page is reached at once. */
@@ -21,18 +33,30 @@ const plainWalk =
  * What in SQLite's plan of a statement grows with a table: a table that is read from end to end, and rows that are sorted
  * although nothing bounds how many they are (SQLite, EXPLAIN QUERY PLAN). Nothing for what has no plan.
  */
-export function planFaults(path: string): { faultsOf: (statement: string) => string[]; close: () => void } {
+export function sqlitePlans(path: string): Plans {
   const database = new DatabaseSync(path)
   return {
-    faultsOf(statement) {
-      const text = statement.replace(/\s+/g, ' ').trim()
-      if (!/^(select|insert|update|delete|with)\b/i.test(text)) return []
+    async faultsOf(statement) {
+      const text = statement.sql.replace(/\s+/g, ' ').trim()
+      if (!isStatement(text)) return []
       // The driver hands over four columns for each line.
       const lines = database.prepare(`explain query plan ${text}`).all() as unknown as Line[]
       return lines.flatMap((line) => faultsIn(line, lines, text)).map((fault) => `${fault}: ${text}`)
     },
-    close: () => database.close(),
+    placeBy: async () => ({ cursor_value: '', cursor_id: '', email: '' }),
+    countBy: async () => undefined,
+    close: async () => database.close(),
   }
+}
+
+/** True for what has a plan. */
+export function isStatement(text: string): boolean {
+  return /^\s*(select|insert|update|delete|with)\b/i.test(text)
+}
+
+/** True for a statement whose first rows are wanted, of a table all of whose rows, or nearly all, are listed. */
+export function isPlainWalk(text: string): boolean {
+  return plainWalk.test(outside(text.replace(/\s+/g, ' ').trim()))
 }
 
 function faultsIn({ detail, parent }: Line, lines: readonly Line[], text: string): string[] {
@@ -41,7 +65,7 @@ function faultsIn({ detail, parent }: Line, lines: readonly Line[], text: string
   const [, name = ''] = /^SCAN (\S+)/.exec(detail) ?? []
   if (name && !isSubquery(name, lines, text) && !(name in small) && !(tableOf(name, text) in small)) {
     if (/VIRTUAL TABLE INDEX \d+:M/.test(detail)) return []
-    return /USING (COVERING )?INDEX/.test(detail) && plainWalk.test(outside(text)) ? [] : [detail]
+    return /USING (COVERING )?INDEX/.test(detail) && isPlainWalk(text) ? [] : [detail]
   }
   if (!/TEMP B-TREE/.test(detail)) return []
   const sources = lines.filter((line) => line.parent === parent && /^(SCAN|SEARCH) /.test(line.detail))
