@@ -1,11 +1,11 @@
 import fc from 'fast-check'
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { expect } from 'vitest'
 import type { Row } from '../../../src/server/database/database.ts'
 import type { Bounds } from '../../../src/server/database/narrow.ts'
 import { page, type Select } from '../../../src/server/database/page.ts'
 import { onPostgres, test } from '../../helpers/academy.ts'
-import { watched } from './watched-database.ts'
+import { watched } from '../../helpers/plans/watched-database.ts'
 
 /** As if a table of some dozen rows were a large one. */
 const bounds: Bounds = {
@@ -121,11 +121,11 @@ test('a page is looked for a little everywhere first: few rows and nearly all of
   const statementsFor = async (kind: string) => {
     const counted: string[] = []
     const walked: string[] = []
-    const seen = (statement: string) => {
+    const seen = ({ sql: statement }: Sql) => {
       if (statement.includes('count(*)')) counted.push(statement)
       if (statement.includes('offset')) walked.push(statement)
     }
-    const watching = watched(database, { seen, instead: () => undefined })
+    const watching = watched(database, { seen })
     const select = { columns: sql`t.id`, from: sql`things t`, narrow: [sql`t.kind = ${kind}`] }
     const query = { limit: 2, include_total: false }
     const { data } = await page(watching, select, orderOf('at'), query, (row) => String(row['id']), bounds)
