@@ -46,7 +46,7 @@ export async function readAnswer(
   if (operation.response === null) return readNothing(target, reply, refuse)
   const body = await readSuccess(target, reply, refuse)
   if (operation.list) return listBodyOf(foundList(target, body, operation))
-  const thing = thingIn(body, nounOf(operation))
+  const thing = operation.report ? body : thingIn(body, nounOf(operation))
   assertDone(target, thing)
   // A write may go without an answer; a read without one has read nothing.
   if (thing === null && target.method === 'GET') {

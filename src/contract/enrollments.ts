@@ -105,6 +105,7 @@ export const enrollments = {
     body: batchOf(EnrollmentInput, 'fail'),
     response: BatchResult,
     status: 200,
+    report: true,
   }),
   update: operation({
     id: 'enrollments.update',

@@ -40,6 +40,8 @@ export interface Operation {
   /** What a success carries; null where it has no body. */
   readonly response: z.ZodType | null
   readonly status: 200 | 201 | 204
+  /** True where the response is a report of its own, such as the results of a batch: nothing has to be taken out of it. */
+  readonly report?: true
   /** The body is a page of this list: `{data, nextCursor}` with a `Link` header (RFC 8288). */
   readonly list?: true
   /** Which items each parameter of a list asks for; parameters that ask for no items in particular are left out. */

@@ -107,5 +107,6 @@ export const progress = {
     body: batchOf(ProgressItem, 'update'),
     response: BatchResult,
     status: 200,
+    report: true,
   }),
 }

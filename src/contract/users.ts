@@ -183,6 +183,7 @@ export const users = {
     body: batchOf(UserInput, 'fail'),
     response: BatchResult,
     status: 200,
+    report: true,
   }),
   update: operation({
     id: 'users.update',

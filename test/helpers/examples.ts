@@ -104,12 +104,12 @@ export async function openExamples(): Promise<Examples> {
   }
 }
 
-/** The files that docs/recipes.md shows, each with its name in the first line. */
+/** The files that docs/recipes.md shows, each with its name in the first line, or behind its language. */
 function shownFiles(): [name: string, text: string][] {
   const page = readFileSync(join(root, 'docs/recipes.md'), 'utf8')
-  return [...page.matchAll(/^```yaml\n(# ([\w-]+\.yaml)\n[\s\S]*?)^```$/gm)].map(
-    ([, text = '', name = '']) => [name, text],
-  )
+  const documents = page.matchAll(/^```yaml\n(?<text># (?<name>[\w-]+\.yaml)\n[\s\S]*?)^```$/gm)
+  const tables = page.matchAll(/^```\w+ (?<name>[\w.-]+)\n(?<text>[\s\S]*?)^```$/gm)
+  return [...documents, ...tables].map(({ groups = {} }) => [groups['name'] ?? '', groups['text'] ?? ''])
 }
 
 async function platformOf(place: Place): Promise<NonNullable<Place['platform']>> {

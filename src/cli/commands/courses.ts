@@ -10,6 +10,7 @@ import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { courseDeletion } from './course-deletion.ts'
+import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.courses
 
@@ -223,4 +224,5 @@ export const commands: readonly Command[] = [
     done: (answer, given) => updated(`Restored version ${given.arguments['version']} of`)(answer, given),
     examples: ['courses restore ext:first-course 1 --yes'],
   }),
+  importCommand('courses', 'courses', ['courses import courses.csv']),
 ]

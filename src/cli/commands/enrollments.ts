@@ -10,6 +10,7 @@ import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.enrollments
 
@@ -123,4 +124,5 @@ export const commands: readonly Command[] = [
       'enrollments delete "$(learnctl enrollments list --course ext:AAA-2014J --user ext:6516 -q)" --yes',
     ],
   }),
+  importCommand('enrollments', 'enrolments', ['enrollments import enrollments.csv']),
 ]

@@ -6,6 +6,7 @@ import { sortFlag } from '../command/sort-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.lessons
 
@@ -99,4 +100,5 @@ export const commands: readonly Command[] = [
     done: (_, { arguments: { lesson } }) => `Deleted lesson ${lesson}`,
     examples: ['lessons delete ext:welcome --yes'],
   }),
+  importCommand('lessons', 'lessons', ['lessons import lessons.jsonl']),
 ]

@@ -5,6 +5,7 @@ import type { Command } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { valueAt } from '../output/columns.ts'
+import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.progress
 
@@ -78,4 +79,5 @@ export const commands: readonly Command[] = [
     columns: ['version', 'completionPercentage', 'status', 'lastAccessed', 'recordedAt'],
     examples: ['progress history ext:11391 --course ext:AAA-2013J'],
   }),
+  importCommand('progress', 'progress', ['progress import progress.csv']),
 ]

@@ -9,6 +9,7 @@ import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.users
 
@@ -186,4 +187,5 @@ export const commands: readonly Command[] = [
     columns: [...columns, 'scopes', 'authMethod'],
     examples: ['users me'],
   }),
+  importCommand('users', 'users', ['users import users.csv']),
 ]

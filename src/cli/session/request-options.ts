@@ -24,7 +24,10 @@ export function openCaller(
     now: io.now,
     sleep: io.sleep,
     random: io.random,
-    onWait: ({ waitMs, attempt, attempts, error }) => {
+    ...parts,
+    onWait: (wait) => {
+      parts.onWait?.(wait)
+      const { waitMs, attempt, attempts, error } = wait
       if (waitMs <= 2000) return
       const seconds = Math.ceil(waitMs / 1000)
       void note(io, shown(`${error.message}; attempt ${attempt + 1} of ${attempts} in ${seconds} s`))
@@ -39,6 +42,5 @@ export function openCaller(
           )
         }
       : undefined,
-    ...parts,
   })
 }

@@ -1,6 +1,6 @@
 import type { Fetch } from '../../auth/fetch.ts'
 import type { TokenSource } from '../../auth/token-source.ts'
-import type { Caller } from '../../client/caller.ts'
+import type { Caller, CallerOptions } from '../../client/caller.ts'
 import type { ClosableTransport } from '../../client/undici.ts'
 import { databaseSecrets } from '../../codec/database-url.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
@@ -38,8 +38,11 @@ export interface Session {
    * name none.
    */
   target(): Target
-  /** How to call it. `anonymous` calls need no credential, and send none. */
-  caller(options?: { readonly anonymous?: boolean }): Promise<Caller>
+  /** How to call it. `anonymous` calls need no credential, and send none; `onWait` is told before each repeat. */
+  caller(options?: {
+    readonly anonymous?: boolean
+    readonly onWait?: CallerOptions['onWait']
+  }): Promise<Caller>
   /**
    * What is sent as the bearer: an access token that is refreshed when that is due, an API key as it is. Throws
    * AuthRequiredError where there is none, and a CommandError for a local academy, which takes none.
@@ -202,7 +205,7 @@ export function createSession(
       chosen = other
       source = null
     },
-    caller: async ({ anonymous = false } = {}) => {
+    caller: async ({ anonymous = false, onWait } = {}) => {
       const current = target()
       if (current.kind === 'local') {
         // The process is its own server: what fails here once fails again.
@@ -213,6 +216,7 @@ export function createSession(
         baseUrl: current.url,
         transport: viaNetwork,
         ...(credential && authorizing(credential)),
+        ...(onWait && { onWait }),
       })
     },
     close: async () => {

@@ -50,7 +50,7 @@ export const operationWords: Words = {
   'users.create':
     'Only `email` is required. Instructors can create learners only. A 409 names the id of the user who already has the e-mail address, username or external id, if the caller can see that user.',
   'users.batch':
-    'Each item succeeds or fails on its own. The response has one result for each item, in the same order. Items are matched by e-mail address; `onExists` says what to do with users who already exist.',
+    'Each item succeeds or fails on its own. The response has one result for each item, in the same order. Items are matched by external id, else by e-mail address; `onExists` says what to do with users who already exist.',
   'users.update':
     'Send what changes: absent attributes are left unchanged, and null resets one to its default. Setting `status` to `active` restores a deleted user, without their API keys. A new password, a suspension or a deletion ends the sessions and grants of the user. Changing an admin requires the scope `admin`.',
   'users.delete':
@@ -63,7 +63,7 @@ export const operationWords: Words = {
   'enrollments.get': 'Learners can read their own enrolments only.',
   'enrollments.create': 'A deleted enrolment of the same user, course and role is restored.',
   'enrollments.batch':
-    'Each item succeeds or fails on its own. The response has one result for each item, in the same order. `onExists` says what to do with users who are already enrolled.',
+    'Each item succeeds or fails on its own. The response has one result for each item, in the same order. `onExists` says what to do with users who are already enrolled; an enrolment that has been completed stays completed where the item says `active`.',
   'enrollments.update': 'Send what changes. The course, the user and the role cannot be changed.',
   'enrollments.delete': 'Enrolling the user again restores it. Progress is kept.',
 

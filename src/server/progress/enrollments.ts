@@ -12,7 +12,6 @@ import {
 import { count, counting, newLearner } from '../counters/count.ts'
 import { countedOf } from '../counters/counted-enrollment.ts'
 import { findCourse, knownCourses, requireNotArchived } from '../courses/course-row.ts'
-import type { Row } from '../database/database.ts'
 import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
@@ -20,31 +19,7 @@ import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid, notFound, ProblemError } from '../problem/problem-error.ts'
 import { requireParents } from './enrollment-parents.ts'
-
-interface EnrollmentRow extends Row {
-  id: string
-  course_id: string
-  course_title: string
-  course_external_id: string | null
-  user_id: string
-  user_email: string
-  user_external_id: string | null
-  role: string
-  status: string
-  enrolled_at: string
-  completed_at: string | null
-  source: string
-  managed_by: string | null
-  version: number
-  created_at: string
-  updated_at: string
-}
-
-const columns = sql`e.id, e.course_id, (select title from courses where id = e.course_id) as course_title,
-  (select external_id from courses where id = e.course_id) as course_external_id,
-  e.user_id, (select email from users where id = e.user_id) as user_email,
-  (select external_id from users where id = e.user_id) as user_external_id, e.role, e.status, e.enrolled_at, e.completed_at, e.source,
-  e.managed_by, e.version, e.created_at, e.updated_at`
+import { type EnrollmentRow, enrollmentColumns, toEnrollment } from './enrollment-row.ts'
 
 const order = { createdAt: sql`e.created_at`, updatedAt: sql`e.updated_at`, enrolledAt: sql`e.enrolled_at` }
 
@@ -56,7 +31,7 @@ export const enrollmentRoutes = routesOf(enrollments, {
     return page<EnrollmentRow, Enrollment>(
       database,
       {
-        columns,
+        columns: enrollmentColumns,
         from: sql`enrollments e`,
         mostly: [!query.status && sql`e.status <> 'deleted'`],
         narrow: [
@@ -86,14 +61,15 @@ export const enrollmentRoutes = routesOf(enrollments, {
 
   batch(call) {
     const { items, onExists } = readBatch(call.rawBody, 'fail')
-    return runBatch(call, items, async (item) =>
-      upsert(
+    return runBatch(call, items, async (item) => {
+      const before = await existing(item)
+      return upsert(
         onExists,
-        await existing(item),
+        before,
         () => createEnrollment(item),
-        (id) => updateEnrollment(item, id),
-      ),
-    )
+        (id) => updateEnrollment(withoutReopening(item, before), id),
+      )
+    })
   },
 
   update: (call) => updateEnrollment(call, call.params.enrollmentId),
@@ -121,7 +97,7 @@ async function createEnrollment(call: Call): Promise<Enrollment> {
   const { courseId, userId } = shown
   requireNotArchived(course)
   const before = await database.one<EnrollmentRow>(
-    sql`select ${columns} from enrollments e
+    sql`select ${enrollmentColumns} from enrollments e
         where e.course_id = ${courseId} and e.user_id = ${userId} and e.role = ${input.role}`,
   )
   if (before && before.status !== 'deleted') {
@@ -207,11 +183,18 @@ async function write(
 
 async function find(call: Call, id: string): Promise<Enrollment> {
   const row = await call.database.one<EnrollmentRow>(
-    sql`select ${columns} from enrollments e where e.id = ${id}`,
+    sql`select ${enrollmentColumns} from enrollments e where e.id = ${id}`,
   )
   const only = onlyUserOf(call)
   if (!row || (only && row.user_id !== only)) throw notFound('enrolment', id)
   return toEnrollment(row)
+}
+
+/** An item that says what was true when somebody enrolled: a course that has been completed since stays completed. */
+function withoutReopening(item: Call, before: EnrollmentRow | undefined): Call {
+  if (before?.status !== 'completed' || !isJsonObject(item.rawBody)) return item
+  const { status, ...rest } = item.rawBody
+  return status === 'active' ? { ...item, rawBody: rest } : item
 }
 
 async function existing({ database, rawBody }: Call): Promise<EnrollmentRow | undefined> {
@@ -220,28 +203,7 @@ async function existing({ database, rawBody }: Call): Promise<EnrollmentRow | un
   if (typeof courseId !== 'string' || typeof userId !== 'string' || typeof role !== 'string') return undefined
   if (!isSound(role)) return undefined
   return database.one<EnrollmentRow>(sql`
-    select ${columns} from enrollments e
+    select ${enrollmentColumns} from enrollments e
     where e.course_id = ${(await resolve(database, 'courses', courseId)) ?? ''}
       and e.user_id = ${(await resolve(database, 'users', userId)) ?? ''} and e.role = ${role} and e.status <> 'deleted'`)
-}
-
-function toEnrollment(row: EnrollmentRow): Enrollment {
-  return {
-    id: row.id,
-    courseId: row.course_id,
-    courseTitle: row.course_title,
-    courseExternalId: row.course_external_id,
-    userId: row.user_id,
-    userEmail: row.user_email,
-    userExternalId: row.user_external_id,
-    role: row.role as Enrollment['role'],
-    status: row.status as Enrollment['status'],
-    enrolledAt: row.enrolled_at,
-    completedAt: row.completed_at,
-    source: row.source,
-    managedBy: row.managed_by,
-    version: row.version,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  }
 }

@@ -121,16 +121,20 @@ async function countingStatus(
   else await counting(call, { userId: id }, write)
 }
 
-/** The user that a batch item is about: by external id, else by e-mail address. */
+/**
+ * The user that a batch item is about: by external id, else by e-mail address. A user of another external id is another
+ * user: the address is taken then.
+ */
 async function existing({ database, rawBody }: Call): Promise<UserRow | undefined> {
   if (!isJsonObject(rawBody)) return undefined
   const { externalId, email } = rawBody
   const one = (condition: Sql) =>
     database.one<UserRow>(sql`select ${userColumns} from users u where ${condition}`)
-  return (
-    (isIdentifier(externalId) ? await one(sql`u.external_id = ${externalId}`) : undefined) ??
-    (isIdentifier(email) ? one(sql`u.email_key = ${email.trim().toLowerCase()}`) : undefined)
-  )
+  const known = isIdentifier(externalId) ? await one(sql`u.external_id = ${externalId}`) : undefined
+  if (known || !isIdentifier(email)) return known
+  const addressed = await one(sql`u.email_key = ${email.trim().toLowerCase()}`)
+  const isOther = isIdentifier(externalId) && addressed?.external_id != null
+  return isOther ? undefined : addressed
 }
 
 /** True for a text that can be one: what is longer, or cannot be kept, is refused when the item is judged. */

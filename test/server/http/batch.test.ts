@@ -69,6 +69,30 @@ test('what is there already is refused, changed or skipped, as onExists says', a
   })
 })
 
+test('a user of another external id is another user, whose e-mail address is taken', async ({ admin }) => {
+  const user = (await admin.post('/v1/users', { email: 'one@b.example', externalId: '1' })).body
+  const plain = (await admin.post('/v1/users', { email: 'two@b.example' })).body
+  const items = [
+    { email: 'one@b.example', externalId: '2' },
+    { email: 'two@b.example', externalId: '3' },
+  ]
+  const { results } = (await admin.post('/v1/users/batch', { onExists: 'update', items })).body
+  expect(results).toMatchObject([
+    { status: 409, code: 'duplicate', id: user.id },
+    { status: 200, id: plain.id },
+  ])
+  expect((await admin.get(`/v1/users/${user.id}`)).body.externalId).toBe('1')
+})
+
+test('an item that says active leaves a completed enrolment completed', async ({ admin, learner }) => {
+  const course = (await admin.post('/v1/courses', { title: 'Logic', status: 'published' })).body
+  const item = { courseId: course.id, userId: learner.id, status: 'active' }
+  await admin.put(`/v1/learners/${learner.id}/progress`, { courseId: course.id, completionPercentage: 100 })
+  const { results } = (await admin.post('/v1/enrollments/batch', { onExists: 'update', items: [item] })).body
+  expect(results).toMatchObject([{ status: 200, code: 'unchanged' }])
+  expect((await admin.get(`/v1/enrollments/${results[0].id}`)).body.status).toBe('completed')
+})
+
 test('a batch around its items is judged as a whole', async ({ admin }) => {
   for (const [body, pointer, code] of [
     [{}, '#/items', 'required'],

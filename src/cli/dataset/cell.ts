@@ -1,0 +1,77 @@
+import { type CsvValue, unguarded } from '../../codec/csv.ts'
+import { jsonText, parseJson } from '../../codec/json-text.ts'
+import { isDay } from '../../codec/time-text.ts'
+import type { CellKind } from './column.ts'
+
+/** A cell whose text is not of its column's kind; the message continues the name of the column. */
+export class CellError extends Error {
+  override readonly name = 'CellError'
+}
+
+/**
+ * The value of a cell's text; undefined for an empty one. Numbers are those of JSON, times may be days (00:00 in UTC),
+ * lists are JSON or have commas between their items. Throws a CellError.
+ */
+export function readCell(kind: CellKind, cell: string): unknown {
+  const text = unguarded(cell)
+  if (text === '') return undefined
+  switch (kind) {
+    case 'text':
+      return text
+    case 'number':
+      return numberIn(text.trim())
+    case 'switch':
+      return switchIn(text.trim().toLowerCase())
+    case 'time': {
+      const time = text.trim()
+      return isDay(time) ? `${time}T00:00:00.000Z` : time
+    }
+    case 'texts':
+      return text.trimStart().startsWith('[') ? jsonIn(text) : listIn(text)
+    case 'json':
+      return jsonIn(text)
+  }
+}
+
+/** A value as the text of a cell, which `readCell` reads as the same value again; null for an empty cell. */
+export function cellOf(kind: CellKind, value: unknown): CsvValue {
+  if (value === null || value === undefined) return null
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return value
+  if (!Array.isArray(value)) return jsonText(value)
+  if (value.length === 0) return null
+  const plain = kind === 'texts' && value.every(isPlainItem)
+  return plain ? value.join(', ') : jsonText(value)
+}
+
+/** True for an item of a list that stays itself between commas. */
+function isPlainItem(item: unknown): boolean {
+  return typeof item === 'string' && item !== '' && item.trim() === item && !/[,[\r\n]/.test(item)
+}
+
+function numberIn(text: string): number | bigint {
+  if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text)) throw new CellError('must be a number')
+  // Numbers of JSON, so that the exact ones stay exact.
+  return parseJson(text) as number | bigint
+}
+
+function switchIn(text: string): boolean {
+  if (['true', 'yes', 'on', '1'].includes(text)) return true
+  if (['false', 'no', 'off', '0'].includes(text)) return false
+  throw new CellError('must be true or false')
+}
+
+function listIn(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (cause) {
+    throw new CellError('must be JSON', { cause })
+  }
+}

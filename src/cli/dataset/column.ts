@@ -1,0 +1,52 @@
+import * as z from 'zod'
+import { bare } from '../../contract/patch.ts'
+import { labelled } from '../output/columns.ts'
+
+/** What a cell holds: `texts` is a list of texts, `json` whatever else JSON can say. */
+export type CellKind = 'text' | 'number' | 'switch' | 'time' | 'texts' | 'json'
+
+/** One column of a file: a field of a record, or a field of an object in it. */
+export interface Column {
+  /** In the header: `firstName`, or the whole path where another field has the same name. */
+  readonly name: string
+  /** Where its value stands, as a dotted path: `profile.firstName`. */
+  readonly path: string
+  readonly kind: CellKind
+  /** Without it there is no record. */
+  readonly required: boolean
+  /** Never shown, nor exported. */
+  readonly secret: boolean
+}
+
+/** The columns of records with this schema, in its order: one for each field that is no object. */
+export function columnsOf(schema: z.ZodObject): Column[] {
+  const leaves = leavesOf(schema, '', true)
+  const paths = leaves.map(({ path }) => path)
+  const names = new Map(labelled(paths, paths).map(({ path, label }) => [path, label]))
+  return leaves.map((leaf) => ({ ...leaf, name: names.get(leaf.path) ?? leaf.path }))
+}
+
+function leavesOf(schema: z.ZodObject, above: string, needed: boolean): Omit<Column, 'name'>[] {
+  return Object.entries(schema.shape).flatMap(([name, member]) => {
+    // A shape holds schemas; zod's type for them is wider.
+    const field = member as z.ZodType
+    const inner = bare(field)
+    const path = above + name
+    const required = needed && !field.safeParse(undefined).success
+    if (inner instanceof z.ZodObject) return leavesOf(inner, `${path}.`, required)
+    return [{ path, kind: kindOf(inner), required, secret: field.meta()?.['writeOnly'] === true }]
+  })
+}
+
+function kindOf(schema: z.ZodType): CellKind {
+  if (schema instanceof z.ZodPipe) return kindOf(bare(schema.in as z.ZodType))
+  if (schema instanceof z.ZodNumber) return 'number'
+  if (schema instanceof z.ZodBoolean) return 'switch'
+  if (schema instanceof z.ZodString) return schema.meta()?.['format'] === 'date-time' ? 'time' : 'text'
+  if (schema instanceof z.ZodEnum) return 'text'
+  if (schema instanceof z.ZodArray) {
+    const kind = kindOf(bare(schema.element as z.ZodType))
+    return kind === 'text' ? 'texts' : 'json'
+  }
+  return 'json'
+}

@@ -1,0 +1,108 @@
+import * as z from 'zod'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { calls } from '../../contract/calls.ts'
+import { optional } from '../../contract/field.ts'
+import { LessonInput } from '../../contract/lessons.ts'
+import { columnsOf } from './column.ts'
+import { type Dataset, RecordError } from './dataset.ts'
+import type { Names } from './names.ts'
+import { ofFields, withKnownIds, withoutIds, withoutOwnId } from './record.ts'
+
+const { list, get, create, update } = calls.lessons
+
+const { externalId, courseId, moduleId: _, ...others } = LessonInput.shape
+/** A lesson with the title of its module, or the number of its place where several have that title. */
+const LessonRecord = z.strictObject({
+  externalId,
+  courseId,
+  module: optional(z.string().max(255)),
+  ...others,
+})
+
+/** Lessons, known by their external id. */
+export const lessons: Dataset = {
+  name: 'lessons',
+  noun: 'lesson',
+  schema: LessonRecord,
+  columns: columnsOf(LessonRecord),
+  keys: [['externalId']],
+  references: { courseId: 'courses' },
+  operations: {
+    list,
+    get,
+    create,
+    update,
+    delete: calls.lessons.delete,
+    params: ({ id }) => ({ lessonId: String(id) }),
+  },
+  find: ({ externalId }) =>
+    typeof externalId === 'string'
+      ? {
+          reference: { lessonId: `ext:${externalId}` },
+          query: { external_id: externalId },
+          matches: (shown) => externalId === (shown['externalId'] ?? shown['id']),
+        }
+      : null,
+  toRecord: async (shown, names) => ({
+    ...ofFields(LessonRecord, shown),
+    externalId: shown['externalId'] ?? shown['id'],
+    courseId: await names.courseKey(String(shown['courseId'])),
+    module: await moduleName(shown, names),
+    contentBlocks: withoutIds(shown['contentBlocks']),
+    assessments: withoutIds(shown['assessments'], 'questions'),
+  }),
+  toBody: async (record, current, names) => {
+    const { module, ...body } = withoutOwnId(record, current)
+    return {
+      ...body,
+      ...(module !== undefined && { moduleId: module === null ? null : await moduleId(record, names) }),
+      ...(current && knownContent(body, current)),
+    }
+  },
+}
+
+/** The content of a lesson with the ids that it has already. */
+function knownContent({ contentBlocks, assessments }: JsonObject, current: JsonObject): JsonObject {
+  const title = ({ title }: JsonObject) => title
+  return {
+    ...(contentBlocks !== undefined && {
+      contentBlocks: withKnownIds(contentBlocks, current['contentBlocks'], title),
+    }),
+    ...(assessments !== undefined && {
+      assessments: withKnownIds(assessments, current['assessments'], title, {
+        field: 'questions',
+        nameOf: ({ prompt }) => prompt,
+      }),
+    }),
+  }
+}
+
+async function modulesOf(courseId: unknown, names: Names): Promise<readonly JsonObject[]> {
+  const modules = (await names.course(String(courseId)))?.['modules']
+  return Array.isArray(modules) ? modules.filter(isJsonObject) : []
+}
+
+async function moduleName({ courseId, moduleId }: JsonObject, names: Names): Promise<string | null> {
+  if (typeof moduleId !== 'string') return null
+  const modules = await modulesOf(courseId, names)
+  const place = modules.findIndex(({ id }) => id === moduleId)
+  const title = modules[place]?.['title']
+  const alike = modules.filter((each) => each['title'] === title)
+  return typeof title === 'string' && alike.length === 1 ? title : String(place + 1)
+}
+
+/** Throws a RecordError for a module that the course does not have, or that may be several. */
+async function moduleId({ courseId, module }: JsonObject, names: Names): Promise<unknown> {
+  const modules = await modulesOf(courseId, names)
+  const titled = modules.filter(({ title }) => title === module)
+  const meant =
+    titled.length === 0 && /^[1-9]\d*$/.test(String(module)) ? modules[Number(module) - 1] : titled[0]
+  if (meant && titled.length < 2) return meant['id']
+  const name = JSON.stringify(module)
+  throw new RecordError(
+    'module',
+    titled.length > 1
+      ? `is ambiguous: ${titled.length} modules of ${courseId} have the title ${name}; use the number of its place`
+      : `is not a module of ${courseId}: ${name}`,
+  )
+}

@@ -1,0 +1,17 @@
+import type { Dataset, DatasetName } from './dataset.ts'
+
+/** Loads a dataset. */
+export async function loadDataset(name: DatasetName): Promise<Dataset> {
+  switch (name) {
+    case 'courses':
+      return (await import('./courses.ts')).courses
+    case 'lessons':
+      return (await import('./lessons.ts')).lessons
+    case 'users':
+      return (await import('./users.ts')).users
+    case 'enrollments':
+      return (await import('./enrollments.ts')).enrollments
+    case 'progress':
+      return (await import('./progress.ts')).progress
+  }
+}

@@ -1,0 +1,43 @@
+import { calls } from '../../contract/calls.ts'
+import { UserInput } from '../../contract/users.ts'
+import { columnsOf } from './column.ts'
+import type { Dataset } from './dataset.ts'
+import { ofFields, withoutOwnId } from './record.ts'
+
+const { list, get, create, update, batch } = calls.users
+
+/** Users, known by their external id, else by their e-mail address. */
+export const users: Dataset = {
+  name: 'users',
+  noun: 'user',
+  schema: UserInput,
+  columns: columnsOf(UserInput),
+  keys: [['externalId'], ['email']],
+  references: {},
+  operations: {
+    list,
+    get,
+    create,
+    update,
+    delete: calls.users.delete,
+    batch,
+    params: ({ id }) => ({ userId: String(id) }),
+  },
+  find: ({ externalId, email }) => {
+    if (typeof externalId === 'string') {
+      return {
+        reference: { userId: `ext:${externalId}` },
+        query: { external_id: externalId, include_deleted: 'true' },
+        matches: (shown) => externalId === (shown['externalId'] ?? shown['id']),
+      }
+    }
+    const address = String(email).toLowerCase()
+    return {
+      reference: { userId: `email:${email}` },
+      query: { email: address },
+      matches: (shown) => String(shown['email']).toLowerCase() === address,
+    }
+  },
+  toRecord: async (shown) => ofFields(UserInput, shown),
+  toBody: async (record, current) => withoutOwnId(record, current),
+}

@@ -1,0 +1,53 @@
+import { jsonText } from '../../codec/json-text.ts'
+import { codeOf, detailOf } from '../../contract/issue-words.ts'
+import { type Dataset, keyOf } from '../dataset/dataset.ts'
+import { valueAt } from '../output/columns.ts'
+import type { Row, RowProblem } from './row.ts'
+
+/** What a check goes by. */
+export interface CheckOptions {
+  /** A row may lack what a new record needs, because it may change one that is there. */
+  readonly partial: boolean
+  /** False for a platform elsewhere, which may know choices that the contract does not. */
+  readonly local: boolean
+}
+
+/** Everything that is wrong with a row, by the schema of its dataset, before anything is sent. */
+export function problemsOf(
+  dataset: Dataset,
+  row: Row,
+  { partial, local }: CheckOptions,
+): readonly RowProblem[] {
+  const bad = new Set(row.problems.map(({ column }) => column))
+  // A row that has other cells than its header says nothing for certain.
+  if (bad.has(null)) return row.problems
+  const parsed = dataset.schema.safeParse(row.record, { reportInput: true })
+  if (parsed.success) return row.problems
+  const excused = partial && keyOf(dataset, row.record) !== null
+  const found = parsed.error.issues.flatMap((issue): RowProblem[] => {
+    const code = codeOf(issue)
+    const path = issue.path.map(String)
+    const column = dataset.columns.find(
+      (each) => path.join('.') === each.path || path.join('.').startsWith(`${each.path}.`),
+    )
+    if (column && bad.has(column.name)) return []
+    if (code === 'required' && excused && path.length <= (column?.path.split('.').length ?? 1)) return []
+    if (code === 'invalid_choice' && !local) return []
+    const inside = column ? path.slice(column.path.split('.').length).join('.') : ''
+    const value = column?.secret ? undefined : textOf(valueAt(row.record, path.join('.')))
+    return [
+      {
+        column: column ? column.name + (inside === '' ? '' : `.${inside}`) : path.join('.') || null,
+        ...(code !== 'required' && { value }),
+        code,
+        message: detailOf(issue),
+      },
+    ]
+  })
+  return [...row.problems, ...found]
+}
+
+function textOf(value: unknown): string | undefined {
+  if (value === undefined) return undefined
+  return typeof value === 'string' ? value : jsonText(value)
+}

@@ -1,0 +1,106 @@
+import { nearest } from '../../codec/nearest.ts'
+import type { Column } from '../dataset/column.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { UsageError } from '../terminal/errors.ts'
+
+/** What an import adds to rejected rows; a file that has them is one that came back. */
+export const addedColumns = ['line', 'code', 'message'] as const
+
+/** Which column of a dataset each name in a file means; null for one that is left out. */
+export type ColumnMap = ReadonlyMap<string, string | null>
+
+/** Reads `--map "Given name=firstName"`; nothing after the sign leaves a column out. Throws a UsageError. */
+export function readMap(dataset: Dataset, pairs: readonly string[]): ColumnMap {
+  return new Map(
+    pairs.map((pair) => {
+      const at = pair.lastIndexOf('=')
+      if (at < 1)
+        throw new UsageError(`--map must be "column in the file=field", not ${JSON.stringify(pair)}`)
+      const field = pair.slice(at + 1).trim()
+      const column = field === '' ? null : meantColumn(dataset, field)
+      if (column === undefined) throw unknown(dataset, [field], '--map names')
+      return [pair.slice(0, at).trim(), column?.path ?? null]
+    }),
+  )
+}
+
+/**
+ * The column of each name in a header, null for those that are left out: whatever the server makes, and what an import
+ * adds. Names are compared without case and separators. Throws a UsageError on names that mean nothing, on two that
+ * mean the same, and on names in `--map` that the file does not have.
+ */
+export function columnsIn(
+  dataset: Dataset,
+  header: readonly string[],
+  map: ColumnMap,
+  name: string,
+): (Column | null)[] {
+  const absent = [...map.keys()].filter((key) => !header.includes(key))
+  if (absent.length > 0) {
+    throw new UsageError(`--map names ${quoted(absent)}, but ${name} has no such column`, {
+      why: [`Columns: ${header.join(', ')}`],
+    })
+  }
+  const meant = header.map((text) => {
+    const path = map.get(text)
+    if (path === null) return null
+    return path === undefined ? meantColumn(dataset, text) : columnAt(dataset, path)
+  })
+  const unknownNames = header.filter((text, index) => meant[index] === undefined && !isLeftOut(dataset, text))
+  if (unknownNames.length > 0) throw unknown(dataset, unknownNames, `${name} has`)
+  const columns = meant.map((column) => column ?? null)
+  const twice = header.filter((_, index) =>
+    columns.some((one, at) => one && at < index && one === columns[index]),
+  )
+  if (twice.length > 0) {
+    throw new UsageError(`${name} has more than one column for ${quoted(twice)}`, {
+      code: 'duplicate_column',
+      hint: `Leave one out: --map ${JSON.stringify(`${twice[0]}=`)}`,
+    })
+  }
+  return columns
+}
+
+/** The column that a name means: by its path, else by its name, else without case and separators. */
+export function meantColumn({ columns }: Pick<Dataset, 'columns'>, name: string): Column | undefined {
+  const exact = columns.find(({ path }) => path === name) ?? columns.find((column) => column.name === name)
+  if (exact) return exact
+  const plain = plainName(name)
+  const alike = columns.filter((column) =>
+    [column.path, column.name].some((text) => plainName(text) === plain),
+  )
+  return alike.length === 1 ? alike[0] : undefined
+}
+
+function columnAt({ columns }: Dataset, path: string): Column | undefined {
+  return columns.find((column) => column.path === path)
+}
+
+/** True for a name of what the server makes, or an import adds: it says nothing that could be imported. */
+function isLeftOut({ operations }: Dataset, name: string): boolean {
+  const plain = plainName(name)
+  const shown = operations.list.holds.answer
+  return [...addedColumns, ...shown].some((path) => plainName(path) === plain)
+}
+
+function plainName(text: string): string {
+  return text.toLowerCase().replace(/[^\p{L}\p{N}.]/gu, '')
+}
+
+function unknown({ columns }: Dataset, names: readonly string[], lead: string): UsageError {
+  const [first = ''] = names
+  const valid = columns.map(({ name }) => name)
+  const near = nearest(first, valid)
+  return new UsageError(
+    `${lead} ${names.length === 1 ? 'an unknown column' : `${names.length} unknown columns`}: ${quoted(names)}`,
+    {
+      code: 'unknown_column',
+      why: [`Columns: ${valid.join(', ')}`],
+      hint: `Say what it is, or leave it out: --map ${JSON.stringify(`${first}=${near[0] ?? 'column'}`)}, --map ${JSON.stringify(`${first}=`)}`,
+    },
+  )
+}
+
+function quoted(names: readonly string[]): string {
+  return names.map((name) => JSON.stringify(name)).join(', ')
+}

@@ -1,0 +1,166 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { basename, resolve } from 'node:path'
+import { systemCode } from '../../config/errors.ts'
+import { UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
+import { type Charset, charsetFinder, decoded } from './charset.ts'
+
+/** The forms of files that are read. */
+export const importFormats = ['csv', 'tsv', 'json', 'jsonl'] as const
+export type ImportFormat = (typeof importFormats)[number]
+
+/** A file that is read several times: to find out what it is, to check it, and to send it. */
+export interface ImportFile {
+  /** As messages name it: `users.csv`, or `standard input`. */
+  readonly name: string
+  /** Absolute; null for standard input. */
+  readonly path: string | null
+  /** SHA-256 of its bytes, in hexadecimal. */
+  readonly hash: string
+  readonly bytes: number
+  readonly charset: Charset
+  readonly format: ImportFormat
+  /** Its text from the beginning. */
+  text(): AsyncIterable<string>
+}
+
+/** What is said about a file instead of found out. */
+export interface ImportFileOptions {
+  readonly charset?: Charset | undefined
+  readonly format?: ImportFormat | undefined
+}
+
+/** The most of standard input that is kept: it is read several times. */
+const maximumInputBytes = 256 * 1024 * 1024
+const formatOfEnding: ReadonlyMap<string, ImportFormat> = new Map([
+  ['csv', 'csv'],
+  ['txt', 'csv'],
+  ['tsv', 'tsv'],
+  ['tab', 'tsv'],
+  ['json', 'json'],
+  ['jsonl', 'jsonl'],
+  ['ndjson', 'jsonl'],
+])
+
+/**
+ * Opens a file to import, `-` for standard input; one that ends in `.gz` is decompressed. Throws a UsageError where it
+ * cannot be read, is empty, or is not of a form that is read.
+ */
+export async function openImportFile(
+  io: Io,
+  given: string,
+  options: ImportFileOptions = {},
+): Promise<ImportFile> {
+  const path = given === '-' ? null : resolve(io.cwd, given)
+  const name = path === null ? 'standard input' : given
+  const kept = path === null ? await readAll(io) : null
+  const bytes = () => (kept ? oneByOne(kept) : bytesOf(io, path ?? '', given))
+  const hash = createHash('sha256')
+  const finder = charsetFinder()
+  let size = 0
+  let start = Buffer.alloc(0)
+  for await (const piece of bytes()) {
+    hash.update(piece)
+    finder.take(piece)
+    size += piece.length
+    if (start.length < 1024) start = Buffer.concat([start, piece.subarray(0, 1024)])
+  }
+  if (size === 0) throw new UsageError(`${sentence(name)} is empty`)
+  const charset = options.charset ?? finder.end()
+  const format = options.format ?? formatOf(name, start)
+  return {
+    name,
+    path,
+    hash: hash.digest('hex'),
+    bytes: size,
+    charset,
+    format,
+    text: () => textOf(bytes(), charset, name),
+  }
+}
+
+async function* textOf(
+  bytes: AsyncIterable<Uint8Array>,
+  charset: Charset,
+  name: string,
+): AsyncGenerator<string> {
+  try {
+    yield* decoded(bytes, charset)
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause
+    throw new UsageError(`Cannot read ${name}: it is not ${charset}`, {
+      code: 'invalid_encoding',
+      cause,
+      hint: `Name its encoding with --encoding: ${[...charsetNamesTold].join(', ')}`,
+    })
+  }
+}
+
+const charsetNamesTold = ['utf-8', 'utf-16', 'windows-1252']
+
+function formatOf(name: string, start: Buffer): ImportFormat {
+  const [, ending = ''] = /\.(\w+)(?:\.gz)?$/i.exec(basename(name)) ?? []
+  if (/^(xlsx?|ods|numbers)$/i.test(ending)) {
+    throw new UsageError(`Cannot read ${name}: spreadsheets are not supported`, {
+      hint: 'Save it as CSV (UTF-8) and import that file',
+    })
+  }
+  const known = formatOfEnding.get(ending.toLowerCase())
+  if (known) return known
+  const text = start
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+    .trimStart()
+  if (text.startsWith('[')) return 'json'
+  return text.startsWith('{') ? 'jsonl' : 'csv'
+}
+
+async function* bytesOf({ signal }: Io, path: string, given: string): AsyncGenerator<Uint8Array> {
+  try {
+    const file = createReadStream(path, { signal, highWaterMark: 256 * 1024 })
+    if (!/\.gz$/i.test(path)) return yield* file
+    const { createGunzip } = await import('node:zlib')
+    const gunzip = createGunzip()
+    file.on('error', (error) => gunzip.destroy(error))
+    yield* file.pipe(gunzip)
+  } catch (error) {
+    signal.throwIfAborted()
+    const code = systemCode(error)
+    if (code === undefined) throw error
+    const reasons: Readonly<Record<string, string>> = {
+      ENOENT: 'file not found',
+      EISDIR: 'it is a directory',
+      EACCES: 'permission denied',
+      Z_DATA_ERROR: 'it is not gzip',
+      Z_BUF_ERROR: 'it is cut short',
+    }
+    throw new UsageError(`Cannot read ${given}: ${reasons[code] ?? code}`, { cause: error })
+  }
+}
+
+async function readAll({ stdin, signal }: Io): Promise<Buffer> {
+  const { addAbortSignal } = await import('node:stream')
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of addAbortSignal(signal, stdin)) {
+    const bytes = Buffer.from(piece)
+    size += bytes.length
+    if (size > maximumInputBytes) {
+      throw new UsageError('Standard input is larger than 256 MiB', {
+        hint: 'Save it to a file and import that',
+      })
+    }
+    pieces.push(bytes)
+  }
+  return Buffer.concat(pieces)
+}
+
+async function* oneByOne(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  const step = 256 * 1024
+  for (let at = 0; at < bytes.length; at += step) yield bytes.subarray(at, at + step)
+}
+
+function sentence(name: string): string {
+  return name === 'standard input' ? 'Standard input' : name
+}

@@ -1,0 +1,112 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { JsonLimitError, parseJson } from '../../codec/json-text.ts'
+import { isDay } from '../../codec/time-text.ts'
+import { cellOf } from '../dataset/cell.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { setAt, valueAt } from '../output/columns.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { addedColumns, type ColumnMap, meantColumn } from './header.ts'
+import type { ImportFile } from './import-file.ts'
+import type { Row, RowProblem, Rows } from './row.ts'
+
+/** More of one JSON document is not read at once; JSONL has no such limit. */
+const maximumCharacters = 64 * 1024 * 1024
+const maximumLineCharacters = 4 * 1024 * 1024
+
+/** The rows of a JSON array, or of JSON lines (https://jsonlines.org): each is a record of the API, or a flat one. */
+export async function jsonRows(file: ImportFile, dataset: Dataset, map: ColumnMap): Promise<Rows> {
+  const header = dataset.columns.map(({ name }) => name)
+  const values = file.format === 'json' ? itemsOf(file) : linesOf(file)
+  return {
+    header,
+    paths: new Set(dataset.columns.map(({ path }) => path)),
+    rows: rowsOf(values, dataset, map),
+  }
+}
+
+async function* rowsOf(
+  values: AsyncIterable<{ line: number; value: unknown; problem?: string }>,
+  dataset: Dataset,
+  map: ColumnMap,
+): AsyncGenerator<Row> {
+  for await (const { line, value, problem } of values) {
+    if (problem !== undefined || !isJsonObject(value)) {
+      const message = problem ?? 'must be an object'
+      yield { line, record: {}, problems: [{ column: null, code: 'invalid_json', message }], cells: [] }
+    } else yield rowOf(line, value, dataset, map)
+  }
+}
+
+function rowOf(line: number, value: JsonObject, dataset: Dataset, map: ColumnMap): Row {
+  const record: Record<string, unknown> = {}
+  const problems: RowProblem[] = []
+  const nested = new Set(dataset.columns.map(({ path }) => path.split('.')[0] ?? ''))
+  const shown = dataset.operations.list.holds.answer
+  for (const [name, member] of Object.entries(value)) {
+    const path = map.has(name) ? map.get(name) : meantColumn(dataset, name)?.path
+    if (path === null || addedColumns.some((added) => added === name)) continue
+    if (path !== undefined) setAt(record, path.split('.'), member)
+    else if (isJsonObject(member) && nested.has(name)) setAt(record, [name], member)
+    else if (!shown.includes(name)) {
+      problems.push({ column: name, code: 'unknown_field', message: 'is not a known field' })
+    }
+  }
+  for (const { kind, path } of dataset.columns) {
+    const text = kind === 'time' ? valueAt(record, path) : undefined
+    if (typeof text === 'string' && isDay(text)) setAt(record, path.split('.'), `${text}T00:00:00.000Z`)
+  }
+  const cells = dataset.columns.map(({ kind, path }) => String(cellOf(kind, valueAt(record, path)) ?? ''))
+  return { line, record, problems, cells }
+}
+
+async function* itemsOf(file: ImportFile): AsyncGenerator<{ line: number; value: unknown }> {
+  let text = ''
+  for await (const piece of file.text()) {
+    text += piece
+    if (text.length > maximumCharacters) {
+      throw new UsageError(`${file.name} is larger than 64 MiB`, {
+        hint: 'Use JSONL, one object a line, which has no limit: jq -c ".[]" file.json',
+      })
+    }
+  }
+  const parsed = parsedDocument(file.name, text)
+  const items = isJsonObject(parsed) ? [parsed] : parsed
+  if (!Array.isArray(items)) throw new UsageError(`${file.name} must be an array of objects`)
+  for (const [index, value] of items.entries()) yield { line: index + 1, value }
+}
+
+function parsedDocument(name: string, text: string): unknown {
+  try {
+    return parseJson(text)
+  } catch (cause) {
+    const message = cause instanceof JsonLimitError ? cause.message : 'it is not JSON'
+    throw new UsageError(`Cannot read ${name}: ${message}`, { code: 'invalid_json', cause })
+  }
+}
+
+async function* linesOf(
+  file: ImportFile,
+): AsyncGenerator<{ line: number; value: unknown; problem?: string }> {
+  let rest = ''
+  let line = 0
+  const parsed = (text: string) => {
+    try {
+      return { line, value: parseJson(text) }
+    } catch (error) {
+      return { line, value: null, problem: error instanceof JsonLimitError ? error.message : 'is not JSON' }
+    }
+  }
+  for await (const piece of file.text()) {
+    const lines = (rest + piece).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > maximumLineCharacters) {
+      throw new UsageError(`${file.name}:${line + lines.length + 1}: the line is longer than 4 MiB`)
+    }
+    for (const text of lines) {
+      line += 1
+      if (text.trim() !== '') yield parsed(text)
+    }
+  }
+  line += 1
+  if (rest.trim() !== '') yield parsed(rest)
+}

@@ -1,0 +1,32 @@
+import type { JsonObject } from '../../codec/json-object.ts'
+
+/** Something in a row that cannot be imported. */
+export interface RowProblem {
+  /** The column, or the field of a record; null where it is the row as a whole. */
+  readonly column: string | null
+  /** What stands there, as it stands there; undefined where it is missing or secret. */
+  readonly value?: string | undefined
+  readonly code: string
+  /** Continues the name of the column: `must be a number`. */
+  readonly message: string
+}
+
+/** One row of a file. */
+export interface Row {
+  /** The line on which it begins, from 1; in a JSON array the number of the item. */
+  readonly line: number
+  /** What it says, as far as it can be understood. */
+  readonly record: JsonObject
+  /** What cannot be. */
+  readonly problems: readonly RowProblem[]
+  /** Its cells as they stand in the file, in the order of `Rows.header`. */
+  readonly cells: readonly string[]
+}
+
+/** The rows of a file, and what it calls their columns. */
+export interface Rows {
+  readonly header: readonly string[]
+  /** The paths of the columns that the file has. */
+  readonly paths: ReadonlySet<string>
+  readonly rows: AsyncIterable<Row>
+}

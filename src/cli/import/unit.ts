@@ -1,0 +1,38 @@
+import type { Row } from './row.ts'
+
+/** Rows that are sent, and noted in the journal, together. The same file gives the same units again. */
+export interface Unit {
+  /** From 0. */
+  readonly index: number
+  readonly rows: readonly Row[]
+}
+
+/** How large a unit may be. */
+export interface UnitSize {
+  readonly rows: number
+  /** Characters of their JSON together, so that a request stays below what a server takes (1 MiB). */
+  readonly characters: number
+}
+
+/** Rows in units of a size. */
+export async function* unitsOf(rows: AsyncIterable<Row>, size: UnitSize): AsyncGenerator<Unit> {
+  let index = 0
+  let held: Row[] = []
+  let characters = 0
+  for await (const row of rows) {
+    const length = size.rows === 1 ? 0 : JSON.stringify(row.record, textOfInteger).length + 1
+    if (held.length > 0 && (held.length >= size.rows || characters + length > size.characters)) {
+      yield { index, rows: held }
+      index += 1
+      held = []
+      characters = 0
+    }
+    held.push(row)
+    characters += length
+  }
+  if (held.length > 0) yield { index, rows: held }
+}
+
+function textOfInteger(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
+}

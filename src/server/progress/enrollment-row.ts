@@ -1,0 +1,53 @@
+import sql from 'sql-template-tag'
+import type { Enrollment } from '../../contract/enrollments.ts'
+import type { Row } from '../database/database.ts'
+
+/** An enrolment as the row holds it, with what its course and user are called now. */
+export interface EnrollmentRow extends Row {
+  readonly id: string
+  readonly course_id: string
+  readonly course_title: string
+  readonly course_external_id: string | null
+  readonly user_id: string
+  readonly user_email: string
+  readonly user_external_id: string | null
+  readonly role: string
+  readonly status: string
+  readonly enrolled_at: string
+  readonly completed_at: string | null
+  readonly source: string
+  readonly managed_by: string | null
+  readonly version: number
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** The columns of an enrolment's row. */
+export const enrollmentColumns = sql`e.id, e.course_id,
+  (select title from courses where id = e.course_id) as course_title,
+  (select external_id from courses where id = e.course_id) as course_external_id,
+  e.user_id, (select email from users where id = e.user_id) as user_email,
+  (select external_id from users where id = e.user_id) as user_external_id, e.role, e.status, e.enrolled_at, e.completed_at, e.source,
+  e.managed_by, e.version, e.created_at, e.updated_at`
+
+/** An enrolment as it is shown, from its row. */
+export function toEnrollment(row: EnrollmentRow): Enrollment {
+  return {
+    id: row.id,
+    courseId: row.course_id,
+    courseTitle: row.course_title,
+    courseExternalId: row.course_external_id,
+    userId: row.user_id,
+    userEmail: row.user_email,
+    userExternalId: row.user_external_id,
+    role: row.role as Enrollment['role'],
+    status: row.status as Enrollment['status'],
+    enrolledAt: row.enrolled_at,
+    completedAt: row.completed_at,
+    source: row.source,
+    managedBy: row.managed_by,
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

@@ -1,0 +1,259 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { describe, expect } from 'vitest'
+import { type TestCli, test } from '../../helpers/cli.ts'
+
+const bundled = (name: string) => join(import.meta.dirname, '../../../src/examples', `${name}.csv`)
+
+function file(cli: TestCli, name: string, content: string | Uint8Array): string {
+  writeFileSync(join(cli.cwd, name), content)
+  return name
+}
+
+async function records(cli: TestCli, noun: string): Promise<Record<string, unknown>[]> {
+  const ran = await cli.run(`${noun} list --all -o json`)
+  expect(ran.code, ran.stderr).toBe(0)
+  return JSON.parse(ran.stdout)
+}
+
+describe('the examples that ship', () => {
+  test('are imported as they are, and a second time nothing changes', async ({ local }) => {
+    const first = { courses: '2 created', users: '620 created', enrollments: '622 created' }
+    for (const [noun, told] of Object.entries(first)) {
+      const ran = await local.run(`${noun} import ${bundled(noun)}`)
+      expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: '' })
+      expect(ran.stderr).toContain(`: ${told}`)
+    }
+    const { stderr } = await local.run(`progress import ${bundled('progress')}`)
+    expect(stderr).toContain('Imported 1792 rows of 1792')
+    for (const noun of ['courses', 'users', 'enrollments']) {
+      const again = await local.run(`${noun} import ${bundled(noun)}`)
+      expect(again.stderr).toMatch(/: \d+ unchanged\n$/)
+    }
+    const [course] = await records(local, 'courses')
+    expect(course).toMatchObject({ assessmentCriteria: { passingScore: 40 }, tags: ['open-university'] })
+  })
+})
+
+describe('a file', () => {
+  test('has its columns in any order, under the names that people use', async ({ local }) => {
+    const csv = 'Role,E-Mail,FIRST NAME,External ID\nteacher,ada@b.example,Ada,1\n'
+    expect(await local.run(`users import ${file(local, 'u.csv', csv)}`)).toMatchObject({ code: 0 })
+    const users = await records(local, 'users')
+    expect(users.find(({ externalId }) => externalId === '1')).toMatchObject({
+      email: 'ada@b.example',
+      role: 'instructor',
+      profile: { firstName: 'Ada' },
+    })
+  })
+
+  test('in another encoding, with semicolons or tabs, quoted line ends or compressed, says the same', async ({
+    local,
+  }) => {
+    const text = 'externalId;email;bio\r\n"1";zoe@b.example;"Größe\n""42"""\r\n'
+    const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')])
+    const forms: Record<string, string | Uint8Array> = {
+      'a.csv': `\ufeff${text}`,
+      'b.csv': Buffer.from(text, 'latin1'),
+      'c.csv': utf16,
+      'd.csv.gz': gzipSync(text),
+      'e.tsv': text.replaceAll(';', '\t'),
+      'f.csv': `sep=;\r\n${text}`,
+      'g.csv': text.replaceAll(';', ','),
+      'h.csv': Buffer.from(text, 'utf16le'),
+    }
+    for (const [name, content] of Object.entries(forms)) {
+      const ran = await local.run(`users import ${file(local, name, content)}`)
+      expect(ran, `${name}: ${ran.stderr}`).toMatchObject({ code: 0 })
+      expect(ran.stderr).toContain(name === 'a.csv' ? '1 created' : '1 unchanged')
+    }
+    expect((await records(local, 'users')).find(({ externalId }) => externalId === '1')).toMatchObject({
+      profile: { bio: 'Größe\n"42"' },
+    })
+  })
+
+  test('is JSON or JSONL, flat or as the API has it, also from standard input', async ({ local }) => {
+    const nested = { externalId: '1', email: 'a@b.example', profile: { firstName: 'Ada' } }
+    const flat = { externalId: '2', email: 'b@b.example', firstName: 'Grace' }
+    for (const stdin of [
+      JSON.stringify([nested, flat]),
+      `${JSON.stringify(flat)}\n\n${JSON.stringify(nested)}`,
+    ]) {
+      const ran = await local.run('users import -', { stdin })
+      expect(ran, ran.stderr).toMatchObject({ code: 0 })
+      expect(ran.stderr).toContain('Imported 2 rows of 2 from standard input')
+    }
+    expect((await records(local, 'users')).map(({ profile }) => profile)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ firstName: 'Ada' }),
+        expect.objectContaining({ firstName: 'Grace' }),
+      ]),
+    )
+  })
+
+  test('is checked as a whole before anything is sent, and every problem has its line', async ({ local }) => {
+    const csv =
+      'externalId,email,role\n1,ada,learner\n2,b@b.example,lerner\n3,c@b.example\n2,d@b.example,learner\n'
+    const ran = await local.run(`users import ${file(local, 'u.csv', csv)}`)
+    expect(ran.code).toBe(2)
+    expect(ran.stderr.split('\n')).toEqual([
+      'error: 4 problems found in u.csv; nothing was imported',
+      '  u.csv:2: email: must be an e-mail address, such as ada@example.org, not "ada"',
+      '  u.csv:3: role: must be one of admin, instructor, learner, analyst, teacher, student, observer; did you mean learner?, not "lerner"',
+      '  u.csv:4: has 2 cells, but the header has 3',
+      '  u.csv:5: is the same user as line 3',
+      '  hint: Correct the file, or import the other rows alone: --skip-invalid',
+      '',
+    ])
+    expect(await records(local, 'users')).toHaveLength(1)
+  })
+
+  test.for([
+    ['an unknown column', 'email,Klasse\na@b.example,9b\n', 'u.csv has an unknown column: "Klasse"'],
+    ['two columns for one field', 'email,E-Mail\na@b.example,b@b.example\n', 'more than one column for'],
+    ['no column for what is required', 'role\nlearner\n', 'u.csv has no column email'],
+    ['a quote that is not closed', 'email\n"a@b.example\n', 'a quoted cell has no closing quote'],
+    ['nothing in it', '', 'u.csv is empty'],
+  ] as const)('with %s is refused', async ([, csv, told], { local }) => {
+    const ran = await local.run(`users import ${file(local, 'u.csv', csv)}`)
+    expect(ran.code).toBe(2)
+    expect(ran.stderr).toContain(told)
+  })
+
+  test('that has nothing but its header is imported: there is nothing to do', async ({ local }) => {
+    const ran = await local.run(`users import ${file(local, 'u.csv', 'email,role\n')}`)
+    expect(ran).toMatchObject({ code: 0, stderr: 'Imported 0 rows of 0 from u.csv: nothing to do\n' })
+  })
+
+  test('has columns of other names, which --map explains or leaves out', async ({ local }) => {
+    const csv = 'Adresse,Klasse\na@b.example,9b\n'
+    const map = ['--map', 'Adresse=email', '--map', 'Klasse=']
+    const ran = await local.run(['users', 'import', file(local, 'u.csv', csv), ...map])
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+    expect(ran.stderr).toContain('1 created')
+  })
+})
+
+describe('rows that are rejected', () => {
+  test('are written with their own cells and the reason, to be corrected and imported again', async ({
+    local,
+  }) => {
+    await local.run('users create --email taken@b.example --external-id 9')
+    const csv = 'Kennung,email\n1,taken@b.example\n2,b@b.example\n'
+    const map = ['--map', 'Kennung=externalId']
+    const ran = await local.run(['users', 'import', file(local, 'u.csv', csv), ...map])
+    expect(ran.code).toBe(8)
+    expect(ran.stderr).toContain('Imported 1 row of 2 from u.csv: 1 created, 1 failed')
+    const path = join(local.cwd, 'u.errors.csv')
+    const errors = readFileSync(path, 'utf8')
+    expect(errors).toMatch(/^Kennung,email,line,code,message\r\n1,taken@b\.example,2,duplicate,email: /)
+    writeFileSync(path, errors.replace('taken@', 'free@'))
+    const again = await local.run(['users', 'import', 'u.errors.csv', ...map])
+    expect(again, again.stderr).toMatchObject({ code: 0 })
+    expect(again.stderr).toContain('1 created')
+  })
+
+  test('are those that are invalid, too, with --skip-invalid', async ({ local }) => {
+    const csv = 'email,role\nada,learner\nb@b.example,learner\n'
+    const ran = await local.run(`users import ${file(local, 'u.csv', csv)} --skip-invalid -o json`)
+    expect(ran.code).toBe(8)
+    expect(JSON.parse(ran.stdout)).toEqual({
+      ...{ file: 'u.csv', rows: 2, created: 1, updated: 0, unchanged: 0, skipped: 0, failed: 1 },
+      errorsFile: 'u.errors.csv',
+    })
+    expect(readFileSync(join(local.cwd, 'u.errors.csv'), 'utf8')).toContain('ada,learner,2,')
+  })
+})
+
+describe('a record that exists', () => {
+  const before = 'externalId,email,firstName\n1,a@b.example,Ada\n'
+  const after = 'externalId,email,firstName\n1,a@b.example,Augusta\n'
+
+  test.for([
+    ['update', '1 updated', 'Augusta', 0],
+    ['skip', '1 skipped', 'Ada', 0],
+    ['fail', '1 failed', 'Ada', 8],
+  ] as const)('with --on-exists %s: %s', async ([mode, told, name, code], { local }) => {
+    await local.run(`users import ${file(local, 'u.csv', before)}`)
+    const ran = await local.run(`users import ${file(local, 'v.csv', after)} --on-exists ${mode}`)
+    expect(ran.code).toBe(code)
+    expect(ran.stderr).toContain(told)
+    const users = await records(local, 'users')
+    expect(users.find(({ externalId }) => externalId === '1')).toMatchObject({ profile: { firstName: name } })
+  })
+
+  test('is changed by a file that has its key and the changed column alone', async ({ local }) => {
+    await local.run(`users import ${file(local, 'u.csv', before)}`)
+    const ran = await local.run(`users import ${file(local, 'v.csv', 'externalId,username\n1,countess\n')}`)
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+    expect((await records(local, 'users')).find(({ externalId }) => externalId === '1')).toMatchObject({
+      username: 'countess',
+      profile: { firstName: 'Ada' },
+    })
+  })
+
+  test('keeps the lessons of its modules when it is imported again', async ({ local }) => {
+    const course = { externalId: 'SEA', title: 'Sea', modules: [{ title: 'Tides' }, { title: 'Reefs' }] }
+    const lesson = { externalId: 'L1', courseId: 'ext:SEA', module: 'Reefs', title: 'Corals' }
+    await local.run('courses import -', { stdin: JSON.stringify([course]) })
+    const made = await local.run('lessons import -', { stdin: JSON.stringify([lesson]) })
+    expect(made, made.stderr).toMatchObject({ code: 0 })
+    const turned = { ...course, modules: [{ title: 'Reefs' }, { title: 'Currents' }] }
+    expect(await local.run('courses import -', { stdin: JSON.stringify([turned]) })).toMatchObject({
+      code: 0,
+    })
+    const [{ moduleId } = {}] = await records(local, 'lessons')
+    const [{ modules } = {}] = await records(local, 'courses')
+    expect(moduleId).toBe((modules as { id: string }[])[0]?.id)
+    const again = await local.run('lessons import -', { stdin: JSON.stringify([lesson]) })
+    expect(again.stderr).toContain('1 unchanged')
+  })
+})
+
+describe('an import that was interrupted', () => {
+  const csv = `externalId,email\n${Array.from({ length: 1200 }, (_, row) => `${row},u${row}@b.example\n`).join('')}`
+
+  test('continues with --resume, and is not begun again without being told so', async ({ local }) => {
+    file(local, 'u.csv', csv)
+    const controller = new AbortController()
+    const stopped = await local.run('users import u.csv --debug', {
+      signal: controller.signal,
+      // After the first answer.
+      onStderr: (printed) => printed.includes('/v1/users/batch') && controller.abort(new Error('stop')),
+    })
+    expect(stopped.code).not.toBe(0)
+    const journals = join(local.home, '.local/state/learnctl/imports')
+    expect(readdirSync(journals)).toHaveLength(1)
+
+    const refused = await local.run('users import u.csv')
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('hint: Go on where it stopped: --resume')
+
+    const resumed = await local.run('users import u.csv --resume')
+    expect(resumed, resumed.stderr).toMatchObject({ code: 0 })
+    expect(resumed.stderr).toContain('Imported 1200 rows of 1200 from u.csv: 1200 created')
+    expect(readdirSync(journals)).toEqual([])
+    expect(await records(local, 'users')).toHaveLength(1201)
+  })
+
+  test('is not continued with another file', async ({ local }) => {
+    file(local, 'u.csv', csv)
+    const controller = new AbortController()
+    await local.run('users import u.csv --debug', {
+      signal: controller.signal,
+      onStderr: (printed) => printed.includes('/v1/users/batch') && controller.abort(new Error('stop')),
+    })
+    file(local, 'u.csv', `${csv}x,x@b.example\n`)
+    const refused = await local.run('users import u.csv --resume')
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('has changed since its import was interrupted')
+    expect(await local.run('users import u.csv --restart')).toMatchObject({ code: 0 })
+  })
+})
+
+test('the file of rejected rows is not there where none was rejected', async ({ local }) => {
+  mkdirSync(join(local.cwd, 'data'))
+  await local.run(`users import ${file(local, 'data/u.csv', 'email\na@b.example\n')}`)
+  expect(existsSync(join(local.cwd, 'data/u.errors.csv'))).toBe(false)
+})
