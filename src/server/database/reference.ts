@@ -67,8 +67,7 @@ function isOwnId(table: Table, text: string): boolean {
 
 /** The condition that a column holds the id which a reference stands for. */
 export function isOf(column: Sql, table: Table, reference: string): Sql {
-  const isId = isSound(reference) && !/^(ext|email):/.test(reference)
-  return isId
+  return isOwnId(table, reference)
     ? sql`${column} = ${reference}`
     : sql`${column} in (select id from ${raw(table)} where ${isReferred(table, reference)})`
 }

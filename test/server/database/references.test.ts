@@ -60,6 +60,10 @@ test('a reference without a prefix is an id, else an external id, else the e-mai
   const enrolled = await admin.post('/v1/enrollments', { courseId: 'BIO-101', userId: '11391' })
   expect(enrolled.body).toMatchObject({ courseId: course.id, userId: user.id })
   expect((await admin.get('/v1/enrollments?user_id=11391')).body.data).toHaveLength(1)
+  for (const completionPercentage of [10, 20]) {
+    const set = await admin.put('/v1/learners/11391/progress', { courseId: 'BIO-101', completionPercentage })
+    expect(set).toMatchObject({ status: 200, body: { learnerId: user.id, completionPercentage } })
+  }
 })
 
 test('what has no external id is called by its id in place of one', async ({ admin }) => {
