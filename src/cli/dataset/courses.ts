@@ -2,15 +2,20 @@ import * as z from 'zod'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { calls } from '../../contract/calls.ts'
 import { CourseInput } from '../../contract/course-attributes.ts'
+import { text } from '../../contract/field.ts'
 import { columnsOf } from './column.ts'
 import type { Dataset } from './dataset.ts'
 import { ofFields, withKnownIds, withoutOwnId } from './record.ts'
 
 const { list, get, create, update } = calls.courses
 
-/** Modules are in the order of their list, and called by their titles. */
-const Module = z.strictObject({ title: z.string(), description: z.string().default('') })
-const CourseRecord = CourseInput.extend({ modules: z.array(Module).max(1000).default([]) })
+/** A module as files have it: they are in the order of their list, and called by their titles. */
+export const ModuleRecord = z.strictObject({
+  title: text(1, 255),
+  description: z.string().max(10_000).default(''),
+})
+/** A course as files have it. */
+export const CourseRecord = CourseInput.extend({ modules: z.array(ModuleRecord).max(1000).default([]) })
 
 /** Courses, known by their external id. */
 export const courses: Dataset = {

@@ -5,6 +5,7 @@ import { optional } from '../../contract/field.ts'
 import { LessonInput } from '../../contract/lessons.ts'
 import { columnsOf } from './column.ts'
 import { type Dataset, RecordError } from './dataset.ts'
+import { moduleNamed, moduleNames } from './module-names.ts'
 import type { Names } from './names.ts'
 import { ofFields, withKnownIds, withoutIds, withoutOwnId } from './record.ts'
 
@@ -12,7 +13,7 @@ const { list, get, create, update } = calls.lessons
 
 const { externalId, courseId, moduleId: _, ...others } = LessonInput.shape
 /** A lesson with the title of its module, or the number of its place where several have that title. */
-const LessonRecord = z.strictObject({
+export const LessonRecord = z.strictObject({
   externalId,
   courseId,
   module: optional(z.string().max(255)),
@@ -85,24 +86,20 @@ async function modulesOf(courseId: unknown, names: Names): Promise<readonly Json
 async function moduleName({ courseId, moduleId }: JsonObject, names: Names): Promise<string | null> {
   if (typeof moduleId !== 'string') return null
   const modules = await modulesOf(courseId, names)
-  const place = modules.findIndex(({ id }) => id === moduleId)
-  const title = modules[place]?.['title']
-  const alike = modules.filter((each) => each['title'] === title)
-  return typeof title === 'string' && alike.length === 1 ? title : String(place + 1)
+  return moduleNames(modules)[modules.findIndex(({ id }) => id === moduleId)] ?? null
 }
 
 /** Throws a RecordError for a module that the course does not have, or that may be several. */
 async function moduleId({ courseId, module }: JsonObject, names: Names): Promise<unknown> {
   const modules = await modulesOf(courseId, names)
-  const titled = modules.filter(({ title }) => title === module)
-  const meant =
-    titled.length === 0 && /^[1-9]\d*$/.test(String(module)) ? modules[Number(module) - 1] : titled[0]
-  if (meant && titled.length < 2) return meant['id']
+  const place = moduleNamed(modules, String(module))
+  const meant = place === null ? undefined : modules[place]
+  if (meant) return meant['id']
   const name = JSON.stringify(module)
   throw new RecordError(
     'module',
-    titled.length > 1
-      ? `is ambiguous: ${titled.length} modules of ${courseId} have the title ${name}; use the number of its place`
+    place === null
+      ? `is ambiguous: several modules of ${courseId} have the title ${name}; use the number of its place`
       : `is not a module of ${courseId}: ${name}`,
   )
 }

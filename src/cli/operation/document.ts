@@ -35,16 +35,24 @@ export async function readJsonOrDocument(io: Io, text: string, flag: string): Pr
 }
 
 async function parseDocument(text: string, name: string): Promise<unknown> {
-  if (text.trim() === '') throw new UsageError(`${name} is empty`)
-  if (/\.json$/i.test(name) || /^\s*[{[]/.test(text)) {
-    try {
-      return parseJson(text)
-    } catch (error) {
-      if (error instanceof JsonLimitError) throw unreadable(name, error)
-      throw new UsageError(`${name}:${await placeOf(text)}: not JSON: ${reasonOf(error)}`, { cause: error })
-    }
-  }
+  if (isJson(text, name)) return parseJsonDocument(text, name)
   return (await import('./yaml-document.ts')).parseYaml(text, name)
+}
+
+/** True for JSON, by its name or its beginning. Throws a UsageError on an empty text. */
+export function isJson(text: string, name: string): boolean {
+  if (text.trim() === '') throw new UsageError(`${name} is empty`)
+  return /\.json$/i.test(name) || /^\s*[{[]/.test(text)
+}
+
+/** The value of JSON in a file of this name. Throws a UsageError that names the line. */
+export async function parseJsonDocument(text: string, name: string): Promise<unknown> {
+  try {
+    return parseJson(text)
+  } catch (error) {
+    if (error instanceof JsonLimitError) throw unreadable(name, error)
+    throw new UsageError(`${name}:${await placeOf(text)}: not JSON: ${reasonOf(error)}`, { cause: error })
+  }
 }
 
 function unreadable(name: string, cause: JsonLimitError): UsageError {

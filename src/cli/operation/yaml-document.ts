@@ -5,15 +5,29 @@ import { UsageError } from '../terminal/errors.ts'
 /** The reader takes some seconds and 400 MB for this much; JSON of the same size takes a hundredth of both. */
 const maximumLength = 1024 * 1024
 
+/** A value, and where its parts stand in the text. */
+export interface PlacedValue {
+  readonly value: unknown
+  /** The line of what a path leads to, from 1; where there is no such thing, that of what would hold it. */
+  lineOf(path: readonly PropertyKey[]): number
+}
+
 /**
  * The value of a YAML 1.2 document, integers beyond a number as bigints; loads the yaml library. Throws a UsageError
  * that names the line, and on what is too long, nests too deeply or expands by its aliases.
  */
 export async function parseYaml(text: string, name: string): Promise<unknown> {
-  if (text.length > maximumLength) {
-    throw new UsageError(`${name} is larger than 1 MiB, too large for YAML`, { hint: 'Convert it to JSON' })
+  return (await parsePlacedYaml(text, name, maximumLength)).value
+}
+
+/** The same with the lines, for texts of up to so many characters. */
+export async function parsePlacedYaml(text: string, name: string, longest: number): Promise<PlacedValue> {
+  if (text.length > longest) {
+    throw new UsageError(`${name} is larger than ${longest / 1024 / 1024} MiB, too large for YAML`, {
+      hint: 'Convert it to JSON',
+    })
   }
-  const { LineCounter, parseDocument } = await import('yaml')
+  const { isMap, isAlias, isNode, isScalar, isSeq, LineCounter, parseDocument } = await import('yaml')
   const lineCounter = new LineCounter()
   const intAsBigInt = /\d{16}/.test(text)
   const document = parseDocument(text, { lineCounter, prettyErrors: false, intAsBigInt })
@@ -26,12 +40,31 @@ export async function parseYaml(text: string, name: string): Promise<unknown> {
   try {
     const value: unknown = document.toJS()
     if (isDeeper(value, deepest)) throw tooDeep(name)
-    return intAsBigInt ? plainIntegers(value) : value
+    return { value: intAsBigInt ? plainIntegers(value) : value, lineOf }
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep(name, error)
     if (!(error instanceof ReferenceError)) throw error
     const reason = /^Excessive alias/.test(error.message) ? 'its aliases expand too far' : error.message
     throw new UsageError(`Cannot read ${name}: ${reason}`, { cause: error })
+  }
+
+  function lineOf(path: readonly PropertyKey[]): number {
+    let node: unknown = document.contents
+    let at = isNode(node) ? node.range?.[0] : 0
+    for (const step of path) {
+      if (isAlias(node)) node = node.resolve(document)
+      if (isMap(node)) {
+        const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
+        if (!pair) break
+        if (isNode(pair.key)) at = pair.key.range?.[0] ?? at
+        node = pair.value
+      } else if (isSeq(node)) {
+        node = node.items[Number(step)]
+        if (!isNode(node)) break
+        at = node.range?.[0] ?? at
+      } else break
+    }
+    return lineCounter.linePos(at ?? 0).line
   }
 }
 

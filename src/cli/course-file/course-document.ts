@@ -1,0 +1,66 @@
+import * as z from 'zod'
+import { CourseStatus } from '../../contract/course-attributes.ts'
+import { CourseRecord, ModuleRecord } from '../dataset/courses.ts'
+import { LessonRecord } from '../dataset/lessons.ts'
+
+const { courseId: _course, module: _module, order: _order, managedBy, ...lessonFields } = LessonRecord.shape
+const { contentBlocks, assessments, ...lessonAttributes } = lessonFields
+
+/** A lesson in its course: known by its external id, else by its title. What is absent has its default. */
+const LessonEntry = z.strictObject({
+  ...lessonAttributes,
+  managedBy,
+  order: z.int().min(1).max(100_000).optional().meta({
+    description: 'Place among all lessons of the course (default after the lesson before it in the file)',
+  }),
+  contentBlocks,
+  assessments,
+})
+const Lessons = z.array(LessonEntry).max(10_000).default([])
+
+const ModuleEntry = ModuleRecord.extend({ lessons: Lessons })
+
+const {
+  externalId: _externalId,
+  title,
+  status: _status,
+  modules: _modules,
+  ...attributes
+} = CourseRecord.shape
+
+/**
+ * A course as one document: its attributes, its modules with the lessons in them, and the lessons that are in no module.
+ * No id and nothing that the server makes is in it. What is absent has its default, but for the status: a course that is
+ * there keeps its own.
+ */
+export const CourseDocument = z
+  .strictObject({
+    externalId: z.string().min(1).max(255),
+    title,
+    status: CourseStatus.optional(),
+    ...attributes,
+    modules: z.array(ModuleEntry).max(1000).default([]),
+    lessons: Lessons,
+  })
+  .superRefine(({ modules, lessons }, context) => {
+    const seen = new Set<string>()
+    const groups = [
+      ...modules.map((module, index) => ({ lessons: module.lessons, path: ['modules', index, 'lessons'] })),
+      { lessons, path: ['lessons'] },
+    ]
+    for (const group of groups) {
+      for (const [index, { externalId }] of group.lessons.entries()) {
+        if (externalId === null) continue
+        if (seen.has(externalId)) {
+          context.addIssue({
+            code: 'custom',
+            path: [...group.path, index, 'externalId'],
+            params: { code: 'duplicate' },
+            message: `is used by several lessons: ${JSON.stringify(externalId)}`,
+          })
+        }
+        seen.add(externalId)
+      }
+    }
+  })
+export type CourseDocument = z.output<typeof CourseDocument>

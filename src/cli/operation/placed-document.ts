@@ -1,0 +1,86 @@
+import type * as z from 'zod'
+import { jsonText } from '../../codec/json-text.ts'
+import { codeOf, detailOf } from '../../contract/issue-words.ts'
+import { counted } from '../terminal/counted.ts'
+import { UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
+import { readFileText, readInput } from '../terminal/text-input.ts'
+import { isJson, parseJsonDocument } from './document.ts'
+import type { PlacedValue } from './yaml-document.ts'
+
+/** Texts that people keep by hand: reading so much YAML takes some seconds. */
+const maximumLength = 16 * 1024 * 1024
+const maximumTold = 100
+const maximumValue = 60
+
+/** A document that was read from a file. */
+export interface PlacedDocument extends PlacedValue {
+  /** As it was named, or `Standard input`. */
+  readonly name: string
+}
+
+/**
+ * Reads YAML or JSON from a file, or standard input for `-`. Throws a UsageError that names the line where it cannot be
+ * read.
+ */
+export async function readPlacedDocument(io: Io, path: string): Promise<PlacedDocument> {
+  const name = path === '-' ? 'Standard input' : path
+  const text = await (path === '-' ? readInput(io) : readFileText(io, path))
+  const { parsePlacedYaml } = await import('./yaml-document.ts')
+  if (!isJson(text, name)) return { name, ...(await parsePlacedYaml(text, name, maximumLength)) }
+  const value = await parseJsonDocument(text, name)
+  // YAML has what JSON has, and its reader knows the lines; what is longer does without them.
+  if (text.length > maximumLength) return { name, value, lineOf: () => 1 }
+  const { lineOf } = await parsePlacedYaml(text, name, maximumLength)
+  return { name, value, lineOf }
+}
+
+/** A problem of a document, in words that continue the path. */
+export interface DocumentProblem {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** What a schema finds wrong, with the values that are wrong where it was asked with `reportInput`. */
+export function problemsIn(error: z.ZodError): DocumentProblem[] {
+  return error.issues.flatMap((issue): DocumentProblem[] => {
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((key) => ({ path: [...issue.path, key], message: 'is not a known field' }))
+    }
+    return [{ path: issue.path, message: detailOf(issue) + wrongValue(issue) }]
+  })
+}
+
+function wrongValue(issue: z.core.$ZodIssue): string {
+  const { input, path } = issue
+  const told = ['required', 'duplicate'].includes(codeOf(issue)) || path.at(-1) === 'password'
+  const text = told || typeof input === 'object' ? undefined : jsonText(input)
+  return text !== undefined && text.length <= maximumValue ? `, not ${text}` : ''
+}
+
+/** The refusal of a document: `course.yaml:12: modules[0].title is required`, for every problem up to a hundred. */
+export function refusedDocument(
+  { name, lineOf }: PlacedDocument,
+  problems: readonly DocumentProblem[],
+): UsageError {
+  const lines = problems
+    .map(({ path, message }) => ({ line: lineOf(path), text: `${pathText(path)} ${message}`.trimStart() }))
+    .sort((one, other) => one.line - other.line)
+  const rest = lines.length - maximumTold
+  return new UsageError(`${counted(lines.length, 'problem')} found in ${name}; nothing was sent`, {
+    code: 'invalid_document',
+    why: [
+      ...lines.slice(0, maximumTold).map(({ line, text }) => `${name}:${line}: ${text}`),
+      ...(rest > 0 ? [`and ${rest} more`] : []),
+    ],
+  })
+}
+
+/** A path as people write it: `modules[0].lessons[1].title`. */
+function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${String(step)}`,
+    )
+    .join('')
+}

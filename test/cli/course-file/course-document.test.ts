@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { CourseDocument } from '../../../src/cli/course-file/course-document.ts'
+import { documentOf, recordsOf } from '../../../src/cli/course-file/course-records.ts'
+import { moduleNamed, moduleNames } from '../../../src/cli/dataset/module-names.ts'
+import { anyCourse } from '../../helpers/any-course.ts'
+
+describe('a document', () => {
+  test('stands for the records that are made from it', () => {
+    fc.assert(
+      fc.property(anyCourse, (document) => {
+        const records = recordsOf(CourseDocument.parse(document))
+        expect(documentOf(records)).toEqual(document)
+        expect(recordsOf(CourseDocument.parse(documentOf(records)))).toEqual(records)
+      }),
+    )
+  })
+
+  test('has lessons in the order of the file, and a number only where that does not tell their place', () => {
+    const course = { externalId: 'a', title: 'A', modules: [{ title: 'One' }, { title: 'Two' }] }
+    const lesson = (title: string, module: string | null, order: number) => ({ title, module, order })
+    const lessons = [lesson('first', null, 4), lesson('second', 'One', 9), lesson('third', 'Two', 11)]
+    expect(documentOf({ course, lessons })).toEqual({
+      externalId: 'a',
+      title: 'A',
+      modules: [
+        { title: 'One', lessons: [{ title: 'second' }] },
+        { title: 'Two', lessons: [{ title: 'third' }] },
+      ],
+      lessons: [{ title: 'first', order: 1 }],
+    })
+  })
+})
+
+describe('modules', () => {
+  test('have one name each, which is found again', () => {
+    const titles = fc.array(fc.constantFrom('1', '2', '3', 'A', 'B'), { maxLength: 6 })
+    fc.assert(
+      fc.property(titles, (all) => {
+        const modules = all.map((title) => ({ title }))
+        const names = moduleNames(modules)
+        expect(new Set(names).size).toBe(all.length)
+        expect(names.map((name) => moduleNamed(modules, name))).toEqual([...all.keys()])
+      }),
+    )
+  })
+})
