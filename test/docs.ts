@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Command } from '../src/cli/command/command.ts'
 import type { Noun } from '../src/cli/command/noun.ts'
 import { flagRow, usageOf } from '../src/cli/help/help-text.ts'
-import { otherVariables } from '../src/cli/help/help-topics.ts'
+import { aliasRows, otherVariables } from '../src/cli/help/help-topics.ts'
 import { nouns } from '../src/cli/program/nouns.ts'
 import { exitCodes } from '../src/cli/terminal/exit-codes.ts'
 import { type Setting, settings } from '../src/config/setting.ts'
@@ -38,6 +38,14 @@ const parts: Readonly<Record<string, Part>> = {
     make: async () => table(['Variable', 'Meaning'], Object.entries(otherVariables).map(variableRow)),
   },
   api: { file: 'docs/api.md', make: async () => apiText() },
+  aliases: {
+    file: 'docs/commands.md',
+    make: async () =>
+      table(
+        ['Alias', 'Command'],
+        aliasRows().map(([word, path]) => [code(word), code(path)]),
+      ),
+  },
   'exit-codes': {
     file: 'README.md',
     make: async () =>

@@ -14,7 +14,7 @@ import type { Credential, Target } from '../config/target.ts'
 import { problemsIn, type SeenFrom } from './operation/problem-lines.ts'
 import { RefusedCallError } from './operation/refused-call.ts'
 import { signInCommand } from './session/sign-in-command.ts'
-import { CommandError } from './terminal/errors.ts'
+import { CommandError, type FaultOptions } from './terminal/errors.ts'
 import type { ExitName } from './terminal/exit-codes.ts'
 
 /** A fault as its user sees it. */
@@ -225,11 +225,15 @@ function reachHint(error: ConnectionError | TimeoutError, target: Target | null)
 
 interface Hinting {
   readonly hint: string | undefined
-  readonly choice: { readonly given: string; readonly valid: readonly string[] } | undefined
+  readonly choice: FaultOptions['choice']
 }
+
+const nothingChosen: NonNullable<FaultOptions['choice']> = { given: '', valid: [] }
 
 /** The nearest choices, where there are any, else the hint that came with the fault. */
 function hintOf({ hint, choice }: Hinting): string | null {
-  const near = choice ? nearest(choice.given, choice.valid) : []
+  const { given, valid, means = {} } = choice ?? nothingChosen
+  const words = nearest(given, [...valid, ...Object.keys(means)])
+  const near = [...new Set(words.map((word) => means[word] ?? word))]
   return near.length > 0 ? `Did you mean ${near.join(' or ')}?` : (hint ?? null)
 }

@@ -29,7 +29,8 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
   }
 
   try {
-    if (argv[0] === '--version' || argv[0] === '-V') await showVersion(io)
+    if (/^(--version|-V)$/.test(argv[0] ?? '') || (argv[0] === 'version' && argv.length === 1))
+      await showVersion(io)
     else await runOrHelp(() => createProgram(io.stdout.columns ?? 80, execute).parse(argv), io)
     return exitCode('ok')
   } catch (error) {

@@ -25,7 +25,7 @@ export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number
     ),
     ...groups,
     section('Global flags', [...globalFlagRows(), helpFlag, ['-V, --version', 'Show the version']], width),
-    'More: learnctl <command> --help\n      learnctl help environment | configuration | output | exit-codes',
+    'More: learnctl <command> --help\n      learnctl help environment | configuration | output | exit-codes | aliases',
   ])
 }
 

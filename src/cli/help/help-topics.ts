@@ -1,4 +1,5 @@
 import { type Setting, settings } from '../../config/setting.ts'
+import { nounAliases, shortcuts, verbAliases } from '../command/aliases.ts'
 import { exitCodes } from '../terminal/exit-codes.ts'
 import { twoColumns } from '../terminal/two-columns.ts'
 import { globalFlagRows } from './help-text.ts'
@@ -15,6 +16,7 @@ export const topics: Readonly<Record<string, Topic>> = {
   environment: { summary: 'Environment variables', text: environmentText },
   configuration: { summary: 'Profiles, files and precedence', text: () => configuration },
   output: { summary: 'Output formats, columns and lists', text: () => output },
+  aliases: { summary: 'Short and other words for commands', text: aliasesText },
   'exit-codes': { summary: 'Exit codes', text: exitCodesText },
 }
 
@@ -47,6 +49,20 @@ function environmentText(): string {
 as unset.
 
 ${twoColumns([...own, ...Object.entries(otherVariables)])}`
+}
+
+/** Every other word that is taken for a command, and what it stands for. */
+export function aliasRows(): (readonly [alias: string, command: string])[] {
+  const whole = Object.entries(shortcuts).map(([word, path]) => [word, path.join(' ')] as const)
+  const verbs = Object.entries(verbAliases).map(([word, meant]) => [word, meant.join(', ')] as const)
+  return [...whole, ['version', '--version'], ...Object.entries(nounAliases), ...verbs]
+}
+
+function aliasesText(): string {
+  return `Aliases, understood wherever the command itself is. Where several commands are
+named, an alias stands for the first that exists: \`keys rm\` is \`keys revoke\`.
+
+${twoColumns(aliasRows())}`
 }
 
 function exitCodesText(): string {

@@ -1,3 +1,5 @@
+import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
+import type { Command } from '../command/command.ts'
 import type { Host } from '../command/noun.ts'
 import { commandHelp, groupHelp, nounHelp, programHelp } from '../help/help-text.ts'
 import { nouns } from './nouns.ts'
@@ -9,15 +11,36 @@ export function topHelp(): string {
 
 /** The help of what these words lead to, a noun, a command or a word between them; null where there is none. */
 export async function helpAt(path: readonly string[], width: number, host: Host): Promise<string | null> {
-  const [name = '', ...words] = path
   if (path.length === 0) return topHelp()
+  const [first = '', ...others] = path
+  const [name, ...typed] = [
+    ...(wordsFor(shortcuts, first) ?? [wordsFor(nounAliases, first) ?? first]),
+    ...others,
+  ]
   const noun = Object.hasOwn(nouns, name) ? nouns[name] : undefined
   if (!noun) return null
   const loaded = await noun.load(host)
+  const words = 'length' in loaded ? inFull(typed, loaded) : typed
   if (!('length' in loaded)) return words.length === 0 ? commandHelp(`learnctl ${name}`, loaded, width) : null
   if (words.length === 0) return nounHelp(name, noun.summary, loaded, width)
   const command = loaded.find((each) => each.name === words.join(' '))
-  if (command) return commandHelp(`learnctl ${path.join(' ')}`, command, width)
+  if (command) return commandHelp(`learnctl ${name} ${command.name}`, command, width)
   const summary = noun.groups?.[words.join(' ')]
-  return summary === undefined ? null : groupHelp(path.join(' '), summary, loaded, width)
+  return summary === undefined ? null : groupHelp([name, ...words].join(' '), summary, loaded, width)
+}
+
+function wordsFor<Words>(table: Readonly<Record<string, Words>>, word: string): Words | undefined {
+  return Object.hasOwn(table, word) ? table[word] : undefined
+}
+
+/** The words after a noun, with verbs in the place of their aliases. */
+function inFull(words: readonly string[], commands: readonly Command[]): string[] {
+  return words.map((word, index) => {
+    const before = words.slice(0, index)
+    const names = commands
+      .map((command) => command.name.split(' '))
+      .filter((parts) => before.every((each, at) => each === parts[at]))
+      .map((parts) => parts[index] ?? '')
+    return verbsByAlias(names).get(word) ?? word
+  })
 }

@@ -1,5 +1,6 @@
 import { type CommanderError, Option, Command as Parser } from 'commander'
 import { type Setting, settings } from '../../config/setting.ts'
+import { flagHabits, nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
 import { resolveArguments } from '../command/arguments.ts'
 import type { Command } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
@@ -38,6 +39,8 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
       .showSuggestionAfterError(false)
       .configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} })
     for (const name of Object.keys(nouns)) root.command(name)
+    alias(root, Object.entries(nounAliases))
+    for (const word of Object.keys(shortcuts)) root.command(word, { hidden: true })
     return root.hook('preSubcommand', (_, noun) => fill(noun))
   }
 
@@ -77,9 +80,15 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
 
   async function fillNoun(parser: Parser): Promise<void> {
     const name = parser.name()
-    const noun = nouns[name]
+    const [owner = name, verb] = shortcuts[name] ?? []
+    const noun = nouns[owner]
     if (!noun) return
     const loaded = await noun.load({ helpOf, runLine })
+    if (verb !== undefined) {
+      const command = 'length' in loaded ? loaded.find((each) => each.name === verb) : loaded
+      if (command) add(parser, command)
+      return
+    }
     if (!('length' in loaded)) {
       add(parser, loaded)
       return
@@ -89,6 +98,9 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
       const [word = '', inner] = command.name.split(' ')
       if (inner === undefined) declared.set(parser.command(word), command)
       else declared.set(groupOf(parser, word, noun, loaded).command(inner), command)
+    }
+    for (const each of [parser, ...parser.commands.filter(({ commands }) => commands.length > 0)]) {
+      alias(each, verbsByAlias(each.commands.map((command) => command.name())))
     }
     parser.hook('preSubcommand', (_, chosen) => fill(chosen))
   }
@@ -181,8 +193,16 @@ function globalsOf(parser: Parser): Record<string, unknown> {
   return Object.fromEntries(entries)
 }
 
+/** The words of a command, in full where a single one stands for it. */
 function pathOf(parser: Parser): string {
-  return parser.parent ? `${pathOf(parser.parent)} ${parser.name()}` : parser.name()
+  if (!parser.parent) return parser.name()
+  const words = parser.parent.parent ? undefined : shortcuts[parser.name()]
+  return [pathOf(parser.parent), ...(words ?? [parser.name()])].join(' ')
+}
+
+/** Lets words stand for commands of a parser. */
+function alias(parser: Parser, words: Iterable<readonly [word: string, name: string]>): void {
+  for (const [word, name] of words) parser.commands.find((each) => each.name() === name)?.alias(word)
 }
 
 /** What an exit of the parser stands for: help that was asked for, or a fault with what is near to what was typed. */
@@ -196,14 +216,19 @@ function meaningOf({ code, message }: CommanderError, parser: Parser): Error {
   const given = /'(.+?)'/.exec(text)?.[1] ?? ''
   const hint = `See: ${pathOf(parser)} --help`
   if (code === 'commander.unknownCommand') {
-    const valid = parser.commands.map((command) => command.name())
-    return new UsageError(text, { code: 'unknown_command', hint, choice: { given, valid } })
+    const commands = parser.commands.map((command) => ({ name: command.name(), words: command.aliases() }))
+    const means = Object.fromEntries(commands.flatMap(({ name, words }) => words.map((word) => [word, name])))
+    const valid = commands.map(({ name }) => name)
+    return new UsageError(text, { code: 'unknown_command', hint, choice: { given, valid, means } })
   }
   if (code === 'commander.unknownOption') {
     const valid = parser.options
       .flatMap(({ long, hidden }) => (long && !hidden ? [long] : []))
       .concat('--help')
-    return new UsageError(text, { code: 'unknown_flag', hint, choice: { given, valid } })
+    const habit = flagHabits[given] ?? ''
+    const isHere = parser.options.some(({ long, short }) => [long, short].includes(habit.split(' ')[0]))
+    const means = isHere ? { [given]: habit } : {}
+    return new UsageError(text, { code: 'unknown_flag', hint, choice: { given, valid, means } })
   }
   return new UsageError(text, { hint })
 }

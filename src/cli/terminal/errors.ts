@@ -6,8 +6,15 @@ export interface FaultOptions extends ErrorOptions {
   readonly why?: readonly string[]
   /** What to do, with the exact command where there is one. */
   readonly hint?: string
-  /** The value that was given and the ones that would be taken: a near one is suggested. */
-  readonly choice?: { readonly given: string; readonly valid: readonly string[] }
+  /**
+   * The value that was given and the ones that would be taken: a near one is suggested, or what a near one of other
+   * words `means`.
+   */
+  readonly choice?: {
+    readonly given: string
+    readonly valid: readonly string[]
+    readonly means?: Readonly<Record<string, string>>
+  }
 }
 
 /** A fault that a command found by itself: what it means for the exit code, and what helps. */

@@ -61,7 +61,7 @@ describe('help', () => {
     const command = await cli.run('auth grants revoke --help')
     expect(command.stdout).toMatch(/^Usage: learnctl auth grants revoke <grant> \[flags\]\n/)
     expect(await cli.run('help auth grants revoke')).toEqual(command)
-    expect(await cli.run('help auth grants delete')).toMatchObject({ code: 2, stdout: '' })
+    expect(await cli.run('help auth grants restore')).toMatchObject({ code: 2, stdout: '' })
   })
 
   test('is wrapped to the terminal', async ({ cli }) => {
@@ -70,7 +70,7 @@ describe('help', () => {
     for (const line of stdout.slice(0, examples).split('\n')) expect(line.length).toBeLessThanOrEqual(60)
   })
 
-  test.for([['exit-codes'], ['environment'], ['flags'], ['output'], ['configuration']])(
+  test.for([['exit-codes'], ['environment'], ['flags'], ['output'], ['configuration'], ['aliases']])(
     'explains %s',
     async ([topic = ''], { cli }) => {
       const { code, stdout } = await cli.run(['help', topic])
@@ -94,7 +94,7 @@ describe('help', () => {
 })
 
 describe('--version', () => {
-  test.for(['--version', '-V'])('counts as the first word: %s', async (flag, { cli }) => {
+  test.for(['--version', '-V', 'version'])('counts as the first word: %s', async (flag, { cli }) => {
     expect(await cli.run(flag)).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
   })
 
@@ -106,7 +106,9 @@ describe('--version', () => {
 
 describe('what cannot be understood', () => {
   test.for([
-    ['course list', "Unknown command 'course'", 'courses'],
+    ['cuorses list', "Unknown command 'cuorses'", 'courses'],
+    ['lgoin', "Unknown command 'lgoin'", 'login'],
+    ['users vew', "Unknown command 'vew'", 'get'],
     ['courses lsit', "Unknown command 'lsit'", 'list'],
     ['auth grant list', "Unknown command 'grant'", 'grants'],
     ['auth grants lst', "Unknown command 'lst'", 'list'],

@@ -1,0 +1,100 @@
+import { describe, expect } from 'vitest'
+import { flagHabits, nounAliases, shortcuts, verbAliases } from '../../../src/cli/command/aliases.ts'
+import { nouns } from '../../../src/cli/program/nouns.ts'
+import { test } from '../../helpers/cli.ts'
+import { host } from '../../helpers/host.ts'
+
+/** Every command by its noun, in its own words. */
+const names = new Map<string, string[]>()
+for (const [name, { load }] of Object.entries(nouns)) {
+  const loaded = await load(host)
+  names.set(name, 'length' in loaded ? loaded.map((command) => command.name) : [])
+}
+
+describe('an alias', () => {
+  test('is never the name of a command that it would take the place of', () => {
+    const taken = Object.keys({ ...nounAliases, ...shortcuts }).filter((word) => word in nouns)
+    expect(taken).toEqual([])
+  })
+
+  test('stands for a command that there is', () => {
+    const verbs = new Set([...names.values()].flat().flatMap((name) => name.split(' ').slice(-1)))
+    expect(Object.values(nounAliases).filter((name) => !names.has(name))).toEqual([])
+    expect(Object.values(shortcuts).filter(([noun, verb]) => !names.get(noun)?.includes(verb))).toEqual([])
+    expect(
+      Object.values(verbAliases)
+        .flat()
+        .filter((verb) => !verbs.has(verb)),
+    ).toEqual([])
+  })
+
+  test.for([
+    ['course ls', 'courses list'],
+    ['user show', 'users get'],
+    ['lesson rm', 'lessons delete'],
+    ['enrolment add', 'enrollments create'],
+    ['app new', 'apps create'],
+    ['course edit', 'courses update'],
+    ['key rm', 'keys revoke'],
+    ['profile delete', 'profiles remove'],
+    ['profiles get', 'profiles show'],
+    ['profiles create', 'profiles add'],
+    ['profiles switch', 'profiles use'],
+    ['progress show', 'progress get'],
+    ['progress edit', 'progress set'],
+    ['auth grants rm', 'auth grants revoke'],
+    ['login', 'auth login'],
+    ['logout', 'auth logout'],
+    ['whoami', 'auth status'],
+  ])('has the help of its command: %s', async ([typed = '', meant = ''], { cli }) => {
+    const { code, stdout } = await cli.run(`${typed} --help`)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(new RegExp(`^Usage: learnctl ${meant} `))
+    expect(await cli.run(`help ${typed}`)).toMatchObject({ code: 0, stdout })
+    expect(await cli.run(`--debug ${typed} --help`)).toMatchObject({ code: 0, stdout })
+  })
+
+  test('does what its command does, with flags before it and behind it', async ({ local }) => {
+    const created = await local.run('-o json course new --title Biology --external-id BIO-101')
+    expect(created).toMatchObject({ code: 0 })
+    expect(await local.run('course ls -q')).toEqual(await local.run('courses list -q'))
+    expect(await local.run('--columns title course show ext:BIO-101')).toMatchObject({
+      code: 0,
+      stdout: 'Biology\n',
+    })
+    expect(await local.run('course rm ext:BIO-101')).toMatchObject({ code: 2 })
+    expect(await local.run('course rm ext:BIO-101 --yes')).toMatchObject({
+      code: 0,
+      stderr: 'Deleted course ext:BIO-101\n',
+    })
+    expect(await local.run('whoami')).toEqual(await local.run('auth status'))
+  })
+
+  test('is told by its command where it is used wrongly', async ({ local }) => {
+    const { code, stderr } = await local.run('login --titel x --url https://school.example')
+    expect(code).toBe(2)
+    expect(stderr).toContain('hint: See: learnctl auth login --help')
+    const refused = await local.run('whoami --columns id --limit 3')
+    expect(refused.stderr).toContain('`learnctl auth status`')
+  })
+})
+
+describe('a flag that other programs have', () => {
+  test.for([
+    ['courses list --json', '-o json'],
+    ['courses list --fields id', '--columns'],
+    ['courses delete x --verbose', '--debug'],
+    ['courses create --name X', '--title'],
+    ['analytics export -f x.csv', '--file'],
+  ])('is refused with what to type here: %s', async ([line = '', meant = ''], { local }) => {
+    const { code, stdout, stderr } = await local.run(line)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(`hint: Did you mean ${meant}?`)
+  })
+
+  test('is hinted only where the flag that is meant is', async ({ local }) => {
+    const { stderr } = await local.run('courses get x --name Y')
+    expect(stderr).not.toContain('--title')
+    expect(Object.values(flagHabits).every((meant) => meant.startsWith('-'))).toBe(true)
+  })
+})
