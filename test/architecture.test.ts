@@ -43,7 +43,7 @@ const cliRooms: Readonly<Record<string, readonly string[]>> = {
   command: ['output', 'session', 'terminal'],
   operation: ['command', 'output', 'terminal'],
   help: ['command', 'terminal'],
-  export: ['operation', 'command', 'output', 'terminal'],
+  export: ['dataset', 'operation', 'command', 'output', 'terminal'],
   dataset: ['output', 'terminal'],
   'course-file': ['dataset', 'operation', 'command', 'output', 'terminal'],
   import: ['dataset', 'export', 'operation', 'command', 'output', 'terminal'],

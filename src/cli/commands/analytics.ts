@@ -1,4 +1,3 @@
-import type { Settings } from '../../config/settings.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import { checkChoices } from '../command/choices.ts'
@@ -6,7 +5,7 @@ import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { bound, type FieldFlag } from '../command/flag.ts'
 import { withTimeZone } from '../command/time-flag.ts'
-import { exportForm, formatNames } from '../export/export-form.ts'
+import { exportAsked, formatFlag, targetFlags } from '../export/export-flags.ts'
 import { assertSeveralTaken } from '../export/several-references.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { queryOf } from '../operation/query.ts'
@@ -59,13 +58,6 @@ const several = { course_id: filters.course_id.name, learner_id: filters.learner
 
 const filterFlags = bound(filters)
 const ownFlags = filterFlags.map(({ flag }) => flag)
-const formatFlag = {
-  name: 'format',
-  kind: 'text',
-  placeholder: 'format',
-  summary: 'Same as --output (default from the extension of --file, else csv)',
-  choices: formatNames,
-} as const
 const lastFlag = {
   name: 'last',
   kind: 'time',
@@ -88,20 +80,7 @@ export const commands: readonly Command[] = [
       limit:
         'An export contains all rows; filter it with --course, --learner, --status, --difficulty or --last',
     },
-    flags: [
-      formatFlag,
-      ...timedFlags,
-      { name: 'raw', kind: 'switch', summary: 'Do not escape text that looks like a formula (CSV)' },
-      { name: 'bom', kind: 'switch', summary: 'Add a byte order mark, for Excel (CSV)' },
-      {
-        name: 'file',
-        kind: 'text',
-        placeholder: 'path',
-        summary:
-          'File to write (default -, standard output); unchanged if the export fails, and created for you alone (mode 0600)',
-      },
-      { name: 'force', kind: 'switch', summary: 'Overwrite an existing file' },
-    ],
+    flags: [formatFlag, ...timedFlags, ...targetFlags],
     examples: [
       'analytics export --last 30d --file recent.csv',
       'analytics export --start-date 2014-10-01 --end-date 2014-12-31 --course ext:AAA-2014J',
@@ -135,25 +114,7 @@ function namingFlags(run: Command['run']): Command['run'] {
 
 async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context
-  const { flags } = given
-  checkChoices([formatFlag], flags)
-  const file = flags['file'] === undefined || flags['file'] === '-' ? undefined : String(flags['file'])
-  const formatName = flags['format'] === undefined ? undefined : String(flags['format'])
-  const form = exportForm(settings, formatName, file)
-  const csvOnly = ['raw', 'bom'].find((flag) => flags[flag] === true)
-  if (csvOnly && form.format !== 'csv') {
-    throw new UsageError(`--${csvOnly} is only supported for CSV, not for ${form.format}`)
-  }
-  if (flags['force'] === true && file === undefined) throw new UsageError('--force requires --file <path>')
-  const wanted = {
-    ...form,
-    query: filterOf(context, given),
-    columns: chosenColumns(settings),
-    raw: flags['raw'] === true,
-    bom: flags['bom'] === true,
-    file,
-    force: flags['force'] === true,
-  }
+  const wanted = { ...exportAsked(settings, given), query: filterOf(context, given) }
   const [caller, operation, { exportLearners, exportRequest }, { learnerFilter }, { withPlainDates }] =
     await Promise.all([
       session.caller(),
@@ -172,11 +133,6 @@ async function runExport(context: Context, given: Given): Promise<void> {
   await withPlainDates(context, wanted.query, (query, widened) =>
     exportLearners(context, caller, { ...whole, query, widened }),
   )
-}
-
-/** The columns of a project's file are for lists that are looked at, and leave an export as it is. */
-function chosenColumns({ columns: { value, origin } }: Settings): readonly string[] | null {
-  return origin.source === 'project' ? null : value
 }
 
 async function runSummary(context: Context, given: Given): Promise<void> {

@@ -10,6 +10,7 @@ import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { courseDeletion } from './course-deletion.ts'
+import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.courses
@@ -225,4 +226,11 @@ export const commands: readonly Command[] = [
     examples: ['courses restore ext:first-course 1 --yes'],
   }),
   importCommand('courses', 'courses', ['courses import courses.csv']),
+  exportCommand({
+    dataset: 'courses',
+    noun: 'courses',
+    query: { ...filters, sort: sortFlag(['createdAt', 'updatedAt', 'title', 'difficulty'], 'createdAt') },
+    order: 'createdAt',
+    examples: ['courses export --file all-courses.csv', 'courses export --all-columns -o json'],
+  }),
 ]

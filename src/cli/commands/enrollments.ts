@@ -10,6 +10,7 @@ import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.enrollments
@@ -125,4 +126,11 @@ export const commands: readonly Command[] = [
     ],
   }),
   importCommand('enrollments', 'enrolments', ['enrollments import enrollments.csv']),
+  exportCommand({
+    dataset: 'enrollments',
+    noun: 'enrolments',
+    query: { ...filters, sort: sortFlag(['createdAt', 'updatedAt', 'enrolledAt'], 'createdAt') },
+    order: 'createdAt',
+    examples: ['enrollments export --course ext:AAA-2014J --file all-enrollments.csv'],
+  }),
 ]

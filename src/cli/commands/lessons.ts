@@ -6,6 +6,7 @@ import { sortFlag } from '../command/sort-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.lessons
@@ -101,4 +102,11 @@ export const commands: readonly Command[] = [
     examples: ['lessons delete ext:welcome --yes'],
   }),
   importCommand('lessons', 'lessons', ['lessons import lessons.jsonl']),
+  exportCommand({
+    dataset: 'lessons',
+    noun: 'lessons',
+    query: { ...filters, sort: sortFlag(['order', 'createdAt', 'updatedAt', 'title'], 'createdAt') },
+    order: 'createdAt',
+    examples: ['lessons export --course ext:first-course --file all-lessons.jsonl'],
+  }),
 ]

@@ -9,6 +9,7 @@ import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.users
@@ -188,4 +189,11 @@ export const commands: readonly Command[] = [
     examples: ['users me'],
   }),
   importCommand('users', 'users', ['users import users.csv']),
+  exportCommand({
+    dataset: 'users',
+    noun: 'users',
+    query: { ...filters, sort: sortFlag(['createdAt', 'updatedAt', 'email'], 'createdAt') },
+    order: 'createdAt',
+    examples: ['users export --file all-users.csv', 'users export --role learner --file learners.jsonl.gz'],
+  }),
 ]

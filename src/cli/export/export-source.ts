@@ -8,6 +8,7 @@ import { counted } from '../terminal/counted.ts'
 import { type CsvCounter, csvCounter } from './csv-counter.ts'
 import { type Learners, type LearnersQuery, parsedRow, rowTexts } from './learner-rows.ts'
 import type { RowForm } from './row-encoder.ts'
+import type { Source } from './write-export.ts'
 
 /** Rows that are wanted, how they are asked for, and in which form. */
 export interface Wanted extends RowForm {
@@ -18,16 +19,6 @@ export interface Wanted extends RowForm {
   readonly filter: PlatformFilter | null
   /** True for a platform elsewhere, which has to show that it did what was asked. */
   readonly remote: boolean
-}
-
-/** The bytes of an export, and how much of it went by so far. */
-export interface Source {
-  readonly bytes: AsyncIterable<Uint8Array>
-  rows(): number
-  /** Cells with the formula guard. */
-  guarded(): number
-  /** What is to be said at the end, beside the counts. */
-  notes(): readonly string[]
 }
 
 const media = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const

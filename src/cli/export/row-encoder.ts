@@ -72,19 +72,36 @@ export async function rowEncoder(
   if (meant) assertFound(meant, sample)
   const chosen = meant && placed(meant, sample)
   const usual = (paths: readonly string[]) => chosen ?? placed(labelled(paths, paths), sample)
+  const columns = { csv: usual(rowColumns), table: usual(tableColumns), chosen }
+  return listEncoder({ io, settings }, { format, raw, bom }, columns)
+}
+
+/** The columns of a list in each format. */
+export interface ListColumns {
+  readonly csv: readonly Column[]
+  readonly table: readonly Column[]
+  /** Those that were asked for, which are then also the other ones; null where all are shown. */
+  readonly chosen: readonly Column[] | null
+}
+
+/** Encodes values as one document. */
+export async function listEncoder(
+  { io, settings }: Pick<Context, 'io' | 'settings'>,
+  { format, raw, bom }: Omit<RowForm, 'columns'>,
+  { csv: all, table: few, chosen }: ListColumns,
+): Promise<ListEncoder> {
   switch (format) {
     case 'csv': {
       const { csv } = await import('../output/formats/csv.ts')
-      const encoder = csv(usual(rowColumns), raw).list()
+      const encoder = csv(all, raw).list()
       return bom ? marked(encoder) : encoder
     }
     case 'table': {
-      const columns = usual(tableColumns)
-      if (!io.stdout.isTTY) return (await import('../output/formats/tsv.ts')).tsv(columns).list()
+      if (!io.stdout.isTTY) return (await import('../output/formats/tsv.ts')).tsv(few).list()
       const chalk = await painterFor(io.stdout, io, settings)
       const { loadTable } = await import('../output/formats/table.ts')
       const width = io.stdout.columns ?? 80
-      return (await loadTable({ columns, chosen: chosen !== null, width, chalk })).list()
+      return (await loadTable({ columns: few, chosen: chosen !== null, width, chalk })).list()
     }
     case 'yaml':
       return narrowed((await (await import('../output/formats/yaml.ts')).loadYaml()).list(), chosen)

@@ -15,3 +15,18 @@ test.for([
   expect(ids.toSorted()).toEqual(ids)
   expect(new Set(ids.map((id) => id.slice(-20))).size).toBe(ids.length)
 })
+
+test('ids of one millisecond sort in the order in which they were made', () => {
+  const newId = idMaker(() => new Date('2026-03-01T12:00:00Z'))
+  const ids = Array.from({ length: 2000 }, () => newId('usr'))
+  expect(new Set(ids).size).toBe(2000)
+  expect(ids.toSorted()).toEqual(ids)
+})
+
+test('ids of two programs in one millisecond differ in more than how they count', () => {
+  const now = () => new Date('2026-03-01T12:00:00Z')
+  const [one, other] = [idMaker(now)('usr'), idMaker(now)('usr')]
+  expect(one.slice(0, 13)).toBe(other.slice(0, 13))
+  expect(one.slice(13, 25)).not.toBe(other.slice(13, 25))
+  expect(one.slice(25)).not.toBe(other.slice(25))
+})

@@ -1,0 +1,193 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { parse } from 'csv-parse/sync'
+import { describe, expect, onTestFinished } from 'vitest'
+import { parse as parseYaml } from 'yaml'
+import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
+import type { Person } from '../../helpers/academy.ts'
+import { elsewhere, testCli, test as withCli } from '../../helpers/cli.ts'
+
+const formula = '=HYPERLINK("https://evil.example")'
+
+/** The program, signed in to an academy with a course, a lesson, 120 learners and their enrolments. */
+const test = withCli.extend('school', async ({ remote, admin }) => {
+  await fill(admin)
+  await remote.run('auth login --with-key --url https://school.example', { stdin: admin.key })
+  return remote
+})
+
+async function fill(admin: Person): Promise<void> {
+  await admin.post('/v1/courses', { title: 'Sea', externalId: 'sea', tags: ['a', 'b'], status: 'published' })
+  await admin.post('/v1/courses', { title: 'Land' })
+  const questions = [{ type: 'essay', prompt: 'Why?', answer: 'The moon' }]
+  await admin.post('/v1/lessons', {
+    courseId: 'ext:sea',
+    title: 'Tides',
+    assessments: [{ type: 'quiz', title: 'Quiz', questions }],
+  })
+  const numbers = Array.from({ length: 120 }, (_, index) => index)
+  const users = numbers.map((n) => ({
+    email: `learner-${n}@school.example`,
+    ...(n > 0 && { externalId: `S-${n}` }),
+    profile: { firstName: n === 7 ? formula : 'Zoë', lastName: 'line\r\nend, "quoted"' },
+  }))
+  await admin.post('/v1/users/batch', { items: users })
+  const enrollments = users.map(({ email }) => ({ courseId: 'ext:sea', userId: `email:${email}` }))
+  await admin.post('/v1/enrollments/batch', { items: enrollments })
+}
+
+/** The records of a CSV, as a strict reader has them. */
+function recordsOf(csv: string): Record<string, string>[] {
+  return parse(csv, { columns: true, record_delimiter: '\r\n' })
+}
+
+const nouns = ['users', 'courses', 'lessons', 'enrollments'] as const
+
+describe('the rows', () => {
+  test.for(nouns)(
+    'of %s are the same in every format, with the columns of the import',
+    async (noun, { school }) => {
+      const csv = await school.run(`${noun} export`)
+      const json = await school.run(`${noun} export -o json`)
+      const lines = await school.run(`${noun} export --format ndjson`)
+      const yaml = await school.run(`${noun} export -o yaml`)
+      const values: Record<string, unknown>[] = JSON.parse(json.stdout)
+      expect(json.stderr).toBe(`Exported ${values.length} row${values.length === 1 ? '' : 's'}\n`)
+      expect(recordsOf(csv.stdout)).toHaveLength(values.length)
+      expect(
+        lines.stdout
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line)),
+      ).toEqual(values)
+      expect(parseYaml(yaml.stdout)).toEqual(values)
+      for (const made of ['id', 'version', 'createdAt', 'updatedAt', 'password']) {
+        expect(Object.keys(values[0] ?? {})).not.toContain(made)
+        expect(csv.stdout.split('\r\n', 1)[0]?.split(',')).not.toContain(made)
+      }
+    },
+  )
+
+  test('come in the order in which they were made, each once, over several pages', async ({ school }) => {
+    const { stdout } = await school.run('users export --role learner')
+    const emails = recordsOf(stdout).map(({ email }) => email)
+    expect(emails).toEqual(Array.from({ length: 120 }, (_, n) => `learner-${n}@school.example`))
+  })
+
+  test('name others by the ids of the school, and themselves by their id where they have no other', async ({
+    school,
+  }) => {
+    const [first, second] = recordsOf((await school.run('enrollments export')).stdout)
+    expect(first).toMatchObject({ courseId: 'ext:sea', userId: 'email:learner-0@school.example' })
+    expect(second).toMatchObject({ courseId: 'ext:sea', userId: 'ext:S-1' })
+    const courses: { id: string; title: string }[] = JSON.parse(
+      (await school.run('courses list -o json')).stdout,
+    )
+    const land = recordsOf((await school.run('courses export --search land')).stdout)
+    expect(land).toEqual([
+      expect.objectContaining({ externalId: courses.find(({ title }) => title === 'Land')?.id }),
+    ])
+  })
+
+  test('hold a profile in columns of their own, and formulas under guard unless --raw', async ({
+    school,
+  }) => {
+    const guarded = await school.run('users export --search hyperlink')
+    expect(recordsOf(guarded.stdout)[0]).toMatchObject({
+      firstName: `'${formula}`,
+      lastName: 'line\r\nend, "quoted"',
+    })
+    expect(guarded.stderr).toContain('Possible formulas escaped in 1 cell; use --raw to turn this off')
+    const raw = await school.run('users export --search hyperlink --raw --bom')
+    expect(raw.stdout.startsWith('\ufeffexternalId,')).toBe(true)
+    expect(raw.stdout).toContain('"=HYPERLINK(')
+    expect(raw.stderr).toBe('Exported 1 row\n')
+  })
+
+  test('have what the platform makes with --all-columns, and what was chosen with --columns', async ({
+    school,
+  }) => {
+    const all = recordsOf((await school.run('enrollments export --all-columns')).stdout)
+    expect(all[1]).toMatchObject({
+      courseExternalId: 'sea',
+      courseTitle: 'Sea',
+      userEmail: 'learner-1@school.example',
+      version: '1',
+    })
+    const chosen = await school.run('enrollments export --columns userEmail,role,id')
+    expect(chosen.stdout).toMatch(/^userEmail,role,id\r\nlearner-0@school.example,learner,enr_\w+\r\n/)
+    expect(await school.run('enrollments export --columns nothing')).toMatchObject({ code: 2, stdout: '' })
+  })
+
+  test('tell when answers were left out, which a learner does not see', async ({ school, learner }) => {
+    const whole = await school.run('lessons export -o json')
+    expect(whole.stdout).toContain('"answer":"The moon"')
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: learner.key }
+    const { code, stdout, stderr } = await school.run('lessons export -o json', { env })
+    expect(code).toBe(0)
+    expect(stdout).not.toContain('answer')
+    expect(stderr).toContain('note: The answers of questions in 1 lesson are not included')
+  })
+})
+
+describe('the file', () => {
+  test('has the form that its name says, and is not overwritten without --force', async ({ school }) => {
+    const { stdout } = await school.run('users export -o jsonl')
+    const ran = await school.run('users export --file out.jsonl.gz')
+    expect(ran).toMatchObject({ code: 0, stdout: '', stderr: 'Exported 122 rows to out.jsonl.gz\n' })
+    expect(gunzipSync(readFileSync(join(school.cwd, 'out.jsonl.gz'))).toString()).toBe(stdout)
+    expect(await school.run('users export --file out.jsonl.gz')).toMatchObject({ code: 2 })
+    expect(await school.run('users export --file out.jsonl.gz --force')).toMatchObject({ code: 0 })
+  })
+
+  test.for([
+    ['--file out.csv --format json', '--format json and --file out.csv cannot be used together'],
+    ['--file out.xlsx', '.xlsx files are not supported'],
+    ['--bom -o json', '--bom is only supported for CSV, not for json'],
+    ['--force', '--force requires --file <path>'],
+    ['--role teachr', 'teachr'],
+  ] as const)('is refused with %s', async ([flags, told], { local }) => {
+    const ran = await local.run(`users export ${flags}`)
+    expect(ran).toMatchObject({ code: 2, stdout: '' })
+    expect(ran.stderr).toContain(told)
+    expect(existsSync(join(local.cwd, 'out.csv'))).toBe(false)
+  })
+
+  test('is not there, nor half of it, when the export is interrupted on its way', async ({
+    academy,
+    admin,
+  }) => {
+    await fill(admin)
+    const stop = new AbortController()
+    const transport = elsewhere({
+      fetch: (request) => {
+        if (request.url.includes('cursor=')) stop.abort(new InterruptedError('SIGINT'))
+        return academy.fetch(request)
+      },
+    })
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key }
+    const cli = testCli({ transport, env })
+    onTestFinished(() => cli.remove())
+    writeFileSync(join(cli.cwd, 'kept.csv'), 'before')
+    for (const file of ['out.csv', 'out.csv.gz', 'kept.csv --force']) {
+      const ran = await cli.run(`users export --file ${file}`, { signal: stop.signal })
+      expect(ran).toEqual({ code: 130, stdout: '', stderr: '' })
+    }
+    expect(readdirSync(cli.cwd)).toEqual(['kept.csv'])
+    expect(readFileSync(join(cli.cwd, 'kept.csv'), 'utf8')).toBe('before')
+  })
+
+  test('of nothing has a header, or is an empty list', async ({ local }) => {
+    expect((await local.run('lessons export')).stdout).toMatch(/^externalId,courseId,[^\n]*\r\n$/)
+    expect((await local.run('lessons export -o json')).stdout).toBe('[]\n')
+    expect((await local.run('lessons export -o yaml')).stdout).toBe('[]\n')
+    expect((await local.run('lessons export -o jsonl')).stdout).toBe('')
+  })
+
+  test('is only planned with --dry-run', async ({ local }) => {
+    const { code, stdout } = await local.run('courses export --status draft --dry-run')
+    expect(code).toBe(0)
+    expect(stdout).toContain('/v1/courses?sort=createdAt&status=draft&limit=20')
+  })
+})
