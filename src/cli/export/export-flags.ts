@@ -16,6 +16,13 @@ export const formatFlag = {
   choices: formatNames,
 } as const satisfies Flag
 
+/** Also what an import leaves out. */
+export const allColumnsFlag = {
+  name: 'all-columns',
+  kind: 'switch',
+  summary: 'Include what the platform sets, such as id, version and times; an import ignores it',
+} as const satisfies Flag
+
 /** How CSV is written, and where an export goes. */
 export const targetFlags = [
   { name: 'raw', kind: 'switch', summary: 'Do not escape text that looks like a formula (CSV)' },

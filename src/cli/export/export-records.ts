@@ -1,0 +1,82 @@
+import type { AnyInput } from '../../client/call-input.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { maximumPageSize } from '../../contract/page-size.ts'
+import { checkChoices } from '../command/choices.ts'
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { BoundFlag } from '../command/flag.ts'
+import type { DatasetName } from '../dataset/dataset.ts'
+import { loadDataset } from '../dataset/load-dataset.ts'
+import { showRequest } from '../operation/dry-run.ts'
+import { queryOf } from '../operation/query.ts'
+import { allColumnsFlag, exportAsked } from './export-flags.ts'
+import { recordColumns } from './record-columns.ts'
+import { inOrder, orderedPages } from './record-pages.ts'
+import { recordSource } from './record-source.ts'
+import { expectedRows, writeExport } from './write-export.ts'
+
+/** Lessons and courses may be large: so many of them are read at once. */
+const largeRecords = 20
+
+/**
+ * Exports the records of a dataset to where the flags say.
+ *
+ * @param order the order in which no row moves while the list is read; null where the list has that one alone
+ * @param filters the flags of the list's parameters
+ */
+export async function exportRecords(
+  context: Context,
+  given: Given,
+  { dataset: name, order: usualOrder }: { readonly dataset: DatasetName; readonly order: string | null },
+  filters: readonly BoundFlag[],
+): Promise<void> {
+  const { io, session, settings } = context
+  const asked = exportAsked(settings, given)
+  const caller = await session.caller()
+  const dataset = await loadDataset(name)
+  const list: Operation = dataset.operations.list
+  const remote = session.target().kind === 'remote'
+  if (!remote)
+    checkChoices(
+      filters.map(({ flag }) => flag),
+      given.flags,
+    )
+  const query = queryOf(filters, given.flags)
+  const columns = recordColumns(dataset, asked.columns, given.flags[allColumnsFlag.name] === true)
+  const limit = ['courses', 'lessons'].includes(name) ? largeRecords : maximumPageSize
+  const input: AnyInput = {
+    query: { ...query, limit },
+    ...(remote && { handling: 'strict' as const }),
+    signal: io.signal,
+  }
+  if (settings.dryRun.value) return showRequest(context, caller.request(list, inOrder(input, usualOrder)))
+
+  const flagOf = (parameter: string) =>
+    `--${filters.find(({ place }) => place === parameter)?.flag.name ?? parameter}`
+  const filtered = remote && Object.keys(list.filters ?? {}).some((name) => query[name] !== undefined)
+  const filter = filtered
+    ? (await import('../operation/platform-filter.ts')).platformFilter(context, caller, {
+        operation: list,
+        query,
+        flagOf,
+      })
+    : null
+  const sort = query['sort']
+  const order =
+    remote && typeof sort === 'string'
+      ? await (await import('../operation/platform-order.ts')).platformOrder(context, list, sort)
+      : null
+  await writeExport(
+    context,
+    asked,
+    () => {
+      const received = orderedPages(caller, list, input, usualOrder)
+      const ordered = order ? order.pages(received) : received
+      const pages = filter ? filter.pages(ordered) : ordered
+      return recordSource(context, caller, pages, { ...asked, dataset, columns, remote })
+    },
+    () => expectedRows(context, caller, list, query),
+  )
+  await filter?.note()
+  await order?.tell(null)
+}
