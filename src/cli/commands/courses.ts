@@ -10,6 +10,7 @@ import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { courseDeletion } from './course-deletion.ts'
+import { withLessons } from './course-file.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
@@ -136,14 +137,20 @@ export const commands: readonly Command[] = [
     columns,
     examples: ['courses list --status published --sort title', 'courses list --all -o csv > courses.csv'],
   }),
-  call({
-    name: 'get',
-    summary: 'Show a course',
-    operation: async () => (await contract()).get,
-    arguments: { courseId: course },
-    columns,
-    examples: ['courses get ext:AAA-2014J', 'courses get ext:AAA-2014J -o json'],
-  }),
+  withLessons(
+    call({
+      name: 'get',
+      summary: 'Show a course',
+      operation: async () => (await contract()).get,
+      arguments: { courseId: course },
+      columns,
+      examples: [
+        'courses get ext:AAA-2014J',
+        'courses get ext:AAA-2014J -o json',
+        'courses get ext:AAA-2014J --with-lessons -o yaml > course.yaml',
+      ],
+    }),
+  ),
   call({
     name: 'create',
     summary: 'Create a course',

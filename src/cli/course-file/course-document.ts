@@ -4,15 +4,17 @@ import { CourseRecord, ModuleRecord } from '../dataset/courses.ts'
 import { LessonRecord } from '../dataset/lessons.ts'
 
 const { courseId: _course, module: _module, order: _order, managedBy, ...lessonFields } = LessonRecord.shape
-const { contentBlocks, assessments, ...lessonAttributes } = lessonFields
+const { externalId, title: lessonTitle, contentBlocks, assessments, ...lessonAttributes } = lessonFields
 
 /** A lesson in its course: known by its external id, else by its title. What is absent has its default. */
 const LessonEntry = z.strictObject({
-  ...lessonAttributes,
-  managedBy,
+  externalId,
+  title: lessonTitle,
   order: z.int().min(1).max(100_000).optional().meta({
     description: 'Place among all lessons of the course (default after the lesson before it in the file)',
   }),
+  ...lessonAttributes,
+  managedBy,
   contentBlocks,
   assessments,
 })

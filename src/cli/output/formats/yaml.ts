@@ -38,7 +38,11 @@ export async function loadYaml(): Promise<Format> {
 function needsQuotes(text: string): boolean {
   return (
     text.search(unprintable) >= 0 ||
-    /[\u0000-\u0009\u000b-\u001f]|^(=|<<)$/.test(text) ||
+    /[\u0000-\u0008\u000b-\u001f]|^(=|<<)$/.test(text) ||
+    // As a block, lines of nothing but spaces are read as empty ones.
+    /^ *\n[ \n]*$/.test(text) ||
+    // Where lines are kept as they are, a tab is, too.
+    (text.includes('\t') && !/^\S.*\n/.test(text)) ||
     !text.isWellFormed()
   )
 }

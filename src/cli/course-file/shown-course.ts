@@ -1,0 +1,79 @@
+import type { Caller } from '../../client/caller.ts'
+import { thingIn } from '../../client/envelope.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { calls } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { maximumPageSize } from '../../contract/page-size.ts'
+import { courses } from '../dataset/courses.ts'
+import { lessons as lessonsDataset } from '../dataset/lessons.ts'
+import { courseKeyOf, type Names } from '../dataset/names.ts'
+import { CommandError } from '../terminal/errors.ts'
+import type { CourseRecords } from './course-records.ts'
+
+/** A course and its lessons as the API shows them, lessons in their order. */
+export interface ShownCourse {
+  readonly course: JsonObject
+  readonly lessons: readonly JsonObject[]
+}
+
+const maximumLessons = 100_000
+
+/** The course behind a reference, with all its lessons. Throws where the platform does not show both. */
+export async function readShownCourse(
+  caller: Caller,
+  reference: string,
+  signal: AbortSignal,
+): Promise<ShownCourse> {
+  const { data } = await caller.call(calls.courses.get, { params: { courseId: reference }, signal })
+  const course = thingIn(data, 'course')
+  if (!isJsonObject(course)) {
+    throw new CommandError('invalid_response', 'failure', `The response does not contain course ${reference}`)
+  }
+  return { course, lessons: await readLessons(caller, course, signal) }
+}
+
+/** All lessons of a course. Throws a NotOfferedError where the platform does not list them. */
+export async function readLessons(
+  caller: Caller,
+  { id }: JsonObject,
+  signal: AbortSignal,
+): Promise<JsonObject[]> {
+  const lessons: JsonObject[] = []
+  const query = { course_id: String(id), sort: 'order', limit: maximumPageSize }
+  for await (const { data } of caller.pages<Operation>(calls.lessons.list, { query, signal })) {
+    // Platforms may ignore what a list is filtered by.
+    const own = (item: JsonObject) => item['courseId'] === undefined || item['courseId'] === id
+    lessons.push(...data.filter(isJsonObject).filter(own))
+    if (lessons.length > maximumLessons) {
+      throw new CommandError('too_many', 'failure', `Course ${id} has more than ${maximumLessons} lessons`)
+    }
+  }
+  return lessons.sort((one, other) => Number(one['order']) - Number(other['order']))
+}
+
+/**
+ * A shown course as records: a lesson without an external id has none, as it is known by its title there; the course has
+ * its id in the place of one.
+ */
+export async function shownRecords({ course, lessons }: ShownCourse): Promise<CourseRecords> {
+  const names = namesOf(course)
+  return {
+    course: await courses.toRecord(course, names),
+    lessons: await Promise.all(
+      lessons.map(async (lesson) => ({
+        ...(await lessonsDataset.toRecord(lesson, names)),
+        externalId: lesson['externalId'] ?? null,
+      })),
+    ),
+  }
+}
+
+/** The names in one course, for which nothing has to be asked. */
+export function namesOf(course: JsonObject): Names {
+  return {
+    course: async () => course,
+    courseKey: async () => courseKeyOf(course),
+    userKey: async (id) => id,
+    forgetCourses: () => {},
+  }
+}
