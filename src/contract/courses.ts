@@ -1,93 +1,14 @@
 import * as z from 'zod'
-import { CourseInput, CoursePatch, CourseStatus, Difficulty, MoveOn } from './course-attributes.ts'
+import { Course, CourseDiff, CourseSnapshot, CourseUpdate, CourseVersion, DeletedCourse } from './course.ts'
+import { CourseInput, CoursePatch } from './course-attributes.ts'
 import { courseStatuses, difficulties } from './course-choices.ts'
-import { BooleanParam, choices, exactly, search, Time, UpdatedSince } from './field.ts'
+import { BooleanParam, choices, exactly, search, UpdatedSince } from './field.ts'
+import { CompareTo } from './history.ts'
 import { everyone, operation, staff, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
+import { erase, trashSort } from './trash.ts'
 
-export const Course = z.object({
-  id: z.string(),
-  externalId: z.string().nullable(),
-  title: z.string(),
-  description: z.string(),
-  difficulty: Difficulty,
-  learningObjectives: z.array(z.string()),
-  modules: z.array(z.object({ id: z.string(), title: z.string(), description: z.string(), order: z.int() })),
-  assessmentCriteria: z.object({
-    passingScore: z.number(),
-    moveOn: MoveOn,
-    weights: z.array(z.object({ name: z.string(), weight: z.number() })),
-  }),
-  adaptiveDifficulty: z.object({
-    enabled: z.boolean(),
-    minLevel: Difficulty.nullable(),
-    maxLevel: Difficulty.nullable(),
-    raiseAtScore: z.number(),
-    lowerAtScore: z.number(),
-    window: z.int(),
-  }),
-  progressTracking: z.object({ enabled: z.boolean(), completionThreshold: z.number() }),
-  tags: z.array(z.string()),
-  language: z.string().nullable(),
-  durationMinutes: z.int().nullable(),
-  managedBy: z.string().nullable(),
-  status: CourseStatus,
-  version: z.int(),
-  createdAt: Time,
-  updatedAt: Time,
-  publishedAt: Time.nullable(),
-  archivedAt: Time.nullable(),
-})
-export type Course = z.output<typeof Course>
-
-/** The response to an update: what the published interface says of the new version, and the whole course. */
-export const CourseUpdate = z.object({
-  id: z.string(),
-  version: z.int(),
-  previousVersion: z.int(),
-  updatedAt: Time,
-  modifiedAttributes: z.array(z.string()),
-  course: Course,
-})
-export type CourseUpdate = z.output<typeof CourseUpdate>
-
-/** One entry of the version history of a course. */
-export const CourseVersion = z.object({
-  courseId: z.string(),
-  version: z.int(),
-  createdAt: Time,
-  userId: z.string(),
-  modifiedAttributes: z.array(z.string()),
-})
-export type CourseVersion = z.output<typeof CourseVersion>
-
-/** A version with the attributes that the course had then. */
-export const CourseSnapshot = CourseVersion.extend({
-  attributes: Course.omit({
-    id: true,
-    version: true,
-    createdAt: true,
-    updatedAt: true,
-    publishedAt: true,
-    archivedAt: true,
-  }),
-})
-export type CourseSnapshot = z.output<typeof CourseSnapshot>
-
-/** What differs between two versions: one entry per changed place, arrays as wholes. */
-export const CourseDiff = z.object({
-  courseId: z.string(),
-  from: z.int(),
-  to: z.int(),
-  changes: z.array(
-    z.object({
-      pointer: z.string(),
-      from: z.unknown(),
-      to: z.unknown(),
-    }),
-  ),
-})
-export type CourseDiff = z.output<typeof CourseDiff>
+export { Course, CourseDiff, CourseSnapshot, CourseUpdate, CourseVersion, DeletedCourse } from './course.ts'
 
 /** Courses and their versions. */
 export const courses = {
@@ -172,8 +93,9 @@ export const courses = {
         description:
           'Also delete the lessons, enrolments, progress and grades of the course; requires an admin (default false)',
       }),
+      erase,
     }),
-    elevatedBy: 'force',
+    elevatedBy: ['force', 'erase'],
     response: null,
     status: 204,
   }),
@@ -209,14 +131,7 @@ export const courses = {
     published: false,
     scope: 'read',
     roles: staff,
-    query: z.strictObject({
-      to: z.coerce
-        .number()
-        .int()
-        .min(1)
-        .optional()
-        .meta({ description: 'Version to compare with (default the newest)' }),
-    }),
+    query: z.strictObject({ to: CompareTo }),
     response: CourseDiff,
     status: 200,
   }),
@@ -230,5 +145,29 @@ export const courses = {
     roles: teachers,
     response: CourseUpdate,
     status: 201,
+  }),
+  listDeleted: operation({
+    id: 'courses.listDeleted',
+    method: 'GET',
+    path: '/v1/deleted-courses',
+    summary: 'List deleted courses that can be restored',
+    published: false,
+    scope: 'read',
+    roles: teachers,
+    query: z.strictObject({ sort: trashSort, ...paging }),
+    response: page(DeletedCourse),
+    status: 200,
+    list: true,
+  }),
+  restoreDeleted: operation({
+    id: 'courses.restoreDeleted',
+    method: 'POST',
+    path: '/v1/deleted-courses/{deletedCourseId}/restore',
+    summary: 'Restore a deleted course',
+    published: false,
+    scope: 'write',
+    roles: teachers,
+    response: Course,
+    status: 200,
   }),
 }

@@ -21,6 +21,7 @@ export const statusOf = {
   stale_progress: 409,
   invalid_transition: 409,
   course_archived: 409,
+  course_deleted: 409,
   progress_disabled: 409,
   has_progress: 409,
   has_lessons: 409,

@@ -11,10 +11,12 @@ import {
   Time,
   text,
 } from './field.ts'
+import { Changes, CompareTo, versionEntry } from './history.ts'
 import { Assessment, AssessmentInput, ContentBlock, ContentBlockInput } from './lesson-content.ts'
-import { everyone, operation, teachers } from './operation.ts'
+import { everyone, operation, staff, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
+import { deletedEntry, erase, trashSort } from './trash.ts'
 
 const lessonStatuses = ['draft', 'published'] as const
 export const LessonStatus = z.enum(lessonStatuses)
@@ -58,6 +60,41 @@ export const Lesson = z.object({
   updatedAt: Time,
 })
 export type Lesson = z.output<typeof Lesson>
+
+/** One entry of the version history of a lesson; who made those of earlier releases is not known. */
+export const LessonVersion = z.object({
+  lessonId: z.string(),
+  ...versionEntry,
+  userId: z.string().nullable(),
+})
+export type LessonVersion = z.output<typeof LessonVersion>
+
+/** A version with the attributes that the lesson had then. */
+export const LessonSnapshot = LessonVersion.extend({
+  attributes: Lesson.omit({ id: true, version: true, createdAt: true, updatedAt: true }),
+})
+export type LessonSnapshot = z.output<typeof LessonSnapshot>
+
+/** What differs between two versions. */
+export const LessonDiff = z.object({
+  lessonId: z.string(),
+  from: z.int(),
+  to: z.int(),
+  changes: Changes,
+})
+export type LessonDiff = z.output<typeof LessonDiff>
+
+/** A deleted lesson that can be restored. */
+export const DeletedLesson = z.object({
+  id: z.string(),
+  externalId: z.string().nullable(),
+  courseId: z.string(),
+  title: z.string(),
+  order: z.int(),
+  status: LessonStatus,
+  ...deletedEntry,
+})
+export type DeletedLesson = z.output<typeof DeletedLesson>
 
 /** Lessons. Learners see the published ones of published courses. */
 export const lessons = {
@@ -131,7 +168,81 @@ export const lessons = {
     published: false,
     scope: 'write',
     roles: teachers,
+    query: z.strictObject({ erase }),
+    elevatedBy: ['erase'],
     response: null,
     status: 204,
+  }),
+  versions: operation({
+    id: 'lessons.versions',
+    method: 'GET',
+    path: '/v1/lessons/{lessonId}/versions',
+    summary: 'List the versions of a lesson, newest first',
+    published: false,
+    scope: 'read',
+    roles: staff,
+    query: z.strictObject({ ...paging }),
+    response: page(LessonVersion),
+    status: 200,
+    list: true,
+  }),
+  version: operation({
+    id: 'lessons.version',
+    method: 'GET',
+    path: '/v1/lessons/{lessonId}/versions/{version}',
+    summary: 'Show one version of a lesson',
+    published: false,
+    scope: 'read',
+    roles: staff,
+    response: LessonSnapshot,
+    status: 200,
+  }),
+  diff: operation({
+    id: 'lessons.diff',
+    method: 'GET',
+    path: '/v1/lessons/{lessonId}/versions/{version}/diff',
+    summary: 'Compare two versions of a lesson',
+    published: false,
+    scope: 'read',
+    roles: staff,
+    query: z.strictObject({ to: CompareTo }),
+    response: LessonDiff,
+    status: 200,
+  }),
+  restore: operation({
+    id: 'lessons.restore',
+    method: 'POST',
+    path: '/v1/lessons/{lessonId}/versions/{version}/restore',
+    summary: 'Restore an earlier version of a lesson as a new version',
+    published: false,
+    scope: 'write',
+    roles: teachers,
+    response: Lesson,
+    status: 201,
+  }),
+  listDeleted: operation({
+    id: 'lessons.listDeleted',
+    method: 'GET',
+    path: '/v1/deleted-lessons',
+    summary: 'List deleted lessons that can be restored',
+    published: false,
+    scope: 'read',
+    roles: teachers,
+    query: z.strictObject({ course_id: ofCourse, sort: trashSort, ...paging }),
+    response: page(DeletedLesson),
+    status: 200,
+    list: true,
+    filters: { course_id: { by: 'reference', field: 'courseId', to: 'courseId' } },
+  }),
+  restoreDeleted: operation({
+    id: 'lessons.restoreDeleted',
+    method: 'POST',
+    path: '/v1/deleted-lessons/{deletedLessonId}/restore',
+    summary: 'Restore a deleted lesson at its place in the course',
+    published: false,
+    scope: 'write',
+    roles: teachers,
+    response: Lesson,
+    status: 200,
   }),
 }

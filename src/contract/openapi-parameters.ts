@@ -15,6 +15,8 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
     schema: limited({ type: 'integer', minimum: 1 }, 'version'),
   },
   lessonId: { description: 'Lesson: id or ext:<externalId>', schema: reference },
+  deletedCourseId: { description: 'Deleted course: id or ext:<externalId>', schema: reference },
+  deletedLessonId: { description: 'Deleted lesson: id or ext:<externalId>', schema: reference },
   userId: { description: 'User: id, ext:<externalId> or email:<address>', schema: reference },
   learnerId: { description: 'Learner: id, ext:<externalId> or email:<address>', schema: reference },
   enrollmentId: { description: 'Id of the enrolment', schema: id },

@@ -30,8 +30,8 @@ export interface Operation {
   /** The roles that may call it at all; what each of them sees is the handler's part. */
   readonly roles: readonly RoleName[]
   readonly query?: z.ZodObject
-  /** The query flag that, when true, asks for the admin role and the `admin` scope besides. */
-  readonly elevatedBy?: 'force' | 'erase'
+  /** The query flags each of which, when true, asks for the admin role and the `admin` scope besides. */
+  readonly elevatedBy?: readonly ('force' | 'erase')[]
   readonly body?: z.ZodType
   /** What `Prefer: handling=lenient` (RFC 7240 §4.4) changes; absent where it changes nothing. */
   readonly lenient?: string

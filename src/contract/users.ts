@@ -211,7 +211,7 @@ export const users = {
         description: 'Anonymise the user permanently; requires an admin (default false)',
       }),
     }),
-    elevatedBy: 'erase',
+    elevatedBy: ['erase'],
     response: null,
     status: 204,
   }),

@@ -37,7 +37,9 @@ type FirstStep<Path> = Path extends `/v1/${infer Rest}`
 /** Whose operations are below each first step of a path. A step of the contract that is missing does not compile. */
 const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: Name } = {
   courses: 'courses',
+  'deleted-courses': 'courses',
   lessons: 'lessons',
+  'deleted-lessons': 'lessons',
   users: 'users',
   user: 'users',
   enrollments: 'enrollments',

@@ -30,6 +30,7 @@ export const documentExamplesFile = 'src/contract/openapi-examples.json'
 const named = {
   courseId: 'ext:AAA-2013J',
   lessonId: 'ext:AAA-2013J-1752',
+  deletedCourseId: 'ext:AAA-2012B',
   userId: 'ext:11391',
   learnerId: 'ext:11391',
 }
@@ -154,6 +155,7 @@ async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<s
   keep(await admin.put('/v1/learners/ext:28400/progress', { ...progress, courseId: 'ext:untracked' }))
   await admin.put(course, { status: 'archived' })
   keep(await admin.put(course, { status: 'draft' }))
+  keep(await ofDeletedCourse(admin))
   keep(await admin.post('/v1/lessons', lesson))
   keep(await lastAdmin(academy, admin))
   const key = { 'idempotency-key': '"once"' }
@@ -169,6 +171,15 @@ async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<s
   return Object.fromEntries(
     (Object.keys(statusOf) as ErrorCode[]).map((code) => [code, found.get(code) ?? untried(code)]),
   )
+}
+
+/** Refuses to restore a lesson whose course is deleted. */
+async function ofDeletedCourse(admin: Person): Promise<Answer> {
+  const { body: course } = await admin.post('/v1/courses', { title: 'Module BBB' })
+  const { body: lesson } = await admin.post('/v1/lessons', { courseId: course.id, title: 'First assignment' })
+  await admin.delete(`/v1/lessons/${lesson.id}`)
+  await admin.delete(`/v1/courses/${course.id}`)
+  return admin.post(`/v1/deleted-lessons/${lesson.id}/restore`)
 }
 
 /** Refuses to delete the only admin of an academy of its own. */

@@ -48,6 +48,9 @@ export const examples: Readonly<Record<string, Example>> = {
   'courses.diff': { request: 'GET /v1/courses/{courseId}/versions/{version}/diff' },
   'courses.restore': { request: 'POST /v1/courses/{courseId}/versions/{version}/restore' },
 
+  'courses.listDeleted': { request: 'GET /v1/deleted-courses' },
+  'courses.restoreDeleted': { request: 'POST /v1/deleted-courses/{deletedCourseId}/restore' },
+
   'lessons.list': { request: 'GET /v1/lessons?course_id={courseId}&status=published' },
   'lessons.get': { request: 'GET /v1/lessons/{lessonId}' },
   'lessons.create': {
@@ -65,6 +68,12 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'lessons.update': { request: 'PUT /v1/lessons/{lessonId}', body: { status: 'draft', description: null } },
   'lessons.delete': { request: 'DELETE /v1/lessons/{lessonId}' },
+  'lessons.versions': { request: 'GET /v1/lessons/{lessonId}/versions' },
+  'lessons.version': { request: 'GET /v1/lessons/{lessonId}/versions/{version}' },
+  'lessons.diff': { request: 'GET /v1/lessons/{lessonId}/versions/{version}/diff' },
+  'lessons.restore': { request: 'POST /v1/lessons/{lessonId}/versions/{version}/restore' },
+  'lessons.listDeleted': { request: 'GET /v1/deleted-lessons?course_id={courseId}' },
+  'lessons.restoreDeleted': { request: 'POST /v1/deleted-lessons/{deletedLessonId}/restore' },
 
   'users.list': { request: 'GET /v1/users?role=learner&q=oulad' },
   'users.get': { request: 'GET /v1/users/{userId}' },
@@ -183,6 +192,15 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     description: 'The first of three tutor marked assessments.',
     assessments: [{ type: 'assignment', title: 'TMA 1752', passingScore: 40, weight: 10 }],
   })
+  const deleted = {
+    course: await admin.post('/v1/courses', {
+      externalId: 'AAA-2012B',
+      title: 'Module AAA, presentation 2012B',
+    }),
+    lesson: await admin.post('/v1/lessons', { courseId, title: 'Third assignment' }),
+  }
+  await admin.delete(`/v1/courses/${deleted.course.body.id}`)
+  await admin.delete(`/v1/lessons/${deleted.lesson.body.id}`)
   const ids: string[] = []
   for (const learner of ['28400', '11391']) {
     clock.advance(minute)
@@ -202,6 +220,8 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     courseId,
     version: '1',
     lessonId: lesson.body.id,
+    deletedCourseId: deleted.course.body.id,
+    deletedLessonId: deleted.lesson.body.id,
     userId: learnerId,
     learnerId,
     enrollmentId: enrollment.body.data[0].id,

@@ -35,6 +35,10 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
   await admin.put(`/v1/learners/${otherId}/progress`, { courseId: archivedId, completionPercentage: 10 })
   await admin.put(`/v1/courses/${archivedId}`, { status: 'archived' })
   await made('/v1/enrollments', { courseId, userId: learner.id })
+  const deletedId = await made('/v1/courses', { title: 'Gone' })
+  await admin.delete(`/v1/courses/${deletedId}`)
+  const deletedLessonId = await made('/v1/lessons', { courseId, title: 'Gone' })
+  await admin.delete(`/v1/lessons/${deletedLessonId}`)
   const app = await admin.post('/v1/apps', { name: 'Timetable', redirectUris: ['https://time.example/cb'] })
   const { clientId } = app.body
   const grant = await giveGrant(academy, { userId: otherId, clientId })
@@ -65,6 +69,8 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
         { hidden: lessonId, unknown: 'les_none' },
         { hidden: 'ext:lesson-1', unknown: 'ext:lesson-9' },
       ],
+      deletedCourseId: [{ hidden: deletedId, unknown: 'crs_none' }],
+      deletedLessonId: [{ hidden: deletedLessonId, unknown: 'les_none' }],
       module_id: [{ hidden: draft.body.modules[0].id, unknown: 'mod_none' }],
       moduleId: [{ hidden: draft.body.modules[0].id, unknown: 'mod_none' }],
       external_id: externalIds,

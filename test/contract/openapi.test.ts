@@ -218,10 +218,13 @@ test('If-Match is told where there are versions, and where it is obeyed', () => 
   expect(conditional.map(({ operation }) => operation.operationId).sort()).toEqual([
     'courses.delete',
     'courses.restore',
+    'courses.restoreDeleted',
     'courses.update',
     'enrollments.delete',
     'enrollments.update',
     'lessons.delete',
+    'lessons.restore',
+    'lessons.restoreDeleted',
     'lessons.update',
     'progress.set',
     'users.delete',

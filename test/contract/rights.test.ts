@@ -32,11 +32,19 @@ GET    /v1/courses/{courseId}/versions                    +ss++  +ss++  +ss++  r
 GET    /v1/courses/{courseId}/versions/{version}          +ss++  +ss++  +ss++  rssrr
 GET    /v1/courses/{courseId}/versions/{version}/diff     +ss++  +ss++  +ss++  rssrr
 POST   /v1/courses/{courseId}/versions/{version}/restore  s+s++  s+s++  sssss  srsrr
+GET    /v1/deleted-courses                                +ss++  +ss++  rssrr  rssrr
+POST   /v1/deleted-courses/{deletedCourseId}/restore             s+s++  s+s++  sssss  srsrr
 GET    /v1/lessons                                        +ss++  +ss++  +ss++  +ss++
 GET    /v1/lessons/{lessonId}                             +ss++  +ss++  +ss++  +ss++
 POST   /v1/lessons                                        s+s++  s+s++  sssss  srsrr
 PUT    /v1/lessons/{lessonId}                             s+s++  s+s++  sssss  srsrr
 DELETE /v1/lessons/{lessonId}                             s+s++  s+s++  sssss  srsrr
+GET    /v1/lessons/{lessonId}/versions                    +ss++  +ss++  +ss++  rssrr
+GET    /v1/lessons/{lessonId}/versions/{version}          +ss++  +ss++  +ss++  rssrr
+GET    /v1/lessons/{lessonId}/versions/{version}/diff     +ss++  +ss++  +ss++  rssrr
+POST   /v1/lessons/{lessonId}/versions/{version}/restore  s+s++  s+s++  sssss  srsrr
+GET    /v1/deleted-lessons                                +ss++  +ss++  rssrr  rssrr
+POST   /v1/deleted-lessons/{deletedLessonId}/restore             s+s++  s+s++  sssss  srsrr
 GET    /v1/users                                          +ss++  +ss++  +ss++  +ss++
 GET    /v1/users/{userId}                                 +ss++  +ss++  +ss++  +ss++
 POST   /v1/users                                          s+s++  s+s++  sssss  srsrr
@@ -65,6 +73,8 @@ DELETE /v1/apps/{clientId}                                ss+s+  sssss  sssss  s
 GET    /v1/grants                                         +ss++  +ss++  +ss++  +ss++
 DELETE /v1/grants/{grantId}                               s+s++  s+s++  sssss  s+s++
 DELETE /v1/courses/none?force=true                        ssss+  sssss  sssss  srsrr
+DELETE /v1/courses/none?erase=true                        ssss+  sssss  sssss  srsrr
+DELETE /v1/lessons/none?erase=true                        ssss+  sssss  sssss  srsrr
 DELETE /v1/users/none?erase=true                          ssss+  srsrr  sssss  srsrr
 `
 

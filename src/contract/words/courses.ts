@@ -1,4 +1,4 @@
-import { recordWords, type Words } from './record.ts'
+import { deletedWords, diffWords, recordWords, versionWords, type Words } from './record.ts'
 
 const attributes = {
   externalId: recordWords.externalId,
@@ -68,19 +68,24 @@ export const courseUpdateWords = {
 export const courseVersionWords = {
   '': 'One version of a course',
   courseId: courseWords.id,
-  version: 'Number of the version, from 1',
-  createdAt: 'When the version was made',
-  userId: 'User who made the version',
-  modifiedAttributes: 'Names of the attributes that differ from the version before',
+  ...versionWords,
 } satisfies Words
 
 export const courseDiffWords = {
   '': 'What differs between two versions of a course',
   courseId: courseWords.id,
-  from: 'Version on the left of the comparison',
-  to: 'Version on the right of the comparison',
-  changes: 'One entry for each place that differs; lists differ as a whole',
-  'changes.pointer': 'JSON Pointer (RFC 6901) into the attributes, such as /assessmentCriteria/passingScore',
-  'changes.from': 'Value in the version on the left; absent if it has none',
-  'changes.to': 'Value in the version on the right; absent if it has none',
+  ...diffWords,
+} satisfies Words
+
+export const deletedCourseWords = {
+  '': 'A deleted course, with how much was deleted with it',
+  id: courseWords.id,
+  externalId: 'Your own id for the course; it stays taken until the course is deleted permanently',
+  title: 'Title of the course',
+  status: 'Status of the course when it was deleted',
+  lessons: 'Number of lessons that were deleted with the course',
+  enrollments: 'Number of enrolments that were deleted with the course',
+  progress: 'Number of progress records that were deleted with the course',
+  grades: 'Number of grades that were deleted with the course',
+  ...deletedWords,
 } satisfies Words

@@ -1,4 +1,4 @@
-import { recordWords, type Words } from './record.ts'
+import { deletedWords, diffWords, recordWords, versionWords, type Words } from './record.ts'
 
 const attributes = {
   externalId: recordWords.externalId,
@@ -56,4 +56,29 @@ export const lessonInputWords = { ...attributes, '': 'The attributes of a new le
 export const lessonPatchWords = {
   ...attributes,
   '': 'A merge patch of a lesson (RFC 7396): absent attributes are left unchanged, null resets one to its default, lists are replaced',
+} satisfies Words
+
+export const lessonVersionWords = {
+  '': 'One version of a lesson',
+  lessonId: lessonWords.id,
+  ...versionWords,
+  userId: 'User who made the version; null for one that was made before lessons had a history',
+} satisfies Words
+
+export const lessonDiffWords = {
+  '': 'What differs between two versions of a lesson',
+  lessonId: lessonWords.id,
+  ...diffWords,
+  'changes.pointer': 'JSON Pointer (RFC 6901) into the attributes, such as /contentBlocks',
+} satisfies Words
+
+export const deletedLessonWords = {
+  '': 'A deleted lesson',
+  id: lessonWords.id,
+  externalId: 'Your own id for the lesson; it stays taken until the lesson is deleted permanently',
+  courseId: 'Id of the course, crs_…',
+  title: 'Title of the lesson',
+  order: 'Position in the course, to which the lesson returns when it is restored',
+  status: 'Status of the lesson when it was deleted',
+  ...deletedWords,
 } satisfies Words

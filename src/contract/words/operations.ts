@@ -3,7 +3,7 @@ import type { Words } from './record.ts'
 /** What each tag, one for each resource, is about. */
 export const tagWords = {
   courses:
-    'A course is a draft, published or archived. It keeps all its versions, which can be compared and restored.',
+    'A course is a draft, published or archived. It keeps all its versions, which can be compared and restored. A deleted course can be restored for 30 days.',
   lessons: 'The units of a course: content blocks and assessments, grouped by the modules of the course.',
   users: 'The users of the academy. Each has one role: admin, instructor, analyst or learner.',
   enrollments:
@@ -27,13 +27,17 @@ export const operationWords: Words = {
   'courses.update':
     'Send what changes: absent attributes are left unchanged, null resets one to its default, and lists are replaced as a whole. The response names the modified attributes and the new version; an update that changes nothing makes no new version. A published course can become a draft again only while it has no progress, and an archived course accepts only a new status.',
   'courses.delete':
-    'A course that has lessons or progress can be deleted only with `force=true`, which requires an admin with the scope `admin`. This cannot be undone.',
+    'A course that has lessons or progress can be deleted only with `force=true`, which requires an admin with the scope `admin`. It can be restored for 30 days with all that was deleted with it; until then, its external id stays taken. With `erase=true` it is deleted permanently, also if it is deleted already.',
   'courses.versions': 'Every change of a course makes a version. Learners cannot read versions.',
   'courses.version': 'Returns the attributes as they were in that version.',
   'courses.diff':
     'Each entry is one place that differs, with its value in both versions. Without `to`, the version is compared with the current one.',
   'courses.restore':
     'The attributes are set back to those of the version. The id, the external id and the status are not changed.',
+  'courses.listDeleted':
+    'Courses that were deleted in the last 30 days, with how much was deleted with each.',
+  'courses.restoreDeleted':
+    'The course comes back as it was, with its lessons, versions, enrolments, progress and grades. Lessons that were deleted before the course stay deleted.',
 
   'lessons.list':
     'Learners get published lessons of published courses only, without the correct answers. The lessons of a course are in its order.',
@@ -42,7 +46,18 @@ export const operationWords: Words = {
     'The course and the title are required. Without `order` the lesson is added after the last one. If the position is taken, the lessons from there on move down.',
   'lessons.update':
     'Send what changes: absent attributes are left unchanged, null resets one to its default, and lists are replaced as a whole. Blocks, assessments and questions sent with their id keep it.',
-  'lessons.delete': 'This cannot be undone. The lessons of an archived course cannot be deleted.',
+  'lessons.delete':
+    'The lesson can be restored for 30 days; until then, its external id stays taken. With `erase=true` it is deleted permanently, also if it is deleted already. The lessons of an archived course cannot be deleted.',
+  'lessons.versions': 'Every change of a lesson makes a version. Learners cannot read versions.',
+  'lessons.version': 'Returns the attributes as they were in that version.',
+  'lessons.diff':
+    'Each entry is one place that differs, with its value in both versions. Without `to`, the version is compared with the current one.',
+  'lessons.restore':
+    'The attributes are set back to those of the version. The id, the external id, the status and the course are not changed.',
+  'lessons.listDeleted':
+    'Lessons that were deleted in the last 30 days, except those that were deleted with their course.',
+  'lessons.restoreDeleted':
+    'The lesson comes back at its position; if that is taken, the lessons from there on move down. If its module no longer exists, it has none.',
 
   'users.list':
     'Learners get themselves only. Deleted users are left out, unless requested with `include_deleted=true` or `status=deleted`.',

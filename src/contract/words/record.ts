@@ -19,6 +19,32 @@ export const pageWords = {
   totalIsExact: 'Whether total is exact; if false, there are at least that many',
 } satisfies Words
 
+/** What each entry of a version history says. */
+export const versionWords = {
+  version: 'Number of the version, from 1',
+  createdAt: 'When the version was made',
+  userId: 'User who made the version',
+  modifiedAttributes: 'Names of the attributes that differ from the version before',
+} satisfies Words
+
+/** What a comparison of two versions says. */
+export const diffWords = {
+  from: 'Version on the left of the comparison',
+  to: 'Version on the right of the comparison',
+  changes: 'One entry for each place that differs; lists differ as a whole',
+  'changes.pointer': 'JSON Pointer (RFC 6901) into the attributes, such as /assessmentCriteria/passingScore',
+  'changes.from': 'Value in the version on the left; absent if it has none',
+  'changes.to': 'Value in the version on the right; absent if it has none',
+} satisfies Words
+
+/** What is said of everything that was deleted and can be restored. */
+export const deletedWords = {
+  userId: 'User who deleted it',
+  deletedAt: 'When it was deleted',
+  restorableUntil:
+    'Until when it can be restored, 30 days after it was deleted; then it is deleted permanently',
+} satisfies Words
+
 /** The table with each path below another one, for a schema inside a schema. */
 export function below(path: string, words: Words): Words {
   return Object.fromEntries(

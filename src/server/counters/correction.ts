@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import sql, { join } from 'sql-template-tag'
 import type { Row, Store, Transaction } from '../database/database.ts'
-import { count } from './count.ts'
+import { count, correctionMark as mark } from './count.ts'
 import { academyDifferences, comparedAtOnce, courseDifferences, rangesOf } from './counter-check.ts'
 import { dayKinds, firstDayKept, type Tally } from './tally.ts'
 
 /** Counters in one transaction: some milliseconds' worth. */
 const writtenAtOnce = 500
-
-/** The row of `settings` that says who corrects the counters. */
-const mark = 'counter_correction'
 
 /**
  * Brings counters that are wrong to what a recount says, while others go on writing: what a counter lacks is told by one

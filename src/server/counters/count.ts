@@ -2,6 +2,7 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Database, Row, Transaction } from '../database/database.ts'
 import {
   type CountedEnrollment,
+  countedIn,
   countedOf,
   gradedBetween,
   learns,
@@ -37,6 +38,9 @@ export interface Counting {
 export interface CountingWrite extends Counting {
   readonly database: Transaction
 }
+
+/** The row of `settings` that says who corrects the counters. */
+export const correctionMark = 'counter_correction'
 
 /** Rows of one statement: as many parameters as any engine takes. */
 const rowsAtOnce = 1000
@@ -109,23 +113,41 @@ export async function forgetCourse({ database, now }: CountingWrite, courseId: s
   const shared = await database.all<Row & Tally>(sql`
     select kind, '' as "courseId", place, -sum(learners) as learners, -sum(amount) as amount from ${counters}
     where kind in (${join(sharedKinds)}) and course_id = ${courseId} group by kind, place`)
+  const learners = await onlyLearnersOf(database, courseId, -1)
+  await count({ database, now }, [], [...shared, ...learners])
+  const own = sql`kind in (${join(courseKinds)}) and course_id = ${courseId}`
+  await database.run(sql`delete from counters where ${own}`)
+  await database.run(sql`delete from counter_changes where ${own}`)
+}
+
+/** Puts a course into the counters again, after it came back with its enrolments. */
+export async function countCourse({ database, now }: CountingWrite, courseId: string): Promise<void> {
+  const sums: Sums = new Map()
+  const firstDay = firstDayKept(now)
+  for await (const enrollments of countedIn(database, courseId)) {
+    for (const one of enrollments) addTallies(sums, talliesOf(one, firstDay))
+  }
+  const learners = await onlyLearnersOf(database, courseId, 1)
+  await count({ database, now }, [], [...withoutNothing(sums), ...learners])
+  // Whoever corrects the counters may have found before what the course lacked then.
+  await database.run(sql`delete from settings where name = ${correctionMark}`)
+}
+
+/** Who learns in this course alone, as the change of how many learn anywhere. */
+async function onlyLearnersOf(database: Database, courseId: string, times: 1 | -1): Promise<Tally[]> {
   const only = await database.all<Row & { status: string; learners: number }>(sql`
     select case when u.status = 'deleted' then 'deleted' else '' end as status, count(*) as learners
     from enrollments e join users u on u.id = e.user_id
     where e.course_id = ${courseId} and ${learns('e')} and not exists (
       select 1 from enrollments o where o.user_id = e.user_id and ${learns('o')} and o.course_id <> e.course_id)
     group by 1`)
-  const learners = only.map(({ status, learners }) => ({
+  return only.map(({ status, learners }) => ({
     kind: learnersKind(status === 'deleted'),
     courseId: '',
     place: 0,
-    learners: -learners,
+    learners: times * learners,
     amount: 0,
   }))
-  await count({ database, now }, [], [...shared, ...learners])
-  const own = sql`kind in (${join(courseKinds)}) and course_id = ${courseId}`
-  await database.run(sql`delete from counters where ${own}`)
-  await database.run(sql`delete from counter_changes where ${own}`)
 }
 
 /** Counts whom a new passing score of a course lets pass or fail. */

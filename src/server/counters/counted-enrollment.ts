@@ -149,6 +149,27 @@ export async function* everyCounted(
   }
 }
 
+/** All learners' enrolments in one course, some of them at a time. */
+export async function* countedIn(
+  database: Database,
+  courseId: string,
+  atOnce = 5_000,
+): AsyncGenerator<CountedEnrollment[]> {
+  const course = await database.one<Row & { passing_score: number }>(
+    sql`select ${passingScore} as passing_score from courses c where c.id = ${courseId}`,
+  )
+  for (let after = sql`true`; ; ) {
+    const rows = await database.all<CountedRow & { created_at: string; id: string }>(sql`
+      select ${columns}, e.created_at, e.id from ${tables}
+      where e.course_id = ${courseId} and ${learns('e')} and ${after}
+      order by e.created_at, e.id limit ${atOnce}`)
+    yield rows.map((row) => toCounted(row, course?.passing_score ?? 0))
+    const last = rows[atOnce - 1]
+    if (!last) return
+    after = sql`(e.created_at, e.id) > (${last.created_at}, ${last.id})`
+  }
+}
+
 /** The passing scores of all courses, by their ids. */
 async function passingScoresOf(database: Database): Promise<ReadonlyMap<string, number>> {
   const rows = await database.all<Row & { id: string; passing_score: number }>(

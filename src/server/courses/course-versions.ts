@@ -1,6 +1,4 @@
-import { isDeepStrictEqual } from 'node:util'
 import sql from 'sql-template-tag'
-import { isJsonObject } from '../../codec/json-object.ts'
 import { CourseInput } from '../../contract/course-attributes.ts'
 import type {
   Course,
@@ -10,40 +8,29 @@ import type {
   CourseVersion,
   courses,
 } from '../../contract/courses.ts'
-import type { Row } from '../database/database.ts'
-import { page } from '../database/page.ts'
 import type { Call } from '../http/handler.ts'
 import { requireVersion } from '../http/handler.ts'
-import { escapePointer } from '../http/json.ts'
-import { notFound } from '../problem/problem-error.ts'
 import { type StoredInput, withModuleIds } from './course-attributes.ts'
 import { findCourse, toCourse } from './course-row.ts'
+import { changesBetween, entryOf, type History, type VersionRow, versionOf, versionsOf } from './history.ts'
 
-interface VersionRow extends Row {
-  course_id: string
-  version: number
-  attributes: string
-  modified_attributes: string
-  user_id: string
-  created_at: string
+interface CourseVersionRow extends VersionRow {
+  readonly course_id: string
+  readonly attributes: string
+  readonly user_id: string
 }
 
-const columns = sql`v.course_id, v.version, v.attributes, v.modified_attributes, v.user_id, v.created_at`
+const history: History = {
+  kind: 'course',
+  table: 'course_versions',
+  owner: 'course_id',
+  columns: sql`v.course_id, v.version, v.attributes, v.modified_attributes, v.user_id, v.created_at`,
+}
 
 /** The history of a course, newest first. */
-export async function listVersions(call: Call<typeof courses.versions>) {
-  const { id } = await findCourse(call.database, call.params.courseId)
-  return page<VersionRow, CourseVersion>(
-    call.database,
-    {
-      columns,
-      from: sql`course_versions v`,
-      within: [{ field: 'version', condition: sql`v.course_id = ${id}` }],
-    },
-    { sort: '-version', expressions: { version: sql`v.version` }, id: sql`v.course_id` },
-    call.query,
-    toVersion,
-  )
+export async function listVersions({ database, params, query }: Call<typeof courses.versions>) {
+  const { id } = await findCourse(database, params.courseId)
+  return versionsOf(database, history, id, query, toVersion)
 }
 
 /** A course as it was in one version. */
@@ -80,35 +67,19 @@ export async function restoreVersion(
   return change(call, current, input)
 }
 
-async function findVersion({ database }: Call, reference: string, version: string): Promise<VersionRow> {
+async function findVersion(
+  { database }: Call,
+  reference: string,
+  version: string,
+): Promise<CourseVersionRow> {
   const { id } = await findCourse(database, reference)
-  const row = /^[1-9]\d{0,9}$/.test(version)
-    ? await database.one<VersionRow>(
-        sql`select ${columns} from course_versions v where v.course_id = ${id} and v.version = ${Number(version)}`,
-      )
-    : undefined
-  if (!row) throw notFound('version', `${version} of course ${reference}`)
-  return row
+  return versionOf(database, history, { id, reference, version })
 }
 
-function toVersion(row: VersionRow): CourseVersion {
-  return {
-    courseId: row.course_id,
-    version: row.version,
-    createdAt: row.created_at,
-    userId: row.user_id,
-    modifiedAttributes: JSON.parse(row.modified_attributes) as string[],
-  }
+function toVersion(row: CourseVersionRow): CourseVersion {
+  return { courseId: row.course_id, userId: row.user_id, ...entryOf(row) }
 }
 
-function attributesIn({ attributes }: VersionRow): CourseSnapshot['attributes'] {
+function attributesIn({ attributes }: CourseVersionRow): CourseSnapshot['attributes'] {
   return JSON.parse(attributes) as CourseSnapshot['attributes']
-}
-
-function changesBetween(from: unknown, to: unknown, pointer = ''): CourseDiff['changes'] {
-  if (isDeepStrictEqual(from, to)) return []
-  if (!isJsonObject(from) || !isJsonObject(to)) return [{ pointer, from: from ?? null, to: to ?? null }]
-  return [...new Set([...Object.keys(from), ...Object.keys(to)])].flatMap((key) =>
-    changesBetween(from[key], to[key], `${pointer}/${escapePointer(key)}`),
-  )
 }

@@ -2,7 +2,7 @@ import sql, { empty, join } from 'sql-template-tag'
 import { CourseInput } from '../../contract/course-attributes.ts'
 import { difficulties } from '../../contract/course-choices.ts'
 import { Course, type CourseUpdate, courses } from '../../contract/courses.ts'
-import { countPassingScore, forgetCourse } from '../counters/count.ts'
+import { countPassingScore } from '../counters/count.ts'
 import { courseSearchKey, titleKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
@@ -13,6 +13,8 @@ import { recordVersion, type StoredInput, withModuleIds } from './course-attribu
 import { courseReads } from './course-reads.ts'
 import { attributesOf, findCourse, toCourse } from './course-row.ts'
 import { compareVersions, getVersion, listVersions, restoreVersion } from './course-versions.ts'
+import { deleteCourse, hasProgress, listDeletedCourses, restoreDeletedCourse } from './deletion.ts'
+import { recordLessonsOf } from './lesson-versions.ts'
 
 const transitions: Readonly<Record<Course['status'], readonly Course['status'][]>> = {
   draft: ['published', 'archived'],
@@ -65,19 +67,13 @@ export const courseRoutes = routesOf(courses, {
     return changeCourse(call, current, input)
   },
 
-  async delete(call) {
-    const { id, version } = await findCourse(call.database, call.params.courseId)
-    requireVersion(call, version)
-    if (!call.query.force) await requireDeletable(call, id)
-    await forgetCourse(call, id)
-    await call.database.run(sql`delete from courses where id = ${id} and version = ${version}`)
-    return undefined
-  },
-
+  delete: deleteCourse,
   versions: listVersions,
   version: getVersion,
   diff: compareVersions,
   restore: (call) => restoreVersion(call, changeCourse),
+  listDeleted: listDeletedCourses,
+  restoreDeleted: restoreDeletedCourse,
 })
 
 /** Writes what changed as a new version; nothing changed keeps the version and the times. */
@@ -155,40 +151,15 @@ function badTransition(
   )
 }
 
-/** Throws a ProblemError where something that somebody made or achieved would go with a course. */
-async function requireDeletable(call: Call, id: string): Promise<void> {
-  if ((await hasProgress(call, id)) || (await hasGrades(call, id))) {
-    throw new ProblemError(
-      'has_progress',
-      'The course has learner progress or grades. Archive it, or use force=true to delete it with its learner data.',
-    )
-  }
-  const { count } = (await call.database.one<{ count: number }>(
-    sql`select count(*) as count from lessons where course_id = ${id}`,
-  )) ?? { count: 0 }
-  if (count === 0) return
-  const [lessons, them] = count === 1 ? ['1 lesson', 'it'] : [`${count} lessons`, 'them']
-  throw new ProblemError(
-    'has_lessons',
-    `The course has ${lessons}. Delete ${them} first, or use force=true to delete ${them} with the course.`,
-  )
-}
-
-async function hasProgress({ database }: Call, id: string): Promise<boolean> {
-  return (await database.one(sql`select 1 from progress where course_id = ${id} limit 1`)) !== undefined
-}
-
-async function hasGrades({ database }: Call, id: string): Promise<boolean> {
-  return (await database.one(sql`select 1 from grades where course_id = ${id} limit 1`)) !== undefined
-}
-
-async function releaseLessons({ database, now }: Call, id: string, { modules }: CourseInput): Promise<void> {
+async function releaseLessons(call: Call, id: string, { modules }: CourseInput): Promise<void> {
+  const { database, now } = call
   const kept = modules.map((module) => module.id ?? '')
   const gone = kept.length > 0 ? sql`and module_id not in (${join(kept)})` : empty
   await database.run(
     sql`update lessons set module_id = null, version = version + 1, updated_at = ${now}
         where course_id = ${id} and module_id is not null ${gone}`,
   )
+  recordLessonsOf(call, id, ['moduleId'])
 }
 
 function addTags({ database }: Call, courseId: string, tags: readonly string[]): void {

@@ -1,6 +1,8 @@
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import type { Lesson } from '../../contract/lessons.ts'
-import type { Row } from '../database/database.ts'
+import type { Database, Row } from '../database/database.ts'
+import { resolve } from '../database/reference.ts'
+import { notFound } from '../problem/problem-error.ts'
 import type { StoredInput } from './lesson-content.ts'
 
 /** A lesson as its row holds it; `content` is JSON of what no query asks for. */
@@ -24,6 +26,22 @@ export interface LessonRow extends Row {
 /** The columns of a lesson row, from `lessons l`. */
 export const lessonColumns = sql`l.id, l.external_id, l.course_id, l.module_id, l.title, l.description, l.position,
   l.duration_minutes, l.status, l.content, l.managed_by, l.version, l.created_at, l.updated_at`
+
+/** The stored lesson behind a reference; throws 404, also where it does not meet `seen`, a condition on `l` and its course `c`. */
+export async function findLesson(
+  database: Database,
+  reference: string,
+  seen: Sql | false = false,
+): Promise<LessonRow> {
+  const id = await resolve(database, 'lessons', reference)
+  const row =
+    id &&
+    (await database.one<LessonRow>(
+      sql`select ${lessonColumns} from lessons l join courses c on c.id = l.course_id where l.id = ${id} and ${seen || sql`true`}`,
+    ))
+  if (!row) throw notFound('lesson', reference)
+  return row
+}
 
 /** What of a lesson has no column of its own; a field that is new to the contract is stored here by itself. */
 type Content = Omit<

@@ -7,10 +7,19 @@ import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
-import { invalid, notFound, parentNotFound } from '../problem/problem-error.ts'
+import { invalid, parentNotFound } from '../problem/problem-error.ts'
 import { findCourse, knownCourses, requireNotArchived } from './course-row.ts'
+import { deleteLesson, listDeletedLessons, restoreDeletedLesson } from './deletion.ts'
 import { forLearner, withContentIds } from './lesson-content.ts'
-import { contentOf, type LessonRow, lessonColumns, toLesson } from './lesson-row.ts'
+import { makeRoom, nextPlace } from './lesson-places.ts'
+import { contentOf, findLesson, type LessonRow, lessonColumns, toLesson } from './lesson-row.ts'
+import {
+  compareLessonVersions,
+  getLessonVersion,
+  listLessonVersions,
+  recordLesson,
+  restoreLessonVersion,
+} from './lesson-versions.ts'
 
 const order = {
   order: sql`l.position`,
@@ -64,6 +73,7 @@ export const lessonRoutes = routesOf(lessons, {
       values (${id}, ${input.externalId}, ${courseId}, ${input.moduleId}, ${input.title}, ${titleKey(input)}, ${input.description},
               ${position}, ${input.durationMinutes}, ${input.status}, ${contentOf(input)}, ${input.managedBy}, 1,
               ${call.now}, ${call.now})`)
+    recordLesson(call, id, [])
     return show(call, await find(call, id))
   },
 
@@ -71,43 +81,39 @@ export const lessonRoutes = routesOf(lessons, {
     const current = toLesson(await find(call, call.params.lessonId))
     const parsed = resourceOf(call, LessonInput, Lesson, current)
     requireVersion(call, current.version)
-    const courseId = await requireOpenCourseId(call, parsed, current)
-    const order = parsed.order ?? (await nextPlace(call, courseId, current.id))
-    const input = { ...withContentIds(parsed, call.newId), courseId, order }
-    const changed = changedFields(input, current)
-    if (changed.length === 0) return current
-    if (changed.includes('externalId')) await requireUnique(call.database, 'lessons', input, current.id)
-    await makeRoom(call, courseId, order, current.id)
-    await call.database.run(sql`
-      update lessons set
-        external_id = ${input.externalId}, course_id = ${courseId}, module_id = ${input.moduleId},
-        title = ${input.title}, title_key = ${titleKey(input)}, description = ${input.description}, position = ${order},
-        duration_minutes = ${input.durationMinutes}, status = ${input.status}, content = ${contentOf(input)},
-        managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
-      where id = ${current.id} and version = ${current.version}`)
-    return toLesson(await find(call, current.id))
+    return changeLesson(call, current, parsed)
   },
 
-  async delete(call) {
-    const lesson = await find(call, call.params.lessonId)
-    requireVersion(call, lesson.version)
-    await requireOpenCourseId(call, { courseId: lesson.course_id, moduleId: null })
-    await call.database.run(sql`delete from lessons where id = ${lesson.id} and version = ${lesson.version}`)
-    return undefined
-  },
+  delete: deleteLesson,
+  versions: listLessonVersions,
+  version: getLessonVersion,
+  diff: compareLessonVersions,
+  restore: (call) => restoreLessonVersion(call, changeLesson),
+  listDeleted: listDeletedLessons,
+  restoreDeleted: restoreDeletedLesson,
 })
 
-async function find(call: Call, reference: string): Promise<LessonRow> {
-  const id = await resolve(call.database, 'lessons', reference)
-  const visible = learnerSees(call) || sql`true`
-  const row =
-    id &&
-    (await call.database.one<LessonRow>(
-      sql`select ${lessonColumns} from lessons l join courses c on c.id = l.course_id where l.id = ${id} and ${visible}`,
-    ))
-  if (!row) throw notFound('lesson', reference)
-  return row
+/** Writes what changed as a new version; nothing changed keeps the version and the times. */
+async function changeLesson(call: Call, current: Lesson, parsed: LessonInput): Promise<Lesson> {
+  const courseId = await requireOpenCourseId(call, parsed, current)
+  const order = parsed.order ?? (await nextPlace(call, courseId, current.id))
+  const input = { ...withContentIds(parsed, call.newId), courseId, order }
+  const changed = changedFields(input, current)
+  if (changed.length === 0) return current
+  if (changed.includes('externalId')) await requireUnique(call.database, 'lessons', input, current.id)
+  await makeRoom(call, courseId, order, current.id)
+  await call.database.run(sql`
+    update lessons set
+      external_id = ${input.externalId}, course_id = ${courseId}, module_id = ${input.moduleId},
+      title = ${input.title}, title_key = ${titleKey(input)}, description = ${input.description}, position = ${order},
+      duration_minutes = ${input.durationMinutes}, status = ${input.status}, content = ${contentOf(input)},
+      managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
+    where id = ${current.id} and version = ${current.version}`)
+  recordLesson(call, current.id, changed)
+  return toLesson(await find(call, current.id))
 }
+
+const find = (call: Call, reference: string) => findLesson(call.database, reference, learnerSees(call))
 
 function learnerSees(call: Call): Sql | false {
   return isRole(call, 'learner') && sql`c.status = 'published' and l.status = 'published'`
@@ -134,31 +140,6 @@ async function requireOpenCourseId(
     requireNotArchived(open)
   }
   return id
-}
-
-/** The place after the last lesson of a course. */
-async function nextPlace({ database }: Call, courseId: string, ownId = ''): Promise<number> {
-  const last = await database.one<{ last: number }>(
-    sql`select coalesce(max(position), 0) as last from lessons where course_id = ${courseId} and id <> ${ownId}`,
-  )
-  return (last?.last ?? 0) + 1
-}
-
-/** Where another lesson has this place, shifts it and those after it by one. */
-async function makeRoom(
-  { database, now }: Call,
-  courseId: string,
-  wanted: number,
-  ownId = '',
-): Promise<void> {
-  const taken = await database.one(
-    sql`select 1 from lessons where course_id = ${courseId} and position = ${wanted} and id <> ${ownId}`,
-  )
-  if (!taken) return
-  await database.run(
-    sql`update lessons set position = position + 1, version = version + 1, updated_at = ${now}
-        where course_id = ${courseId} and position >= ${wanted} and id <> ${ownId}`,
-  )
 }
 
 function show(call: Call, row: LessonRow): Lesson {

@@ -9,6 +9,7 @@ import { addListIndexes, addListKeys, addParentIndexes, addSearch } from './list
 import { schema } from './schema.ts'
 import { signInSchema } from './sign-in-schema.ts'
 import { takeIntoUse } from './sqlite.ts'
+import { trashSchema } from './trash-schema.ts'
 
 /** What a migration may need besides the database. */
 export interface MigrationContext {
@@ -39,6 +40,7 @@ export const migrations: readonly Migration[] = [
   addSearch,
   addParentIndexes,
   addAttempts,
+  addTrash,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
@@ -155,6 +157,11 @@ async function addSessionPlaces(database: Database, { newId }: MigrationContext)
 /** Attempts at passwords and codes, for all servers on the database. */
 async function addAttempts(database: Database): Promise<void> {
   await define(database, attemptSchema)
+}
+
+/** Versions of lessons, and where what is deleted waits for its end. */
+async function addTrash(database: Database): Promise<void> {
+  await define(database, trashSchema)
 }
 
 /** Counters of how learners stand, and the indexes that find what happened in a period. */

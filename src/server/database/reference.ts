@@ -31,8 +31,10 @@ export async function resolve(
  * The condition that picks the row a reference stands for, among rows of this table alone. `ext:` with an id of ours means
  * that id where no row has it as its external id: so exports call what has none. What has no
  * prefix and is no id is an external id, else the e-mail address of a user.
+ *
+ * @param rows where such rows are, if not in their table: those in the trash
  */
-export function isReferred(table: Table, reference: string): Sql {
+export function isReferred(table: Table, reference: string, rows: string = table): Sql {
   // Nothing is called by what no database can hold: PostgreSQL refuses to look.
   if (!isSound(reference)) return sql`false`
   const byId = (id: string) => sql`id = ${id}`
@@ -41,11 +43,11 @@ export function isReferred(table: Table, reference: string): Sql {
   if (reference.startsWith('ext:')) {
     const external = reference.slice(4)
     if (!isOwnId(table, external)) return byExternalId(external)
-    return firstOf(table, byExternalId(external), byId(external))
+    return firstOf(rows, byExternalId(external), byId(external))
   }
-  if (table !== 'users') return firstOf(table, byId(reference), byExternalId(reference))
+  if (table !== 'users') return firstOf(rows, byId(reference), byExternalId(reference))
   if (reference.startsWith('email:')) return byAddress(reference.slice(6))
-  return firstOf(table, byId(reference), byExternalId(reference), byAddress(reference))
+  return firstOf(rows, byId(reference), byExternalId(reference), byAddress(reference))
 }
 
 function byAddress(address: string): Sql {
@@ -53,7 +55,7 @@ function byAddress(address: string): Sql {
 }
 
 /** The row that the first of some conditions picks. */
-function firstOf(table: Table, ...conditions: readonly Sql[]): Sql {
+function firstOf(table: string, ...conditions: readonly Sql[]): Sql {
   const ids = conditions.map((condition) => sql`(select id from ${raw(table)} where ${condition})`)
   return sql`id = coalesce(${join(ids)})`
 }

@@ -1,5 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Store } from './database.ts'
+import { sweepTrash } from './trash.ts'
 
 /** Rows in one transaction: a few milliseconds' worth. */
 const pieceRows = 500
@@ -54,4 +55,5 @@ export async function sweep(database: Pick<Store, 'write'>, now: Date, mostPiece
       if ((await database.write((transaction) => transaction.run(statement))) < pieceRows) break
     }
   }
+  await sweepTrash(database, now, mostPieces)
 }

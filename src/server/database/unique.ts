@@ -25,12 +25,27 @@ export async function requireUnique(
     const other = await database.one<Row & { id: string; status: string }>(
       sql`select id, status from ${raw(table)} where ${raw(column)} = ${key}`,
     )
-    if (!other || other.id === ownId) continue
-    const { id, status } = other
+    if (other && other.id === ownId) continue
+    const taken = other ?? (await deletedOne(database, table, key))
+    if (!taken) continue
+    const { id, status } = taken
     const detail = named ? `already exists: ${id} (${status})` : 'already exists'
     throw new ProblemError('duplicate', `A ${kindOf[table]} with ${field} ${value} ${detail}.`, {
       errors: [{ pointer: `#/${field}`, code: 'duplicate', detail }],
       ...(named && { members: { id, existingStatus: status } }),
     })
   }
+}
+
+/** Who has an external id in the trash: it stays taken as long as that can be restored. */
+async function deletedOne(
+  database: Database,
+  table: Table,
+  externalId: string,
+): Promise<{ id: string; status: string } | undefined> {
+  if (table === 'users') return undefined
+  const row = await database.one<Row & { id: string }>(
+    sql`select id from ${raw(`deleted_${table}`)} where external_id = ${externalId} limit 1`,
+  )
+  return row && { id: row.id, status: 'deleted' }
 }

@@ -85,7 +85,7 @@ export async function answer(
           return within(ready, transaction)
         }).catch((error: unknown) => (error instanceof NotMet ? anew() : Promise.reject(error)))
       : anew())
-    if (operation.elevatedBy === 'erase' && isElevated(operation, call.query)) await removeTraces(database)
+    if (elevationsOf(operation, call.query).includes('erase')) await removeTraces(database)
     return reply
   }
 
@@ -185,17 +185,18 @@ async function callerOf(
   }
 }
 
-function isElevated({ elevatedBy }: Pick<Operation, 'elevatedBy'>, query: object | undefined): boolean {
-  return elevatedBy !== undefined && (query as Record<string, unknown> | undefined)?.[elevatedBy] === true
+/** The flags of a query that ask for an admin. */
+function elevationsOf({ elevatedBy = [] }: Operation, query: object | undefined): readonly string[] {
+  return elevatedBy.filter((flag) => (query as Record<string, unknown> | undefined)?.[flag] === true)
 }
 
 function requireElevation(
-  { elevatedBy }: Operation,
+  operation: Operation,
   principal: Principal | undefined,
   query: object | undefined,
 ): void {
-  if (!principal || !elevatedBy || !isElevated({ elevatedBy }, query)) return
-  requireAdmin({ principal }, `${elevatedBy}=true`)
+  if (!principal) return
+  for (const flag of elevationsOf(operation, query)) requireAdmin({ principal }, `${flag}=true`)
 }
 
 /** What marks a request as one that may come again: a POST with an Idempotency-Key. Throws 400. */

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { sweep } from '../../../src/server/database/sweep.ts'
 import { ProblemError } from '../../../src/server/problem/problem-error.ts'
 import { type Anybody, day, type TestAcademy } from '../../helpers/academy.ts'
 
@@ -51,7 +52,9 @@ export const anyWrite = fc.oneof(
       moveOn: fc.constantFrom('Completed', 'Passed', 'NotApplicable'),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete course'), course }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete course'), course, erase: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('restore course'), course }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('sweep') }) },
 )
 export type AnyWrite = typeof anyWrite extends fc.Arbitrary<infer Value> ? Value : never
 
@@ -113,8 +116,12 @@ export async function sendWrite(academy: TestAcademy, admin: Anybody, one: AnyWr
       const made = await admin.post('/v1/courses', body)
       return made.status === 201 ? made : admin.put(`/v1/courses/${courseId}`, body)
     }
+    case 'restore course':
+      return admin.post(`/v1/deleted-courses/${courseId}/restore`)
+    case 'sweep':
+      return sweep(academy.database, academy.clock.now())
     default:
-      return admin.delete(`/v1/courses/${courseId}?force=true`)
+      return admin.delete(`/v1/courses/${courseId}?force=true${one.erase ? '&erase=true' : ''}`)
   }
 }
 

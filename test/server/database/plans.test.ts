@@ -127,6 +127,7 @@ test.for(lists)('$id: no filter and no order makes it grow', async (operation) =
   const path = filled(operation.path, things)
   const standard = {
     'courses.versions': '-version',
+    'lessons.versions': '-version',
     'progress.history': '-version',
     'progress.list': '-lastAccessed',
   }

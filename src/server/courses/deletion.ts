@@ -1,0 +1,217 @@
+import sql, { raw } from 'sql-template-tag'
+import type { courses, DeletedCourse } from '../../contract/courses.ts'
+import type { DeletedLesson, lessons } from '../../contract/lessons.ts'
+import { countCourse, forgetCourse } from '../counters/count.ts'
+import type { Row } from '../database/database.ts'
+import { page } from '../database/page.ts'
+import { isReferred, kindOf, resolve, resolveFilter } from '../database/reference.ts'
+import {
+  copyToTrash,
+  eraseFromTrash,
+  restorableUntil,
+  type Trashed,
+  takeFromTrash,
+  trashEnd,
+} from '../database/trash.ts'
+import { type Call, requireVersion } from '../http/handler.ts'
+import { notFound, ProblemError } from '../problem/problem-error.ts'
+import { findCourse, requireNotArchived, toCourse } from './course-row.ts'
+import { makeRoom } from './lesson-places.ts'
+import { findLesson, toLesson } from './lesson-row.ts'
+import { moduleOf, recordLesson } from './lesson-versions.ts'
+
+/** Deletes a course with all that goes with it: to the trash, or for good. */
+export async function deleteCourse(call: Call<typeof courses.delete>): Promise<undefined> {
+  const { database, params, query } = call
+  if (query.erase && !(await resolve(database, 'courses', params.courseId))) {
+    return eraseDeleted(call, 'courses', params.courseId)
+  }
+  const { id, version } = await findCourse(database, params.courseId)
+  requireVersion(call, version)
+  if (!query.force) await requireDeletable(call, id)
+  await keepOrErase(call, 'course', id, id)
+  await forgetCourse(call, id)
+  await database.run(sql`delete from courses where id = ${id} and version = ${version}`)
+  return undefined
+}
+
+/** Deletes a lesson: to the trash, or for good. */
+export async function deleteLesson(call: Call<typeof lessons.delete>): Promise<undefined> {
+  const { database, params, query } = call
+  if (query.erase && !(await resolve(database, 'lessons', params.lessonId))) {
+    return eraseDeleted(call, 'lessons', params.lessonId)
+  }
+  const { id, version, course_id: courseId } = await findLesson(database, params.lessonId)
+  requireVersion(call, version)
+  requireNotArchived(await findCourse(database, courseId))
+  await keepOrErase(call, 'lesson', id, courseId)
+  await database.run(sql`delete from lessons where id = ${id} and version = ${version}`)
+  return undefined
+}
+
+async function keepOrErase(
+  call: Call<typeof courses.delete> | Call<typeof lessons.delete>,
+  kind: Trashed,
+  id: string,
+  courseId: string,
+): Promise<void> {
+  const { database, now, principal } = call
+  // With a course go its lessons that were deleted before.
+  if (call.query.erase) await eraseFromTrash(database, kind, id)
+  else await copyToTrash(database, kind, { id, courseId, userId: principal.userId, now })
+}
+
+async function eraseDeleted(call: Call, table: 'courses' | 'lessons', reference: string): Promise<undefined> {
+  const { id, version } = await findDeleted(call, table, reference)
+  requireVersion(call, version)
+  await eraseFromTrash(call.database, table === 'courses' ? 'course' : 'lesson', id)
+  return undefined
+}
+
+interface DeletedRow extends Row {
+  readonly id: string
+  readonly external_id: string | null
+  readonly title: string
+  readonly status: string
+  readonly user_id: string
+  readonly deleted_at: string
+}
+
+/** The deleted courses, the last one first unless told otherwise. */
+export function listDeletedCourses({ database, query, now }: Call<typeof courses.listDeleted>) {
+  interface CourseRow extends DeletedRow {
+    readonly lessons: number
+    readonly enrollments: number
+    readonly progress: number
+    readonly grades: number
+  }
+  return page<CourseRow, DeletedCourse>(
+    database,
+    {
+      columns: sql`d.id, t.external_id, t.title, t.status, d.lessons, d.enrollments, d.progress, d.grades, d.user_id, d.deleted_at`,
+      from: sql`deletions d join deleted_courses t on t.id = d.id`,
+      base: sql`deletions d`,
+      within: [{ field: 'deletedAt', condition: sql`d.kind = 'course' and d.deleted_at > ${trashEnd(now)}` }],
+    },
+    { sort: query.sort, expressions: { deletedAt: sql`d.deleted_at` }, id: sql`d.id` },
+    query,
+    ({ lessons, enrollments, progress, grades, ...row }) => ({
+      ...firstOf(row),
+      status: row.status as DeletedCourse['status'],
+      ...{ lessons, enrollments, progress, grades },
+      ...lastOf(row),
+    }),
+  )
+}
+
+/** The deleted lessons but those that went with their course, the last one first unless told otherwise. */
+export async function listDeletedLessons({ database, query, now }: Call<typeof lessons.listDeleted>) {
+  interface LessonRow extends DeletedRow {
+    readonly course_id: string
+    readonly position: number
+  }
+  const { course_id: course } = query
+  const courseId = course && (await resolveFilter(database, 'courses', course, 'course_id'))
+  return page<LessonRow, DeletedLesson>(
+    database,
+    {
+      columns: sql`d.id, t.external_id, d.course_id, t.title, t.position, t.status, d.user_id, d.deleted_at`,
+      from: sql`deletions d join deleted_lessons t on t.id = d.id`,
+      base: sql`deletions d`,
+      within: [
+        { field: 'deletedAt', condition: sql`d.kind = 'lesson' and d.deleted_at > ${trashEnd(now)}` },
+        { field: 'deletedAt', condition: courseId && sql`d.course_id = ${courseId}` },
+      ],
+    },
+    { sort: query.sort, expressions: { deletedAt: sql`d.deleted_at` }, id: sql`d.id` },
+    query,
+    (row) => ({
+      ...firstOf(row),
+      courseId: row.course_id,
+      order: row.position,
+      status: row.status as DeletedLesson['status'],
+      ...lastOf(row),
+    }),
+  )
+}
+
+/** Brings a deleted course back as it was, with all that went with it. */
+export async function restoreDeletedCourse(call: Call<typeof courses.restoreDeleted>) {
+  const { id, version } = await findDeleted(call, 'courses', call.params.deletedCourseId)
+  requireVersion(call, version)
+  await takeFromTrash(call.database, 'course', id)
+  await countCourse(call, id)
+  return toCourse(await findCourse(call.database, id))
+}
+
+/** Brings a deleted lesson back to its place; without its module where that is gone. */
+export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDeleted>) {
+  const { database, now } = call
+  const { id, version, course_id: courseId } = await findDeleted(call, 'lessons', call.params.deletedLessonId)
+  requireVersion(call, version)
+  if (!(await resolve(database, 'courses', courseId))) {
+    throw new ProblemError(
+      'course_deleted',
+      `Course ${courseId} of lesson ${id} is deleted; restore the course first.`,
+      { members: { id: courseId } },
+    )
+  }
+  requireNotArchived(await findCourse(database, courseId))
+  await takeFromTrash(database, 'lesson', id)
+  const lesson = await findLesson(database, id)
+  await makeRoom(call, courseId, lesson.position, id)
+  if ((await moduleOf(call, courseId, lesson.module_id)) !== lesson.module_id) {
+    await database.run(
+      sql`update lessons set module_id = null, version = version + 1, updated_at = ${now} where id = ${id}`,
+    )
+    recordLesson(call, id, ['moduleId'])
+  }
+  return toLesson(await findLesson(database, id))
+}
+
+/** What a reference stands for among what was deleted and can be restored; throws 404. */
+async function findDeleted({ database, now }: Call, table: 'courses' | 'lessons', reference: string) {
+  const rows = `deleted_${table}`
+  const row = await database.one<Row & { id: string; version: number; course_id: string }>(sql`
+    select t.id, t.version, d.course_id from (
+      select id, version from ${raw(rows)} where ${isReferred(table, reference, rows)}) t
+    join deletions d on d.id = t.id where d.deleted_at > ${trashEnd(now)}`)
+  if (!row) throw notFound(`deleted ${kindOf[table]}`, reference)
+  return row
+}
+
+function firstOf({ id, external_id: externalId, title }: DeletedRow) {
+  return { id, externalId, title }
+}
+
+function lastOf({ user_id: userId, deleted_at: deletedAt }: DeletedRow) {
+  return { userId, deletedAt, restorableUntil: restorableUntil(deletedAt) }
+}
+
+/** Throws a ProblemError where something that somebody made or achieved would go with a course. */
+async function requireDeletable(call: Call, id: string): Promise<void> {
+  if ((await hasProgress(call, id)) || (await hasGrades(call, id))) {
+    throw new ProblemError(
+      'has_progress',
+      'The course has learner progress or grades. Archive it, or use force=true to delete it with its learner data.',
+    )
+  }
+  const { count } = (await call.database.one<{ count: number }>(
+    sql`select count(*) as count from lessons where course_id = ${id}`,
+  )) ?? { count: 0 }
+  if (count === 0) return
+  const [lessons, them] = count === 1 ? ['1 lesson', 'it'] : [`${count} lessons`, 'them']
+  throw new ProblemError(
+    'has_lessons',
+    `The course has ${lessons}. Delete ${them} first, or use force=true to delete ${them} with the course.`,
+  )
+}
+
+/** Whether anybody has progress in a course. */
+export async function hasProgress({ database }: Call, id: string): Promise<boolean> {
+  return (await database.one(sql`select 1 from progress where course_id = ${id} limit 1`)) !== undefined
+}
+
+async function hasGrades({ database }: Call, id: string): Promise<boolean> {
+  return (await database.one(sql`select 1 from grades where course_id = ${id} limit 1`)) !== undefined
+}

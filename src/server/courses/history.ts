@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from 'node:util'
+import sql, { raw, type Sql } from 'sql-template-tag'
+import { isJsonObject } from '../../codec/json-object.ts'
+import type { Changes } from '../../contract/history.ts'
+import type { Database, Row } from '../database/database.ts'
+import type { Page } from '../database/keyset.ts'
+import { page } from '../database/page.ts'
+import { escapePointer } from '../http/json.ts'
+import { notFound } from '../problem/problem-error.ts'
+
+/** A row of a version history, whatever else it holds. */
+export interface VersionRow extends Row {
+  readonly version: number
+  readonly modified_attributes: string
+  readonly created_at: string
+}
+
+/** Where the versions of a thing are kept. */
+export interface History {
+  /** As problems name it: `course`. */
+  readonly kind: string
+  readonly table: string
+  /** The column with the id of the thing. */
+  readonly owner: string
+  readonly columns: Sql
+}
+
+/** The history of a thing, newest first. */
+export function versionsOf<Shape extends VersionRow, Entry>(
+  database: Database,
+  { table, owner, columns }: History,
+  id: string,
+  query: Parameters<typeof page>[3],
+  show: (row: Shape) => Entry,
+): Promise<Page<Entry>> {
+  const column = sql`v.${raw(owner)}`
+  return page<Shape, Entry>(
+    database,
+    {
+      columns,
+      from: sql`${raw(table)} v`,
+      within: [{ field: 'version', condition: sql`${column} = ${id}` }],
+    },
+    { sort: '-version', expressions: { version: sql`v.version` }, id: column },
+    query,
+    show,
+  )
+}
+
+/** One version of a thing; throws 404, naming the thing as it was referred to. */
+export async function versionOf<Shape extends VersionRow>(
+  database: Database,
+  { kind, table, owner, columns }: History,
+  { id, reference, version }: Readonly<Record<'id' | 'reference' | 'version', string>>,
+): Promise<Shape> {
+  const row = /^[1-9]\d{0,9}$/.test(version)
+    ? await database.one<Shape>(
+        sql`select ${columns} from ${raw(table)} v where v.${raw(owner)} = ${id} and v.version = ${Number(version)}`,
+      )
+    : undefined
+  if (!row) throw notFound('version', `${version} of ${kind} ${reference}`)
+  return row
+}
+
+/** What each entry of a history says. */
+export function entryOf(row: VersionRow) {
+  return {
+    version: row.version,
+    createdAt: row.created_at,
+    // Written as such by whoever kept the version.
+    modifiedAttributes: JSON.parse(row.modified_attributes) as string[],
+  }
+}
+
+/** What differs between two values: one entry per changed place, arrays as wholes. */
+export function changesBetween(from: unknown, to: unknown, pointer = ''): Changes {
+  if (isDeepStrictEqual(from, to)) return []
+  if (!isJsonObject(from) || !isJsonObject(to)) return [{ pointer, from: from ?? null, to: to ?? null }]
+  return [...new Set([...Object.keys(from), ...Object.keys(to)])].flatMap((key) =>
+    changesBetween(from[key], to[key], `${pointer}/${escapePointer(key)}`),
+  )
+}
