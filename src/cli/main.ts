@@ -2,7 +2,7 @@ import type { Context } from './command/context.ts'
 import type { Invocation } from './command/invocation.ts'
 import { createProgram, HelpShown } from './program/program.ts'
 import type { Transports } from './session/session.ts'
-import { ExitWith, InterruptedError, ReaderGoneError } from './terminal/errors.ts'
+import { ChildEnded, ExitWith, InterruptedError, ReaderGoneError } from './terminal/errors.ts'
 import { exitCode } from './terminal/exit-codes.ts'
 import { type Io, processIo, write } from './terminal/io.ts'
 
@@ -34,6 +34,8 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
     else await runOrHelp(() => createProgram(io.stdout.columns ?? 80, execute).parse(argv), io)
     return exitCode('ok')
   } catch (error) {
+    // What a signal did to it is in its exit code.
+    if (error instanceof ChildEnded) return error.exitCode
     const reason: unknown = io.signal.reason
     if (reason instanceof InterruptedError) return exitCode(reason.exit)
     if (error instanceof ExitWith) return exitCode(error.exit)

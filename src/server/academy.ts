@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
+import sql from 'sql-template-tag'
 import { newHmacKey } from './access/secret.ts'
 import { rebuildCounters } from './counters/recount.ts'
 import type { Store, Transaction } from './database/database.ts'
 import { requireContent, requireTables } from './database/existing-file.ts'
-import { type IdPrefix, idMaker } from './database/id.ts'
+import { type IdMaker, idMaker } from './database/id.ts'
 import {
   applicationId,
   type MigrationContext,
@@ -27,38 +28,45 @@ const upgradeWaitMs = 3_600_000
 export interface AcademyFile {
   readonly database: Store
   readonly created: boolean
-  readonly newId: (prefix: IdPrefix) => string
+  readonly newId: IdMaker
+}
+
+/** How a file is opened. */
+export interface FileOptions {
+  /** How long a write waits for the lock of another program; ten seconds unless told otherwise. */
+  readonly waitMs?: number | undefined
+  /** Is told of an upgrade that takes long, which is then made in a process of its own. */
+  readonly watch?: UpgradeWatch | undefined
+  /** Makes the ids of the academy; by time and chance unless told otherwise. */
+  readonly ids?: IdMaker | undefined
+  /** True for an academy that goes with its process: nothing waits for the disk. */
+  readonly temporary?: boolean | undefined
 }
 
 /**
  * Opens the academy in a file and brings it up to date; makes it where there is no file. Throws DatabaseError, also for
  * a file that is there and holds nothing: nothing is made in the place of what was lost.
- *
- * @param waitMs how long a write waits for the lock of another program; ten seconds unless told otherwise
- * @param watch is told of an upgrade that takes long, which is then made in a process of its own
  */
 export async function openAcademyFile(
   path: string,
   now: () => Date,
-  waitMs?: number,
-  watch?: UpgradeWatch,
+  options: FileOptions = {},
 ): Promise<AcademyFile> {
-  return whole(await openCopyFile(path, now, waitMs, watch), path)
+  return whole(await openCopyFile(path, now, options), path)
 }
 
 /** The same, for whoever copies an academy into it: it may be an unfinished copy. */
 export async function openCopyFile(
   path: string,
   now: () => Date,
-  waitMs?: number,
-  watch?: UpgradeWatch,
+  { waitMs, watch, ids: newId = idMaker(now), temporary = false }: FileOptions = {},
 ): Promise<AcademyFile> {
   if (watch) await upgradeLarge(path, watch)
-  const newId = idMaker(now)
   const bringUpToDate = (database: Store, file: string) => migrate(database, file, contextOf(now, newId))
-  const created = !existsSync(path) && (await makeFile(path, bringUpToDate))
+  const created = !existsSync(path) && (await makeFile(path, bringUpToDate, temporary))
   const database = openExisting(path, waitMs)
   try {
+    if (temporary) await database.run(sql`pragma synchronous = off`)
     await requireTables(database, path)
     await bringUpToDate(database, path)
     database.waitNoMore()
@@ -127,11 +135,7 @@ async function whole(academy: AcademyFile, shown: string): Promise<AcademyFile> 
   }
 }
 
-function contextOf(
-  now: () => Date,
-  newId: (prefix: IdPrefix) => string,
-  onUpgrade?: OnUpgrade,
-): MigrationContext {
+function contextOf(now: () => Date, newId: IdMaker, onUpgrade?: OnUpgrade): MigrationContext {
   return { now: now().toISOString(), newId, newSecret: newHmacKey, rebuildCounters, onUpgrade }
 }
 

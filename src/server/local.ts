@@ -3,7 +3,7 @@ import { openAcademyFile } from './academy.ts'
 import type { FirstPassword } from './access/first-admin.ts'
 import { localPrincipal } from './access/identify.ts'
 import type { PasswordCost } from './access/password.ts'
-import { type IdPrefix, plainIdMaker } from './database/id.ts'
+import { type IdMaker, type IdPrefix, plainIdMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'
 import { createApp } from './http/app.ts'
 import type { LogEntry } from './http/log.ts'
@@ -41,6 +41,8 @@ export async function openAcademy({
   now = () => new Date(),
   passwordCost,
   watch,
+  ids,
+  temporary,
 }: {
   path: string
   now?: () => Date
@@ -48,8 +50,12 @@ export async function openAcademy({
   passwordCost?: PasswordCost
   /** Is told of an upgrade that takes long. */
   watch?: UpgradeWatch | undefined
+  /** Makes its ids; by time and chance unless told otherwise. */
+  ids?: IdMaker | undefined
+  /** True for an academy that goes with its process: nothing waits for the disk. */
+  temporary?: boolean
 }): Promise<OpenAcademy> {
-  const { database, created, newId } = await openAcademyFile(path, now, undefined, watch)
+  const { database, created, newId } = await openAcademyFile(path, now, { watch, ids, temporary })
   const principal = await localPrincipal(database)
   let fault: Pick<LogEntry, 'requestId' | 'cause'> | null = null
   // Nobody's log: what fails in here is told by whoever asked, for whom the last fault is kept.

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { benchExec } from './exec.ts'
 import { benchExport } from './export.ts'
 import { benchGrowth } from './growth.ts'
 import { benchPostgres } from './postgres.ts'
@@ -8,10 +9,11 @@ import { type BenchRow, table } from './row.ts'
 import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
 
-// npm run bench [start|server|export|growth|postgres …]: each figure is a ratio of two things measured in turn in this one run.
+// npm run bench [start|exec|server|export|growth|postgres …]: each figure is a ratio of two things measured in turn in this one run.
 
 const parts: Readonly<Record<string, (bin: string, directory: string) => Promise<BenchRow[]>>> = {
   start: benchStart,
+  exec: benchExec,
   server: benchServer,
   export: benchExport,
   growth: benchGrowth,

@@ -54,7 +54,7 @@ export function successOf(line: string): number {
 }
 
 /** Lines that start or end processes: they are run as a user runs them. */
-const inProcesses = /^server (start|stop)/
+const inProcesses = /^server (start|stop|exec)/
 
 /** Makes a home with quickstart, and the files that examples read. */
 export async function openExamples(): Promise<Examples> {
@@ -207,6 +207,7 @@ async function inProcess({ cli: { cwd, home }, serving }: Place, line: string): 
     })
     return learnctl(words.includes('--port') ? words : `${words} --port 0`)
   }
+  if (line.startsWith('server exec')) return ended(await learnctl(line))
   if (line.startsWith('server stop')) {
     if (!serving.has(database)) await start(`server start --detach${database}`)
     serving.delete(database)

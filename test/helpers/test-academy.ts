@@ -127,7 +127,7 @@ export async function openTestAcademy({
   perMinute = 0,
   lockWaitMs,
   beside,
-  open = onPostgres ? openOnPostgres : (path, now) => openAcademyFile(path, now, lockWaitMs),
+  open = onPostgres ? openOnPostgres : (path, now) => openAcademyFile(path, now, { waitMs: lockWaitMs }),
   through = (database) => database,
 }: {
   perMinute?: number

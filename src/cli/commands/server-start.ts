@@ -2,8 +2,10 @@ import { makeDatabaseDirectory } from '../../config/make-directory.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { plainText } from '../command/refusals.ts'
+import { withTimeZone } from '../command/time-flag.ts'
 import { clockText } from '../local-server/clock-text.ts'
 import { dashboardOf, type FirstSecrets, startText } from '../local-server/first-secrets.ts'
+import { type Fixed, fixedOf, requireNew } from '../local-server/fixed-flags.ts'
 import { postgresOptions } from '../local-server/postgres-options.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { serveFlags, serveOptions } from '../local-server/serve-options.ts'
@@ -27,8 +29,11 @@ it, in PGPASSWORD or ~/.pgpass, or the whole URL in a file (--database-url-file)
 The admin API key of a new academy and the first password for the dashboard are printed once. With --key-file
 no password is set and the key goes to that file; if the file is missing, an existing academy gets another key.
 
+--clock and --seed-id make two runs on new academies give the same times and ids. Keys, tokens, codes and passwords
+are random nevertheless; while the clock stands still, none of them expires, and requests are not limited.
+
 On a --host other than the loopback the server requires --tls-cert, an https --public-url or --insecure-http.`,
-  flags: serveFlags,
+  flags: withTimeZone(serveFlags),
   refuses: { ...plainText, url: 'Only an academy on this machine can be served' },
   examples: [
     'server start',
@@ -47,10 +52,12 @@ async function start(context: Context, given: Given): Promise<void> {
   const postgres = postgresOptions(context, given, url)
   const options: Options = serveOptions(given, settings)
   const { host, port } = options
+  const fixed = fixedOf(given)
   const { tlsFiles } = await import('../local-server/tls-files.ts')
   const tls = tlsFiles(context, given)
   const detached = given.flags['detach'] === true
   if (detached && (await tellRunning(context, database))) return
+  requireNew(fixed, database, !postgres)
   if (settings.dryRun.value) return output.note(`Would serve ${database} on ${host}, port ${port}`)
   const keyFileName = given.flags['key-file']
   const { openKeyFile } = await import('../local-server/key-file.ts')
@@ -75,6 +82,7 @@ async function start(context: Context, given: Given): Promise<void> {
       path: database,
       postgres,
       tls,
+      ...(await fixedServing(fixed)),
       // What is kept off the screen would be lost: a password can be set at any time, by `users set-password`.
       firstPassword: keyFile === null,
       adminKey: keyFile?.missing === true,
@@ -105,7 +113,7 @@ async function start(context: Context, given: Given): Promise<void> {
       await server.takeBack()
       throw error
     }
-    log.write(clockText(server.clockAheadMs, formatLog !== undefined))
+    if (fixed.fixedTime === undefined) log.write(clockText(server.clockAheadMs, formatLog !== undefined))
     if (io.stderr.isTTY) await output.note(`Dashboard: ${dashboardOf(url)} · Press Ctrl-C to stop`)
     await aborted(io)
     throw io.signal.reason
@@ -113,6 +121,16 @@ async function start(context: Context, given: Given): Promise<void> {
     await server.stop()
     await log.close()
     await servers.remove(process.pid)
+  }
+}
+
+/** What a server is told of what is the same in each run. */
+async function fixedServing({ fixedTime, seedId }: Fixed) {
+  if (seedId === undefined) return { fixedTime }
+  const { seededIdMaker } = await import('../../server/database/id.ts')
+  return {
+    fixedTime,
+    ids: seededIdMaker(seedId, () => (fixedTime === undefined ? new Date() : new Date(fixedTime))),
   }
 }
 

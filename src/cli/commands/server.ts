@@ -1,18 +1,21 @@
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
+import type { RunLine } from '../command/noun.ts'
 import { noColumns, noTarget, notAList, plainText } from '../command/refusals.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { copyCommand } from './server-copy.ts'
+import { execCommand } from './server-exec.ts'
 import { startCommand } from './server-start.ts'
 
 const fields = ['url', 'database', 'pid', 'startedAt']
 const shape = { table: fields, paths: fields }
 
 /** `learnctl server …` */
-export const commands: readonly Command[] = [
+export const serverCommands = (runLine: RunLine): readonly Command[] => [
   startCommand,
+  execCommand(runLine),
   {
     name: 'status',
     summary: 'List running servers',

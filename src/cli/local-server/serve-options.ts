@@ -5,6 +5,7 @@ import { checkChoices } from '../command/choices.ts'
 import type { Given } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
 import { UsageError } from '../terminal/errors.ts'
+import { fixedFlags } from './fixed-flags.ts'
 import { postgresFlags } from './postgres-options.ts'
 
 /** How the log is written. */
@@ -74,6 +75,7 @@ export const serveFlags: readonly Flag[] = [
     choices: logFormats,
   },
   ...postgresFlags,
+  ...fixedFlags,
   { name: 'detach', kind: 'switch', summary: 'Run in the background, and return once the server is ready' },
 ]
 
@@ -87,7 +89,11 @@ export function serveOptions({ flags }: Given, { insecureHttp }: Pick<Settings, 
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new UsageError(`--port must be a whole number from 0 to 65535, not ${port}`)
   }
-  const perMinute = Number(flags['rate-limit'] ?? 600)
+  const standsStill = flags['clock'] !== undefined
+  // What is used up is given back as time goes by.
+  if (standsStill && flags['rate-limit'])
+    throw new UsageError('--clock and --rate-limit cannot be used together')
+  const perMinute = standsStill ? 0 : Number(flags['rate-limit'] ?? 600)
   if (!Number.isInteger(perMinute) || perMinute < 0) {
     throw new UsageError(`--rate-limit must be a whole number, 0 or more, not ${perMinute}`)
   }

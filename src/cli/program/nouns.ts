@@ -69,7 +69,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
   server: {
     group: 'Tools',
     summary: 'Serve an academy over HTTP',
-    load: async () => (await import('../commands/server.ts')).commands,
+    load: async ({ runLine }) => (await import('../commands/server.ts')).serverCommands(runLine),
   },
   doctor: {
     group: 'Tools',

@@ -74,6 +74,17 @@ export class ExitWith extends Error {
   }
 }
 
+/** Another program ran to its end; its exit code is that of the run. */
+export class ChildEnded extends Error {
+  override readonly name = 'ChildEnded'
+  readonly exitCode: number
+
+  constructor(exitCode: number) {
+    super(`exit code ${exitCode}`)
+    this.exitCode = exitCode
+  }
+}
+
 /** Whoever read standard output has gone: no fault, the work just ends. */
 export class ReaderGoneError extends Error {
   override readonly name = 'ReaderGoneError'

@@ -19,6 +19,8 @@ export const exitCodes = {
   },
   partial: { code: 8, when: 'Some items of a batch failed' },
   drift: { code: 9, when: 'courses diff found changes' },
+  notRun: { code: 126, when: 'server exec: the command cannot be run' },
+  noCommand: { code: 127, when: 'server exec: the command was not found' },
   interrupted: { code: 130, when: 'Ctrl-C (SIGINT), after clean-up' },
   terminated: { code: 143, when: 'SIGTERM, or SIGHUP from a terminal that closes, after clean-up' },
 } as const

@@ -35,7 +35,7 @@ export async function removeDeadParts(path: string): Promise<void> {
 }
 
 /** This machine, or this container of it: process ids mean nothing anywhere else. */
-async function machine(): Promise<string> {
+export async function machine(): Promise<string> {
   const processes = await readlink('/proc/self/ns/pid').catch(() => '')
   return createHash('sha256').update(`${hostname()} ${processes}`).digest('hex').slice(0, 12)
 }

@@ -63,7 +63,7 @@ export async function openCopyEnds(from: CopyPlace, to: CopyPlace, now: () => Da
 }
 
 async function openSource({ name, postgres, upgrade }: CopyPlace, now: () => Date) {
-  if (!postgres) return openAcademyFile(name, now, undefined, upgrade)
+  if (!postgres) return openAcademyFile(name, now, { watch: upgrade })
   const options = optionsFor(postgres)
   await requireAcademy(options)
   return openAcademyOnPostgres(options, now)

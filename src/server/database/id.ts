@@ -24,11 +24,14 @@ const countedBytes = 6
 /** Half of what they hold is left to count on in. */
 const firstCount = 2 ** (8 * countedBytes - 1)
 
+/** Makes an id for a thing of this kind. */
+export type IdMaker = (prefix: IdPrefix) => string
+
 /**
  * Makes ids: prefix, nine characters of the time in ms, twenty of chance (80 bits). They sort in the order in which they
  * are made, those of one millisecond among them.
  */
-export function idMaker(now: () => Date): (prefix: IdPrefix) => string {
+export function idMaker(now: () => Date): IdMaker {
   const bytes = Buffer.alloc(chanceBytes * idsADraw)
   let used = bytes.length
   let before = Number.NEGATIVE_INFINITY
@@ -51,12 +54,32 @@ export function idMaker(now: () => Date): (prefix: IdPrefix) => string {
  * Makes ids for what only has to differ from others, such as requests to an academy in this process: without the
  * cryptography, which takes long to load.
  */
-export function plainIdMaker(now: () => Date): (prefix: IdPrefix) => string {
+export function plainIdMaker(now: () => Date): IdMaker {
   const half = () =>
     Math.floor(Math.random() * 2 ** (4 * chanceBytes))
       .toString(16)
       .padStart(chanceBytes, '0')
   return (prefix) => idOf(prefix, now(), half() + half())
+}
+
+/** What an academy is about. Whatever belongs to a credential, a session or a request stays a matter of chance. */
+const repeatable: readonly IdPrefix[] = ['crs', 'les', 'usr', 'enr', 'mod', 'blk', 'asm', 'qst']
+const beginning = new Date(0)
+
+/**
+ * Makes the ids of courses, lessons, users, enrolments and what is in them the same in each run: the seed, 0 to
+ * 2^32 − 1, and a count for each kind, in the order in which they are made. For new academies alone: in another, ids
+ * that it has would come again. All other ids are those of `idMaker`.
+ */
+export function seededIdMaker(seed: number, now: () => Date): IdMaker {
+  const counts = new Map<IdPrefix, number>()
+  const unforeseen = idMaker(now)
+  return (prefix) => {
+    if (!repeatable.includes(prefix)) return unforeseen(prefix)
+    const count = (counts.get(prefix) ?? 0) + 1
+    counts.set(prefix, count)
+    return idOf(prefix, beginning, seed.toString(16).padStart(8, '0') + count.toString(16).padStart(12, '0'))
+  }
 }
 
 function idOf(prefix: IdPrefix, time: Date, chance: string): string {

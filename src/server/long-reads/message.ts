@@ -16,6 +16,8 @@ export interface ThreadData {
   /** The database that is read in its place. */
   readonly postgres?: PostgresOptions | undefined
   readonly publicUrl: string | undefined
+  /** The time that it always is, where the server's clock stands still. */
+  readonly fixedTime?: string | undefined
 }
 
 /** What a reader thread is told: to answer a request, that one more piece was taken, that nobody reads on. */

@@ -18,9 +18,9 @@ interface Pouring {
   goOn: () => void
 }
 
-const { path, postgres, publicUrl } = workerData as ThreadData
+const { path, postgres, publicUrl, fixedTime } = workerData as ThreadData
 const pouring = new Map<number, Pouring>()
-const now = () => new Date()
+const now = () => (fixedTime === undefined ? new Date() : new Date(fixedTime))
 const database = postgres
   ? (await import('../database/postgres/open-postgres.ts')).openPostgresReader(postgres)
   : openReader(path)

@@ -2,6 +2,7 @@ import type { Server } from 'node:http'
 import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../academy.ts'
 import type { Store } from '../database/database.ts'
 import { deferredStore } from '../database/deferred-store.ts'
+import type { IdMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import { sqliteDialect } from '../database/sqlite-dialect.ts'
 import { unavailable } from '../problem/problem-error.ts'
@@ -12,6 +13,8 @@ interface Served {
   readonly path: string
   readonly postgres?: PostgresOptions | undefined
   readonly upgrade?: UpgradeWatch
+  readonly ids?: IdMaker | undefined
+  readonly temporary?: boolean
 }
 
 const tryAgainSeconds = 10
@@ -19,14 +22,14 @@ const tryAgainSeconds = 10
 /** Opens the academy that a server has got a port for; where that fails, the port is given back. */
 export async function openOrClose(
   server: Server,
-  { path, postgres, upgrade }: Served,
+  { path, postgres, upgrade, ids, temporary }: Served,
   now: () => Date,
   onUpgrade: () => void,
 ): Promise<AcademyFile> {
   try {
     return await (postgres
       ? openAcademyOnPostgres(postgres, now)
-      : openAcademyFile(path, now, undefined, upgrade && telling(upgrade, onUpgrade)))
+      : openAcademyFile(path, now, { watch: upgrade && telling(upgrade, onUpgrade), ids, temporary }))
   } catch (error) {
     server.close()
     server.closeAllConnections()

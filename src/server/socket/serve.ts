@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { Transport } from '../../contract/http.ts'
 import type { PasswordCost } from '../access/password.ts'
 import { clockAheadMs } from '../database/clock.ts'
-import { idMaker } from '../database/id.ts'
+import { type IdMaker, idMaker } from '../database/id.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
@@ -61,11 +61,17 @@ export interface ServeOptions {
   readonly passwordCost?: PasswordCost | undefined
   /** True to make an admin key for an academy that is not new, too. */
   readonly adminKey?: boolean
+  /** True for an academy that goes with its process: nothing waits for the disk. */
+  readonly temporary?: boolean
   /** Gets one entry for each request, as `formatLog` writes it. */
   readonly writeLog: (line: string) => void
   /** An entry of the log as text, LF included; one line of JSON by default. */
   readonly formatLog?: (entry: LogEntry) => string
   readonly now?: () => Date
+  /** The time that it always is, ISO 8601: for tests, whose results are to be the same each time. */
+  readonly fixedTime?: string | undefined
+  /** Makes the ids of the academy; by time and chance unless told otherwise. */
+  readonly ids?: IdMaker | undefined
   /** Is told of an upgrade that takes long, during which no request but that of its health is answered. */
   readonly upgrade?: UpgradeWatch
   /** How many connections there may be at a time. */
@@ -101,8 +107,9 @@ const stalledMs = 120_000
 
 /** Serves an academy over HTTP; throws DatabaseError, and the listen error of a port that is taken. */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const { path, perMinute, writeLog, now = () => new Date(), timeouts = slowClientTimeouts } = options
-  const newId = idMaker(now)
+  const { path, perMinute, writeLog, fixedTime, timeouts = slowClientTimeouts } = options
+  const { now = () => (fixedTime === undefined ? new Date() : new Date(fixedTime)) } = options
+  const newId = options.ids ?? idMaker(now)
   const { formatLog = logLine, passwordCost, publicUrl } = options
   const log = (entry: LogEntry) => writeLog(formatLog(entry))
   const [routes, endpoints] = await Promise.all([allRoutes(), allEndpoints()])
@@ -170,7 +177,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     if (!listener) listenWith(createApp({ ...app, database: upgradingStore() }, () => routes, endpoints))
   })
   const longReads = openLongReads(
-    { path, postgres: options.postgres, publicUrl },
+    { path, postgres: options.postgres, publicUrl, fixedTime },
     { ...longReadLimits, ...options.longReads },
   )
   const { handle, ended } = followed(createApp({ ...app, database, longReads }, () => routes, endpoints))

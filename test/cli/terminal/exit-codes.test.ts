@@ -31,6 +31,8 @@ const reached: Readonly<
     await local.run('courses update ext:go --title Went')
     return local.run('courses diff ext:go 1')
   },
+  notRun: (local) => local.run('server exec -- /'),
+  noCommand: (local) => local.run('server exec -- none-of-this-name'),
   interrupted: (local) => local.run('courses list', { signal: aborted('SIGINT') }),
   terminated: (local) => local.run('courses list', { signal: aborted('SIGTERM') }),
 }

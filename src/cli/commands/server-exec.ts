@@ -1,0 +1,197 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createProfileStore } from '../../config/profile-store.ts'
+import type { Command, Given } from '../command/command.ts'
+import { type Context, createContext } from '../command/context.ts'
+import type { RunLine } from '../command/noun.ts'
+import { noTarget, plainText } from '../command/refusals.ts'
+import { withTimeZone } from '../command/time-flag.ts'
+import { fixedFlags, fixedOf } from '../local-server/fixed-flags.ts'
+import { type Seed, seedsOf } from '../local-server/seeds.ts'
+import { transports } from '../session/session.ts'
+import { ChildEnded, CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
+
+/** `learnctl server exec` */
+export function execCommand(runLine: RunLine): Command {
+  return {
+    name: 'exec',
+    summary: 'Run a command against a temporary academy',
+    description: `Serves a new academy on a free port of the loopback, runs the command with its address in LEARNCTL_URL and an admin
+API key in LEARNCTL_API_KEY, and deletes the academy when the command ends. Profiles and stored credentials of the
+user are not used: inside, learnctl has a configuration of its own.
+
+The exit code is that of the command, 128 + n if signal n ended it. SIGINT, SIGTERM and SIGHUP are passed on to the
+command; a second signal kills it.
+
+--seed takes courses.csv, lessons.csv, users.csv, enrollments.csv, progress.csv or another format that import
+takes, a folder with such files, or examples for the bundled data. With --clock and --seed-id two runs have the same
+times and ids.`,
+    arguments: [{ name: 'command', summary: 'Command to run, with its arguments, after --', rest: true }],
+    flags: withTimeZone([
+      {
+        name: 'seed',
+        kind: 'texts',
+        placeholder: 'file',
+        summary: 'File or folder to import first, or examples (repeatable)',
+      },
+      {
+        name: 'keep-on-fail',
+        kind: 'switch',
+        summary: 'Keep the academy and the log of its server if the command fails',
+      },
+      ...fixedFlags,
+    ]),
+    refuses: { ...noTarget, ...plainText, output: 'The output is that of the command' },
+    examples: [
+      'server exec -- node test.mjs',
+      'server exec --seed users.csv --seed courses.csv -- node test.mjs',
+      'server exec --seed examples --clock 2026-01-01 --seed-id 1 --keep-on-fail -- node test.mjs',
+    ],
+    run: (context, given) => exec(context, given, runLine),
+  }
+}
+
+async function exec(context: Context, given: Given, runLine: RunLine): Promise<void> {
+  const { io, settings, output } = context
+  const named = given.flags['seed']
+  const seeds = await seedsOf(io, Array.isArray(named) ? named.map(String) : [])
+  const { fixedTime, seedId } = fixedOf(given)
+  if (given.rest[0] === '') throw new UsageError('<command> must not be empty')
+  if (settings.dryRun.value)
+    return output.note(`Would run ${given.rest.join(' ')} against a temporary academy`)
+  const { makeRunDirectory, removeDeadRuns } = await import('../local-server/run-directory.ts')
+  const directory = await makeRunDirectory()
+  const place: Place = {
+    context,
+    runLine,
+    directory: directory.path,
+    fixedTime,
+    ids: await idsOf(seedId, fixedTime),
+  }
+  let code: number | undefined
+  try {
+    await plant(place, seeds)
+    const swept = removeDeadRuns()
+    code = await serveWhile(place, given)
+    await swept
+  } finally {
+    if (code !== undefined && code !== 0 && given.flags['keep-on-fail']) {
+      const kept = join(await directory.keep(), 'academy.db')
+      await output.note(`Kept the academy; look at it with: learnctl courses list --database ${kept}`)
+    } else await directory.remove()
+  }
+  if (code !== 0) throw new ChildEnded(code)
+}
+
+/** What all parts of one run share. */
+interface Place {
+  readonly context: Context
+  readonly runLine: RunLine
+  readonly directory: string
+  readonly fixedTime: string | undefined
+  readonly ids: Parameters<Context['serve']>[0]['ids']
+}
+
+async function idsOf(seedId: number | undefined, fixedTime: string | undefined): Promise<Place['ids']> {
+  if (seedId === undefined) return undefined
+  const { seededIdMaker } = await import('../../server/database/id.ts')
+  return seededIdMaker(seedId, () => (fixedTime === undefined ? new Date() : new Date(fixedTime)))
+}
+
+/** Fills the academy, in this process. */
+async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
+  if (seeds.length === 0) return
+  const { directory, fixedTime, ids } = place
+  const { io, output } = place.context
+  const now = () => (fixedTime === undefined ? io.now() : Date.parse(fixedTime))
+  const inner = createContext(
+    { ...io, now, env: { ...withoutOwn(io.env), XDG_STATE_HOME: join(directory, 'state') } },
+    { database: join(directory, 'academy.db'), yes: true, noInput: true },
+    {
+      ...transports,
+      local: async (path, now, watch) =>
+        (await import('../../server/local.ts')).openAcademy({ path, now, watch, ids, temporary: true }),
+    },
+  )
+  const silent = async () => {}
+  const told = { ...inner, output: { ...inner.output, done: silent, note: output.note } }
+  try {
+    await inner.session.open({ silent: true })
+    for (const seed of seeds) await plantOne(place, told, seed)
+  } finally {
+    await inner.session.close()
+  }
+}
+
+async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promise<void> {
+  if (seed.kind === 'examples') {
+    const [{ readExampleData }, { loadExamples }] = await Promise.all([
+      import('../quickstart/example-data.ts'),
+      import('../quickstart/example-academy.ts'),
+    ])
+    await loadExamples(context.session, await context.session.caller(), await readExampleData())
+    return
+  }
+  try {
+    await runLine([seed.dataset, 'import', seed.file], context)
+  } catch (error) {
+    if (!(error instanceof ExitWith)) throw error
+    throw new CommandError(
+      'seed_incomplete',
+      error.exit,
+      `Cannot seed the academy: rows of ${seed.file} were rejected`,
+      {
+        why: ['The command was not run'],
+      },
+    )
+  }
+}
+
+async function serveWhile(place: Place, { rest, flags }: Given): Promise<number> {
+  const { context, directory, fixedTime, ids } = place
+  const { io, settings } = context
+  io.signal.throwIfAborted()
+  const keepsLog = flags['keep-on-fail'] === true
+  const server = await context.serve({
+    path: join(directory, 'academy.db'),
+    host: '127.0.0.1',
+    port: 0,
+    allowHosts: [],
+    publicUrl: undefined,
+    corsOrigins: [],
+    perMinute: 0,
+    temporary: true,
+    adminKey: true,
+    // Nobody signs in at its dashboard who has not set a password: what would make one takes a tenth of a second.
+    firstPassword: false,
+    writeLog: keepsLog
+      ? (line) => appendFileSync(join(directory, 'server.log'), line, { mode: 0o600 })
+      : () => {},
+    fixedTime,
+    ids,
+  })
+  try {
+    const config = join(directory, 'config')
+    const profile = settings.profile.value
+    // A project file or a variable may name a profile, which has to be there.
+    if (profile !== null) {
+      const profiles = { [profile]: { url: server.url } }
+      await createProfileStore(config, io).change(() => ({ active: null, profiles }))
+    }
+    const { runChild } = await import('../local-server/exec-child.ts')
+    const { LEARNCTL_DATABASE, LEARNCTL_ACCESS_TOKEN, ...env } = io.env
+    return await runChild(io, rest, {
+      ...env,
+      LEARNCTL_URL: server.url,
+      LEARNCTL_API_KEY: server.firstKey,
+      LEARNCTL_CONFIG_DIR: config,
+    })
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Variables of this program speak of the platform and the commands inside. */
+function withoutOwn(env: Context['io']['env']): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('LEARNCTL_')))
+}

@@ -1,0 +1,60 @@
+import { readdir, stat } from 'node:fs/promises'
+import { basename, join, resolve } from 'node:path'
+import { type DatasetName, datasetNames } from '../dataset/dataset.ts'
+import { UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
+
+/** What a new academy is filled with: the bundled examples, or a file of records. */
+export type Seed =
+  | { readonly kind: 'examples' }
+  | { readonly kind: 'records'; readonly dataset: DatasetName; readonly file: string }
+
+const nameForms = datasetNames.map((name) => `${name}.csv`).join(', ')
+
+/**
+ * The seeds that are named: `examples`, `users.csv`, `users=people.csv`, or a folder with such files, in the order in
+ * which they refer to each other. Throws a UsageError for a file that is not there, or whose name says nothing.
+ */
+export async function seedsOf(io: Pick<Io, 'cwd'>, texts: readonly string[]): Promise<Seed[]> {
+  const seeds = (await Promise.all(texts.map((text) => seedsIn(io, text)))).flat()
+  // Whoever gives two files for one dataset gives their order, too.
+  return seeds.sort((one, other) => orderOf(one) - orderOf(other))
+}
+
+function orderOf(seed: Seed): number {
+  return seed.kind === 'examples' ? -1 : datasetNames.indexOf(seed.dataset)
+}
+
+async function seedsIn({ cwd }: Pick<Io, 'cwd'>, text: string): Promise<Seed[]> {
+  if (text === 'examples') return [{ kind: 'examples' }]
+  const [, name = '', named] = /^(\w+)=(.+)$/.exec(text) ?? []
+  const file = named ?? text
+  const found = await stat(resolve(cwd, file)).catch(() => null)
+  if (!found) throw new UsageError(`Cannot read --seed ${file}: file not found`)
+  if (named === undefined && found.isDirectory()) return seedsInFolder(cwd, file)
+  const dataset = named === undefined ? datasetOf(file) : datasetNames.find((each) => each === name)
+  if (dataset) return [{ kind: 'records', dataset, file }]
+  throw new UsageError(`--seed ${text} does not say what the file contains`, {
+    why: [`Its name must be one of ${nameForms}, with any ending that import takes`],
+    hint: `Name it: --seed users=${file}`,
+  })
+}
+
+async function seedsInFolder(cwd: string, folder: string): Promise<Seed[]> {
+  const names = (await readdir(resolve(cwd, folder))).sort()
+  const seeds = names.flatMap((name): Seed[] => {
+    const dataset = datasetOf(name)
+    return dataset ? [{ kind: 'records', dataset, file: join(folder, name) }] : []
+  })
+  if (seeds.length > 0) return seeds
+  throw new UsageError(`--seed ${folder} contains no file to import`, {
+    why: [`Files must be named ${nameForms}, with any ending that import takes`],
+  })
+}
+
+/** What the name of a file says is in it: `users.csv`, `users.2026.jsonl.gz`; `users.errors.csv` is what was rejected. */
+function datasetOf(file: string): DatasetName | undefined {
+  const [, stem, ending = ''] =
+    /^([a-z]+)((?:\.[\w-]+)*\.(?:csv|tsv|txt|json|jsonl|ndjson)(?:\.gz)?)$/i.exec(basename(file)) ?? []
+  return ending.includes('.errors') ? undefined : datasetNames.find((name) => name === stem)
+}
