@@ -1,8 +1,10 @@
+import { shellWord } from '../../codec/shell-word.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
+import type { Import } from '../import/run-import.ts'
 import { counted } from '../terminal/counted.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
 
@@ -45,7 +47,17 @@ const flags = [
     summary: 'Character between cells (default detected)',
   },
   { name: 'encoding', kind: 'text', summary: 'Encoding of the file (default detected)', choices: encodings },
+  {
+    name: 'clear-empty',
+    kind: 'switch',
+    summary: 'Reset fields whose cells are empty (default: an empty cell changes nothing)',
+  },
   { name: 'concurrency', kind: 'number', summary: 'Maximum requests at once (default 8)' },
+  {
+    name: 'batch-size',
+    kind: 'number',
+    summary: 'Maximum rows in one request, where the platform takes several (default 500)',
+  },
 ] as const satisfies readonly Flag[]
 
 /** The command `import` of a dataset. */
@@ -54,64 +66,115 @@ export function importCommand(name: DatasetName, noun: string, examples: readonl
     name: 'import',
     summary: `Create or update ${noun} from a file`,
     description:
-      'The file is CSV, JSON or JSONL, with .gz if compressed; - reads standard input. Columns are recognised by their\nnames, in any order. All rows are checked before anything is sent. Rejected rows are written to a file that can be\ncorrected and imported again.',
+      'The file is CSV, JSON or JSONL, with .gz if compressed; - reads standard input. Columns are recognised by their\nnames, in any order. All rows are checked before anything is sent; --dry-run shows what would become of each. Empty\ncells leave their fields as they are, unless --clear-empty is given; in JSON, null resets a field. Rejected rows are\nwritten to a file that can be corrected and imported again.',
     arguments: [{ name: 'file', summary: 'File to import; - for standard input' }],
     refuses: { quiet: 'An import prints no ids' },
     flags,
     examples,
-    run: (context, given) => runCommand(context, given, name),
+    run: (context, given) => runCommand(context, given, name, noun),
   }
 }
 
-async function runCommand(context: Context, given: Given, name: DatasetName): Promise<void> {
-  const { io, output, settings } = context
+async function runCommand(context: Context, given: Given, name: DatasetName, noun: string): Promise<void> {
+  const { io, settings } = context
   checkChoices(flags, given.flags)
   const text = (flag: string) => (given.flags[flag] === undefined ? undefined : String(given.flags[flag]))
   if (given.flags['resume'] && given.flags['restart']) {
     throw new UsageError('--resume and --restart cannot be used together')
   }
-  const [
-    { loadDataset },
-    { openImportFile },
-    { readMap },
-    { charsetNames },
-    { errorsFileOf },
-    { runImport },
-  ] = await Promise.all([
-    import('../dataset/load-dataset.ts'),
-    import('../import/import-file.ts'),
-    import('../import/header.ts'),
-    import('../import/charset.ts'),
-    import('../import/errors-file.ts'),
-    import('../import/run-import.ts'),
-  ])
+  const number = (flag: string, standard: number, most: number) => {
+    const value = Number(given.flags[flag] ?? standard)
+    if (Number.isInteger(value) && value >= 1 && value <= most) return value
+    throw new UsageError(`--${flag} must be a whole number from 1 to ${most}, not ${value}`)
+  }
+  const [{ loadDataset }, { openImportFile }, { readMap }, { charsetNames }, { errorsFileOf }] =
+    await Promise.all([
+      import('../dataset/load-dataset.ts'),
+      import('../import/import-file.ts'),
+      import('../import/header.ts'),
+      import('../import/charset.ts'),
+      import('../import/errors-file.ts'),
+    ])
   const dataset = await loadDataset(name)
   const map = given.flags['map']
-  const file = await openImportFile(io, given.arguments['file'] ?? '-', {
+  const path = given.arguments['file'] ?? '-'
+  const file = await openImportFile(io, path, {
     charset: charsetNames.get(text('encoding') ?? ''),
     // The choices are those of the formats.
     format: text('format') as never,
   })
-  const { counts, rows, errorsFile } = await runImport(context, {
+  const wanted: Import = {
     dataset,
     file,
     map: readMap(dataset, Array.isArray(map) ? map.map(String) : []),
     delimiter: text('delimiter'),
     onExists: (text('on-exists') ?? 'update') as never,
     skipInvalid: given.flags['skip-invalid'] === true,
+    clearEmpty: given.flags['clear-empty'] === true,
+    batchSize: number('batch-size', 500, 1000),
     beginning: given.flags['resume'] ? 'resume' : given.flags['restart'] ? 'restart' : 'new',
-    concurrency: Number(given.flags['concurrency'] ?? 8),
+    concurrency: number('concurrency', 8, 64),
     errorsFile: text('errors') ?? errorsFileOf(file.name),
-  })
-  const told = Object.entries(counts).filter(([, count]) => count > 0)
+    resume: resumeLine(context, name, path, given),
+  }
+  await (settings.dryRun.value ? showPlan(context, wanted, noun) : doImport(context, wanted))
+}
+
+async function doImport({ output, settings, ...rest }: Context, wanted: Import): Promise<void> {
+  const { runImport } = await import('../import/run-import.ts')
+  const { counts, rows, errorsFile } = await runImport({ output, settings, ...rest }, wanted)
+  const { name } = wanted.file
   await output.done(
-    `Imported ${counted(rows - counts.failed, 'row')} of ${rows} from ${file.name}: ${told.map(([kind, count]) => `${count} ${kind}`).join(', ') || 'nothing to do'}`,
+    `Imported ${counted(rows - counts.failed, 'row')} of ${rows} from ${name}: ${countsText(counts)}`,
   )
-  if (['json', 'jsonl', 'yaml'].includes(settings.output.value)) {
-    await output.document({ file: file.name, rows, ...counts, errorsFile })
+  if (isDocument(settings.output.value)) {
+    await output.document({ file: name, rows, ...counts, errorsFile })
   }
   if (errorsFile !== null) {
     await output.note(`Rejected rows are in ${errorsFile}; correct them and import that file`)
     throw new ExitWith('partial')
   }
+}
+
+async function showPlan(context: Context, wanted: Import, noun: string): Promise<void> {
+  const { output } = context
+  const { planImport, plannedActions } = await import('../import/plan-import.ts')
+  const counts: Record<string, number> = Object.fromEntries(plannedActions.map((action) => [action, 0]))
+  const plan = await planImport(context, wanted)
+  async function* counting() {
+    for await (const rows of plan) {
+      for (const { action } of rows) counts[action] = (counts[action] ?? 0) + 1
+      yield rows
+    }
+  }
+  const paths = ['line', 'key', 'action', 'changes', 'message']
+  await output.list(counting(), { table: paths, paths, noun })
+  await output.done(`Dry run of ${wanted.file.name}: ${countsText(counts)}; nothing was sent`)
+  if (counts['fail']) throw new ExitWith('partial')
+}
+
+function countsText(counts: Readonly<Record<string, number>>): string {
+  const told = Object.entries(counts).filter(([, count]) => count > 0)
+  return told.map(([kind, count]) => `${count} ${kind}`).join(', ') || 'nothing to do'
+}
+
+function isDocument(format: string): boolean {
+  return ['json', 'jsonl', 'yaml'].includes(format)
+}
+
+/** The command line that continues an import: the same one, with `--resume`. */
+function resumeLine({ settings }: Context, name: DatasetName, path: string, given: Given): string {
+  const words = ['learnctl', name, 'import', path]
+  const { profile, url, database } = settings
+  for (const { value, origin } of [profile, url, database]) {
+    if (origin.source === 'flag' && value !== null) words.push(origin.name, String(value))
+  }
+  for (const { name: flag } of flags) {
+    const value = given.flags[flag]
+    if (value === undefined || value === false || flag === 'resume' || flag === 'restart') continue
+    for (const each of Array.isArray(value) ? value : [value]) {
+      words.push(`--${flag}`, ...(each === true ? [] : [String(each)]))
+    }
+  }
+  return [...words, '--resume'].map(shellWord).join(' ')
 }

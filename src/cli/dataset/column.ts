@@ -16,6 +16,8 @@ export interface Column {
   readonly required: boolean
   /** Never shown, nor exported. */
   readonly secret: boolean
+  /** What it is where nothing is said about it: null resets it to this. */
+  readonly initial: unknown
 }
 
 /** The columns of records with this schema, in its order: one for each field that is no object. */
@@ -32,9 +34,18 @@ function leavesOf(schema: z.ZodObject, above: string, needed: boolean): Omit<Col
     const field = member as z.ZodType
     const inner = bare(field)
     const path = above + name
-    const required = needed && !field.safeParse(undefined).success
+    const absent = field.safeParse(undefined)
+    const required = needed && !absent.success
     if (inner instanceof z.ZodObject) return leavesOf(inner, `${path}.`, required)
-    return [{ path, kind: kindOf(inner), required, secret: field.meta()?.['writeOnly'] === true }]
+    return [
+      {
+        path,
+        kind: kindOf(inner),
+        required,
+        secret: field.meta()?.['writeOnly'] === true,
+        initial: absent.data ?? null,
+      },
+    ]
   })
 }
 

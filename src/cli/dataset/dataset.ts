@@ -21,6 +21,8 @@ export interface Dataset {
   readonly columns: readonly Column[]
   /** The fields that tell one record from all others: the first of these sets of which a record has all fields. */
   readonly keys: readonly (readonly string[])[]
+  /** The field whose records are made in the order of a file: the lessons of one course, which follow each other. */
+  readonly inOrderOf?: string
   /** What each field that names another record refers to. */
   readonly references: Readonly<Record<string, 'courses' | 'users'>>
   readonly operations: DatasetOperations
@@ -74,4 +76,19 @@ export function keyOf({ keys }: Pick<Dataset, 'keys'>, record: JsonObject): read
   const has = (field: string) => record[field] !== undefined && record[field] !== null
   const key = keys.find((fields) => fields.every(has))
   return key ? key.map((field) => String(record[field])) : null
+}
+
+/**
+ * All names under which a record is the same one: its key, and every other field that is a key by itself. Addresses are
+ * the same in any case.
+ */
+export function namesOf({ keys }: Pick<Dataset, 'keys'>, record: JsonObject): readonly string[] {
+  const has = (field: string) => record[field] !== undefined && record[field] !== null
+  const first = keys.find((fields) => fields.every(has))
+  const sets = keys.filter((fields) => fields === first || (fields.length === 1 && fields.every(has)))
+  return sets.map((fields) =>
+    [...fields, ...fields.map((field) => String(record[field]))]
+      .map((text, index) => (fields[index - fields.length] === 'email' ? text.toLowerCase() : text))
+      .join('\n'),
+  )
 }

@@ -27,6 +27,7 @@ export const lessons: Dataset = {
   schema: LessonRecord,
   columns: columnsOf(LessonRecord),
   keys: [['externalId']],
+  inOrderOf: 'courseId',
   references: { courseId: 'courses' },
   operations: {
     list,

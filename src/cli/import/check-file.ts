@@ -1,7 +1,8 @@
-import { type Dataset, keyOf } from '../dataset/dataset.ts'
+import { type Dataset, namesOf } from '../dataset/dataset.ts'
 import { counted } from '../terminal/counted.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { type CheckOptions, problemsOf } from './check-row.ts'
+import { sentence } from './import-file.ts'
 import type { Rejection } from './outcome.ts'
 import type { RowProblem, Rows } from './row.ts'
 
@@ -42,17 +43,12 @@ export async function checkFile(
   for await (const row of rows) {
     count += 1
     const found = [...problemsOf(dataset, row, options)]
-    const key = repeats ? null : keyOf(dataset, row.record)
-    if (key) {
-      const before = lines.get(key.join('\n'))
-      if (before === undefined) lines.set(key.join('\n'), row.line)
-      else
-        found.push({
-          column: null,
-          code: 'duplicate',
-          message: `is the same ${dataset.noun} as line ${before}`,
-        })
-    }
+    const names = repeats ? [] : namesOf(dataset, row.record)
+    const same = names.map((name) => lines.get(name)).find((line) => line !== undefined)
+    if (same !== undefined) {
+      const message = `is the same ${dataset.noun} as line ${same}`
+      found.push({ column: null, code: 'duplicate', message })
+    } else for (const name of names) lines.set(name, row.line)
     problems += found.length
     if (options.skipInvalid && found[0]) {
       const message = found.map(textOf).join('; ')
@@ -74,7 +70,7 @@ function requireColumns(
   const missing = columns.filter(({ required, path }) => required && !paths.has(path))
   if (missing.length === 0 || (partial && keyed)) return
   const names = missing.map((column) => column.name)
-  throw new UsageError(`${name} has no column ${names.join(', ')}`, {
+  throw new UsageError(`${sentence(name)} has no column ${names.join(', ')}`, {
     code: 'missing_column',
     why: [`${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} required for new records`],
     hint: `If another column holds it: --map "its name=${names[0]}"`,
@@ -86,7 +82,7 @@ function refused(name: string, told: readonly Told[], problems: number): UsageEr
   return new UsageError(`${counted(problems, 'problem')} found in ${name}; nothing was imported`, {
     code: 'invalid_rows',
     why: [
-      ...told.map((problem) => `${name}:${problem.line}: ${textOf(problem)}`),
+      ...told.map((problem) => `${sentence(name)}:${problem.line}: ${textOf(problem)}`),
       ...(rest > 0 ? [`and ${rest} more`] : []),
     ],
     hint: 'Correct the file, or import the other rows alone: --skip-invalid',

@@ -5,9 +5,9 @@ import type { Dataset } from '../dataset/dataset.ts'
 import { separatorOf } from '../export/csv-records.ts'
 import { setAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { type ColumnMap, columnsIn } from './header.ts'
-import type { ImportFile } from './import-file.ts'
-import type { Row, RowProblem, Rows } from './row.ts'
+import { columnsIn } from './header.ts'
+import { type ImportFile, sentence } from './import-file.ts'
+import type { Reading, Row, RowProblem, Rows } from './row.ts'
 
 const maximumHeadCharacters = 64 * 1024
 const maximumRecordCharacters = 4 * 1024 * 1024
@@ -15,48 +15,61 @@ const maximumRecordCharacters = 4 * 1024 * 1024
 /** A record of csv-parse with the line on which it ends. */
 interface Parsed {
   readonly record: readonly string[]
-  readonly info: { readonly lines: number }
+  readonly info: { readonly lines: number; readonly empty_lines: number }
 }
 
 /**
  * The rows of a CSV (RFC 4180), whose first record names the columns, in any order. Throws a UsageError where there is no
  * header, its names cannot be understood, or a quote stands where none may.
- *
- * @param delimiter between two cells; found out from the header where it is not given
  */
-export async function csvRows(
-  file: ImportFile,
-  dataset: Dataset,
-  map: ColumnMap,
-  delimiter?: string,
-): Promise<Rows> {
+export async function csvRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
+  const { map, delimiter, clearEmpty } = reading
   const head = await headOf(file)
   const records = recordsOf(file, delimiter ?? (file.format === 'tsv' ? '\t' : head.separator), head.fromLine)
   const first = await records.next()
-  if (first.done) throw new UsageError(`${file.name} has no header`)
+  if (first.done) throw new UsageError(`${sentence(file.name)} has no header`)
   const header = first.value.record.map((name) => name.trim())
   const columns = columnsIn(dataset, header, map, file.name)
   return {
     header,
     paths: new Set(columns.flatMap((column) => (column ? [column.path] : []))),
-    rows: rowsOf(records, columns, first.value.info.lines),
+    rows: rowsOf(
+      records,
+      { columns, clears: clearEmpty ? clearedBy(dataset) : () => false },
+      first.value.info,
+    ),
   }
+}
+
+/** How cells become a record. */
+interface Meaning {
+  /** The column of each cell; null for one that is left out. */
+  readonly columns: readonly (Column | null)[]
+  /** Whether an empty cell resets its field. */
+  readonly clears: (column: Column) => boolean
+}
+
+/** An empty cell resets whatever is no part of what tells the record from others, nor a secret. */
+function clearedBy({ keys, references }: Dataset): Meaning['clears'] {
+  const kept = new Set([...keys.flat(), ...Object.keys(references)])
+  return ({ path, required, secret }) => !required && !secret && !kept.has(path)
 }
 
 async function* rowsOf(
   records: AsyncGenerator<Parsed>,
-  columns: readonly (Column | null)[],
-  headerLines: number,
+  meaning: Meaning,
+  header: Parsed['info'],
 ): AsyncGenerator<Row> {
-  let before = headerLines
+  let before = header
   for await (const { record: cells, info } of records) {
-    const line = before + 1
-    before = info.lines
-    yield rowOf(line, cells, columns)
+    // Empty lines are no rows, but stand in between.
+    const line = before.lines + 1 + info.empty_lines - before.empty_lines
+    before = info
+    yield rowOf(line, cells, meaning)
   }
 }
 
-function rowOf(line: number, cells: readonly string[], columns: readonly (Column | null)[]): Row {
+function rowOf(line: number, cells: readonly string[], { columns, clears }: Meaning): Row {
   const record: Record<string, unknown> = {}
   const problems: RowProblem[] = []
   if (cells.length !== columns.length) {
@@ -67,7 +80,7 @@ function rowOf(line: number, cells: readonly string[], columns: readonly (Column
     const cell = cells[index]
     if (column === null || cell === undefined) continue
     try {
-      const value = readCell(column.kind, cell)
+      const value = readCell(column.kind, cell) ?? (clears(column) ? column.initial : undefined)
       if (value !== undefined) setAt(record, column.path.split('.'), value)
     } catch (error) {
       if (!(error instanceof CellError)) throw error
@@ -109,7 +122,7 @@ function unreadable(name: string, error: CsvError): UsageError {
     CSV_MAX_RECORD_SIZE: 'a row is longer than 4 MiB; a closing quote may be missing',
   }
   const line = typeof lines === 'number' ? `:${lines}` : ''
-  return new UsageError(`${name}${line}: ${reasons[code] ?? error.message}`, {
+  return new UsageError(`${sentence(name)}${line}: ${reasons[code] ?? error.message}`, {
     code: 'invalid_csv',
     cause: error,
     hint: 'Put the cell in quotes, and write each quote in it twice: "5"" disk"',

@@ -1,7 +1,7 @@
 import { basename, dirname, extname, join } from 'node:path'
 import { csvRecord } from '../../codec/csv.ts'
 import { openTarget } from '../terminal/target-file.ts'
-import { addedColumns } from './header.ts'
+import { addedColumns, type ColumnMap } from './header.ts'
 import type { Rejection } from './outcome.ts'
 import type { Rows } from './row.ts'
 
@@ -22,15 +22,19 @@ export function errorsFileOf(name: string): string {
  */
 export async function writeErrors(
   cwd: string,
-  path: string,
+  { errorsFile, map }: { readonly errorsFile: string; readonly map: ColumnMap },
   { header, rows }: Rows,
   rejections: readonly Rejection[],
 ): Promise<void> {
   const reasons = new Map(rejections.map((rejection) => [rejection.line, rejection]))
-  const own = header.map((name, index) => ({ name, index })).filter(({ name }) => !isAdded(name))
-  const target = await openTarget(cwd, path, { force: true, mode: 0o600 })
+  // A column of the file that only has such a name is its own.
+  const isOwn = (name: string) => typeof map.get(name) === 'string' || !isAdded(name)
+  const own = header.map((name, index) => ({ name, index })).filter(({ name }) => isOwn(name))
+  const taken = new Set(own.map(({ name }) => name))
+  const added = addedColumns.map((name) => (taken.has(name) ? `import ${name}` : name))
+  const target = await openTarget(cwd, errorsFile, { force: true, mode: 0o600 })
   try {
-    await target.write(Buffer.from(csvRecord([...own.map(({ name }) => name), ...addedColumns], true)))
+    await target.write(Buffer.from(csvRecord([...own.map(({ name }) => name), ...added], true)))
     for await (const { line, cells } of rows) {
       const reason = reasons.get(line)
       if (!reason) continue
@@ -45,5 +49,5 @@ export async function writeErrors(
 }
 
 function isAdded(name: string): boolean {
-  return addedColumns.some((added) => added === name)
+  return addedColumns.some((added) => name === added || name === `import ${added}`)
 }

@@ -2,6 +2,7 @@ import { nearest } from '../../codec/nearest.ts'
 import type { Column } from '../dataset/column.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { UsageError } from '../terminal/errors.ts'
+import { sentence } from './import-file.ts'
 
 /** What an import adds to rejected rows; a file that has them is one that came back. */
 export const addedColumns = ['line', 'code', 'message'] as const
@@ -47,13 +48,13 @@ export function columnsIn(
     return path === undefined ? meantColumn(dataset, text) : columnAt(dataset, path)
   })
   const unknownNames = header.filter((text, index) => meant[index] === undefined && !isLeftOut(dataset, text))
-  if (unknownNames.length > 0) throw unknown(dataset, unknownNames, `${name} has`)
+  if (unknownNames.length > 0) throw unknown(dataset, unknownNames, `${sentence(name)} has`)
   const columns = meant.map((column) => column ?? null)
   const twice = header.filter((_, index) =>
     columns.some((one, at) => one && at < index && one === columns[index]),
   )
   if (twice.length > 0) {
-    throw new UsageError(`${name} has more than one column for ${quoted(twice)}`, {
+    throw new UsageError(`${sentence(name)} has more than one column for ${quoted(twice)}`, {
       code: 'duplicate_column',
       hint: `Leave one out: --map ${JSON.stringify(`${twice[0]}=`)}`,
     })
@@ -80,7 +81,8 @@ function columnAt({ columns }: Dataset, path: string): Column | undefined {
 function isLeftOut({ operations }: Dataset, name: string): boolean {
   const plain = plainName(name)
   const shown = operations.list.holds.answer
-  return [...addedColumns, ...shown].some((path) => plainName(path) === plain)
+  const added = addedColumns.flatMap((each) => [each, `import ${each}`])
+  return [...added, ...shown].some((path) => plainName(path) === plain)
 }
 
 function plainName(text: string): string {

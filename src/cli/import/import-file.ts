@@ -161,6 +161,7 @@ async function* oneByOne(bytes: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += step) yield bytes.subarray(at, at + step)
 }
 
-function sentence(name: string): string {
+/** The name of a file as a message begins with it. */
+export function sentence(name: string): string {
   return name === 'standard input' ? 'Standard input' : name
 }

@@ -1,29 +1,30 @@
-import { appendFileSync, closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { systemCode } from '../../config/errors.ts'
+import type { JsonObject } from '../../codec/json-object.ts'
 import { isAlive, withLock } from '../../config/lock.ts'
 import { makeDirectory } from '../../config/make-directory.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { type Counts, countsOf, noCounts, type Outcome, type Rejection, sumOf } from './outcome.ts'
-
-/** What an import is: two of the same are one import, which goes on where it stopped. */
-export interface ImportIdentity {
-  /** Where it goes to: a URL or a database. */
-  readonly target: string
-  readonly dataset: string
-  /** The file's path, or the hash of standard input. */
-  readonly source: string
-  /** SHA-256 of the file. */
-  readonly hash: string
-  /** Everything that decides which requests are made. */
-  readonly options: JsonObject
-}
+import {
+  type ImportIdentity,
+  journalFault,
+  journalOf,
+  journalPath,
+  readLines,
+  replaceLines,
+} from './journal-file.ts'
+import { type Counts, countsOf, noCounts, type Outcome, type Rejection, sumOf, totalOf } from './outcome.ts'
 
 /** How an import begins where one of the same file was interrupted. */
 export type Beginning = 'new' | 'resume' | 'restart'
+
+/** What a unit of one row was about to do when it was sent. */
+export interface Intent {
+  readonly kind?: 'created' | 'updated'
+  /** The version of the record that was to be updated. */
+  readonly version?: number
+}
 
 /** What has been done of an import, on the disk: one line for each unit, written when its answer is there. */
 export interface Journal {
@@ -32,9 +33,13 @@ export interface Journal {
   readonly counts: Counts
   readonly rejections: readonly Rejection[]
   isDone(unit: number): boolean
-  /** True for a unit that was begun by a process that has ended: nobody knows whether it was done. */
-  wasBegun(unit: number): boolean
-  begin(unit: number): void
+  /** Where an import goes on, how many rows were done before; null for a new one. */
+  readonly resumed: number | null
+  /** True as soon as something was sent: whatever stops the import now can be resumed. */
+  readonly hasBegun: boolean
+  /** What a unit was to do that an earlier process began: nobody knows whether it was done. Null for any other. */
+  intentOf(unit: number): Intent | null
+  begin(unit: number, intent?: Intent): void
   finish(unit: number, outcomes: readonly Outcome[]): void
   /** Takes the journal away: the import is complete. */
   remove(): void
@@ -43,14 +48,17 @@ export interface Journal {
 
 interface Entries {
   readonly done: Set<number>
-  readonly begun: Set<number>
+  readonly begun: Map<number, Intent>
   readonly rejections: Rejection[]
   counts: Counts
 }
 
+const noEntries = (): Entries => ({ done: new Set(), begun: new Map(), rejections: [], counts: noCounts })
+
 /**
- * Opens the journal of an import in the directory of the state. Throws a CommandError while another process works on it,
- * and a UsageError where one was interrupted and neither `resume` nor `restart` is said, or its file has changed.
+ * Opens the journal of an import in the directory of the state. A file that was renamed has the journal of its content.
+ * Throws a CommandError while another process works on it, and a UsageError where one was interrupted and neither
+ * `resume` nor `restart` is said, or its file has changed.
  */
 export async function openJournal(
   io: Io,
@@ -60,49 +68,70 @@ export async function openJournal(
 ): Promise<Journal> {
   const directory = join(stateDirectory, 'imports')
   makeDirectory(directory, 'XDG_STATE_HOME')
-  const path = join(directory, `${await nameOf(identity)}.jsonl`)
-  return withLock(`${path}.lock`, io, () => {
-    const lines = readLines(path)
+  const path = await journalPath(directory, identity)
+  return withLock(join(directory, 'lock'), io, () => {
+    const found = journalOf(directory, path, identity)
+    const lines = found === null ? [] : readLines(found)
     const [header] = lines
-    if (!header) return begin(path, identity)
-    requireOwn(header, identity)
-    if (beginning === 'restart') return begin(path, identity)
-    requireSame(header, identity, beginning)
-    return goOn(path, identity, header, lines.slice(1))
+    if (header) requireOwn(header, identity)
+    if (header && beginning !== 'restart') {
+      requireSame(header, identity, beginning)
+      return goOn(path, found, identity, lines)
+    }
+    const journal = begin(path, identity)
+    if (found !== null && found !== path) rmSync(found, { force: true })
+    return journal
   })
 }
 
 function begin(path: string, identity: ImportIdentity): Journal {
   const header = { id: crypto.randomUUID(), pid: process.pid, host: hostname(), ...identity }
-  replace(path, `${JSON.stringify(header)}\n`)
-  return journalAt(path, header.id, { done: new Set(), begun: new Set(), rejections: [], counts: noCounts })
+  replaceLines(path, [header])
+  return journalAt(path, header.id, noEntries(), null)
 }
 
 function goOn(
   path: string,
+  before: string | null,
   identity: ImportIdentity,
-  header: JsonObject,
-  lines: readonly JsonObject[],
+  [header = {}, ...lines]: readonly JsonObject[],
 ): Journal {
-  const entries: Entries = { done: new Set(), begun: new Set(), rejections: [], counts: noCounts }
-  for (const { begun, unit, counts, rejections } of lines) {
-    if (typeof begun === 'number') entries.begun.add(begun)
+  const entries = noEntries()
+  for (const { begun, kind, version, unit, counts, rejections } of lines) {
+    // What `begin` and `finish` wrote.
+    if (typeof begun === 'number') entries.begun.set(begun, { kind, version } as Intent)
     if (typeof unit !== 'number' || entries.done.has(unit)) continue
     entries.done.add(unit)
-    // What `finish` wrote.
     entries.counts = sumOf(entries.counts, counts as Counts)
     entries.rejections.push(...(rejections as Rejection[]))
   }
-  const own = { ...header, pid: process.pid, host: hostname(), ...identity }
-  replace(path, [own, ...lines].map((line) => `${JSON.stringify(line)}\n`).join(''))
-  return journalAt(path, String(header['id']), entries)
+  replaceLines(path, [{ ...header, pid: process.pid, host: hostname(), ...identity }, ...lines])
+  if (before !== null && before !== path) rmSync(before, { force: true })
+  return journalAt(path, String(header['id']), entries, totalOf(entries.counts))
 }
 
-function journalAt(path: string, id: string, entries: Entries): Journal {
+function journalAt(path: string, id: string, entries: Entries, resumed: number | null): Journal {
   const file = openSync(path, 'a', 0o600)
-  const append = (entry: object) => appendFileSync(file, `${JSON.stringify(entry)}\n`)
+  let fault: Error | null = null
+  const append = (entry: object) => {
+    // After a line that was cut off nothing may follow on the same line.
+    if (fault) throw fault
+    try {
+      const bytes = Buffer.from(`${JSON.stringify(entry)}\n`)
+      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
+    } catch (error) {
+      fault = journalFault(path, error)
+      throw fault
+    }
+  }
+  const before = new Map(entries.begun)
+  let hasBegun = before.size > 0
   return {
     id,
+    resumed,
+    get hasBegun() {
+      return hasBegun
+    },
     get counts() {
       return entries.counts
     },
@@ -110,8 +139,11 @@ function journalAt(path: string, id: string, entries: Entries): Journal {
       return entries.rejections
     },
     isDone: (unit) => entries.done.has(unit),
-    wasBegun: (unit) => entries.begun.has(unit) && !entries.done.has(unit),
-    begin: (begun) => append({ begun }),
+    intentOf: (unit) => (entries.done.has(unit) ? null : (before.get(unit) ?? null)),
+    begin(begun, intent = {}) {
+      append({ begun, ...intent })
+      hasBegun = true
+    },
     finish(unit, outcomes) {
       const counts = countsOf(outcomes)
       const rejections = outcomes.filter((outcome): outcome is Rejection => outcome.kind === 'failed')
@@ -131,7 +163,7 @@ function requireOwn({ pid, host }: JsonObject, { source }: ImportIdentity): void
   throw new CommandError(
     'import_running',
     'conflict',
-    `Another import of ${source} is running (process ${pid})`,
+    `Another import of ${named(source)} is running (process ${pid})`,
     {
       hint: 'Wait until it has ended',
     },
@@ -155,41 +187,15 @@ function requireSame(header: JsonObject, identity: ImportIdentity, beginning: Be
     })
   }
   if (beginning === 'resume') return
-  throw new UsageError(`An import of ${source} was interrupted`, {
+  const before =
+    header['source'] === source ? named(source) : `${header['source']}, which has the same content,`
+  throw new UsageError(`An import of ${before} was interrupted`, {
     code: 'import_interrupted',
     hint: 'Go on where it stopped: --resume. Begin again from the first row: --restart',
   })
 }
 
-/** The lines of a journal; one that was cut off while it was written does not count. */
-function readLines(path: string): JsonObject[] {
-  try {
-    const text = readFileSync(path, 'utf8')
-    return text
-      .slice(0, text.lastIndexOf('\n') + 1)
-      .split('\n')
-      .filter((line) => line !== '')
-      .map((line) => JSON.parse(line) as unknown)
-      .filter(isJsonObject)
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return []
-    if (!(error instanceof SyntaxError)) throw error
-    throw new UsageError(`Cannot read the journal ${path}`, { cause: error, hint: 'Begin again: --restart' })
-  }
-}
-
-function replace(path: string, text: string): void {
-  const temporary = `${path}.new`
-  const file = openSync(temporary, 'w', 0o600)
-  try {
-    writeSync(file, text)
-  } finally {
-    closeSync(file)
-  }
-  renameSync(temporary, path)
-}
-
-async function nameOf({ target, dataset, source }: ImportIdentity): Promise<string> {
-  const { createHash } = await import('node:crypto')
-  return createHash('sha256').update([target, dataset, source].join('\n')).digest('hex').slice(0, 24)
+/** Standard input has no name but its content. */
+function named(source: string): string {
+  return source.startsWith('standard input ') ? 'standard input' : source
 }

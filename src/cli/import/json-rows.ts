@@ -1,3 +1,4 @@
+import { type CsvValue, isGuarded } from '../../codec/csv.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { JsonLimitError, parseJson } from '../../codec/json-text.ts'
 import { isDay } from '../../codec/time-text.ts'
@@ -6,7 +7,7 @@ import type { Dataset } from '../dataset/dataset.ts'
 import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { addedColumns, type ColumnMap, meantColumn } from './header.ts'
-import type { ImportFile } from './import-file.ts'
+import { type ImportFile, sentence } from './import-file.ts'
 import type { Row, RowProblem, Rows } from './row.ts'
 
 /** More of one JSON document is not read at once; JSONL has no such limit. */
@@ -51,11 +52,14 @@ function rowOf(line: number, value: JsonObject, dataset: Dataset, map: ColumnMap
       problems.push({ column: name, code: 'unknown_field', message: 'is not a known field' })
     }
   }
-  for (const { kind, path } of dataset.columns) {
-    const text = kind === 'time' ? valueAt(record, path) : undefined
-    if (typeof text === 'string' && isDay(text)) setAt(record, path.split('.'), `${text}T00:00:00.000Z`)
+  for (const { kind, path, required, initial } of dataset.columns) {
+    const value = valueAt(record, path)
+    if (value === null && !required) setAt(record, path.split('.'), initial)
+    if (kind === 'time' && typeof value === 'string' && isDay(value)) {
+      setAt(record, path.split('.'), `${value}T00:00:00.000Z`)
+    }
   }
-  const cells = dataset.columns.map(({ kind, path }) => String(cellOf(kind, valueAt(record, path)) ?? ''))
+  const cells = dataset.columns.map(({ kind, path }) => guardedCell(cellOf(kind, valueAt(record, path))))
   return { line, record, problems, cells }
 }
 
@@ -64,14 +68,14 @@ async function* itemsOf(file: ImportFile): AsyncGenerator<{ line: number; value:
   for await (const piece of file.text()) {
     text += piece
     if (text.length > maximumCharacters) {
-      throw new UsageError(`${file.name} is larger than 64 MiB`, {
+      throw new UsageError(`${sentence(file.name)} is larger than 64 MiB`, {
         hint: 'Use JSONL, one object a line, which has no limit: jq -c ".[]" file.json',
       })
     }
   }
   const parsed = parsedDocument(file.name, text)
   const items = isJsonObject(parsed) ? [parsed] : parsed
-  if (!Array.isArray(items)) throw new UsageError(`${file.name} must be an array of objects`)
+  if (!Array.isArray(items)) throw new UsageError(`${sentence(file.name)} must be an array of objects`)
   for (const [index, value] of items.entries()) yield { line: index + 1, value }
 }
 
@@ -100,7 +104,7 @@ async function* linesOf(
     const lines = (rest + piece).split('\n')
     rest = lines.pop() ?? ''
     if (rest.length > maximumLineCharacters) {
-      throw new UsageError(`${file.name}:${line + lines.length + 1}: the line is longer than 4 MiB`)
+      throw new UsageError(`${sentence(file.name)}:${line + lines.length + 1}: the line is longer than 4 MiB`)
     }
     for (const text of lines) {
       line += 1
@@ -109,4 +113,10 @@ async function* linesOf(
   }
   line += 1
   if (rest.trim() !== '') yield parsed(rest)
+}
+
+/** What a cell says as text, so that whoever reads it as a cell finds the same value. */
+function guardedCell(value: CsvValue): string {
+  if (typeof value !== 'string') return String(value ?? '')
+  return isGuarded(value) ? `'${value}` : value
 }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../codec/json-object.ts'
+import type { ColumnMap } from './header.ts'
 
 /** Something in a row that cannot be imported. */
 export interface RowProblem {
@@ -29,4 +30,13 @@ export interface Rows {
   /** The paths of the columns that the file has. */
   readonly paths: ReadonlySet<string>
   readonly rows: AsyncIterable<Row>
+}
+
+/** How a file is understood. */
+export interface Reading {
+  readonly map: ColumnMap
+  /** Between two cells of a CSV; found out from the header where it is not given. */
+  readonly delimiter: string | undefined
+  /** An empty cell of a CSV resets its field; else it says nothing. In JSON, null does. */
+  readonly clearEmpty: boolean
 }

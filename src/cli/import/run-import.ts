@@ -1,13 +1,13 @@
-import { ApiError, NotOfferedError } from '../../client/errors.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
 import { platformName } from '../../config/target.ts'
-import { calls } from '../../contract/calls.ts'
 import type { Context } from '../command/context.ts'
-import type { Dataset } from '../dataset/dataset.ts'
+import { type Dataset, namesOf } from '../dataset/dataset.ts'
 import { createNames } from '../dataset/names.ts'
+import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { checkFile } from './check-file.ts'
+import { abilitiesOf, requireFind } from './abilities.ts'
+import { type Checked, checkFile } from './check-file.ts'
 import { writeErrors } from './errors-file.ts'
+import { byPages, oneByOne } from './finder.ts'
 import type { ColumnMap } from './header.ts'
 import type { ImportFile } from './import-file.ts'
 import { type Beginning, openJournal } from './journal.ts'
@@ -28,8 +28,14 @@ export interface Import {
   readonly skipInvalid: boolean
   readonly beginning: Beginning
   readonly concurrency: number
+  /** An empty cell puts its field back to the default. */
+  readonly clearEmpty: boolean
+  /** Most rows in one request, where the platform takes several. */
+  readonly batchSize: number
   /** Where rejected rows are written. */
   readonly errorsFile: string
+  /** The command line that continues this import. */
+  readonly resume: string
 }
 
 /** What an import came to. */
@@ -41,7 +47,7 @@ export interface Imported {
   readonly errorsFile: string | null
 }
 
-const batchSize = { rows: 500, characters: 700_000 }
+const batchCharacters = 700_000
 const singleSize = { rows: 1, characters: Number.POSITIVE_INFINITY }
 
 /**
@@ -49,27 +55,17 @@ const singleSize = { rows: 1, characters: Number.POSITIVE_INFINITY }
  * interrupted goes on with `resume`: nothing is sent twice, and nothing is missed.
  */
 export async function runImport(context: Context, wanted: Import): Promise<Imported> {
-  const { io, session, directories } = context
-  const { dataset, file, onExists, skipInvalid } = wanted
+  const { io, directories, session } = context
+  const { dataset, file, onExists, skipInvalid, beginning } = wanted
+  const checked = await checkImport(context, wanted)
+  const { rows, invalid, rowsOf } = checked
   const local = session.target().kind === 'local'
-  const partial = onExists === 'update'
-  const rowsOf = () => readRows(file, dataset, wanted.map, wanted.delimiter)
-  const { rows, invalid } = await checkFile(file.name, dataset, await rowsOf(), {
-    partial,
-    local,
-    skipInvalid,
-  })
-
-  const pacing = createPacing(dataset.operations.update && !local ? wanted.concurrency : 1)
-  const caller = await session.caller({ onWait: () => pacing.slowDown() })
-  const sending: Sending = {
-    caller,
-    dataset,
-    names: createNames(caller, io.signal),
-    onExists,
-    signal: io.signal,
-  }
-  const batched = await takesBatches(context, sending)
+  const pacing = createPacing(local ? 1 : wanted.concurrency, (ms) => io.sleep(ms, io.signal))
+  const sending = await openSending(context, wanted, (waitMs) => pacing.slowDown(waitMs))
+  const { batch } = sending.abilities
+  const [send, size] = batch
+    ? [sendBatch, { rows: wanted.batchSize, characters: batchCharacters }]
+    : [sendSingly, singleSize]
   const journal = await openJournal(
     io,
     directories.state,
@@ -79,70 +75,102 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
       source: file.path ?? `standard input ${file.hash}`,
       hash: file.hash,
       options: {
-        onExists,
-        skipInvalid,
-        batched,
-        map: [...wanted.map],
-        format: file.format,
-        charset: file.charset,
+        ...{ onExists, skipInvalid, size: size.rows, map: [...wanted.map], clearEmpty: wanted.clearEmpty },
+        ...{ format: file.format, charset: file.charset, delimiter: wanted.delimiter ?? null },
       },
     },
-    wanted.beginning,
+    beginning,
   )
+  if (beginning === 'resume') await note(io, beginningOf(file.name, journal.resumed, rows))
   const line = await createProgressLine(io, 'rows', rows)
   try {
-    const left = countsOf([...invalid.values()])
-    const send = batched ? sendBatch : sendSingly
-    const size = batched ? batchSize : singleSize
     for await (const unit of unitsOf(valid(await rowsOf(), invalid), size)) {
       io.signal.throwIfAborted()
       if (journal.isDone(unit.index)) continue
-      await pacing.run(() => sendUnit(unit))
+      await pacing.run(() => sendUnit(unit), lanesOf(dataset, unit, batch))
       await line.update(totalOf(journal.counts))
     }
     await pacing.settled()
     line.stop()
 
-    const counts = sumOf(journal.counts, left)
+    const counts = sumOf(journal.counts, countsOf([...invalid.values()]))
     const rejections = [...journal.rejections, ...invalid.values()]
-    if (rejections.length > 0) await writeErrors(io.cwd, wanted.errorsFile, await rowsOf(), rejections)
+    if (rejections.length > 0) await writeErrors(io.cwd, wanted, await rowsOf(), rejections)
     journal.remove()
     return { counts, rows, errorsFile: rejections.length > 0 ? wanted.errorsFile : null }
-
-    async function sendUnit(unit: Unit): Promise<void> {
-      const mayBeDone = journal.wasBegun(unit.index)
-      if (!mayBeDone) journal.begin(unit.index)
-      const outcomes: Outcome[] = await send(sending, unit, {
-        idempotencyKey: `${journal.id}-${unit.index}`,
-        mayBeDone,
-      })
-      journal.finish(unit.index, outcomes)
-    }
   } catch (error) {
     // What has been sent and not answered yet may still be noted.
     await pacing.settled().catch(() => {})
+    line.stop()
+    if (!journal.hasBegun) journal.remove()
+    else
+      await note(
+        io,
+        `Stopped after ${totalOf(journal.counts)} of ${rows} rows; continue with: ${wanted.resume}`,
+      )
     throw error
   } finally {
-    line.stop()
     journal.close()
   }
+
+  async function sendUnit(unit: Unit): Promise<void> {
+    const outcomes: Outcome[] = await send(sending, unit, {
+      idempotencyKey: `${journal.id}-${unit.index}`,
+      before: journal.intentOf(unit.index),
+      begin: (intent) => journal.begin(unit.index, intent),
+    })
+    journal.finish(unit.index, outcomes)
+  }
+}
+
+/** What an import finds out before anything is sent: its rows, checked, and how to read them again. */
+export async function checkImport(
+  context: Context,
+  wanted: Import,
+): Promise<Checked & { rowsOf: () => Promise<Rows> }> {
+  const { dataset, file, map, delimiter, clearEmpty, onExists, skipInvalid } = wanted
+  const rowsOf = () => readRows(file, dataset, { map, delimiter, clearEmpty })
+  const local = context.session.target().kind === 'local'
+  const partial = onExists === 'update'
+  const checked = await checkFile(file.name, dataset, await rowsOf(), { partial, local, skipInvalid })
+  return { ...checked, rowsOf }
+}
+
+/** What sending needs. Throws where the platform cannot do what is wanted. */
+export async function openSending(
+  { io, session }: Context,
+  { dataset, onExists, batchSize }: Import,
+  onWait: (waitMs: number) => void,
+): Promise<Sending> {
+  const { signal } = io
+  const caller = await session.caller({ onWait: ({ waitMs }) => onWait(waitMs) })
+  const abilities = await abilitiesOf(session.target(), caller, dataset, signal)
+  if (onExists !== 'fail') requireFind(session.target(), dataset, abilities)
+  const finder = abilities.get ? oneByOne(caller, dataset, signal) : byPages(caller, dataset, signal, true)
+  if (!abilities.get && abilities.find) await finder.prepare([])
+  return {
+    ...{ caller, dataset, finder, onExists, signal },
+    abilities: { ...abilities, batch: abilities.batch && batchSize > 1 },
+    names: createNames(caller, signal),
+  }
+}
+
+/** What of a unit keeps others waiting: whatever names the same records, and what is made in the order of the file. */
+function lanesOf(dataset: Dataset, { rows }: Unit, batch: boolean): readonly string[] {
+  const [row] = rows
+  // Within a check no two rows have the same names; steps of progress have, in one unit and the next.
+  if (!row || batch) return batch && dataset.operations.update === undefined ? ['all'] : []
+  const field = dataset.inOrderOf
+  const order = field === undefined ? [] : [`in order of ${String(row.record[field])}`]
+  return [...namesOf(dataset, row.record), ...order]
 }
 
 async function* valid({ rows }: Rows, invalid: ReadonlyMap<number, unknown>): AsyncGenerator<Row> {
   for await (const row of rows) if (!invalid.has(row.line)) yield row
 }
 
-/** True where many rows go in one request: a local academy takes them, a platform says so in its OpenAPI document. */
-async function takesBatches({ session }: Context, { caller, dataset, signal }: Sending): Promise<boolean> {
-  const { batch } = dataset.operations
-  if (!batch) return false
-  if (session.target().kind === 'local') return true
-  try {
-    const { data } = await caller.call(calls.service.openapi, { signal })
-    const paths: unknown = data['paths']
-    return isJsonObject(paths) && Object.hasOwn(paths, batch.path)
-  } catch (error) {
-    if (error instanceof NotOfferedError || error instanceof ApiError) return false
-    throw error
-  }
+function beginningOf(name: string, resumed: number | null, rows: number): string {
+  return resumed === null
+    ? `No interrupted import of ${name}; starting from the first row`
+    : `Continuing after ${resumed} of ${rows} rows`
 }

@@ -1,12 +1,14 @@
 import type { Caller } from '../../client/caller.ts'
-import { ApiError } from '../../client/errors.ts'
+import { AmbiguousError, ApiError } from '../../client/errors.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { type Dataset, keyOf, RecordError } from '../dataset/dataset.ts'
-import { findShown } from '../dataset/find.ts'
 import type { Names } from '../dataset/names.ts'
 import { fieldPath } from '../operation/field-path.ts'
 import { CommandError } from '../terminal/errors.ts'
+import type { Abilities } from './abilities.ts'
+import type { Finder } from './finder.ts'
+import type { Intent } from './journal.ts'
 import type { Outcome } from './outcome.ts'
 import type { Row } from './row.ts'
 import type { Unit } from './unit.ts'
@@ -20,6 +22,8 @@ export interface Sending {
   readonly caller: Caller
   readonly dataset: Dataset
   readonly names: Names
+  readonly abilities: Abilities
+  readonly finder: Finder
   readonly onExists: OnExists
   readonly signal: AbortSignal
 }
@@ -28,18 +32,21 @@ export interface Sending {
 export interface Attempt {
   /** The same for the same unit of the same import. */
   readonly idempotencyKey: string
-  /** It may have been sent before, by a process that ended before it had an answer. */
-  readonly mayBeDone: boolean
+  /** What it was to do when it was sent before, by a process that ended before it had an answer; null where it was not. */
+  readonly before: Intent | null
+  /** Notes that it is sent now. */
+  readonly begin: (intent?: Intent) => void
 }
 
 /** Sends a unit as one request; the server judges each row by itself. */
 export async function sendBatch(
   { caller, dataset, onExists, signal }: Sending,
   { rows }: Unit,
-  { idempotencyKey }: Attempt,
+  { idempotencyKey, before, begin }: Attempt,
 ): Promise<Outcome[]> {
   const { batch } = dataset.operations
   if (!batch) throw new TypeError(`${dataset.name} have no batch`)
+  if (before === null) begin()
   const items = rows.map(({ record }) => record)
   const { data } = await caller.call<Operation>(batch, { body: { items, onExists }, idempotencyKey, signal })
   const results: unknown = isJsonObject(data) ? data['results'] : undefined
@@ -81,31 +88,77 @@ export async function sendSingly(sending: Sending, { rows }: Unit, attempt: Atte
   return outcomes
 }
 
-async function sendRow(sending: Sending, { line, record }: Row, attempt: Attempt): Promise<Outcome> {
-  const { caller, dataset, names, onExists, signal } = sending
-  const { create, update, params } = dataset.operations
-  const replaces = update === undefined
-  const looked = !replaces && (onExists !== 'fail' || attempt.mayBeDone) && keyOf(dataset, record) !== null
-  const shown = looked ? await findShown(caller, dataset, record, signal) : null
-  if (shown === null || replaces) {
-    const body = await dataset.toBody(record, null, names)
-    const { idempotencyKey } = attempt
-    await caller.call<Operation>(create, {
-      params: replaces ? params(record) : {},
-      body,
-      ...(create.method === 'POST' && { idempotencyKey }),
-      signal,
-    })
-    return { line, kind: replaces ? 'updated' : 'created' }
+async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Outcome> {
+  const { dataset, abilities, finder, onExists } = sending
+  const { line, record } = row
+  const { before, begin } = attempt
+  if (dataset.operations.update === undefined) return setRow(sending, row, attempt)
+  // A server that knows its keys answers a repeated creation as it did the first.
+  const told = before?.kind === 'created' && abilities.keys
+  const needed = onExists === 'fail' ? before !== null && !told : true
+  const findable = abilities.find && keyOf(dataset, record) !== null
+  if (needed && before !== null && !findable && !told) return unknownOutcome(line)
+  const shown = needed && findable ? await finder.find(record) : null
+  if (shown === null) {
+    if (before === null) begin({ kind: 'created' })
+    return createRow(sending, row, attempt, findable)
   }
-  // Whoever created it may have been this import, before it was interrupted.
-  if (onExists === 'fail') return { line, kind: 'created' }
+  // Whoever created it was this import, before it was interrupted.
+  if (before?.kind === 'created') return { line, kind: 'created' }
   if (onExists === 'skip') return { line, kind: 'skipped' }
+  const version = before === null ? versionOf(shown) : before.version
+  if (before === null) begin({ kind: 'updated', ...(version !== undefined && { version }) })
+  const { caller, names, signal } = sending
   const body = await dataset.toBody(record, shown, names)
+  const { update, params } = dataset.operations
   const { data } = await caller.call<Operation>(update, { params: params(shown), body, signal })
-  const version = (value: unknown) => (isJsonObject(value) ? value['version'] : undefined)
-  const same = version(data) !== undefined && version(data) === version(shown)
+  const same = version !== undefined && versionOf(data) === version
   return { line, kind: same ? 'unchanged' : 'updated' }
+}
+
+/** Sends a record that is always set as a whole; to do so again is harmless. */
+async function setRow(
+  { caller, dataset, names, signal }: Sending,
+  { line, record }: Row,
+  { before, begin }: Attempt,
+): Promise<Outcome> {
+  const { create, params } = dataset.operations
+  if (before === null) begin()
+  const body = await dataset.toBody(record, null, names)
+  await caller.call<Operation>(create, { params: params(record), body, signal })
+  return { line, kind: 'updated' }
+}
+
+async function createRow(
+  { caller, dataset, names, finder, signal }: Sending,
+  { line, record }: Row,
+  { idempotencyKey }: Attempt,
+  findable: boolean,
+): Promise<Outcome> {
+  const body = await dataset.toBody(record, null, names)
+  const { create } = dataset.operations
+  try {
+    await caller.call<Operation>(create, { params: {}, body, idempotencyKey, signal })
+  } catch (error) {
+    if (!(error instanceof AmbiguousError)) throw error
+    if (!findable) return unknownOutcome(line)
+    // What is not there yet may still come: the import stops, and looks again when it goes on.
+    await finder.prepare([record])
+    if ((await finder.find(record)) === null) throw error
+  }
+  return { line, kind: 'created' }
+}
+
+/** A row of which nobody can say whether it was created: to send it again could double it. */
+function unknownOutcome(line: number): Outcome {
+  const message =
+    'may have been created: the response was lost, and the platform cannot be asked; check before you retry'
+  return { line, kind: 'failed', code: 'unknown_outcome', message }
+}
+
+function versionOf(value: unknown): number | undefined {
+  const version = isJsonObject(value) ? value['version'] : undefined
+  return typeof version === 'number' ? version : undefined
 }
 
 /** What the platform refused for this row alone; throws whatever says nothing about the row. */

@@ -1,0 +1,78 @@
+import type { Caller } from '../../client/caller.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { findShown } from '../dataset/find.ts'
+
+/** Looks for the records of rows among those that are there. */
+export interface Finder {
+  /** Gets ready for these records, which are looked for next. */
+  prepare(records: readonly JsonObject[]): Promise<void>
+  /** The record that is there under the key of this one, as the API shows it; null where there is none. */
+  find(record: JsonObject): Promise<JsonObject | null>
+}
+
+/** A page of a list holds so many records, the most that the API gives. */
+const pageSize = 100
+
+/** Asks for each record by itself. */
+export function oneByOne(caller: Caller, dataset: Dataset, signal: AbortSignal): Finder {
+  return { prepare: async () => {}, find: (record) => findShown(caller, dataset, record, signal) }
+}
+
+/**
+ * Reads the whole list where that takes fewer requests than to ask for each of many records, else asks for each. Records
+ * whose key has several fields, such as enrolments, are always asked for.
+ *
+ * @param always where the platform shows no single record; then all of the list is kept
+ */
+export function byPages(caller: Caller, dataset: Dataset, signal: AbortSignal, always: boolean): Finder {
+  const single = oneByOne(caller, dataset, signal)
+  const fields = dataset.keys.flatMap((set) => (set.length === 1 ? set : []))
+  if (fields.length === 0) return single
+  let known: ReadonlyMap<string, JsonObject> | null = null
+
+  async function read(wanted: ReadonlySet<string> | null, atMostPages: number) {
+    const found = new Map<string, JsonObject>()
+    let left = atMostPages
+    const query = always ? {} : { limit: String(pageSize), ...inAll }
+    for await (const { data, body } of caller.pages<Operation>(dataset.operations.list, { query, signal })) {
+      const total = isJsonObject(body) ? Number(body['total']) : Number.NaN
+      if (total > atMostPages * pageSize || left === 0) return null
+      left -= 1
+      for (const item of data) {
+        if (!isJsonObject(item)) continue
+        for (const field of fields) {
+          const text = keyText(field, item[field] ?? (field === 'externalId' ? item['id'] : undefined))
+          // Of those that are deleted, the external id alone is still a name.
+          const named = field === 'externalId' || item['status'] !== 'deleted'
+          if (named && (wanted === null || wanted.has(text))) found.set(text, item)
+        }
+      }
+    }
+    return found
+  }
+
+  const inAll = { include_total: 'true', ...(dataset.name === 'users' && { include_deleted: 'true' }) }
+  const textsOf = (record: JsonObject) => {
+    const field = fields.find((each) => record[each] !== undefined && record[each] !== null)
+    return field === undefined ? [] : [keyText(field, record[field])]
+  }
+  return {
+    async prepare(records) {
+      known = always
+        ? await read(null, Number.POSITIVE_INFINITY)
+        : await read(new Set(records.flatMap(textsOf)), Math.floor(records.length / 2))
+    },
+    async find(record) {
+      if (known === null) return single.find(record)
+      const [text] = textsOf(record)
+      return text === undefined ? null : (known.get(text) ?? null)
+    },
+  }
+}
+
+function keyText(field: string, value: unknown): string {
+  // Addresses are the same in any case.
+  return `${field}=${field === 'email' ? String(value).toLowerCase() : String(value)}`
+}

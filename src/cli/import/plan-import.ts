@@ -1,0 +1,111 @@
+import { ApiError } from '../../client/errors.ts'
+import type { JsonObject } from '../../codec/json-object.ts'
+import type { Context } from '../command/context.ts'
+import { keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
+import { changesOf } from './changes.ts'
+import { byPages } from './finder.ts'
+import { createPacing } from './pacing.ts'
+import type { Row } from './row.ts'
+import { checkImport, type Import, openSending } from './run-import.ts'
+import type { Sending } from './send-unit.ts'
+
+/** What an import would do with a row. */
+export const plannedActions = ['create', 'update', 'unchanged', 'skip', 'fail'] as const
+export type PlannedAction = (typeof plannedActions)[number]
+
+/** What would become of one row. */
+export interface Planned {
+  readonly line: number
+  /** What the record is known by; null where nothing tells it from others. */
+  readonly key: string | null
+  readonly action: PlannedAction
+  /** The columns that would change. */
+  readonly changes: readonly string[]
+  /** Why a row would be rejected; null for any other. */
+  readonly message: string | null
+}
+
+/** So many rows are looked up together, and held. */
+const chunkRows = 20_000
+const noChanges = { changes: [], message: null } as const
+
+/** Checks a file and says for each row what an import of it would do; nothing is written anywhere. */
+export async function planImport(
+  context: Context,
+  wanted: Import,
+): Promise<AsyncGenerator<readonly Planned[]>> {
+  const { io, session } = context
+  const { invalid, rowsOf } = await checkImport(context, wanted)
+  const local = session.target().kind === 'local'
+  const pacing = createPacing(local ? 1 : wanted.concurrency, (ms) => io.sleep(ms, io.signal))
+  const sending = await openSending(context, wanted, (waitMs) => pacing.slowDown(waitMs))
+  const { abilities, caller, dataset, signal } = sending
+  const finder = abilities.get && !local ? byPages(caller, dataset, signal, false) : sending.finder
+  /** Steps of progress are about one record: the next one is compared with the last. */
+  const steps = new Map<string, JsonObject>()
+
+  async function plan(rows: readonly Row[]): Promise<readonly Planned[]> {
+    const planned: Planned[] = []
+    if (abilities.find) await finder.prepare(rows.map(({ record }) => record))
+    for (const [index, row] of rows.entries()) {
+      signal.throwIfAborted()
+      const rejection = invalid.get(row.line)
+      const work = async () => {
+        const { line, record } = row
+        const key = keyOf(dataset, record)?.join(' ') ?? null
+        const found = rejection
+          ? failing(rejection.message)
+          : await planRow({ ...sending, finder }, record, steps)
+        planned[index] = { line, key, ...found }
+      }
+      await pacing.run(work, dataset.operations.update ? [] : namesOf(dataset, row.record))
+    }
+    await pacing.settled()
+    return planned
+  }
+
+  return (async function* () {
+    let held: Row[] = []
+    for await (const row of (await rowsOf()).rows) {
+      held.push(row)
+      if (held.length < chunkRows) continue
+      yield await plan(held)
+      held = []
+    }
+    yield await plan(held)
+  })()
+}
+
+async function planRow(
+  sending: Sending,
+  record: JsonObject,
+  steps: Map<string, JsonObject>,
+): Promise<Omit<Planned, 'line' | 'key'>> {
+  const { abilities, dataset, finder, names, onExists } = sending
+  const replaces = dataset.operations.update === undefined
+  const [name = ''] = namesOf(dataset, record)
+  try {
+    const asked = (abilities.find || replaces) && keyOf(dataset, record) !== null
+    const shown = (replaces ? steps.get(name) : undefined) ?? (asked ? await finder.find(record) : null)
+    if (replaces) steps.set(name, { ...shown, ...record })
+    if (shown === null) {
+      const reference = dataset.references['courseId'] === undefined ? null : String(record['courseId'])
+      if (reference !== null && (await names.course(reference)) === null) {
+        return failing(`courseId: course ${reference} not found`)
+      }
+      return { action: 'create', ...noChanges }
+    }
+    if (!replaces && onExists === 'fail') return failing(`the ${dataset.noun} already exists`)
+    if (!replaces && onExists === 'skip') return { action: 'skip', ...noChanges }
+    const changes = await changesOf(dataset, record, shown, names)
+    return { action: changes.length === 0 ? 'unchanged' : 'update', changes, message: null }
+  } catch (error) {
+    if (error instanceof RecordError) return failing(`${error.field}: ${error.message}`)
+    if (error instanceof ApiError && [400, 404, 422].includes(error.status)) return failing(error.message)
+    throw error
+  }
+}
+
+function failing(message: string): Omit<Planned, 'line' | 'key'> {
+  return { action: 'fail', changes: [], message }
+}
