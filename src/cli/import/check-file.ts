@@ -1,4 +1,4 @@
-import { type Dataset, namesOf } from '../dataset/dataset.ts'
+import { type Dataset, keyOf, namesOf } from '../dataset/dataset.ts'
 import { counted } from '../terminal/counted.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { type CheckOptions, problemsOf } from './check-row.ts'
@@ -18,6 +18,8 @@ interface Told extends RowProblem {
 /** What a check found. */
 export interface Checked {
   readonly rows: number
+  /** Rows that nothing tells from others: they cannot be recognised when they are imported again. */
+  readonly keyless: number
   /** Rows that are left out, by their line. */
   readonly invalid: ReadonlyMap<number, Rejection>
 }
@@ -40,9 +42,11 @@ export async function checkFile(
   const repeats = dataset.operations.update === undefined
   let problems = 0
   let count = 0
+  let keyless = 0
   for await (const row of rows) {
     count += 1
     const found = [...problemsOf(dataset, row, options)]
+    if (keyOf(dataset, row.record) === null) keyless += 1
     const names = repeats ? [] : namesOf(dataset, row.record)
     const same = names.map((name) => lines.get(name)).find((line) => line !== undefined)
     if (same !== undefined) {
@@ -57,7 +61,7 @@ export async function checkFile(
     for (const problem of found) if (told.length < maximumTold) told.push({ line: row.line, ...problem })
   }
   if (problems > 0 && !options.skipInvalid) throw refused(name, told, problems)
-  return { rows: count, invalid }
+  return { rows: count, keyless, invalid }
 }
 
 function requireColumns(

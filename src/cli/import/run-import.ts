@@ -133,6 +133,12 @@ export async function checkImport(
   const local = context.session.target().kind === 'local'
   const partial = onExists === 'update'
   const checked = await checkFile(file.name, dataset, await rowsOf(), { partial, local, skipInvalid })
+  const { keyless } = checked
+  if (keyless > 0) {
+    const [field] = dataset.keys.flat()
+    const which = keyless === 1 ? '1 row has' : `${keyless} rows have`
+    await note(context.io, `${which} no ${field}: every import of it creates a new ${dataset.noun}`)
+  }
   return { ...checked, rowsOf }
 }
 

@@ -93,18 +93,20 @@ async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Ou
   const { line, record } = row
   const { before, begin } = attempt
   if (dataset.operations.update === undefined) return setRow(sending, row, attempt)
-  // A server that knows its keys answers a repeated creation as it did the first.
-  const told = before?.kind === 'created' && abilities.keys
-  const needed = onExists === 'fail' ? before !== null && !told : true
   const findable = abilities.find && keyOf(dataset, record) !== null
-  if (needed && before !== null && !findable && !told) return unknownOutcome(line)
-  const shown = needed && findable ? await finder.find(record) : null
+  // A server that knows its keys answers a repeated creation as it did the first.
+  const told = abilities.keys && (onExists === 'fail' || !findable)
+  if (before !== null && !told && !findable) return unknownOutcome(line)
+  const shown = findable && !told ? await finder.find(record) : null
   if (shown === null) {
     if (before === null) begin({ kind: 'created' })
     return createRow(sending, row, attempt, findable)
   }
   // Whoever created it was this import, before it was interrupted.
   if (before?.kind === 'created') return { line, kind: 'created' }
+  if (onExists === 'fail') {
+    return { line, kind: 'failed', code: 'duplicate', message: `the ${dataset.noun} already exists` }
+  }
   if (onExists === 'skip') return { line, kind: 'skipped' }
   const version = before === null ? versionOf(shown) : before.version
   if (before === null) begin({ kind: 'updated', ...(version !== undefined && { version }) })
@@ -130,7 +132,7 @@ async function setRow(
 }
 
 async function createRow(
-  { caller, dataset, names, finder, signal }: Sending,
+  { abilities, caller, dataset, names, finder, signal }: Sending,
   { line, record }: Row,
   { idempotencyKey }: Attempt,
   findable: boolean,
@@ -140,7 +142,8 @@ async function createRow(
   try {
     await caller.call<Operation>(create, { params: {}, body, idempotencyKey, signal })
   } catch (error) {
-    if (!(error instanceof AmbiguousError)) throw error
+    // Where keys are known, the same request tells what became of it, when the import goes on.
+    if (!(error instanceof AmbiguousError) || abilities.keys) throw error
     if (!findable) return unknownOutcome(line)
     // What is not there yet may still come: the import stops, and looks again when it goes on.
     await finder.prepare([record])
