@@ -27,7 +27,14 @@ export function recordColumns(
   const made = leavesOf(operations.list.holds.answer).filter((path) => !isOwn(path))
   const paths = [...own.map(({ path }) => path), ...made]
   const others = labelled(made, paths).map(
-    ({ path, label }): Column => ({ name: label, path, kind: 'json', required: false, secret: false }),
+    ({ path, label }): Column => ({
+      name: label,
+      path,
+      kind: 'json',
+      required: false,
+      secret: false,
+      initial: null,
+    }),
   )
   const every = [...own, ...others]
   if (names === null)
