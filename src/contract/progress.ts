@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { Instant, ofCourse, Percent, Reference, Time } from './field.ts'
+import { Instant, ofCourse, ofUser, Percent, Reference, Time, UpdatedSince } from './field.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging } from './page.ts'
 
@@ -40,7 +40,11 @@ export type Progress = z.output<typeof Progress>
 /** One entry of the progress history of a learner in a course. */
 export const ProgressStep = z.object({
   learnerId: z.string(),
+  userEmail: z.string(),
+  userExternalId: z.string().nullable(),
   courseId: z.string(),
+  courseTitle: z.string(),
+  courseExternalId: z.string().nullable(),
   version: z.int(),
   completionPercentage: z.number(),
   status: ProgressStatus,
@@ -49,8 +53,56 @@ export const ProgressStep = z.object({
 })
 export type ProgressStep = z.output<typeof ProgressStep>
 
+const ProgressPage = page(Progress)
+const ProgressStepPage = page(ProgressStep)
+
+const ofLearner = ofUser.meta({
+  description: 'Filter by learner: id, ext:<externalId> or email:<address>',
+})
+const { include_total: _, ...uncounted } = paging
+
 /** The progress of learners, and its history. */
 export const progress = {
+  all: operation({
+    id: 'progress.all',
+    method: 'GET',
+    path: '/v1/progress',
+    summary: 'List the progress of all learners, in the order of their enrolments',
+    published: false,
+    scope: 'read',
+    roles: everyone,
+    query: z.strictObject({
+      course_id: ofCourse,
+      learner_id: ofLearner,
+      updated_since: UpdatedSince,
+      ...paging,
+    }),
+    response: ProgressPage,
+    status: 200,
+    list: true,
+    filters: {
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
+      learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail' },
+      updated_since: { by: 'start', field: 'updatedAt' },
+    },
+  }),
+  steps: operation({
+    id: 'progress.steps',
+    method: 'GET',
+    path: '/v1/progress/history',
+    summary: 'List the progress history of all learners, oldest first within each enrolment',
+    published: false,
+    scope: 'read',
+    roles: everyone,
+    query: z.strictObject({ course_id: ofCourse, learner_id: ofLearner, ...uncounted }),
+    response: ProgressStepPage,
+    status: 200,
+    list: true,
+    filters: {
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
+      learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail' },
+    },
+  }),
   list: operation({
     id: 'progress.list',
     method: 'GET',
@@ -60,7 +112,7 @@ export const progress = {
     scope: 'read',
     roles: everyone,
     query: z.strictObject({ course_id: ofCourse, ...paging }),
-    response: page(Progress),
+    response: ProgressPage,
     status: 200,
     list: true,
     filters: { course_id: { by: 'reference', field: 'courseId', to: 'courseId' } },
@@ -91,7 +143,7 @@ export const progress = {
       course_id: Reference.meta({ description: 'Course: id or ext:<externalId> (required)' }),
       ...paging,
     }),
-    response: page(ProgressStep),
+    response: ProgressStepPage,
     status: 200,
     list: true,
     filters: { course_id: { by: 'reference', field: 'courseId', to: 'courseId' } },

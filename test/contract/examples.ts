@@ -123,6 +123,8 @@ export const examples: Readonly<Record<string, Example>> = {
   'enrollments.update': { request: 'PUT /v1/enrollments/{enrollmentId}', body: { status: 'inactive' } },
   'enrollments.delete': { request: 'DELETE /v1/enrollments/{enrollmentId}' },
 
+  'progress.all': { request: 'GET /v1/progress?course_id={courseId}&updated_since=2014-01-01T00:00:00Z' },
+  'progress.steps': { request: 'GET /v1/progress/history?learner_id={learnerId}' },
   'progress.list': { request: 'GET /v1/learners/{learnerId}/progress?course_id={courseId}' },
   'progress.set': {
     request: 'PUT /v1/learners/{learnerId}/progress',

@@ -161,6 +161,8 @@ test('a course that is no longer published is known to those who took it', async
     '/v1/enrollments?course_id=ext:LOG-1',
     `/v1/learners/${learner.id}/progress?course_id=ext:LOG-1`,
     `/v1/learners/${learner.id}/progress/history?course_id=${courseId}`,
+    '/v1/progress?course_id=ext:LOG-1',
+    '/v1/progress/history?course_id=ext:LOG-1',
   ]) {
     expect((await learner.get(path)).body.data, path).toMatchObject([{ courseId }])
   }

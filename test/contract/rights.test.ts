@@ -62,6 +62,8 @@ DELETE /v1/enrollments/{enrollmentId}                     s+s++  s+s++  sssss  s
 GET    /v1/learners/{learnerId}/progress                  +ss++  +ss++  +ss++  +ss++
 PUT    /v1/learners/{learnerId}/progress                  s+s++  s+s++  sssss  s+s++
 GET    /v1/learners/{learnerId}/progress/history          +ss++  +ss++  +ss++  +ss++
+GET    /v1/progress                                       +ss++  +ss++  +ss++  +ss++
+GET    /v1/progress/history                               +ss++  +ss++  +ss++  +ss++
 POST   /v1/progress/batch                                 s+s++  s+s++  sssss  srsrr
 GET    /v1/analytics/learners                             +ss++  +ss++  +ss++  rssrr
 GET    /v1/keys                                           ss+s+  sssss  sssss  sssss

@@ -5,6 +5,7 @@ import type { Command } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { valueAt } from '../output/columns.ts'
+import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.progress
@@ -26,6 +27,15 @@ const fields = {
     default: 'now',
   },
 } satisfies FieldFlags<ProgressInput>
+
+const filters = {
+  course_id: { name: 'course', summary: 'Filter by course: id or ext:<your own id>' },
+  learner_id: { name: 'learner', summary: 'Filter by learner: id, ext:<your own id> or email:<address>' },
+  updated_since: {
+    kind: 'time',
+    summary: 'Updated since this day or time, or within a duration such as 30d',
+  },
+} satisfies QueryFlags<QueryInput<typeof progress.all>>
 
 const learner = { name: 'learner', summary: 'Learner: id, ext:<your own id> or email:<address>' }
 const columns = [
@@ -80,4 +90,15 @@ export const commands: readonly Command[] = [
     examples: ['progress history ext:11391 --course ext:AAA-2013J'],
   }),
   importCommand('progress', 'progress', ['progress import progress.csv']),
+  exportCommand({
+    dataset: 'progress',
+    noun: 'progress',
+    query: filters,
+    order: null,
+    history: true,
+    examples: [
+      'progress export --course ext:AAA-2014J --file all-progress.csv',
+      'progress export --history --learner ext:11391 -o jsonl',
+    ],
+  }),
 ]

@@ -40,6 +40,10 @@ export interface Dataset {
 /** The operations behind a dataset. One that can be changed has `update`, or `create` does both (progress). */
 export interface DatasetOperations {
   readonly list: Call
+  /** The list of all of them, where `list` shows those of one user alone. */
+  readonly all?: Call
+  /** How they came to be what they are, as records that lead there one after the other. */
+  readonly history?: Call
   readonly get?: Call
   readonly create: Call
   readonly update?: Call
@@ -69,6 +73,11 @@ export class RecordError extends Error {
     super(message)
     this.field = field
   }
+}
+
+/** The fields that a file may have because some list shows them, as dotted paths. */
+export function shownFields({ operations: { list, all, history } }: Pick<Dataset, 'operations'>): string[] {
+  return [list, all, history].flatMap((each) => each?.holds.answer ?? [])
 }
 
 /** The values of the fields by which a record is known; null where it has no such set of them. */

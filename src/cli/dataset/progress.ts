@@ -5,7 +5,7 @@ import type { Dataset } from './dataset.ts'
 import { courseKeyIn, userKeyIn } from './names.ts'
 import { ofFields } from './record.ts'
 
-const { list, set, batch } = calls.progress
+const { list, all, steps, set, batch } = calls.progress
 
 /** The progress of learners in courses, known by both; it is always sent as a whole. */
 export const progress: Dataset = {
@@ -17,6 +17,8 @@ export const progress: Dataset = {
   references: { learnerId: 'users', courseId: 'courses' },
   operations: {
     list,
+    all,
+    history: steps,
     create: set,
     batch,
     params: ({ learnerId }) => ({ learnerId: String(learnerId) }),

@@ -23,6 +23,13 @@ export const allColumnsFlag = {
   summary: 'Include what the platform sets, such as id, version and times; an import ignores it',
 } as const satisfies Flag
 
+/** How records came to be what they are, where they have a history. */
+export const historyFlag = {
+  name: 'history',
+  kind: 'switch',
+  summary: 'Export every step, oldest first within each enrolment; an import records them again',
+} as const satisfies Flag
+
 /** How CSV is written, and where an export goes. */
 export const targetFlags = [
   { name: 'raw', kind: 'switch', summary: 'Do not escape text that looks like a formula (CSV)' },

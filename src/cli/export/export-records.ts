@@ -1,4 +1,5 @@
 import type { AnyInput } from '../../client/call-input.ts'
+import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { maximumPageSize } from '../../contract/page-size.ts'
 import { checkChoices } from '../command/choices.ts'
@@ -9,7 +10,8 @@ import type { DatasetName } from '../dataset/dataset.ts'
 import { loadDataset } from '../dataset/load-dataset.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { queryOf } from '../operation/query.ts'
-import { allColumnsFlag, exportAsked } from './export-flags.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { allColumnsFlag, exportAsked, historyFlag } from './export-flags.ts'
 import { recordColumns } from './record-columns.ts'
 import { inOrder, orderedPages } from './record-pages.ts'
 import { recordSource } from './record-source.ts'
@@ -34,15 +36,23 @@ export async function exportRecords(
   const asked = exportAsked(settings, given)
   const caller = await session.caller()
   const dataset = await loadDataset(name)
-  const list: Operation = dataset.operations.list
+  const { history, all, list: usual } = dataset.operations
+  const shown: Call = (given.flags[historyFlag.name] === true ? history : all) ?? usual
+  const list: Operation = shown
   const remote = session.target().kind === 'remote'
   if (!remote)
     checkChoices(
       filters.map(({ flag }) => flag),
       given.flags,
     )
+  const flagOf = (parameter: string) =>
+    `--${filters.find(({ place }) => place === parameter)?.flag.name ?? parameter}`
   const query = queryOf(filters, given.flags)
-  const columns = recordColumns(dataset, asked.columns, given.flags[allColumnsFlag.name] === true)
+  const foreign = Object.keys(query).find(
+    (name) => shown === history && !Object.hasOwn(list.filters ?? {}, name),
+  )
+  if (foreign !== undefined) throw new UsageError(`--history and ${flagOf(foreign)} cannot be used together`)
+  const columns = recordColumns(dataset, shown, asked.columns, given.flags[allColumnsFlag.name] === true)
   const limit = ['courses', 'lessons'].includes(name) ? largeRecords : maximumPageSize
   const input: AnyInput = {
     query: { ...query, limit },
@@ -51,8 +61,6 @@ export async function exportRecords(
   }
   if (settings.dryRun.value) return showRequest(context, caller.request(list, inOrder(input, usualOrder)))
 
-  const flagOf = (parameter: string) =>
-    `--${filters.find(({ place }) => place === parameter)?.flag.name ?? parameter}`
   const filtered = remote && Object.keys(list.filters ?? {}).some((name) => query[name] !== undefined)
   const filter = filtered
     ? (await import('../operation/platform-filter.ts')).platformFilter(context, caller, {
@@ -73,7 +81,7 @@ export async function exportRecords(
       const received = orderedPages(caller, list, input, usualOrder)
       const ordered = order ? order.pages(received) : received
       const pages = filter ? filter.pages(ordered) : ordered
-      return recordSource(context, caller, pages, { ...asked, dataset, columns, remote })
+      return recordSource(context, caller, pages, { ...asked, dataset, list: shown, columns, remote })
     },
     () => expectedRows(context, caller, list, query),
   )

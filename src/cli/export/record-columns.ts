@@ -1,3 +1,4 @@
+import type { Call } from '../../contract/calls.ts'
 import type { Column } from '../dataset/column.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { labelled, leavesOf, pathMeant } from '../output/columns.ts'
@@ -17,14 +18,15 @@ export interface RecordColumns {
  * UsageError on a name that is none of them.
  */
 export function recordColumns(
-  { columns, operations }: Pick<Dataset, 'columns' | 'operations'>,
+  { columns }: Pick<Dataset, 'columns'>,
+  list: Pick<Call, 'holds'>,
   names: readonly string[] | null,
   all: boolean,
 ): RecordColumns {
   const own = columns.filter(({ secret }) => !secret)
   const isOwn = (path: string) =>
     columns.some((column) => column.path === path || path.startsWith(`${column.path}.`))
-  const made = leavesOf(operations.list.holds.answer).filter((path) => !isOwn(path))
+  const made = leavesOf(list.holds.answer).filter((path) => !isOwn(path))
   const paths = [...own.map(({ path }) => path), ...made]
   const others = labelled(made, paths).map(
     ({ path, label }): Column => ({

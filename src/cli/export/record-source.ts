@@ -4,6 +4,7 @@ import { memberOf } from '../../client/member.ts'
 import { nounOf } from '../../client/nouns.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { platformName } from '../../config/target.ts'
+import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { cellOf } from '../dataset/cell.ts'
@@ -22,6 +23,8 @@ import type { Source } from './write-export.ts'
 /** Records that are wanted, and in which form. */
 export interface WantedRecords extends Omit<RowForm, 'columns'> {
   readonly dataset: Dataset
+  /** The list that they are on. */
+  readonly list: Call
   readonly columns: RecordColumns
   /** True for a platform elsewhere, which may have fewer fields, and under other names. */
   readonly remote: boolean
@@ -48,7 +51,7 @@ export async function recordSource(
     if (!isJsonObject(item)) {
       throw new CommandError('invalid_row', 'failure', `${host} sent a ${dataset.noun} that is not an object`)
     }
-    const shown = wanted.remote ? inOurNames(item, dataset) : item
+    const shown = wanted.remote ? inOurNames(item, wanted.list) : item
     const record = inOrderOf(dataset, await dataset.toRecord(shown, names))
     if (withoutAnswers(record)) unanswered += 1
     for (const { path, kind } of dataset.columns) {
@@ -123,7 +126,7 @@ export async function recordSource(
 }
 
 /** What a platform sent, under the names that the API has for its fields; other fields are left out. */
-function inOurNames(item: JsonObject, { operations: { list } }: Dataset): JsonObject {
+function inOurNames(item: JsonObject, list: Call): JsonObject {
   const ours: Record<string, unknown> = {}
   for (const path of list.holds.answer) {
     const value = memberOf(item, path, nounOf(list))

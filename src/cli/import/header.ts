@@ -1,6 +1,6 @@
 import { nearest } from '../../codec/nearest.ts'
 import type { Column } from '../dataset/column.ts'
-import type { Dataset } from '../dataset/dataset.ts'
+import { type Dataset, shownFields } from '../dataset/dataset.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { sentence } from './import-file.ts'
 
@@ -78,11 +78,10 @@ function columnAt({ columns }: Dataset, path: string): Column | undefined {
 }
 
 /** True for a name of what the server makes, or an import adds: it says nothing that could be imported. */
-function isLeftOut({ operations }: Dataset, name: string): boolean {
+function isLeftOut(dataset: Dataset, name: string): boolean {
   const plain = plainName(name)
-  const shown = operations.list.holds.answer
   const added = addedColumns.flatMap((each) => [each, `import ${each}`])
-  return [...added, ...shown].some((path) => plainName(path) === plain)
+  return [...added, ...shownFields(dataset)].some((path) => plainName(path) === plain)
 }
 
 function plainName(text: string): string {

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { JsonLimitError, parseJson } from '../../codec/json-text.ts'
 import { isDay } from '../../codec/time-text.ts'
 import { cellOf } from '../dataset/cell.ts'
-import type { Dataset } from '../dataset/dataset.ts'
+import { type Dataset, shownFields } from '../dataset/dataset.ts'
 import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { addedColumns, type ColumnMap, meantColumn } from './header.ts'
@@ -42,7 +42,7 @@ function rowOf(line: number, value: JsonObject, dataset: Dataset, map: ColumnMap
   const record: Record<string, unknown> = {}
   const problems: RowProblem[] = []
   const nested = new Set(dataset.columns.map(({ path }) => path.split('.')[0] ?? ''))
-  const shown = dataset.operations.list.holds.answer
+  const shown = shownFields(dataset)
   for (const [name, member] of Object.entries(value)) {
     const path = map.has(name) ? map.get(name) : meantColumn(dataset, name)?.path
     if (path === null || addedColumns.some((added) => added === name)) continue

@@ -82,6 +82,10 @@ export const operationWords: Words = {
   'enrollments.update': 'Send what changes. The course, the user and the role cannot be changed.',
   'enrollments.delete': 'Enrolling the user again restores it. Progress is kept.',
 
+  'progress.all':
+    'One record for each learner and course, without those of deleted enrolments. A record that changes meanwhile keeps its place. With `updated_since` a page may have few records, or none, and still a `nextCursor`. Learners get their own progress only.',
+  'progress.steps':
+    'Every accepted record, without those of deleted enrolments: enrolment after enrolment in the order in which these were made, and the oldest record of each first. Learners get their own history only.',
   'progress.list': 'One record for each course. Learners can read their own progress only.',
   'progress.set':
     'Send the whole record. The first one enrols the learner, unless it is their own. The status and the times of start and completion are derived from it. A record with an older `lastAccessed` than the stored one is refused with 409 `stale_progress`; one with the same time is accepted, so that sending it again is harmless. Without `lastAccessed` the record counts as the newest.',

@@ -63,6 +63,8 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'enrollments.create': ['not_found', 'duplicate', 'course_archived'],
   'enrollments.update': ['course_archived'],
   'enrollments.delete': ['course_archived'],
+  'progress.all': ['not_found'],
+  'progress.steps': ['not_found'],
   'progress.set': [
     'stale_progress',
     'course_archived',

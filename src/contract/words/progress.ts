@@ -35,7 +35,11 @@ export const progressWords = {
 export const progressStepWords = {
   '': 'One entry of the progress history of a learner in a course',
   learnerId: progressWords.learnerId,
+  userEmail: 'E-mail address of the learner as it is now',
+  userExternalId: progressWords.userExternalId,
   courseId: progressWords.courseId,
+  courseTitle: 'Title of the course as it is now',
+  courseExternalId: progressWords.courseExternalId,
   version: 'Version of the progress that this entry made',
   completionPercentage: progressWords.completionPercentage,
   status,

@@ -8,7 +8,6 @@ import {
   progress,
 } from '../../contract/progress.ts'
 import { knownCourses } from '../courses/course-row.ts'
-import type { Row } from '../database/database.ts'
 import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
@@ -17,22 +16,15 @@ import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { parseBody } from '../http/validation.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { findUser } from '../users/user-row.ts'
+import { progressOfAll } from './progress-of-all.ts'
 import { progressReads, visibleLearner } from './progress-reads.ts'
 import { findProgress } from './progress-row.ts'
 import { setProgress } from './progress-setting.ts'
-
-interface StepRow extends Row {
-  user_id: string
-  course_id: string
-  version: number
-  percentage: number
-  status: string
-  last_accessed: string
-  recorded_at: string
-}
+import { type StepRow, stepColumns, toStep } from './progress-step-row.ts'
 
 export const progressRoutes = routesOf(progress, {
   ...progressReads,
+  ...progressOfAll,
 
   async set(call) {
     const learner = await visibleLearner(call, call.params.learnerId)
@@ -53,7 +45,7 @@ export const progressRoutes = routesOf(progress, {
     return page<StepRow, ProgressStep>(
       database,
       {
-        columns: sql`s.user_id, s.course_id, s.version, s.percentage, s.status, s.last_accessed, s.recorded_at`,
+        columns: stepColumns,
         from: sql`progress_steps s`,
         within: [{ field: 'version', condition: sql`s.user_id = ${id} and s.course_id = ${courseId}` }],
       },
@@ -103,16 +95,4 @@ async function existing({ database, rawBody }: Call): Promise<{ id: string; vers
     select user_id as id, version from progress
     where user_id = ${(await resolve(database, 'users', learnerId)) ?? ''}
       and course_id = ${(await resolve(database, 'courses', courseId)) ?? ''}`)
-}
-
-function toStep(row: StepRow): ProgressStep {
-  return {
-    learnerId: row.user_id,
-    courseId: row.course_id,
-    version: row.version,
-    completionPercentage: row.percentage,
-    status: row.status as ProgressStep['status'],
-    lastAccessed: row.last_accessed,
-    recordedAt: row.recorded_at,
-  }
 }

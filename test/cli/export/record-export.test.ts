@@ -35,6 +35,13 @@ async function fill(admin: Person): Promise<void> {
   await admin.post('/v1/users/batch', { items: users })
   const enrollments = users.map(({ email }) => ({ courseId: 'ext:sea', userId: `email:${email}` }))
   await admin.post('/v1/enrollments/batch', { items: enrollments })
+  const steps = [10, 60].map((completionPercentage, n) => ({
+    learnerId: 'ext:S-1',
+    courseId: 'ext:sea',
+    completionPercentage,
+    lastAccessed: `2026-02-0${n + 1}T09:00:00Z`,
+  }))
+  await admin.post('/v1/progress/batch', { items: steps })
 }
 
 /** The records of a CSV, as a strict reader has them. */
@@ -42,7 +49,7 @@ function recordsOf(csv: string): Record<string, string>[] {
   return parse(csv, { columns: true, record_delimiter: '\r\n' })
 }
 
-const nouns = ['users', 'courses', 'lessons', 'enrollments'] as const
+const nouns = ['users', 'courses', 'lessons', 'enrollments', 'progress'] as const
 
 describe('the rows', () => {
   test.for(nouns)(
@@ -128,6 +135,50 @@ describe('the rows', () => {
     expect(code).toBe(0)
     expect(stdout).not.toContain('answer')
     expect(stderr).toContain('note: The answers of questions in 1 lesson are not included')
+  })
+})
+
+describe('progress', () => {
+  test('is exported as it is, or with its history, which an import records again', async ({
+    school,
+    local,
+  }) => {
+    const now = recordsOf((await school.run('progress export')).stdout)
+    expect(now).toEqual([
+      {
+        learnerId: 'ext:S-1',
+        courseId: 'ext:sea',
+        completionPercentage: '60',
+        lastAccessed: '2026-02-02T09:00:00.000Z',
+      },
+    ])
+    for (const noun of ['users', 'courses', 'enrollments', 'progress']) {
+      const history = noun === 'progress' ? '--history --all-columns' : '--all-columns'
+      const { stdout: stdin } = await school.run(`${noun} export ${history}`)
+      expect(await local.run(`${noun} import -`, { stdin })).toMatchObject({ code: 0 })
+    }
+    const history = await local.run('progress history ext:S-1 --course ext:sea -o json')
+    expect(JSON.parse(history.stdout)).toMatchObject([
+      { completionPercentage: 60, version: 2 },
+      { completionPercentage: 10, version: 1 },
+    ])
+    const again = await local.run('progress export --history')
+    expect(again.stdout).toBe((await school.run('progress export --history')).stdout)
+  })
+
+  test('is that of a course, a learner, or since a time', async ({ school }) => {
+    for (const [flags, rows] of [
+      ['--course ext:sea --learner ext:S-1', 1],
+      ['--learner ext:S-2', 0],
+      ['--updated-since 2026-02-28', 1],
+      ['--history --learner email:learner-1@school.example', 2],
+    ] as const) {
+      expect(recordsOf((await school.run(`progress export ${flags}`)).stdout), flags).toHaveLength(rows)
+    }
+    expect(await school.run('progress export --history --updated-since 3d')).toMatchObject({
+      code: 2,
+      stderr: 'error: --history and --updated-since cannot be used together\n',
+    })
   })
 })
 

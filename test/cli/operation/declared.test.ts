@@ -103,11 +103,10 @@ describe('the commands', () => {
   test('reach every operation that a person calls by name', async () => {
     const called = await Promise.all(calls.map(async ({ operation }) => (await operation()).id))
     const others = operations.map(({ id }) => id).filter((id) => !called.includes(id))
-    // Batches and streams belong to bulk work, the service's own to `doctor` and `server`; `learnctl api` has them all.
-    expect(others.filter((id) => !/^(service\.|analytics\.|\w+\.batch$)/.test(id))).toEqual([
-      'courses.version',
-      'users.updateProfile',
-    ])
+    // Batches, streams and what is exported belong to bulk work, the service's own to `doctor` and `server`; `learnctl api` has them all.
+    expect(
+      others.filter((id) => !/^(service\.|analytics\.|\w+\.batch$|progress\.(all|steps)$)/.test(id)),
+    ).toEqual(['courses.version', 'users.updateProfile'])
   })
 })
 

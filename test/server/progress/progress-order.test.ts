@@ -118,7 +118,11 @@ test('every accepted step is in the history, newest first', async ({ admin, lear
     data: [
       {
         learnerId: learner.id,
+        userEmail: learner.email,
+        userExternalId: null,
         courseId,
+        courseTitle: 'Logic',
+        courseExternalId: null,
         version: 2,
         completionPercentage: 50,
         status: 'in_progress',

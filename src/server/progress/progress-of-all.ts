@@ -1,0 +1,144 @@
+import sql, { join, type Sql } from 'sql-template-tag'
+import type { Progress, progress } from '../../contract/progress.ts'
+import { knownCourses } from '../courses/course-row.ts'
+import type { Row } from '../database/database.ts'
+import { invalidCursor, type Page, readCursorParts, writeCursor } from '../database/keyset.ts'
+import { page, type Select } from '../database/page.ts'
+import { resolveFilter } from '../database/reference.ts'
+import type { Place } from '../database/walk.ts'
+import { type Call, onlyUserOf } from '../http/handler.ts'
+import type { Reads } from '../http/plain-routes.ts'
+import { type ProgressRow, progressColumns, toProgress } from './progress-row.ts'
+import { type StepRow, stepColumns, toStep } from './progress-step-row.ts'
+
+/** The order in which enrolments were made: no progress moves in it, whatever becomes of it while it is read. */
+const sort = 'createdAt'
+const order = { sort, expressions: { createdAt: sql`e.created_at` }, id: sql`e.id` }
+/** What a cursor of the history names as its order. */
+const stepsSort = 'steps'
+
+/** What reads the progress of all learners whom the caller sees. */
+export const progressOfAll = {
+  async all(call) {
+    const { database, query } = call
+    const since = query.updated_since
+    const select = await progressOf(call, since === undefined ? [] : [sql`p.updated_at >= ${since}`])
+    return page<ProgressRow, Progress>(database, select, order, query, toProgress)
+  },
+
+  /** Each enrolment has as many steps as its progress has versions: so many of them make a page. */
+  async steps(call) {
+    const { database, query } = call
+    const cursor = query.cursor === undefined ? {} : readStepCursor(query.cursor)
+    const found = await page<EnrolledRow, EnrolledRow>(
+      database,
+      await progressOf(call, []),
+      order,
+      { limit: query.limit, cursor: cursor.before, include_total: false },
+      (row) => row,
+    )
+    const { spans, nextCursor } = spansOf(found, cursor, query.limit)
+    if (spans.length === 0) return { data: [], nextCursor }
+    const rows = await database.all<StepRow>(sql`
+      select ${stepColumns} from progress_steps s where ${join(spans.map(isWithin), ' or ')}`)
+    const steps = Map.groupBy(rows, (row) => keyOf(row))
+    return {
+      data: spans.flatMap(({ row }) => inOrder(steps.get(keyOf(row)) ?? []).map(toStep)),
+      nextCursor,
+    }
+  },
+} satisfies Reads<typeof progress>
+
+/** The progress behind enrolments, which are walked whether they have any. */
+async function progressOf(
+  call: Call<typeof progress.all> | Call<typeof progress.steps>,
+  conditions: readonly Sql[],
+): Promise<Select> {
+  const { database, query } = call
+  const only = onlyUserOf(call)
+  const own = only === undefined ? undefined : sql`id = ${only}`
+  const { course_id: course, learner_id: learner } = query
+  return {
+    columns: sql`${progressColumns}, e.id as enrollment_id`,
+    from: sql`enrollments e left join progress p on p.user_id = e.user_id and p.course_id = e.course_id`,
+    base: sql`enrollments e`,
+    mostly: [sql`e.status <> 'deleted'`, sql`e.role = 'learner'`],
+    where: [sql`p.version is not null`, ...conditions],
+    narrow: [
+      only && sql`e.user_id = ${only}`,
+      learner && sql`e.user_id = ${await resolveFilter(database, 'users', learner, 'learner_id', own)}`,
+    ],
+    within: [
+      {
+        field: sort,
+        condition:
+          course &&
+          sql`e.course_id = ${await resolveFilter(database, 'courses', course, 'course_id', knownCourses(call))}`,
+      },
+    ],
+  }
+}
+
+/** Progress, the enrolment behind it, and where that stands. */
+interface EnrolledRow extends ProgressRow, Place {
+  readonly enrollment_id: string
+}
+
+/** Where a page of the history begins: behind a place, and within an enrolment behind a version. */
+interface StepCursor {
+  readonly before?: string | undefined
+  readonly enrollment?: string
+  readonly version?: number
+}
+
+/** Steps of one progress, from the version after `from` to `to`. */
+interface Span {
+  readonly row: EnrolledRow
+  readonly from: number
+  readonly to: number
+}
+
+/** The steps of a page, at most `limit` of them. */
+function spansOf(
+  { data, nextCursor }: Page<EnrolledRow>,
+  { before, enrollment, version = 0 }: StepCursor,
+  limit: number,
+): { spans: Span[]; nextCursor: string | null } {
+  const spans: Span[] = []
+  let room = limit
+  let last = before
+  for (const row of data) {
+    if (room === 0) return { spans, nextCursor: stepCursor(last) }
+    const from = row.enrollment_id === enrollment ? version : 0
+    const to = Math.min(row.version, from + room)
+    if (to > from) spans.push({ row, from, to })
+    room -= to - from
+    if (to < row.version) return { spans, nextCursor: stepCursor(last, row.enrollment_id, to) }
+    last = writeCursor(sort, row.cursor_value, row.cursor_id)
+  }
+  return { spans, nextCursor: nextCursor && stepCursor(nextCursor) }
+}
+
+function stepCursor(before = '', enrollment = '', version = 0): string {
+  return writeCursor(stepsSort, before, enrollment, version)
+}
+
+function readStepCursor(cursor: string): StepCursor {
+  const [before, enrollment, version] = readCursorParts(cursor, stepsSort, 3)
+  if (typeof before !== 'string' || typeof enrollment !== 'string' || typeof version !== 'number') {
+    throw invalidCursor()
+  }
+  return { before: before === '' ? undefined : before, enrollment, version }
+}
+
+function isWithin({ row, from, to }: Span): Sql {
+  return sql`(s.user_id = ${row.user_id} and s.course_id = ${row.course_id} and s.version > ${from} and s.version <= ${to})`
+}
+
+function keyOf({ user_id, course_id }: Row): string {
+  return `${user_id} ${course_id}`
+}
+
+function inOrder(rows: readonly StepRow[]): StepRow[] {
+  return rows.toSorted((one, other) => one.version - other.version)
+}
