@@ -124,7 +124,14 @@ const here: Record<string, [line: string, code: number]> = {
 }
 
 /** Commands with a test of their own below. */
-const others = ['auth login', 'analytics summary', 'courses get', 'doctor', 'users set-password']
+const others = [
+  'auth login',
+  'courses apply',
+  'analytics summary',
+  'courses get',
+  'doctor',
+  'users set-password',
+]
 
 test('every command is in one of these tables', async () => {
   const commands = await Promise.all(

@@ -24,6 +24,8 @@ export interface Flag {
   readonly name: string
   /** A second, shorter name. */
   readonly alias?: string
+  /** One letter, which goes with one dash. */
+  readonly short?: string
   /** The name that it had before, which still works, unlisted. */
   readonly former?: string
   readonly kind: keyof Kinds

@@ -1,4 +1,5 @@
 import type { Command } from '../command/command.ts'
+import { noColumns } from '../command/refusals.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** The command that shows a course, with `--with-lessons`: the course as one document. */
@@ -24,4 +25,34 @@ export function withLessons(command: Command): Command {
       await printCourse(context, given.arguments['course'] ?? '')
     },
   }
+}
+
+/** `courses apply`: makes courses what their files say. */
+export const applyCommand: Command = {
+  name: 'apply',
+  summary: 'Create or update courses and their lessons from files',
+  description:
+    'A file has one course, as courses get --with-lessons prints it. What is already as in the file stays untouched.\nLessons are found by external id, else by title. Lessons that the file lacks are kept, unless --prune.',
+  flags: [
+    {
+      name: 'file',
+      short: 'f',
+      kind: 'texts',
+      placeholder: 'path',
+      summary: 'YAML or JSON file of a course; - for standard input',
+      required: true,
+    },
+    { name: 'prune', kind: 'switch', summary: 'Delete the lessons that the file lacks' },
+  ],
+  refuses: noColumns,
+  examples: ['courses apply -f marine-biology.yaml', 'courses apply -f marine-biology.yaml --dry-run'],
+  run: async (context, { flags }) => {
+    const files = Array.isArray(flags['file']) ? flags['file'].map(String) : []
+    if (files.length === 0) throw new UsageError('--file is required', { code: 'missing_value' })
+    if (files.filter((file) => file === '-').length > 1) {
+      throw new UsageError('--file - can be given once: standard input is read once')
+    }
+    const { applyFiles } = await import('../course-file/apply-files.ts')
+    await applyFiles(context, files, flags['prune'] === true)
+  },
 }

@@ -10,7 +10,7 @@ import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { courseDeletion } from './course-deletion.ts'
-import { withLessons } from './course-file.ts'
+import { applyCommand, withLessons } from './course-file.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
@@ -232,6 +232,7 @@ export const commands: readonly Command[] = [
     done: (answer, given) => updated(`Restored version ${given.arguments['version']} of`)(answer, given),
     examples: ['courses restore ext:first-course 1 --yes'],
   }),
+  applyCommand,
   importCommand('courses', 'courses', ['courses import courses.csv']),
   exportCommand({
     dataset: 'courses',

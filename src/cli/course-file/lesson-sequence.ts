@@ -41,3 +41,36 @@ export function longestRising(numbers: readonly number[]): ReadonlySet<number> {
   for (let at = ends.at(-1); at !== undefined; at = before[at]) part.add(at)
   return part
 }
+
+/**
+ * The order that each thing of a sequence has to be given so that they rise, undefined for those that keep theirs: as few
+ * as can be. They are given one after the other, and where one comes to a place that is taken, what is there and after it
+ * moves up by one, as the API has it.
+ *
+ * @param orders what each has now, undefined for a new one
+ */
+export function placesFor(orders: readonly (number | undefined)[]): (number | undefined)[] {
+  const there = orders.flatMap((order, index) => (order === undefined ? [] : [index]))
+  const rising = longestRising(there.map((index) => orders[index] ?? 0))
+  const kept = new Set(there.filter((_, index) => rising.has(index)))
+  const now = [...orders]
+  let taken = new Set(orders)
+  let last = 0
+  return orders.map((_, index) => {
+    const place = now[index]
+    if (kept.has(index) && place !== undefined) {
+      last = place
+      return undefined
+    }
+    last += 1
+    now[index] = undefined
+    if (taken.has(last) && now.includes(last)) {
+      for (const [other, order] of now.entries())
+        if (order !== undefined && order >= last) now[other] = order + 1
+      taken = new Set(now)
+    }
+    now[index] = last
+    taken.add(last)
+    return last
+  })
+}

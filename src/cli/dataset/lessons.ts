@@ -64,7 +64,7 @@ export const lessons: Dataset = {
 }
 
 /** The content of a lesson with the ids that it has already. */
-function knownContent({ contentBlocks, assessments }: JsonObject, current: JsonObject): JsonObject {
+export function knownContent({ contentBlocks, assessments }: JsonObject, current: JsonObject): JsonObject {
   const title = ({ title }: JsonObject) => title
   return {
     ...(contentBlocks !== undefined && {

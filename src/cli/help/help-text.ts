@@ -95,10 +95,11 @@ function positionsOf({ arguments: positions = [] }: Command): string[] {
 
 /** A flag as help shows it, and what it means. */
 export function flagRow(flag: Flag): Row {
-  const { name, alias, kind, placeholder, negatable } = flag
+  const { name, alias, short, kind, placeholder, negatable } = flag
   const value = placeholder ?? placeholders[kind]
   const long = `--${negatable ? '[no-]' : ''}${name}${value === '' ? '' : ` <${value}>`}`
-  return [`    ${alias === undefined ? '' : `--${alias}, `}${long}`, meaningOf(flag)]
+  const before = short === undefined ? `    ${alias === undefined ? '' : `--${alias}, `}` : `-${short}, `
+  return [before + long, meaningOf(flag)]
 }
 
 function meaningOf({ kind, summary, choices = [], choicesTold, required, default: standard }: Flag): string {

@@ -162,8 +162,9 @@ function globalOption({ flag, short, placeholder }: Setting): Option {
 }
 
 function optionsOf(flag: Flag): Option[] {
-  const { name, alias, former, kind, negatable } = flag
-  const long = alias === undefined ? `--${name}` : `--${alias}, --${name}`
+  const { name, alias, short, former, kind, negatable } = flag
+  const other = alias === undefined ? short && `-${short}` : `--${alias}`
+  const long = other === undefined ? `--${name}` : `${other}, --${name}`
   if (kind === 'switch') return [new Option(long), ...(negatable ? [new Option(`--no-${name}`)] : [])]
   const option = new Option(`${long} <${kind}>`)
   const unlisted = former === undefined ? [] : [new Option(`--${former} <${kind}>`).hideHelp()]

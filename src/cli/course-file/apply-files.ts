@@ -1,0 +1,184 @@
+import type { Caller } from '../../client/caller.ts'
+import { ApiError, NotOfferedError } from '../../client/errors.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
+import { platformName } from '../../config/target.ts'
+import { calls } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { confirm } from '../command/confirm.ts'
+import type { Context } from '../command/context.ts'
+import { courses } from '../dataset/courses.ts'
+import { findShown } from '../dataset/find.ts'
+import { thingName } from '../operation/thing-name.ts'
+import { counted } from '../terminal/counted.ts'
+import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
+import { say } from '../terminal/io.ts'
+import { visible } from '../terminal/visible.ts'
+import { carryOut, type Done, nothingDone } from './carry-out.ts'
+import { type CoursePlan, isEmpty, planCourse } from './course-plan.ts'
+import type { CourseRecords } from './course-records.ts'
+import { readCourseFile } from './read-course-file.ts'
+import { keptNote, lessonName, planData, planLines } from './show-plan.ts'
+import { readLessons, type ShownCourse } from './shown-course.ts'
+
+/**
+ * Makes courses what their files say: everything is read and compared first, shown, and asked about where something is
+ * deleted. Throws ExitWith where lessons were refused.
+ */
+export async function applyFiles(context: Context, files: readonly string[], prune: boolean): Promise<void> {
+  const { io, session, settings, output } = context
+  const wanted = await readAll(context, files)
+  const caller = await session.caller()
+  const plans: CoursePlan[] = []
+  for (const records of wanted) {
+    plans.push(await planCourse(records, await currentOf(context, caller, records), prune))
+  }
+  await requireOffered(context, caller, plans)
+  const asData = ['json', 'jsonl', 'yaml'].includes(settings.output.value)
+  const lines = plans.flatMap(planLines).map((line) => `${visible(line)}\n`)
+  const changing = plans.filter((plan) => !isEmpty(plan))
+  if (settings.dryRun.value) {
+    await (asData ? output.document(plans.map(planData)) : output.text(lines.join('')))
+  } else if (!settings.quiet.value && changing.length > 0) await say(io, lines.join(''))
+  for (const plan of plans) {
+    const note = keptNote(plan)
+    if (note !== null) await output.note(note)
+  }
+  if (settings.dryRun.value) return
+  await confirmDeletion(context, plans)
+  let refused = 0
+  for (const plan of plans) refused += await carryOutPlan(context, caller, plan)
+  if (asData) await output.document(plans.map(planData))
+  if (refused > 0) throw new ExitWith('partial')
+}
+
+async function readAll({ io }: Context, files: readonly string[]): Promise<CourseRecords[]> {
+  const found = new Map<unknown, string>()
+  const wanted: CourseRecords[] = []
+  for (const file of files) {
+    const records = await readCourseFile(io, file)
+    const { externalId } = records.course
+    const before = found.get(externalId)
+    if (before !== undefined) {
+      throw new UsageError(`${before} and ${file} are both course ${externalId}`, { code: 'duplicate' })
+    }
+    found.set(externalId, file)
+    wanted.push(records)
+  }
+  return wanted
+}
+
+/** The course of a file as it is there; null for a new one. Throws a CommandError where its lessons cannot be read. */
+async function currentOf(
+  { io, session }: Context,
+  caller: Caller,
+  { course: record, lessons }: CourseRecords,
+): Promise<ShownCourse | null> {
+  const course = await findShown(caller, courses, record, io.signal)
+  try {
+    if (course) return { course, lessons: await readLessons(caller, course, io.signal) }
+    // A second time, nobody could tell which lessons are there.
+    if (lessons.length > 0) {
+      await caller.call<Operation>(calls.lessons.list, { query: { limit: 1 }, signal: io.signal })
+    }
+    return null
+  } catch (error) {
+    if (!(error instanceof NotOfferedError)) throw error
+    if (course && lessons.length === 0) return { course, lessons: [] }
+    throw cannot(platformName(session.target()), 'does not list lessons', error)
+  }
+}
+
+function cannot(host: string, why: string, cause?: Error): CommandError {
+  return new CommandError('not_offered', 'failure', `${host} ${why}; nothing was sent`, {
+    why: cause ? [cause.message] : [],
+    hint: 'Create what is missing: learnctl courses create, learnctl lessons create',
+    cause,
+  })
+}
+
+/** Throws a CommandError where a platform elsewhere says that it lacks an operation of the plans. */
+async function requireOffered(
+  { io, session }: Context,
+  caller: Caller,
+  plans: readonly CoursePlan[],
+): Promise<void> {
+  const { update, delete: remove } = calls.lessons
+  const needed = [
+    ...(plans.some(({ steps }) => steps.some(({ action }) => action === 'update')) ? [update] : []),
+    ...(plans.some(({ prune, absent }) => prune && absent.length > 0) ? [remove] : []),
+  ]
+  if (needed.length === 0 || session.target().kind === 'local') return
+  try {
+    const { data } = await caller.call(calls.service.openapi, { signal: io.signal })
+    const paths = data['paths']
+    if (!isJsonObject(paths)) return
+    const missing = needed.find(({ path, method }) => {
+      const at = paths[path]
+      return !isJsonObject(at) || at[method.toLowerCase()] === undefined
+    })
+    if (missing) {
+      throw cannot(
+        platformName(session.target()),
+        `does not support ${missing.id} (${missing.method} ${missing.path})`,
+      )
+    }
+  } catch (error) {
+    // Without a description, nobody knows before it is tried.
+    if (!(error instanceof NotOfferedError || error instanceof ApiError)) throw error
+  }
+}
+
+async function confirmDeletion(context: Context, plans: readonly CoursePlan[]): Promise<void> {
+  const lessons = plans.flatMap(({ absent, prune }) => (prune ? absent.map(lessonName) : []))
+  const modules = plans.flatMap(({ removedModules }) => removedModules)
+  if (lessons.length + modules.length === 0) return
+  const parts = [
+    ...(lessons.length > 0 ? [counted(lessons.length, 'lesson')] : []),
+    ...(modules.length > 0 ? [counted(modules.length, 'module')] : []),
+  ]
+  await confirm(context, `delete ${parts.join(' and ')}`, async () => ({
+    text: `Delete ${parts.join(' and ')} (${[...lessons, ...modules].slice(0, 10).join(', ')})`,
+    consequence: lessons.length > 0 ? 'Deleted lessons cannot be restored.' : 'Lessons in them are kept.',
+  }))
+}
+
+/** Carries out one plan, and says what was done. Returns how many lessons were refused. */
+async function carryOutPlan(
+  { io, output, settings }: Context,
+  caller: Caller,
+  plan: CoursePlan,
+): Promise<number> {
+  const name = `course ${thingName(plan.record)}`
+  if (isEmpty(plan)) {
+    await output.done(`No changes to ${name}`)
+    if (settings.quiet.value) await output.text(`${visible(String(plan.current?.['id']))}\n`)
+    return 0
+  }
+  const done = nothingDone()
+  try {
+    await carryOut({ caller, signal: io.signal }, plan, done)
+  } catch (error) {
+    const sent = done.created + done.updated + done.deleted
+    const all = plan.steps.length + (plan.prune ? plan.absent.length : 0)
+    const stopped = done.course
+      ? `Stopped after ${sent} of ${counted(all, 'lesson change')}`
+      : 'Nothing was changed'
+    await output.note(`${stopped} in ${name}; run the same command again to continue`)
+    throw error
+  }
+  for (const { lesson, message } of done.refused) {
+    await output.note(`Lesson ${lessonName(lesson)} was refused: ${message}`)
+  }
+  const verb = plan.current ? 'Updated' : 'Created'
+  const rest =
+    done.refused.length > 0 ? `; ${done.refused.length} refused, run the same command again to continue` : ''
+  await output.done(`${verb} ${name}${lessonCounts(done)}${rest}`)
+  if (settings.quiet.value) await output.text(`${visible(String(done.course?.['id']))}\n`)
+  return done.refused.length
+}
+
+function lessonCounts({ created, updated, deleted }: Done): string {
+  const counts = Object.entries({ created, updated, deleted }).filter(([, count]) => count > 0)
+  if (counts.length === 0) return ''
+  return `: ${counts.map(([verb, count], index) => (index === 0 ? `${counted(count, 'lesson')} ${verb}` : `${count} ${verb}`)).join(', ')}`
+}

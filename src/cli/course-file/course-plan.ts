@@ -1,0 +1,239 @@
+import { isDeepStrictEqual } from 'node:util'
+import type * as z from 'zod'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { CourseRecord } from '../dataset/courses.ts'
+import { knownContent, LessonRecord } from '../dataset/lessons.ts'
+import { moduleNames } from '../dataset/module-names.ts'
+import { withKnownIds, withoutOwnId } from '../dataset/record.ts'
+import type { CourseRecords } from './course-records.ts'
+import { placesFor } from './lesson-sequence.ts'
+import { type KeyedLesson, matchLessons } from './match-lessons.ts'
+import { type ShownCourse, shownRecords } from './shown-course.ts'
+import { withoutDefaults } from './without-defaults.ts'
+
+/** A field that gets another value; absent values are those by default. */
+export interface FieldChange {
+  readonly field: string
+  readonly from: unknown
+  readonly to: unknown
+}
+
+/** A lesson that is made or changed. */
+export interface LessonStep {
+  readonly action: 'create' | 'update'
+  readonly record: JsonObject
+  /** As the API shows it; null for a new one. */
+  readonly current: JsonObject | null
+  readonly changes: readonly FieldChange[]
+  /** What is sent, but for the module. */
+  readonly body: JsonObject
+  /** The place of its module in the course, null for none; undefined where it stays in its own. */
+  readonly module: number | null | undefined
+}
+
+/** What makes a course that of a file. */
+export interface CoursePlan {
+  readonly record: JsonObject
+  /** As the API shows it; null for a new one. */
+  readonly current: JsonObject | null
+  readonly changes: readonly FieldChange[]
+  /** The fields of the course that are sent, but for the status. */
+  readonly body: JsonObject
+  /** The status that it has in the end; null where it stays what it is. */
+  readonly status: string | null
+  /** In the order in which they are sent: that of the course. */
+  readonly steps: readonly LessonStep[]
+  /** Lessons that the file lacks, as the API shows them: deleted where `prune`, else kept. */
+  readonly absent: readonly JsonObject[]
+  readonly prune: boolean
+  /** Titles of modules that are removed. */
+  readonly removedModules: readonly string[]
+}
+
+const LessonAttributes = LessonRecord.omit({ courseId: true, module: true, order: true })
+
+interface Wanted extends KeyedLesson {
+  readonly full: JsonObject
+  readonly module: number | null
+}
+interface Current extends KeyedLesson {
+  readonly shown: JsonObject
+}
+
+/** Compares the records of a file with the course that is there; `current` is null for a new one. */
+export async function planCourse(
+  { course, lessons }: CourseRecords,
+  current: ShownCourse | null,
+  prune: boolean,
+): Promise<CoursePlan> {
+  const before = current && (await shownRecords(current))
+  const { status: wantedStatus, ...record } = course
+  const shownStatus = current ? (current.course['status'] ?? null) : 'draft'
+  const status = textOrNull(wantedStatus) ?? textOrNull(shownStatus)
+  const { changed, changes } = compared(CourseRecord, record, before?.course ?? {})
+  const modules = withKnownIds(record['modules'], current?.course['modules'] ?? [], ({ title }) => title)
+  const moduleIds = (Array.isArray(modules) ? modules : []).map((module: JsonObject) => module['id'])
+  const body = withoutOwnId(
+    { ...changed, ...(changed['modules'] !== undefined && { modules }) },
+    current?.course ?? null,
+  )
+
+  const names = { now: moduleNames(current?.course['modules']), next: moduleNames(record['modules']) }
+  const wantedPlaces = new Map(names.next.map((name, index) => [name, index]))
+  const wanted = lessons.map((full): Wanted => {
+    const name = full['module']
+    const place = typeof name === 'string' ? (wantedPlaces.get(name) ?? null) : null
+    const moduleId = place === null ? null : moduleIds[place]
+    return { full, record: canonical(LessonAttributes, attributesOf(full)), module: place, moduleId }
+  })
+  const there = (before?.lessons ?? []).map((lesson, index): Current => {
+    const shown = current?.lessons[index] ?? {}
+    const record = canonical(LessonAttributes, attributesOf(lesson))
+    return { shown, record, moduleId: shown['moduleId'] ?? null }
+  })
+  const matched = matchLessons(wanted, there)
+  const known = new Set(matched.values())
+  const ids = modulesOf(current).map(({ id }) => id)
+  const nameOf = (id: unknown) => names.now[ids.indexOf(id)] ?? null
+  const steps = sequenceOf(wanted, there, matched).flatMap(({ lesson, move }): LessonStep[] => {
+    const order = move ? { order: move.number } : {}
+    const moves = move ? [{ field: 'order', from: move.from, to: move.to }] : []
+    const same = 'shown' in lesson ? lesson : matched.get(lesson)
+    if ('shown' in lesson || !same) {
+      if (!('shown' in lesson)) {
+        const body = { ...lesson.record, status: lesson.full['status'], ...order }
+        return [
+          { action: 'create', record: lesson.full, current: null, changes: [], body, module: lesson.module },
+        ]
+      }
+      const { record, shown } = lesson
+      return move
+        ? [{ action: 'update', record, current: shown, changes: moves, body: order, module: undefined }]
+        : []
+    }
+    const isMoved = lesson.moduleId !== same.moduleId
+    const moduleName = { from: nameOf(same.moduleId), to: names.next[lesson.module ?? -1] ?? null }
+    const { body, changes } = changedLesson(lesson, same)
+    const all = [...changes, ...(isMoved ? [{ field: 'module', ...moduleName }] : []), ...moves]
+    if (all.length === 0) return []
+    return [
+      {
+        action: 'update',
+        record: lesson.full,
+        current: same.shown,
+        changes: all,
+        body: { ...body, ...order },
+        module: isMoved ? lesson.module : undefined,
+      },
+    ]
+  })
+  const kept = new Set(moduleIds)
+  return {
+    record,
+    current: current?.course ?? null,
+    changes: current ? [...changes, ...statusChange(current.course, status)] : [],
+    body,
+    status,
+    steps,
+    absent: there.filter((lesson) => !known.has(lesson)).map(({ shown }) => shown),
+    prune,
+    removedModules: modulesOf(current)
+      .filter(({ id }) => !kept.has(id))
+      .map(({ title }) => String(title)),
+  }
+}
+
+/** True where there is nothing to do. */
+export function isEmpty({ current, changes, steps, absent, prune }: CoursePlan): boolean {
+  return current !== null && changes.length === 0 && steps.length === 0 && !(prune && absent.length > 0)
+}
+
+function changedLesson({ full, record }: Wanted, { shown, record: before }: Current) {
+  const { changed, changes } = compared(LessonAttributes, attributesOf(full), before)
+  // What the file does not name stays: a lesson keeps its external id.
+  const isNamed = record['externalId'] !== undefined
+  const { externalId, ...others } = changed
+  const named = isNamed && externalId !== undefined ? { externalId } : {}
+  return {
+    body: { ...others, ...knownContent(others, shown), ...named },
+    changes: changes.filter(({ field }) => isNamed || field !== 'externalId'),
+  }
+}
+
+function attributesOf({
+  courseId: _course,
+  module: _module,
+  order: _order,
+  ...fields
+}: JsonObject): JsonObject {
+  return fields
+}
+
+interface Move {
+  /** What is sent as the order. */
+  readonly number: number
+  /** Its places among the lessons of the course, from 1. */
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * All lessons in the order that the course gets, each with its new place where it is not at it: those that the file lacks
+ * stay behind the one that they follow.
+ */
+function sequenceOf(
+  wanted: readonly Wanted[],
+  there: readonly Current[],
+  matched: ReadonlyMap<Wanted, Current>,
+): { readonly lesson: Wanted | Current; readonly move: Move | undefined }[] {
+  const inFile = new Map([...matched].map(([lesson, same]) => [same, lesson]))
+  const sequence: (Wanted | Current)[] = [...wanted]
+  for (const [index, lesson] of there.entries()) {
+    if (inFile.has(lesson)) continue
+    const before = there[index - 1]
+    sequence.splice(before ? sequence.indexOf(inFile.get(before) ?? before) + 1 : 0, 0, lesson)
+  }
+  const currentOf = (lesson: Wanted | Current) => ('shown' in lesson ? lesson : matched.get(lesson))
+  const now = new Map(there.map((lesson, index) => [lesson, index + 1]))
+  const orders = sequence.map((lesson) => {
+    const order = currentOf(lesson)?.shown['order']
+    return typeof order === 'number' ? order : undefined
+  })
+  const numbers = placesFor(orders)
+  return sequence.map((lesson, index) => {
+    const number = numbers[index]
+    const same = currentOf(lesson)
+    const from = same ? (now.get(same) ?? 0) : 0
+    return { lesson, move: number === undefined ? undefined : { number, from, to: index + 1 } }
+  })
+}
+
+function compared(schema: z.ZodObject, wanted: JsonObject, before: JsonObject) {
+  const [then, now] = [canonical(schema, wanted), canonical(schema, before)]
+  const fields = Object.keys(schema.shape).filter(
+    (field) => field in wanted && !isDeepStrictEqual(then[field], now[field]),
+  )
+  return {
+    changed: Object.fromEntries(fields.map((field) => [field, wanted[field]])),
+    changes: fields.map((field): FieldChange => ({ field, from: now[field], to: then[field] })),
+  }
+}
+
+/** A record as its schema would have it, without what has its default. */
+function canonical(schema: z.ZodObject, record: JsonObject): JsonObject {
+  const parsed = schema.safeParse(record)
+  return withoutDefaults(schema, parsed.success ? parsed.data : record) as JsonObject
+}
+
+function statusChange({ status: from }: JsonObject, to: string | null): FieldChange[] {
+  return to === null || from === to ? [] : [{ field: 'status', from, to }]
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? value : null
+}
+
+function modulesOf(current: ShownCourse | null): readonly JsonObject[] {
+  const modules = current?.course['modules']
+  return Array.isArray(modules) ? modules.filter(isJsonObject) : []
+}

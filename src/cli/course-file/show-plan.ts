@@ -1,0 +1,74 @@
+import type { JsonObject } from '../../codec/json-object.ts'
+import { jsonText } from '../../codec/json-text.ts'
+import { thingName } from '../operation/thing-name.ts'
+import { counted } from '../terminal/counted.ts'
+import { type CoursePlan, type FieldChange, isEmpty } from './course-plan.ts'
+
+const longestValue = 50
+
+/** A plan in lines for a terminal: `+` is created, `~` changed, `-` deleted. */
+export function planLines(plan: CoursePlan): readonly string[] {
+  const { current, record, changes, steps, absent, prune } = plan
+  const course = `course ${thingName(record)}`
+  if (isEmpty(plan)) return [`No changes to ${course}`]
+  return [
+    current === null ? `+ ${course}` : `~ ${course}`,
+    ...changes.map((change) => `    ${changeText(change)}`),
+    ...steps.flatMap(({ action, record, changes }) => [
+      `  ${action === 'create' ? '+' : '~'} lesson ${lessonName(record)}`,
+      ...changes.map((change) => `      ${changeText(change)}`),
+    ]),
+    ...(prune ? absent.map((lesson) => `  - lesson ${lessonName(lesson)}`) : []),
+  ]
+}
+
+/** What is not in the file and stays, in words; null for nothing. */
+export function keptNote({ absent, prune, record }: CoursePlan): string | null {
+  if (prune || absent.length === 0) return null
+  const names = absent.slice(0, 10).map((lesson) => lessonName(lesson))
+  const rest = absent.length > names.length ? ` and ${absent.length - names.length} more` : ''
+  const count = counted(absent.length, 'lesson')
+  return `${count} of course ${thingName(record)} ${absent.length === 1 ? 'is' : 'are'} not in the file and will be kept: ${names.join(', ')}${rest}; --prune deletes them`
+}
+
+/** The same as data, for JSON and YAML. */
+export function planData(plan: CoursePlan): JsonObject {
+  const { current, record, changes, steps, absent, prune } = plan
+  const named = ({ externalId = null, title }: JsonObject) => ({ externalId, title })
+  return {
+    action: current === null ? 'create' : isEmpty(plan) ? 'none' : 'update',
+    ...named(record),
+    changes,
+    lessons: [
+      ...steps.map(({ action, record, changes }) => ({ action, ...named(record), changes })),
+      ...absent.map((lesson) => ({ action: prune ? 'delete' : 'keep', ...named(lesson), changes: [] })),
+    ],
+  }
+}
+
+/** `Waves (waves)`, or the title alone of a lesson without an external id. */
+export function lessonName({ title, externalId }: JsonObject): string {
+  return typeof externalId === 'string' ? `${title} (${externalId})` : String(title)
+}
+
+function changeText({ field, from, to }: FieldChange): string {
+  const [before, after] = [valueText(from), valueText(to)]
+  if (before !== null && after !== null) return `${field}: ${before} → ${after}`
+  if (Array.isArray(from ?? []) && Array.isArray(to ?? [])) {
+    const [some, others] = [listLength(from), listLength(to)]
+    if (some !== others) return `${field}: ${counted(some, 'item')} → ${others}`
+  }
+  return `${field}: changed`
+}
+
+function listLength(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0
+}
+
+/** A value that is short enough to be read; null for another one. */
+function valueText(value: unknown): string | null {
+  if (value === undefined || value === null) return 'none'
+  const text = typeof value === 'string' ? value : jsonText(value)
+  const isShort = text.length <= longestValue && !text.includes('\n')
+  return isShort ? (text === '' || typeof value === 'string' ? JSON.stringify(text) : text) : null
+}

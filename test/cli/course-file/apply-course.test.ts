@@ -1,0 +1,259 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, onTestFinished } from 'vitest'
+import { anyCourse } from '../../helpers/any-course.ts'
+import { elsewhere, type RunOptions, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { startSeedServer } from '../../helpers/seed-server.ts'
+
+const marine = {
+  externalId: 'BIO-101',
+  title: 'Marine Biology',
+  status: 'published',
+  modules: [
+    {
+      title: 'Sea',
+      lessons: [{ title: 'Waves', externalId: 'waves', durationMinutes: 30 }, { title: 'Tides' }],
+    },
+    { title: 'Life', lessons: [{ title: 'Fish', contentBlocks: [{ type: 'text', body: 'Fish\nswim' }] }] },
+  ],
+  lessons: [{ title: 'Farewell' }],
+}
+
+function apply(cli: TestCli, course: unknown, more = '', options: RunOptions = {}) {
+  writeFileSync(join(cli.cwd, 'course.json'), JSON.stringify(course))
+  return cli.run(`courses apply -f course.json ${more}`, options)
+}
+
+async function shown(cli: TestCli): Promise<unknown> {
+  const ran = await cli.run('courses get ext:BIO-101 --with-lessons -o json')
+  expect(ran.code, ran.stderr).toBe(0)
+  return JSON.parse(ran.stdout)
+}
+
+/** Every lesson by its title: id, version and place. */
+async function lessons(
+  cli: TestCli,
+): Promise<Record<string, { id: string; version: number; order: number }>> {
+  const { stdout } = await cli.run('lessons list --all -o json')
+  return Object.fromEntries(
+    (JSON.parse(stdout) as { title: string }[]).map((each) => [each.title, each]),
+  ) as never
+}
+
+describe('courses apply', () => {
+  test('creates a course with its lessons, and a second time changes nothing', async ({ local }) => {
+    const ran = await apply(local, marine)
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(ran.stderr).toContain('Created course Marine Biology (BIO-101): 4 lessons created\n')
+    expect(await shown(local)).toEqual(marine)
+    const before = await local.run('lessons list --all -o json')
+    const again = await apply(local, marine)
+    expect(again).toEqual({ code: 0, stdout: '', stderr: 'No changes to course Marine Biology (BIO-101)\n' })
+    expect(await local.run('lessons list --all -o json')).toEqual(before)
+    expect((await local.run('courses get ext:BIO-101 --columns version')).stdout).toBe('2\n')
+  })
+
+  test('changes only what was edited', async ({ local }) => {
+    await apply(local, marine)
+    const before = await lessons(local)
+    const [sea, life] = marine.modules
+    const edited = {
+      ...marine,
+      modules: [{ ...sea, lessons: [{ ...sea?.lessons[0], durationMinutes: 45 }, sea?.lessons[1]] }, life],
+    }
+    const ran = await apply(local, edited)
+    expect(ran.stderr).toBe(
+      '~ course Marine Biology (BIO-101)\n  ~ lesson Waves (waves)\n      durationMinutes: 30 → 45\nUpdated course Marine Biology (BIO-101): 1 lesson updated\n',
+    )
+    const after = await lessons(local)
+    expect(after).toEqual({
+      ...before,
+      Waves: { ...before['Waves'], durationMinutes: 45, version: 2, updatedAt: expect.any(String) },
+    })
+    expect((await local.run('courses get ext:BIO-101 --columns version')).stdout).toBe('2\n')
+  })
+
+  test('renames a module and a lesson in place', async ({ local }) => {
+    await apply(local, marine)
+    const before = await lessons(local)
+    const [sea, life] = marine.modules
+    const fish = { ...life?.lessons[0], title: 'Fishes' }
+    const renamed = {
+      ...marine,
+      modules: [
+        { ...sea, title: 'Ocean' },
+        { ...life, lessons: [fish] },
+      ],
+    }
+    const ran = await apply(local, renamed)
+    expect(ran.stderr).toContain(': 1 lesson updated\n')
+    const after = await lessons(local)
+    expect(after['Fishes']).toMatchObject({ id: before['Fish']?.id })
+    expect(after['Waves']).toEqual(before['Waves'])
+    expect(await shown(local)).toEqual(renamed)
+  })
+
+  test('gives lessons the order of the file, and moves as few as it can', async ({ local }) => {
+    await apply(local, marine)
+    const [sea, life] = marine.modules
+    const moved = {
+      ...marine,
+      modules: [
+        { ...sea, lessons: [sea?.lessons[0]] },
+        { ...life, lessons: [sea?.lessons[1], life?.lessons[0]] },
+      ],
+      lessons: [{ title: 'Farewell' }, { title: 'Thanks' }],
+    }
+    expect((await apply(local, moved)).stderr).toContain(': 1 lesson created, 1 updated\n')
+    const last = { ...moved, modules: [life, { title: 'Sea', lessons: sea?.lessons }] }
+    expect((await apply(local, last)).code).toBe(0)
+    expect(await shown(local)).toEqual(last)
+    expect((await apply(local, last)).stderr).toContain('No changes')
+  })
+
+  test('keeps what the file lacks, unless it is told to prune, and asks before that', async ({ local }) => {
+    await apply(local, marine)
+    const less = { ...marine, lessons: [] }
+    const kept = await apply(local, less)
+    expect(kept.code).toBe(0)
+    expect(kept.stderr).toContain(
+      'note: 1 lesson of course Marine Biology (BIO-101) is not in the file and will be kept: Farewell; --prune deletes them\n',
+    )
+    const refused = await apply(local, less, '--prune')
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('Refusing to delete 1 lesson without confirmation')
+    expect(await shown(local)).toEqual(marine)
+    const declined = await apply(local, less, '--prune', { tty: 100, typed: ['n\n'] })
+    expect(declined.stderr).toContain('Delete 1 lesson (Farewell) in ')
+    expect(await shown(local)).toEqual(marine)
+    const pruned = await apply(local, less, '--prune --yes')
+    expect(pruned.stderr).toContain(': 1 lesson deleted\n')
+    const { lessons: _, ...rest } = marine
+    expect(await shown(local)).toEqual(rest)
+  })
+
+  test('shows under --dry-run what it would do, and sends nothing', async ({ local }) => {
+    const dry = await apply(local, marine, '--dry-run')
+    expect(dry.stdout).toBe(
+      '+ course Marine Biology (BIO-101)\n  + lesson Waves (waves)\n  + lesson Tides\n  + lesson Fish\n  + lesson Farewell\n',
+    )
+    expect((await local.run('courses list -o json')).stdout).toBe('[]\n')
+    await apply(local, marine)
+    const changed = { ...marine, title: 'Sea', status: undefined, lessons: [] }
+    const data = await apply(local, changed, '--dry-run --prune -o json')
+    expect(JSON.parse(data.stdout)).toEqual([
+      {
+        action: 'update',
+        externalId: 'BIO-101',
+        title: 'Sea',
+        changes: [{ field: 'title', from: 'Marine Biology', to: 'Sea' }],
+        lessons: [{ action: 'delete', externalId: null, title: 'Farewell', changes: [] }],
+      },
+    ])
+    expect(await shown(local)).toEqual(marine)
+  })
+
+  test('opens an archived course for a change, and archives it again', async ({ local }) => {
+    const archived = { ...marine, status: 'archived' }
+    expect((await apply(local, archived)).code).toBe(0)
+    expect(await shown(local)).toEqual(archived)
+    expect((await apply(local, archived)).stderr).toContain('No changes')
+    const changed = { ...archived, title: 'Seas', lessons: [{ title: 'Goodbye' }] }
+    expect((await apply(local, changed, '--prune --yes')).code).toBe(0)
+    expect(await shown(local)).toEqual(changed)
+    const draft = { ...changed, status: 'draft' }
+    expect((await apply(local, draft)).code).toBe(0)
+    expect(await shown(local)).toEqual(draft)
+  })
+
+  test('tells every problem of a file with its line, and takes each course once', async ({ local }) => {
+    writeFileSync(join(local.cwd, 'a.yaml'), 'externalId: a\ntitle: A\nlessons:\n  - titel: B\n')
+    const wrong = await local.run('courses apply -f a.yaml')
+    expect(wrong.code).toBe(2)
+    expect(wrong.stderr).toContain('2 problems found in a.yaml; nothing was sent\n')
+    expect(wrong.stderr).toContain('  a.yaml:4: lessons[0].title is required\n')
+    expect(wrong.stderr).toContain('  a.yaml:4: lessons[0].titel is not a known field\n')
+    const twice = await apply(local, marine, '-f course.json')
+    expect(twice.stderr).toContain('course.json and course.json are both course BIO-101')
+    expect(await local.run('courses apply')).toMatchObject({ code: 2 })
+  })
+
+  test('says which lesson was refused, and continues when it is run again', async ({ local }) => {
+    await local.run('courses create --title Other --external-id other')
+    await local.run('lessons create --course ext:other --title Taken --external-id waves')
+    const ran = await apply(local, marine)
+    expect(ran.code).toBe(8)
+    expect(ran.stderr).toContain('note: Lesson Waves (waves) was refused: ')
+    expect(ran.stderr).toContain(': 3 lessons created; 1 refused, run the same command again to continue\n')
+    await local.run('lessons update ext:waves --external-id other-waves')
+    expect((await apply(local, marine)).stderr).toContain(': 1 lesson created\n')
+    expect(await shown(local)).toEqual(marine)
+  })
+
+  test('says where the network broke, and continues from there, nothing twice', async ({
+    academy,
+    admin,
+  }) => {
+    let left = 0
+    const platform = elsewhere(academy)
+    const cli = testCli({
+      transport: async (request) => {
+        const isWrite = request.method !== 'GET'
+        if (left === 0 && isWrite) throw Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })
+        left -= isWrite ? 1 : 0
+        return platform(request)
+      },
+      env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key },
+    })
+    onTestFinished(() => cli.remove())
+    const told: string[] = []
+    for (let cuts = 0; cuts < 6; cuts += 1) {
+      left = 1
+      const ran = await apply(cli, marine)
+      told.push(
+        `${ran.code} ${/Stopped after . of . lesson changes?|No changes|Updated/.exec(ran.stderr)?.[0]}`,
+      )
+    }
+    expect(told).toEqual([
+      '7 Stopped after 0 of 4 lesson changes',
+      '7 Stopped after 1 of 3 lesson changes',
+      '7 Stopped after 1 of 2 lesson changes',
+      '7 Stopped after 1 of 1 lesson change',
+      '0 Updated',
+      '0 No changes',
+    ])
+    expect(await shown(cli)).toEqual(marine)
+  })
+
+  test('is refused before anything is sent where a platform lists no lessons', async ({ cli }) => {
+    const seed = await startSeedServer()
+    onTestFinished(() => seed.close())
+    const env = { LEARNCTL_URL: seed.url, LEARNCTL_API_KEY: seed.key }
+    const ran = await apply(cli, marine, '', { env })
+    expect(ran.code).toBe(1)
+    expect(ran.stderr).toContain('does not list lessons; nothing was sent\n')
+    expect(seed.requests.filter(({ method }) => method !== 'GET')).toEqual([])
+    const alone = { externalId: 'BIO-101', title: 'Marine Biology', modules: [{ title: 'Sea' }] }
+    expect(await apply(cli, alone, '', { env })).toMatchObject({ code: 0 })
+  })
+
+  test('of any document gives that document, and nothing to do the second time', async ({ local }) => {
+    let number = 0
+    await fc.assert(
+      fc.asyncProperty(anyCourse, async (course) => {
+        number += 1
+        const document = { ...course, externalId: `any-${number}` }
+        const text = JSON.stringify(document).replaceAll('"les-', `"les-${number}-`)
+        const ran = await local.run('courses apply -f -', { stdin: text })
+        expect(ran.code, ran.stderr).toBe(0)
+        const { stdout } = await local.run(`courses get ext:any-${number} --with-lessons -o yaml`)
+        const again = await local.run('courses apply -f -', { stdin: stdout })
+        expect(again.stderr).toMatch(/^No changes to course .*\n$/)
+        const json = await local.run(`courses get ext:any-${number} --with-lessons -o json`)
+        expect(JSON.parse(json.stdout)).toEqual(JSON.parse(text))
+      }),
+      { numRuns: 25 },
+    )
+  })
+})
