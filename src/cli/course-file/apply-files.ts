@@ -138,8 +138,15 @@ async function confirmDeletion(context: Context, plans: readonly CoursePlan[]): 
   ]
   await confirm(context, `delete ${parts.join(' and ')}`, async () => ({
     text: `Delete ${parts.join(' and ')} (${[...lessons, ...modules].slice(0, 10).join(', ')})`,
-    consequence: lessons.length > 0 ? 'Deleted lessons cannot be restored.' : 'Lessons in them are kept.',
+    consequence: consequenceOf(context, lessons.length),
   }))
+}
+
+function consequenceOf({ session }: Context, lessons: number): string {
+  if (lessons === 0) return 'Lessons in them are kept.'
+  return session.target().kind === 'local'
+    ? 'Deleted lessons can be restored for 30 days.'
+    : 'The platform may not be able to restore deleted lessons.'
 }
 
 /** Carries out one plan, and says what was done. Returns how many lessons were refused. */
