@@ -45,7 +45,10 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
   [/^apps delete/, 'names an application', app],
   [/^auth grants revoke/, 'names what somebody allowed an application, on the platform', grant],
   [/^open/, 'opens what a server shows', serve],
-  [/^server copy/, 'copies an academy that is here', academyHere],
+  [/^server snapshot (restore|delete)/, 'names a snapshot', made('server snapshot save seeded')],
+  [/^server restore/, 'names a backup', made('server backup academy-backup.db')],
+  [/^server backup .*--force/, 'overwrites a backup', made('server backup academy-backup.db')],
+  [/^server (copy|snapshot list --database)/, 'copies an academy that is here', academyHere],
 ]
 
 /** The exit code with which a line succeeds: that of courses diff says whether there are changes. */
@@ -171,6 +174,14 @@ async function named({ cli }: Place, name: string, line: string): Promise<RunOpt
   const { code, stdout } = await cli.run(line)
   expect(code).toBe(0)
   return { env: { [name]: stdout.trim() } }
+}
+
+/** Runs a line before the one that needs what it makes. */
+function made(line: string): Need {
+  return async ({ cli }) => {
+    expect(await cli.run(line)).toMatchObject({ code: 0 })
+    return {}
+  }
 }
 
 async function academyHere({ cli }: Place): Promise<RunOptions> {

@@ -29,14 +29,15 @@ export async function confirm(
   })
 }
 
-/** The same for a thing that is not at a target; `where` says what it is in. */
+/** The same for a thing that is not at a target; `where` says what it is in, `consequence` what that means. */
 export async function confirmAt(
   context: Pick<Context, 'settings' | 'prompts'>,
   action: string,
   where: string,
+  consequence = '',
 ): Promise<void> {
   const text = `${action.charAt(0).toUpperCase()}${action.slice(1)} ${where}`
-  await ask(context, action, async () => ({ text, consequence: '' }))
+  await ask(context, action, async () => ({ text, consequence }))
 }
 
 async function ask(

@@ -2,7 +2,6 @@ import { existsSync, realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { isDatabaseUrl } from '../../codec/database-url.ts'
 import { grouped } from '../../codec/grouped.ts'
-import { shellWord } from '../../codec/shell-word.ts'
 import { makeDatabaseDirectory } from '../../config/make-directory.ts'
 import type { CopyProgress, CopySummary } from '../../server/copy/copy-academy.ts'
 import type { CopyPlace } from '../../server/copy/copy-ends.ts'
@@ -10,8 +9,8 @@ import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { notAList } from '../command/refusals.ts'
 import { postgresEnv } from '../local-server/postgres-options.ts'
-import { runningServers } from '../local-server/running-servers.ts'
 import { servedUrl } from '../local-server/served-database.ts'
+import { requireNoServer } from '../local-server/unused-database.ts'
 import { recordAsked } from '../output/asked.ts'
 import { databaseFault } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
@@ -66,7 +65,7 @@ async function copy(context: Context, { flags }: Given): Promise<void> {
   if (identityOf(from) === identityOf(to)) {
     throw new UsageError('--from and --to must be different databases')
   }
-  for (const { name } of [from, to]) await requireNoServer(context, name)
+  for (const { name } of [from, to]) await requireNoServer(context, 'copy', name)
   if (settings.dryRun.value) return output.note(`Would copy ${from.name} to ${to.name}`)
   if (!to.postgres) makeDatabaseDirectory(io, to.name)
   const summary = await copied(io, from, to)
@@ -91,18 +90,6 @@ async function placeOf(io: Io, place: unknown, flag: string): Promise<CopyPlace>
 
 function identityOf({ name, postgres }: CopyPlace): string {
   return !postgres && existsSync(name) ? realpathSync(name) : name
-}
-
-async function requireNoServer(context: Context, database: string): Promise<void> {
-  const { serving } = await import('../local-server/stop-server.ts')
-  const [server] = await serving(context, runningServers(context.directories.state), database)
-  if (!server) return
-  throw new CommandError(
-    'server_running',
-    'conflict',
-    `Cannot copy while a server is running for ${database} (${server.url}, process ${server.pid})`,
-    { hint: `Stop it first: learnctl server stop --database ${shellWord(database)}` },
-  )
 }
 
 async function copied(io: Io, from: CopyPlace, to: CopyPlace): Promise<CopySummary> {

@@ -5,8 +5,10 @@ import { noColumns, noTarget, notAList, plainText } from '../command/refusals.ts
 import { runningServers } from '../local-server/running-servers.ts'
 import { servedDatabase } from '../local-server/served-database.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
+import { backupCommand, resetCommand, restoreCommand } from './server-backup.ts'
 import { copyCommand } from './server-copy.ts'
 import { execCommand } from './server-exec.ts'
+import { snapshotCommands } from './server-snapshot.ts'
 import { startCommand } from './server-start.ts'
 
 const fields = ['url', 'database', 'pid', 'startedAt']
@@ -41,6 +43,10 @@ export const serverCommands = (runLine: RunLine): readonly Command[] => [
     examples: ['server stop', 'server stop --database ./academy.db', 'server stop --all'],
     run: stop,
   },
+  backupCommand,
+  restoreCommand,
+  resetCommand,
+  ...snapshotCommands,
   copyCommand,
   {
     name: 'openapi',

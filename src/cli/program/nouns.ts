@@ -69,6 +69,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
   server: {
     group: 'Tools',
     summary: 'Serve an academy over HTTP',
+    groups: { snapshot: 'Save a local academy, and restore it in milliseconds' },
     load: async ({ runLine }) => (await import('../commands/server.ts')).serverCommands(runLine),
   },
   doctor: {

@@ -24,7 +24,9 @@ export async function removeDeadParts(path: string): Promise<void> {
       left -= 1
       if (left < 0) return
       const [, host, pid] =
-        /^([0-9a-f]{12})_(\d{1,10})_[0-9a-f]{12}\.part$/.exec(name.slice(lead.length)) ?? []
+        /^([0-9a-f]{12})_(\d{1,10})_[0-9a-f]{12}\.part(?:-wal|-shm|-journal)?$/.exec(
+          name.slice(lead.length),
+        ) ?? []
       if (!name.startsWith(lead) || host !== here || isAlive(Number(pid))) continue
       const found = await lstat(join(directory, name))
       if (found.isFile() && [-1, found.uid].includes(userInfo().uid)) await rm(join(directory, name))

@@ -41,6 +41,13 @@ export async function isKeyOwed(database: Database): Promise<boolean> {
   return (await database.one(sql`select 1 from settings where name = 'first_key_owed'`)) !== undefined
 }
 
+/** Has the next start of a server make a first key. */
+export async function oweFirstKey(database: Database): Promise<void> {
+  await database.run(
+    sql`insert into settings (name, value) values ('first_key_owed', '1') on conflict do nothing`,
+  )
+}
+
 /** Notes that there is a first key now, inside the transaction that makes it. False where none was owed. */
 export async function keyGiven(database: Database): Promise<boolean> {
   return (await database.run(sql`delete from settings where name = 'first_key_owed'`)) > 0
@@ -57,9 +64,7 @@ export function takeBackFirstSecrets(
   return database.write(async (transaction) => {
     if (key !== undefined) {
       await transaction.run(sql`delete from api_keys where hash = ${digest(key)}`)
-      await transaction.run(
-        sql`insert into settings (name, value) values ('first_key_owed', '1') on conflict do nothing`,
-      )
+      await oweFirstKey(transaction)
     }
     if (email === undefined) return
     await transaction.run(sql`update users set password_hash = null where email_key = ${email.toLowerCase()}`)

@@ -51,7 +51,8 @@ export function databaseErrorOf(path: string, error: unknown): DatabaseError {
   return error instanceof DatabaseError ? error : new DatabaseError(path, reasonOf(error), { cause: error })
 }
 
-function connectionTo(path: string, readOnly: boolean, waitMs: number): DatabaseSync {
+/** A plain connection to a file, set up as all are. Throws what SQLite says. */
+export function connectionTo(path: string, readOnly: boolean, waitMs: number): DatabaseSync {
   const connection = new DatabaseSync(path, {
     readOnly,
     timeout: waitMs,

@@ -1,0 +1,189 @@
+import { existsSync, rmSync, statSync } from 'node:fs'
+import { rename } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { makeDatabaseDirectory, makeDirectory } from '../../config/make-directory.ts'
+import type { Command, Given } from '../command/command.ts'
+import { confirmAt } from '../command/confirm.ts'
+import type { Context } from '../command/context.ts'
+import { notAList } from '../command/refusals.ts'
+import { nameOfNow, snapshotFolder, snapshotPath } from '../local-server/snapshots.ts'
+import { databaseFile, inUseFault, requireNoServer } from '../local-server/unused-database.ts'
+import { recordAsked } from '../output/asked.ts'
+import { databaseFault } from '../session/database-fault.ts'
+import { upgradeNotes } from '../session/upgrade-notes.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import type { Io } from '../terminal/io.ts'
+import { partPath, removeDeadParts } from '../terminal/part-file.ts'
+import { createProgressLine } from '../terminal/progress-line.ts'
+
+const fields = ['file', 'database', 'bytes']
+const shape = { table: fields, paths: fields, identifier: 'file' }
+const mebibyte = 1024 * 1024
+const pgDump = 'Use pg_dump: pg_dump --format=custom --file=academy.dump <url>'
+const pgRestore = 'Use pg_restore: pg_restore --clean --if-exists --dbname=<url> academy.dump'
+
+/** `learnctl server backup` */
+export const backupCommand: Command = {
+  name: 'backup',
+  summary: 'Back up a local academy to a file',
+  description: `Backs up the quickstart academy unless --database or --profile selects another, as it is at this moment, also while a
+server is running. The backup is checked, and complete or not there at all. It contains all data of the academy,
+password hashes among them: only you can read it.
+
+An academy in a PostgreSQL database is backed up with pg_dump.`,
+  arguments: [{ name: 'file', summary: 'File to write' }],
+  flags: [{ name: 'force', kind: 'switch', summary: 'Overwrite the file if it exists' }],
+  refuses: { ...notAList, url: 'Only an academy on this machine can be backed up' },
+  examples: ['server backup academy-backup.db', 'server backup academy-backup.db --force'],
+  run: backup,
+}
+
+/** `learnctl server restore` */
+export const restoreCommand: Command = {
+  name: 'restore',
+  summary: 'Restore a local academy from a backup',
+  description: `Replaces the quickstart academy unless --database or --profile selects another. The backup is checked first. The
+academy that was there is kept as a snapshot.`,
+  arguments: [{ name: 'file', summary: 'Backup to restore' }],
+  refuses: { ...notAList, url: 'Only an academy on this machine can be restored' },
+  examples: ['server restore academy-backup.db --yes'],
+  run: restore,
+}
+
+/** `learnctl server reset` */
+export const resetCommand: Command = {
+  name: 'reset',
+  summary: 'Delete all data of a local academy',
+  description: `Replaces the quickstart academy by a new, empty one, unless --database or --profile selects another. The next
+server start prints a new admin API key.`,
+  refuses: { ...notAList, url: 'Only an academy on this machine can be reset' },
+  examples: ['server reset --yes'],
+  run: reset,
+}
+
+async function backup(context: Context, given: Given): Promise<void> {
+  const { io, output, settings } = context
+  output.check(shape)
+  const database = await databaseFile(context, pgDump)
+  const named = given.arguments['file'] ?? ''
+  const file = resolve(io.cwd, named)
+  const found = statSync(file, { throwIfNoEntry: false })
+  if (found && !found.isFile()) throw new UsageError(`${named} is not a file`)
+  if (found && given.flags['force'] !== true) {
+    throw new UsageError(`${named} already exists`, { hint: 'Use --force to overwrite it' })
+  }
+  if (found && found.ino === statSync(database).ino) throw new UsageError(`${named} is the academy itself`)
+  if (!existsSync(dirname(file))) throw new UsageError(`Directory ${dirname(named)} not found`)
+  if (settings.dryRun.value) return output.note(`Would back up ${database} to ${named}`)
+  await removeDeadParts(file)
+  const part = await partPath(file)
+  const bytes = await copied(io, database, part)
+  await rename(part, file)
+  if (recordAsked(settings)) return output.one({ file, database, bytes }, shape)
+  await output.done(`Backed up ${database} to ${named} (${sizeText(bytes)}, checked)`)
+}
+
+async function restore(context: Context, given: Given): Promise<void> {
+  const { io, output, settings } = context
+  const database = await databaseFile(context, pgRestore, { mayMiss: true })
+  const named = given.arguments['file'] ?? ''
+  const file = resolve(io.cwd, named)
+  if (!existsSync(file)) throw new CommandError('not_found', 'notFound', `Backup not found: ${named}`)
+  const exists = existsSync(database)
+  const former = `before-restore-${nameOfNow(io.now())}`
+  await requireNoServer(context, 'restore a backup', database)
+  if (exists) {
+    const kept = `The academy that is there is kept as snapshot ${former}.`
+    await confirmAt(context, `restore backup ${named}`, `to ${database}`, kept)
+  }
+  if (settings.dryRun.value) return output.note(`Would restore ${database} from ${named}`)
+  makeDatabaseDirectory(io, database)
+  if (exists) makeDirectory(snapshotFolder(database), null)
+  await replaced(
+    context,
+    'restore a backup',
+    database,
+    exists ? snapshotPath(database, former) : undefined,
+    async (draft) => {
+      await copied(io, file, draft)
+      const { openAcademyFile } = await import('../../server/academy.ts')
+      const options = { watch: upgradeNotes(io, draft) }
+      const academy = await openAcademyFile(draft, () => new Date(io.now()), options).catch(
+        (error: unknown) => {
+          // The backup is what is wrong, not the draft that was made of it.
+          if (error instanceof Error && 'path' in error) Object.assign(error, { path: named })
+          throw error
+        },
+      )
+      await academy.database.close()
+    },
+  )
+  await output.done(`Restored ${database} from ${named}`)
+  if (exists)
+    await output.note(`The academy that was there is kept: learnctl server snapshot restore ${former}`)
+}
+
+async function reset(context: Context): Promise<void> {
+  const { io, output, settings } = context
+  const database = await databaseFile(context, 'Drop the database and create it again: dropdb, createdb')
+  await requireNoServer(context, 'reset the academy', database)
+  await confirmAt(
+    context,
+    'reset the academy',
+    `in ${database}`,
+    'All its data is deleted; this cannot be undone.',
+  )
+  if (settings.dryRun.value) return output.note(`Would reset ${database}`)
+  await replaced(context, 'reset the academy', database, undefined, async (draft) => {
+    const [{ openAcademyFile }, { oweFirstKey }] = await Promise.all([
+      import('../../server/academy.ts'),
+      import('../../server/access/first-admin.ts'),
+    ])
+    const academy = await openAcademyFile(draft, () => new Date(io.now()))
+    await oweFirstKey(academy.database).finally(() => academy.database.close())
+  })
+  await output.done(`Reset ${database}`)
+}
+
+/** Puts what `make` makes in the place of the database. Throws a CommandError where somebody uses that. */
+async function replaced(
+  context: Context,
+  action: string,
+  database: string,
+  former: string | undefined,
+  make: (draft: string) => Promise<void>,
+): Promise<void> {
+  await removeDeadParts(database)
+  const draft = await partPath(database)
+  try {
+    await make(draft)
+    const { replaceDatabase } = await import('../../server/database/sole-use.ts')
+    context.io.signal.throwIfAborted()
+    replaceDatabase(database, draft, former)
+  } catch (error) {
+    throw databaseFault(await inUseFault(context, action, database, error))
+  } finally {
+    for (const suffix of ['', '-wal', '-shm']) rmSync(draft + suffix, { force: true })
+  }
+}
+
+/** Copies an academy while others may use it; the size of the copy in bytes. */
+async function copied(io: Io, from: string, to: string): Promise<number> {
+  const { backUp } = await import('../../server/database/online-backup.ts')
+  const line = await createProgressLine(io, 'MiB', Math.ceil(statSync(from).size / mebibyte))
+  try {
+    const { bytes } = await backUp(from, to, (done) => {
+      io.signal.throwIfAborted()
+      void line.update(Math.floor(done / mebibyte))
+    })
+    return bytes
+  } catch (error) {
+    throw databaseFault(error)
+  } finally {
+    line.stop()
+  }
+}
+
+function sizeText(bytes: number): string {
+  return bytes < mebibyte ? `${Math.ceil(bytes / 1024)} KiB` : `${(bytes / mebibyte).toFixed(1)} MiB`
+}

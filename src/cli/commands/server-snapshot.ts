@@ -1,0 +1,132 @@
+import { chmodSync, existsSync, renameSync, rmSync, utimesSync } from 'node:fs'
+import { makeDirectory } from '../../config/make-directory.ts'
+import type { Command, Given } from '../command/command.ts'
+import { confirmAt } from '../command/confirm.ts'
+import type { Context } from '../command/context.ts'
+import { notAList } from '../command/refusals.ts'
+import {
+  nameOfNow,
+  snapshotFolder,
+  snapshotNamed,
+  snapshotPath,
+  snapshotsOf,
+} from '../local-server/snapshots.ts'
+import { databaseFile, inUseFault, requireNoServer } from '../local-server/unused-database.ts'
+import { recordAsked } from '../output/asked.ts'
+import { CommandError } from '../terminal/errors.ts'
+import { partPath } from '../terminal/part-file.ts'
+
+const fields = ['name', 'createdAt', 'bytes', 'path']
+const shape = { table: ['name', 'createdAt', 'bytes'], paths: fields, identifier: 'name' }
+const instead = 'Use the tools of PostgreSQL: createdb --template, or pg_dump and pg_restore'
+const url = 'Only an academy on this machine has snapshots'
+const refuses = { ...notAList, url }
+
+/** `learnctl server snapshot …` */
+export const snapshotCommands: readonly Command[] = [
+  {
+    name: 'snapshot save',
+    summary: 'Save a snapshot of a local academy',
+    description: `Saves the quickstart academy unless --database or --profile selects another. Takes milliseconds where the file system
+shares blocks between copies. Snapshots are kept in a folder beside the database. Use server backup while a server
+is running.`,
+    arguments: [{ name: 'name', summary: 'Name of the snapshot (default the time)', optional: true }],
+    flags: [{ name: 'force', kind: 'switch', summary: 'Replace the snapshot of this name' }],
+    refuses,
+    examples: ['server snapshot save', 'server snapshot save seeded --force'],
+    run: save,
+  },
+  {
+    name: 'snapshot list',
+    summary: 'List the snapshots of a local academy, newest first',
+    refuses: { url, limit: notAList.limit },
+    examples: ['server snapshot list', 'server snapshot list --database academy.db -o json'],
+    async run(context) {
+      context.output.check(shape)
+      await context.output.list([snapshotsOf(await databaseFile(context, instead))], shape)
+    },
+  },
+  {
+    name: 'snapshot restore',
+    summary: 'Restore a local academy to a snapshot',
+    arguments: [{ name: 'name', summary: 'Name of the snapshot (default the newest)', optional: true }],
+    refuses,
+    examples: ['server snapshot restore seeded --yes'],
+    run: restore,
+  },
+  {
+    name: 'snapshot delete',
+    summary: 'Delete a snapshot',
+    arguments: [{ name: 'name', summary: 'Name of the snapshot' }],
+    refuses,
+    examples: ['server snapshot delete seeded --yes'],
+    run: remove,
+  },
+]
+
+async function save(context: Context, given: Given): Promise<void> {
+  const { io, output, settings } = context
+  output.check(shape)
+  const database = await databaseFile(context, instead)
+  const name = given.arguments['name'] ?? nameOfNow(io.now())
+  const path = snapshotPath(database, name)
+  if (existsSync(path) && given.flags['force'] !== true) {
+    throw new CommandError('already_exists', 'conflict', `Snapshot ${name} already exists`, {
+      hint: 'Use --force to replace it',
+    })
+  }
+  await requireNoServer(context, 'save a snapshot', database)
+  if (settings.dryRun.value) return output.note(`Would save ${database} as snapshot ${name}`)
+  makeDirectory(snapshotFolder(database), null)
+  const part = await partPath(path)
+  await alone(context, 'save a snapshot', database, ({ withSoleUse, cloneFile }) => {
+    withSoleUse(database, () => cloneFile(database, part))
+    chmodSync(part, 0o600)
+    utimesSync(part, io.now() / 1000, io.now() / 1000)
+    renameSync(part, path)
+  }).finally(() => rmSync(part, { force: true }))
+  if (recordAsked(settings)) return output.one(snapshotNamed(database, name), shape)
+  await output.done(`Saved snapshot ${name} of ${database}`)
+}
+
+async function restore(context: Context, given: Given): Promise<void> {
+  const { output, settings } = context
+  const database = await databaseFile(context, instead, { mayMiss: true })
+  const { name, path } = snapshotNamed(database, given.arguments['name'])
+  await requireNoServer(context, 'restore a snapshot', database)
+  await confirmAt(context, `restore snapshot ${name}`, `to ${database}`, 'Changes made since then are lost.')
+  if (settings.dryRun.value) return output.note(`Would restore ${database} to snapshot ${name}`)
+  const draft = await partPath(database)
+  await alone(context, 'restore a snapshot', database, ({ cloneFile, replaceDatabase }) => {
+    cloneFile(path, draft)
+    replaceDatabase(database, draft)
+  }).finally(() => rmSync(draft, { force: true }))
+  await output.done(`Restored ${database} to snapshot ${name}`)
+}
+
+async function remove(context: Context, given: Given): Promise<void> {
+  const { output, settings } = context
+  const database = await databaseFile(context, instead, { mayMiss: true })
+  const { name, path } = snapshotNamed(database, given.arguments['name'])
+  await confirmAt(context, `delete snapshot ${name}`, `of ${database}`, 'This cannot be undone.')
+  if (settings.dryRun.value) return output.note(`Would delete snapshot ${name} of ${database}`)
+  rmSync(path)
+  await output.done(`Deleted snapshot ${name} of ${database}`)
+}
+
+type SoleUse = typeof import('../../server/database/sole-use.ts')
+
+/** Does what nobody else may use the database for. Throws a CommandError where somebody does. */
+async function alone(
+  context: Context,
+  action: string,
+  database: string,
+  work: (means: SoleUse) => void,
+): Promise<void> {
+  try {
+    work(await import('../../server/database/sole-use.ts'))
+  } catch (error) {
+    const { databaseFault } = await import('../session/database-fault.ts')
+    throw databaseFault(await inUseFault(context, action, database, error))
+  }
+}

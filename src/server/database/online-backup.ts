@@ -1,0 +1,96 @@
+import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs'
+import { backup, type DatabaseSync } from 'node:sqlite'
+import { DatabaseError } from './database.ts'
+import { applicationId } from './migrations.ts'
+import { connectionTo, databaseErrorOf, lockWaitMs } from './sqlite.ts'
+
+const pagesAtOnce = 2048
+
+/** What a backup came to. */
+export interface BackupSize {
+  readonly bytes: number
+}
+
+/**
+ * Copies the academy in a file as it is at this moment to a file that is not there yet (SQLite, Online Backup API), while
+ * others go on using it, and checks the copy. The copy is one file, 0600, on the disk. Throws DatabaseError, and what
+ * `onProgress` throws, which is told how many bytes of how many are copied; nothing is left then.
+ */
+export async function backUp(
+  from: string,
+  to: string,
+  onProgress: (bytes: number, total: number) => void = () => {},
+): Promise<BackupSize> {
+  closeSync(openSync(to, 'wx', 0o600))
+  try {
+    const bytes = await copyPages(from, to, onProgress)
+    checkCopy(to)
+    const file = openSync(to, 'r+')
+    fsyncSync(file)
+    closeSync(file)
+    return { bytes }
+  } catch (error) {
+    for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(to + suffix, { force: true })
+    throw error
+  }
+}
+
+async function copyPages(
+  from: string,
+  to: string,
+  onProgress: (bytes: number, total: number) => void,
+): Promise<number> {
+  const source = reading(from, () => connectionTo(from, true, lockWaitMs))
+  try {
+    const pageBytes = reading(from, () => {
+      if (numberOf(source, 'application_id') !== applicationId) throw notOurs(from)
+      // One view for the whole copy: without it, each write of another process would make it begin again.
+      source.exec('begin')
+      source.prepare('select count(*) from sqlite_schema').get()
+      return numberOf(source, 'page_size')
+    })
+    const pages = await backup(source, to, {
+      rate: pagesAtOnce,
+      progress: ({ totalPages, remainingPages }) =>
+        onProgress((totalPages - remainingPages) * pageBytes, totalPages * pageBytes),
+    })
+    return pages * pageBytes
+  } catch (error) {
+    throw isSqlite(error) ? databaseErrorOf(from, error) : error
+  } finally {
+    source.close()
+  }
+}
+
+/** Makes the copy one file, and throws DatabaseError where it is damaged: then so is the original. */
+function checkCopy(path: string): void {
+  const copy = connectionTo(path, false, 0)
+  try {
+    copy.exec('pragma journal_mode = delete')
+    const [row] = copy.prepare('pragma quick_check(1)').all()
+    const fault = String(row?.['quick_check'])
+    if (fault !== 'ok') throw new DatabaseError(path, `is damaged: ${fault}`)
+  } finally {
+    copy.close()
+  }
+}
+
+function numberOf(connection: DatabaseSync, pragma: 'application_id' | 'page_size'): number {
+  return Number(connection.prepare(`pragma ${pragma}`).get()?.[pragma])
+}
+
+function reading<Result>(path: string, work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw databaseErrorOf(path, error)
+  }
+}
+
+function isSqlite(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
+}
+
+function notOurs(path: string): DatabaseError {
+  return new DatabaseError(path, 'is not an academy: it is a SQLite database of another program')
+}
