@@ -24,6 +24,7 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
   courses: ['counters', 'http', 'database', 'problem'],
   users: ['counters', 'http', 'access', 'database', 'problem'],
   progress: ['counters', 'courses', 'users', 'http', 'database', 'problem'],
+  grades: ['progress', 'counters', 'courses', 'users', 'http', 'database', 'problem'],
   analytics: ['counters', 'http', 'database', 'problem'],
   credentials: ['users', 'http', 'access', 'database', 'problem'],
   pages: ['http', 'access', 'database', 'problem'],
@@ -95,7 +96,6 @@ const typesOfServer = [
   'cli/commands/server-copy.ts',
   'cli/session/session.ts',
   'cli/session/upgrade-notes.ts',
-  'cli/quickstart/example-data.ts',
   'cli/local-server/log-text.ts',
 ]
 

@@ -7,6 +7,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   user: ['user', 'learner', 'student', 'member', 'account', 'profile'],
   learner: ['learner', 'user', 'student', 'member', 'account'],
   enrollment: ['enrollment', 'enrolment'],
+  grade: ['grade', 'score', 'mark'],
   progress: ['progress', 'learnerProgress', 'courseProgress'],
   key: ['key', 'apiKey'],
   app: ['app', 'application', 'client'],

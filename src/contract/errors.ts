@@ -19,6 +19,7 @@ export const statusOf = {
   request_timeout: 408,
   duplicate: 409,
   stale_progress: 409,
+  stale_grade: 409,
   invalid_transition: 409,
   course_archived: 409,
   course_deleted: 409,

@@ -2,6 +2,7 @@ import { analytics } from './analytics.ts'
 import { apps } from './apps.ts'
 import { courses } from './courses.ts'
 import { enrollments } from './enrollments.ts'
+import { grades } from './grades.ts'
 import { grants } from './grants.ts'
 import { keys } from './keys.ts'
 import { lessons } from './lessons.ts'
@@ -17,6 +18,7 @@ export const contract = {
   users,
   enrollments,
   progress,
+  grades,
   analytics,
   keys,
   apps,

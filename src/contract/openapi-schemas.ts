@@ -6,6 +6,7 @@ import * as attributes from './course-attributes.ts'
 import * as courses from './courses.ts'
 import * as enrollments from './enrollments.ts'
 import { BooleanParam } from './field.ts'
+import * as grades from './grades.ts'
 import * as grants from './grants.ts'
 import { operations } from './index.ts'
 import * as keys from './keys.ts'
@@ -36,6 +37,8 @@ const sent: Named = {
   ProgressInput: progress.ProgressInput,
   ProgressItem: progress.ProgressItem,
   ProgressBatch: progress.progress.batch.body,
+  GradeInput: grades.GradeInput,
+  GradeBatch: grades.grades.batch.body,
   KeyInput: keys.KeyInput,
   AppInput: apps.AppInput,
 }
@@ -68,6 +71,10 @@ const shown: Named = {
   ProgressPage: progress.progress.list.response,
   ProgressStep: progress.ProgressStep,
   ProgressStepPage: progress.progress.history.response,
+  Grade: grades.Grade,
+  GradePage: grades.grades.list.response,
+  GradeStep: grades.GradeStep,
+  GradeStepPage: grades.grades.history.response,
   LearnerRow: analytics.LearnerRow,
   LearnerPage: analytics.LearnerPage,
   Summary: analytics.Summary,

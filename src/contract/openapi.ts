@@ -18,6 +18,7 @@ const tagNames: Readonly<Record<keyof Contract, string>> = {
   users: 'Users',
   enrollments: 'Enrolments',
   progress: 'Progress',
+  grades: 'Grades',
   analytics: 'Analytics',
   keys: 'API keys',
   apps: 'OAuth applications',
@@ -37,7 +38,7 @@ export function openapiOf(): Record<string, unknown> {
     openapi: '3.1.0',
     info: {
       title: 'learnctl academy',
-      summary: 'Courses, lessons, users and enrolments, the progress of learners, and reports',
+      summary: 'Courses, lessons, users and enrolments, the progress and grades of learners, and reports',
       version,
       description: introduction,
       contact: { name: 'The administrators of this academy' },

@@ -7,7 +7,6 @@ import { type IdMaker, type IdPrefix, plainIdMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'
 import { createApp } from './http/app.ts'
 import type { LogEntry } from './http/log.ts'
-import type { Grade } from './progress/gradebook.ts'
 import { resourceIn, routesFor } from './routes.ts'
 import type { UpgradeWatch } from './upgrade/upgrade-watch.ts'
 
@@ -17,8 +16,6 @@ export interface OpenAcademy {
   /** True when this call made the academy. */
   readonly created: boolean
   readonly transport: Transport
-  /** Keeps scores, all or none of them. */
-  readonly recordGrades: (grades: readonly Grade[]) => Promise<void>
   /** A password for the first admin, made just now and nowhere else; undefined where there is one. */
   readonly makeFirstPassword: () => Promise<FirstPassword | undefined>
   /** What was behind the internal error of that request; undefined where there was none. */
@@ -76,13 +73,6 @@ export async function openAcademy({
     path,
     created,
     transport: createApp(app, (path, isPlain) => routesFor(resourceIn(path), isPlain)),
-    async recordGrades(grades) {
-      const { recordGrade } = await import('./progress/gradebook.ts')
-      const time = now().toISOString()
-      await database.write(async (transaction) => {
-        for (const grade of grades) await recordGrade({ database: transaction, now: time }, grade)
-      })
-    },
     makeFirstPassword: async () =>
       (await import('./access/first-admin.ts')).makeFirstPassword(database, passwordCost),
     causeOf: (requestId) => (fault?.requestId === requestId ? fault.cause : undefined),

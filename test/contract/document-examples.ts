@@ -140,6 +140,14 @@ async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<s
   await admin.put(learner, progress)
   keep(await admin.delete(course))
   keep(await admin.put(learner, { ...progress, lastAccessed: '2013-12-01T00:00:00Z' }))
+  const grade = {
+    learnerId: 'ext:65002',
+    courseId: 'ext:AAA-2012J',
+    scoreGiven: 60,
+    gradedAt: '2014-01-01T00:00:00Z',
+  }
+  await admin.put('/v1/grades', grade)
+  keep(await admin.put('/v1/grades', { ...grade, gradedAt: '2013-12-01T00:00:00Z' }))
   const enrolled = await admin.get('/v1/enrollments?user_id=ext:65002&course_id=ext:AAA-2012J')
   const enrollment = `/v1/enrollments/${enrolled.body.data[0].id}`
   await admin.put(enrollment, { status: 'inactive' })

@@ -151,6 +151,32 @@ export const examples: Readonly<Record<string, Example>> = {
       'GET /v1/analytics/learners?start_date=2013-10-01&end_date=2014-06-30&course_id={courseId}&include_total=true',
   },
 
+  'grades.list': { request: 'GET /v1/grades?course_id={courseId}&learner_id={learnerId}' },
+  'grades.get': { request: 'GET /v1/grades/{gradeId}' },
+  'grades.set': {
+    request: 'PUT /v1/grades',
+    body: {
+      learnerId: '{learnerId}',
+      courseId: '{courseId}',
+      itemId: '1754',
+      label: 'TMA 1754',
+      scoreGiven: 84,
+      weight: 20,
+      gradedAt: '2014-01-30T00:00:00Z',
+    },
+  },
+  'grades.delete': { request: 'DELETE /v1/grades/{gradeId}' },
+  'grades.history': { request: 'GET /v1/grades/{gradeId}/history' },
+  'grades.batch': {
+    request: 'POST /v1/grades/batch',
+    body: {
+      items: [
+        { learnerId: 'ext:28400', courseId: '{courseId}', itemId: '1754', scoreGiven: 17, scoreMaximum: 20 },
+        { learnerId: '{learnerId}', courseId: 'ext:BBB-2013J', scoreGiven: 60 },
+      ],
+    },
+  },
+
   'keys.list': { request: 'GET /v1/keys?user_id={userId}' },
   'keys.create': {
     request: 'POST /v1/keys',
@@ -227,6 +253,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     userId: learnerId,
     learnerId,
     enrollmentId: enrollment.body.data[0].id,
+    gradeId: (await admin.get(`/v1/grades?learner_id=${learnerId}`)).body.data[0].id,
     keyId: key.body.id,
     clientId,
     grantId: (await giveGrant(academy, { userId: learnerId, clientId })).id,
@@ -256,6 +283,7 @@ async function enrol(
     await admin.put(`/v1/learners/${user.id}/progress`, step)
   }
   for (const grade of data.grades.filter((row) => row.learnerId === reference).slice(0, 2)) {
+    academy.clock.advance(minute)
     await academy.grade({ ...grade, learnerId: user.id, courseId })
   }
   return user.id

@@ -32,6 +32,12 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
     username: 'other',
   })
   const enrollmentId = await made('/v1/enrollments', { courseId, userId: otherId })
+  const grade = await admin.put('/v1/grades', {
+    courseId,
+    learnerId: otherId,
+    itemId: 'exam-1',
+    scoreGiven: 90,
+  })
   await admin.put(`/v1/learners/${otherId}/progress`, { courseId: archivedId, completionPercentage: 10 })
   await admin.put(`/v1/courses/${archivedId}`, { status: 'archived' })
   await made('/v1/enrollments', { courseId, userId: learner.id })
@@ -77,6 +83,9 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
       externalId: externalIds,
       email: [{ hidden: 'other@school.example', unknown: 'nobody@school.example' }],
       enrollmentId: [{ hidden: enrollmentId, unknown: 'enr_none' }],
+      gradeId: [{ hidden: grade.body.id, unknown: 'grd_none' }],
+      item_id: [{ hidden: 'exam-1', unknown: 'exam-9' }],
+      itemId: [{ hidden: 'exam-1', unknown: 'exam-9' }],
       grantId: [{ hidden: grant.id, unknown: 'gnt_none' }],
       keyId: [{ hidden: key.body.id, unknown: 'key_none' }],
       clientId: [{ hidden: clientId, unknown: 'app_none' }],

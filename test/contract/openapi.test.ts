@@ -222,6 +222,7 @@ test('If-Match is told where there are versions, and where it is obeyed', () => 
     'courses.update',
     'enrollments.delete',
     'enrollments.update',
+    'grades.set',
     'lessons.delete',
     'lessons.restore',
     'lessons.restoreDeleted',

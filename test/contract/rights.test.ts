@@ -65,6 +65,12 @@ GET    /v1/learners/{learnerId}/progress/history          +ss++  +ss++  +ss++  +
 GET    /v1/progress                                       +ss++  +ss++  +ss++  +ss++
 GET    /v1/progress/history                               +ss++  +ss++  +ss++  +ss++
 POST   /v1/progress/batch                                 s+s++  s+s++  sssss  srsrr
+GET    /v1/grades                                         +ss++  +ss++  +ss++  +ss++
+GET    /v1/grades/{gradeId}                               +ss++  +ss++  +ss++  +ss++
+PUT    /v1/grades                                         s+s++  s+s++  sssss  srsrr
+DELETE /v1/grades/{gradeId}                               s+s++  s+s++  sssss  srsrr
+GET    /v1/grades/{gradeId}/history                       +ss++  +ss++  +ss++  +ss++
+POST   /v1/grades/batch                                   s+s++  s+s++  sssss  srsrr
 GET    /v1/analytics/learners                             +ss++  +ss++  +ss++  rssrr
 GET    /v1/keys                                           ss+s+  sssss  sssss  sssss
 POST   /v1/keys                                           ss+s+  sssss  sssss  sssss

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { GradeInput } from '../../src/contract/grades.ts'
 import type { RoleName, Scope } from '../../src/contract/operation.ts'
 import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../../src/server/academy.ts'
 import { localPrincipal } from '../../src/server/access/identify.ts'
@@ -8,9 +9,9 @@ import { grantable } from '../../src/server/access/principal.ts'
 import { createKey } from '../../src/server/credentials/keys.ts'
 import type { Store } from '../../src/server/database/database.ts'
 import { allEndpoints } from '../../src/server/endpoints.ts'
+import { gradedBy, setGrade } from '../../src/server/grades/gradebook.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { LogEntry } from '../../src/server/http/log.ts'
-import { type Grade, recordGrade } from '../../src/server/progress/gradebook.ts'
 import { allRoutes } from '../../src/server/routes.ts'
 import { requireDeclared } from './declared.ts'
 import { guarded } from './guarded.ts'
@@ -78,7 +79,7 @@ export interface TestAcademy {
   /** Whoever sends this Authorization header, or none. */
   bearer(authorization: string | undefined): Anybody
   /** Keeps a score as if a platform had sent it. */
-  grade(grade: Partial<Grade> & Pick<Grade, 'learnerId' | 'courseId' | 'scoreGiven'>): Promise<void>
+  grade(grade: Partial<GradeInput> & Pick<GradeInput, 'learnerId' | 'courseId' | 'scoreGiven'>): Promise<void>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -232,12 +233,12 @@ export async function openTestAcademy({
     fetchFrom: (address) => fetchOf(app, address),
     person,
     bearer,
-    grade(grade) {
-      const standard = { source: 'test', itemId: '$course', label: '', scoreMaximum: 100, weight: 0 }
-      const time = now().toISOString()
-      return database.write((transaction) =>
-        recordGrade({ database: transaction, now: time }, { ...standard, gradedAt: time, ...grade }),
-      )
+    async grade(grade) {
+      const input = GradeInput.parse(grade)
+      await database.write(async (transaction) => {
+        const call = { database: transaction, now: now().toISOString(), newId, principal: owner }
+        await setGrade(call, await gradedBy(call, input), input)
+      })
     },
     close,
     [Symbol.asyncDispose]: close,

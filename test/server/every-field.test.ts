@@ -3,6 +3,7 @@ import type * as z from 'zod'
 import { AppInput } from '../../src/contract/apps.ts'
 import { CourseInput } from '../../src/contract/course-attributes.ts'
 import { EnrollmentInput } from '../../src/contract/enrollments.ts'
+import { GradeInput } from '../../src/contract/grades.ts'
 import { KeyInput } from '../../src/contract/keys.ts'
 import { LessonInput } from '../../src/contract/lessons.ts'
 import { ProgressInput } from '../../src/contract/progress.ts'
@@ -114,6 +115,23 @@ const all: readonly Sample[] = [
       courseId: '{otherCourseId}',
       completionPercentage: 75,
       lastAccessed: '2026-01-31T09:30:00.000Z',
+    },
+  },
+  {
+    name: 'grade',
+    setByPut: true,
+    schema: GradeInput,
+    path: '/v1/grades',
+    whole: {
+      learnerId: '{userId}',
+      courseId: '{courseId}',
+      itemId: 'exam',
+      source: 'school',
+      label: 'Exam',
+      scoreGiven: 17,
+      scoreMaximum: 20,
+      weight: 60,
+      gradedAt: '2026-01-31T09:30:00.000Z',
     },
   },
   {

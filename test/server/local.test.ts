@@ -83,36 +83,6 @@ test('an export streams', async ({ local }) => {
   expect(text).toMatch(/^learnerId,.*gradeUpdatedAt\r\n$/)
 })
 
-test('scores are kept all or none', async ({ local }) => {
-  const courseId = (await send(local, 'POST', '/v1/courses', { title: 'Logic' })).body.id
-  const learnerId = (await send(local, 'POST', '/v1/users', { email: 'a@b.example' })).body.id
-  await send(local, 'POST', '/v1/enrollments', { courseId, userId: learnerId })
-  const score = (itemId: string, scoreGiven: number, weight: number) => ({
-    learnerId,
-    courseId,
-    source: 'test',
-    itemId,
-    label: itemId,
-    scoreGiven,
-    scoreMaximum: 50,
-    weight,
-    gradedAt: '2026-02-01T00:00:00.000Z',
-  })
-  const grade = async () => (await send(local, 'GET', '/v1/analytics/learners')).body.data[0].gradePercent
-  await expect(
-    local.recordGrades([score('a', 50, 0), { ...score('b', 50, 0), learnerId: 'usr_none' }]),
-  ).rejects.toThrow('User usr_none not found.')
-  expect(await grade()).toBeNull()
-  await local.recordGrades([score('a', 50, 0), score('b', 25, 0)])
-  expect(await grade()).toBe(75)
-  await local.recordGrades([score('a', 50, 1), score('b', 25, 3)])
-  expect(await grade()).toBe(62.5)
-  await local.recordGrades([{ ...score('a', 0, 1), gradedAt: '2026-01-01T00:00:00.000Z' }])
-  expect(await grade()).toBe(62.5)
-  await local.recordGrades([score('$course', 40, 0)])
-  expect(await grade()).toBe(80)
-})
-
 test('a sound database has nothing wrong with it', async ({ local }) => {
   expect(await local.check()).toEqual([])
 })

@@ -139,7 +139,7 @@ async function addLearners({ session }: Context): Promise<string> {
   const source = 'Open University Learning Analytics Dataset, CC BY 4.0'
   if (await hasExamples(caller, data))
     return `The ${data.users.length} example learners already exist (${source})`
-  const { courses, learners, enrollments, progress, grades } = await loadExamples(session, caller, data)
+  const { courses, learners, enrollments, progress, grades } = await loadExamples(caller, data)
   return `Added ${learners} learners with ${enrollments} enrolments in ${courses} courses, ${progress} progress records and ${grades} grades (${source})`
 }
 

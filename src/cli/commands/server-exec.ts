@@ -129,7 +129,7 @@ async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promi
       import('../quickstart/example-data.ts'),
       import('../quickstart/example-academy.ts'),
     ])
-    await loadExamples(context.session, await context.session.caller(), await readExampleData())
+    await loadExamples(await context.session.caller(), await readExampleData())
     return
   }
   try {

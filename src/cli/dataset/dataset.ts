@@ -5,7 +5,7 @@ import type { Column } from './column.ts'
 import type { Names } from './names.ts'
 
 /** What can be imported and exported. */
-export const datasetNames = ['courses', 'lessons', 'users', 'enrollments', 'progress'] as const
+export const datasetNames = ['courses', 'lessons', 'users', 'enrollments', 'progress', 'grades'] as const
 export type DatasetName = (typeof datasetNames)[number]
 
 /**

@@ -11,6 +11,8 @@ export async function loadDataset(name: DatasetName): Promise<Dataset> {
       return (await import('./users.ts')).users
     case 'enrollments':
       return (await import('./enrollments.ts')).enrollments
+    case 'grades':
+      return (await import('./grades.ts')).grades
     case 'progress':
       return (await import('./progress.ts')).progress
   }

@@ -32,6 +32,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'View and record learner progress',
     load: async () => (await import('../commands/progress.ts')).commands,
   },
+  grades: {
+    group: 'Academy',
+    summary: 'Manage the grades of learners',
+    load: async () => (await import('../commands/grades.ts')).commands,
+  },
   analytics: {
     group: 'Academy',
     summary: 'Export learner data and summarise completion',

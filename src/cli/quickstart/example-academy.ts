@@ -1,6 +1,5 @@
 import type { Caller } from '../../client/caller.ts'
 import type { BatchResult } from '../../contract/batch.ts'
-import type { Session } from '../session/session.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { ExampleData } from './example-data.ts'
 
@@ -27,15 +26,11 @@ export async function hasExamples(caller: Caller, { courses: examples }: Example
 }
 
 /**
- * Puts the examples into the academy of the session. Begun once before and broken off, it goes on where it stopped.
+ * Puts the examples into an academy. Begun once before and broken off, it goes on where it stopped.
  * Throws a CommandError on a row that the academy refuses.
  */
-export async function loadExamples(
-  session: Session,
-  caller: Caller,
-  data: ExampleData,
-): Promise<ExampleCounts> {
-  const { courses, users, enrollments, progress } = (await import('../../contract/calls.ts')).calls
+export async function loadExamples(caller: Caller, data: ExampleData): Promise<ExampleCounts> {
+  const { courses, users, enrollments, progress, grades } = (await import('../../contract/calls.ts')).calls
   for (const course of data.courses) {
     const { data: known } = await caller.call(courses.list, { query: { external_id: course.externalId } })
     if (known.data.length === 0) await caller.call(courses.create, { body: course })
@@ -50,7 +45,9 @@ export async function loadExamples(
     // A step that is older than what is stored was there before.
     accept(await caller.call(progress.batch, { body: { items } }), 'stale_progress')
   }
-  await (await session.open()).recordGrades(data.grades)
+  for (const items of batches(data.grades)) {
+    accept(await caller.call(grades.batch, { body: { items } }), 'stale_grade')
+  }
   for (const { externalId } of data.courses) {
     await caller.call(courses.update, {
       params: { courseId: `ext:${externalId}` },

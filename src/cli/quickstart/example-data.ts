@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { unguarded } from '../../codec/csv.ts'
 import type { EnrollmentInput } from '../../contract/enrollments.ts'
+import type { GradeInput } from '../../contract/grades.ts'
 import type { ProgressItem } from '../../contract/progress.ts'
 import type { UserInput } from '../../contract/users.ts'
-import type { Grade } from '../../server/progress/gradebook.ts'
 
 /** A row of an example file: text by the name of its column. */
 type Cells = Readonly<Record<string, string>>
@@ -24,7 +24,7 @@ export interface ExampleData {
     'courseId' | 'userId' | 'role' | 'status' | 'enrolledAt'
   >[]
   readonly progress: readonly ProgressItem[]
-  readonly grades: readonly Grade[]
+  readonly grades: readonly GradeInput[]
 }
 
 /** Reads the bundled example files. */

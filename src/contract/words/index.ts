@@ -2,6 +2,7 @@ import * as access from './access.ts'
 import * as analytics from './analytics.ts'
 import * as courses from './courses.ts'
 import * as enrollments from './enrollments.ts'
+import * as grades from './grades.ts'
 import * as lessons from './lessons.ts'
 import * as progress from './progress.ts'
 import * as record from './record.ts'
@@ -76,6 +77,13 @@ export const words: Readonly<Record<string, record.Words>> = {
   ProgressStep: progress.progressStepWords,
   ProgressStepPage: page('the progress history of a learner in a course'),
   ProgressBatch: record.batchWords,
+
+  Grade: grades.gradeWords,
+  GradeInput: grades.gradeInputWords,
+  GradePage: page('grades'),
+  GradeStep: grades.gradeStepWords,
+  GradeStepPage: page('the history of a grade'),
+  GradeBatch: record.batchWords,
 
   LearnerRow: analytics.learnerRowWords,
   LearnerPage: analytics.learnerPageWords,

@@ -10,6 +10,8 @@ export const tagWords = {
     'Enrolments of learners and instructors in courses. There is at most one for each user, course and role.',
   progress:
     'The progress of learners in courses, with its history. An older record never replaces a newer one.',
+  grades:
+    'The grades of learners in courses, item by item. They make the grade of the course, and an older one never replaces a newer one.',
   analytics: 'Reports on learners in courses, as JSON, CSV or NDJSON.',
   keys: 'API keys: credentials for programs. A key acts as its owner and is shown once.',
   apps: 'OAuth applications, which act on behalf of the users who allow it.',
@@ -91,6 +93,16 @@ export const operationWords: Words = {
     'Send the whole record. The first one enrols the learner, unless it is their own. The status and the times of start and completion are derived from it. A record with an older `lastAccessed` than the stored one is refused with 409 `stale_progress`; one with the same time is accepted, so that sending it again is harmless. Without `lastAccessed` the record counts as the newest.',
   'progress.history': 'Every accepted record, newest first. Learners can read their own history only.',
   'progress.batch':
+    'Each item succeeds or fails on its own. The response has one result for each item, in the same order.',
+
+  'grades.list': 'Learners get their own grades only.',
+  'grades.get': 'Learners can read their own grades only.',
+  'grades.set':
+    'Send the whole grade. Learner, course, source and item identify it: the first one creates it, others replace it. The grade of the course follows at once: that of the item `$course`, else the mean of the items by their weights; so does the completion of the enrolment, where `moveOn` asks for a passing grade. A grade with an older `gradedAt` than the stored one is refused with 409 `stale_grade`; one with the same time is accepted, so that sending it again is harmless.',
+  'grades.delete': 'The grade of the course follows at once. A completed enrolment stays completed.',
+  'grades.history':
+    'Every accepted grade, newest first. Learners can read the history of their own grades only.',
+  'grades.batch':
     'Each item succeeds or fails on its own. The response has one result for each item, in the same order.',
 
   'analytics.learners':

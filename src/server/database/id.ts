@@ -8,6 +8,7 @@ export type IdPrefix =
   | 'enr'
   | 'key'
   | 'app'
+  | 'grd'
   | 'gnt'
   | 'req'
   | 'ses'

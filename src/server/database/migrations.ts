@@ -4,6 +4,7 @@ import { attemptSchema } from './attempt-schema.ts'
 import { counterSchema } from './counter-schema.ts'
 import { type Database, DatabaseError, type Store } from './database.ts'
 import { define, fillRows } from './fill-rows.ts'
+import { addGradebook } from './grade-migration.ts'
 import type { IdPrefix } from './id.ts'
 import { addListIndexes, addListKeys, addParentIndexes, addSearch } from './list-migration.ts'
 import { schema } from './schema.ts'
@@ -41,6 +42,7 @@ export const migrations: readonly Migration[] = [
   addParentIndexes,
   addAttempts,
   addTrash,
+  addGradebook,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */

@@ -10,11 +10,12 @@ const pieceRows = 500
 /** What can be restored after it was deleted. */
 export type Trashed = 'course' | 'lesson'
 
-/** A table of which rows go with a course, and by what: its id, or through a lesson or a record of progress. */
+/** A table of which rows go with a course, and by what: its id, or through a lesson, a record of progress or a
+ * grade. */
 interface Part {
   readonly table: string
   readonly key: string
-  readonly by: 'id' | 'course' | 'lesson' | 'progress'
+  readonly by: 'id' | 'course' | 'lesson' | 'progress' | 'grade'
 }
 
 /** In an order in which they can be written: each after those that it refers to. */
@@ -28,6 +29,7 @@ const parts: readonly Part[] = [
   { table: 'progress', key: 'course_id, user_id', by: 'course' },
   { table: 'progress_steps', key: 'course_id, user_id, version', by: 'progress' },
   { table: 'grades', key: 'course_id, user_id, source, item_id', by: 'course' },
+  { table: 'grade_steps', key: 'grade_id, version', by: 'grade' },
   { table: 'course_grades', key: 'course_id, user_id', by: 'course' },
 ]
 
@@ -140,6 +142,8 @@ function goesWith({ by }: Part, kind: Trashed, id: string, where: '' | 'deleted_
       ? sql`lesson_id = ${id}`
       : sql`lesson_id in (select id from ${raw(`${where}lessons`)} where course_id = ${id})`
   }
+  if (by === 'grade')
+    return sql`grade_id in (select id from ${raw(`${where}grades`)} where course_id = ${id})`
   return by === 'progress' && where === ''
     ? sql`(user_id, course_id) in (select user_id, course_id from progress where course_id = ${id})`
     : sql`course_id = ${id}`

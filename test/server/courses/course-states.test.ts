@@ -108,7 +108,9 @@ test('a course with progress is deleted by force only, with all that hangs on it
 
 test('a course with grades alone is deleted by force only, too', async ({ academy, admin, learner }) => {
   const path = await courseIn(admin, 'published')
-  await academy.grade({ learnerId: learner.id, courseId: path.split('/').at(-1) ?? '', scoreGiven: 90 })
+  const courseId = path.split('/').at(-1) ?? ''
+  await admin.post('/v1/enrollments', { courseId, userId: learner.id })
+  await academy.grade({ learnerId: learner.id, courseId, scoreGiven: 90 })
   expect(await admin.delete(path)).toMatchObject({ status: 409, body: { code: 'has_progress' } })
   expect((await admin.delete(`${path}?force=true`)).status).toBe(204)
 })

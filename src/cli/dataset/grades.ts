@@ -1,0 +1,45 @@
+import { calls } from '../../contract/calls.ts'
+import { GradeInput, wholeCourse } from '../../contract/grades.ts'
+import { columnsOf } from './column.ts'
+import type { Dataset } from './dataset.ts'
+import { courseKeyIn, userKeyIn } from './names.ts'
+import { ofFields } from './record.ts'
+
+const { list, get, set, batch } = calls.grades
+
+/** Grades, known by learner, course, item and source; one is always sent as a whole. */
+export const grades: Dataset = {
+  name: 'grades',
+  noun: 'grade',
+  schema: GradeInput,
+  columns: columnsOf(GradeInput),
+  keys: [
+    ['learnerId', 'courseId', 'itemId', 'source'],
+    ['learnerId', 'courseId', 'itemId'],
+    ['learnerId', 'courseId'],
+  ],
+  references: { learnerId: 'users', courseId: 'courses' },
+  operations: {
+    list,
+    get,
+    create: set,
+    delete: calls.grades.delete,
+    batch,
+    params: ({ id }) => (id === undefined ? {} : { gradeId: String(id) }),
+  },
+  find: ({ learnerId, courseId, itemId = wholeCourse, source = 'manual' }) => ({
+    query: {
+      learner_id: String(learnerId),
+      course_id: String(courseId),
+      item_id: String(itemId),
+      source: String(source),
+    },
+    matches: (shown) => shown['itemId'] === itemId && shown['source'] === source,
+  }),
+  toRecord: async (shown, names) => ({
+    ...ofFields(GradeInput, shown),
+    learnerId: await userKeyIn(shown, 'learnerId', names),
+    courseId: await courseKeyIn(shown, names),
+  }),
+  toBody: async (record) => record,
+}

@@ -1,0 +1,46 @@
+import { recordWords, type Words } from './record.ts'
+
+const attributes = {
+  learnerId: 'Learner: id, ext:<externalId> or email:<address>; responses have the id',
+  courseId: 'Course: id or ext:<externalId>; responses have the id',
+  itemId:
+    'What was graded, such as an exam; $course is the course as a whole, whose grade replaces the mean of the items',
+  source: 'Where the grade comes from: manual, or a system that sends grades',
+  label: 'Name of the item',
+  scoreGiven: 'Score of the learner; it may exceed the maximum',
+  scoreMaximum: 'Score that counts as 100%',
+  weight:
+    'Weight of the item in the grade of the course; null for the weight that the assessment criteria give to its id or name, or equal weights',
+  gradedAt: 'When it was graded (default now)',
+} satisfies Words
+
+export const gradeInputWords = {
+  ...attributes,
+  '': 'A grade, always as a whole. Learner, course, source and item identify it',
+} satisfies Words
+
+export const gradeWords = {
+  ...attributes,
+  '': 'A grade of a learner in a course',
+  id: 'Id of the grade, grd_…',
+  userEmail: 'E-mail address of the learner as it is now',
+  userExternalId: 'The school’s own id of the learner, as it is now',
+  courseTitle: 'Title of the course as it is now',
+  courseExternalId: 'The school’s own id of the course, as it is now',
+  percent: 'Score in per cent of the maximum',
+  gradedAt: 'When it was graded',
+  version: recordWords.version,
+  createdAt: recordWords.createdAt,
+  updatedAt: recordWords.updatedAt,
+} satisfies Words
+
+export const gradeStepWords = {
+  '': 'One entry of the history of a grade',
+  gradeId: 'Id of the grade',
+  version: 'Version of the grade that this entry made',
+  scoreGiven: attributes.scoreGiven,
+  scoreMaximum: attributes.scoreMaximum,
+  gradedAt: 'When it was graded',
+  recordedAt: 'When the entry was recorded',
+  recordedBy: 'Id of the user whose credential recorded it',
+} satisfies Words

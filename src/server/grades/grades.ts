@@ -1,0 +1,145 @@
+import sql from 'sql-template-tag'
+import { isJsonObject } from '../../codec/json-object.ts'
+import { Grade, GradeInput, type GradeStep, grades } from '../../contract/grades.ts'
+import { knownCourses } from '../courses/course-row.ts'
+import type { Row } from '../database/database.ts'
+import { page } from '../database/page.ts'
+import { resolveFilter } from '../database/reference.ts'
+import { readBatch, runBatch, upsert } from '../http/batch.ts'
+import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
+import { resourceOf, routesOf } from '../http/schema-routes.ts'
+import { parseBody } from '../http/validation.ts'
+import { notFound, ProblemError } from '../problem/problem-error.ts'
+import { type GradeRow, gradeColumns, toGrade } from './grade-row.ts'
+import { deleteGrade, gradedBy, setGrade } from './gradebook.ts'
+
+interface StepRow extends Row {
+  readonly grade_id: string
+  readonly version: number
+  readonly score_given: number
+  readonly score_maximum: number
+  readonly graded_at: string
+  readonly recorded_at: string
+  readonly recorded_by: string
+}
+
+const order = { createdAt: sql`g.created_at`, updatedAt: sql`g.updated_at`, gradedAt: sql`g.graded_at` }
+
+export const gradeRoutes = routesOf(grades, {
+  async list(call) {
+    const { query, database } = call
+    const only = onlyUserOf(call)
+    const own = only === undefined ? undefined : sql`id = ${only}`
+    return page<GradeRow, Grade>(
+      database,
+      {
+        columns: gradeColumns,
+        from: sql`grades g`,
+        narrow: [
+          only && sql`g.user_id = ${only}`,
+          query.learner_id &&
+            sql`g.user_id = ${await resolveFilter(database, 'users', query.learner_id, 'learner_id', own)}`,
+          query.item_id && sql`g.item_id = ${query.item_id}`,
+          query.source && sql`g.source = ${query.source}`,
+        ],
+        within: [
+          {
+            field: 'createdAt',
+            condition:
+              query.course_id &&
+              sql`g.course_id = ${await resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
+          },
+          {
+            field: 'updatedAt',
+            condition: query.updated_since && sql`g.updated_at >= ${query.updated_since}`,
+          },
+        ],
+      },
+      { sort: query.sort, expressions: order, id: sql`g.id` },
+      query,
+      toGrade,
+    )
+  },
+
+  get: (call) => find(call, call.params.gradeId),
+
+  async set(call) {
+    const input = parseBody(GradeInput, writable(call.rawBody))
+    const graded = await gradedBy(call, input)
+    requireUnchanged(call, graded.before)
+    requireVersion(call, graded.before?.version ?? 0)
+    return setGrade(call, graded, input)
+  },
+
+  async delete(call) {
+    const grade = await find(call, call.params.gradeId)
+    requireVersion(call, grade.version)
+    await deleteGrade(call, grade)
+    return undefined
+  },
+
+  async history(call) {
+    const { id } = await find(call, call.params.gradeId)
+    return page<StepRow, GradeStep>(
+      call.database,
+      {
+        columns: sql`s.grade_id, s.version, s.score_given, s.score_maximum, s.graded_at, s.recorded_at, s.recorded_by`,
+        from: sql`grade_steps s`,
+        within: [{ field: 'version', condition: sql`s.grade_id = ${id}` }],
+      },
+      { sort: '-version', expressions: { version: sql`s.version` }, id: sql`s.grade_id` },
+      call.query,
+      toStep,
+    )
+  },
+
+  batch(call) {
+    const { items, onExists } = readBatch(call.rawBody, 'update')
+    return runBatch(call, items, async (item) => {
+      const input = parseBody(GradeInput, item.rawBody)
+      const graded = await gradedBy(item, input)
+      const write = () => setGrade(item, graded, input)
+      if (graded.before && onExists === 'fail') {
+        throw new ProblemError('duplicate', `Grade ${graded.before.id} exists.`, {
+          members: { id: graded.before.id },
+        })
+      }
+      return upsert(onExists, graded.before, write, write)
+    })
+  },
+})
+
+/** What of a body can be written; what only the server sets may be sent back as it was. */
+function writable(rawBody: unknown): unknown {
+  if (!isJsonObject(rawBody)) return rawBody
+  const shown = (field: string) => Object.hasOwn(Grade.shape, field)
+  return Object.fromEntries(
+    Object.entries(rawBody).filter(([field]) => Object.hasOwn(GradeInput.shape, field) || !shown(field)),
+  )
+}
+
+/** Throws 422 for what only the server sets, and is not what it was. */
+function requireUnchanged(call: Call, before: Grade | undefined): void {
+  if (!isJsonObject(call.rawBody)) return
+  const fixed = Object.entries(before ?? {}).filter(([field]) => !Object.hasOwn(GradeInput.shape, field))
+  resourceOf(call, GradeInput, Grade, Object.fromEntries(fixed))
+}
+
+async function find(call: Call, id: string): Promise<Grade> {
+  const row = await call.database.one<GradeRow>(sql`select ${gradeColumns} from grades g where g.id = ${id}`)
+  const only = onlyUserOf(call)
+  if (!row || (only !== undefined && row.user_id !== only)) throw notFound('grade', id)
+  return toGrade(row)
+}
+
+function toStep(row: StepRow): GradeStep {
+  return {
+    gradeId: row.grade_id,
+    version: row.version,
+    scoreGiven: row.score_given,
+    scoreMaximum: row.score_maximum,
+    gradedAt: row.graded_at,
+    recordedAt: row.recorded_at,
+    recordedBy: row.recorded_by,
+  }
+}

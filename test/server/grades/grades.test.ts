@@ -1,0 +1,202 @@
+import { expect } from 'vitest'
+import { type Person, test } from '../../helpers/academy.ts'
+
+interface Place {
+  readonly courseId: string
+  /** Sets a grade; the answer. */
+  grade(item: object): ReturnType<Person['put']>
+  /** The learner's row of analytics. */
+  row(): Promise<Record<string, unknown>>
+}
+
+async function enrolled(admin: Person, learner: Person, course: object = {}): Promise<Place> {
+  const { id: courseId } = (
+    await admin.post('/v1/courses', { title: 'Logic', externalId: 'LOG', status: 'published', ...course })
+  ).body
+  await admin.post('/v1/enrollments', { courseId, userId: learner.id })
+  return {
+    courseId,
+    grade: (item) => admin.put('/v1/grades', { learnerId: learner.id, courseId, ...item }),
+    row: async () =>
+      (await admin.get(`/v1/analytics/learners?course_id=${courseId}&learner_id=${learner.id}`)).body.data[0],
+  }
+}
+
+test('a grade is told with its learner and course, and counts as that of the course', async ({
+  admin,
+  learner,
+}) => {
+  const { grade, row, courseId } = await enrolled(admin, learner)
+  expect(await row()).toMatchObject({ gradePercent: null, passed: null })
+  const set = await grade({ scoreGiven: 17, scoreMaximum: 20 })
+  expect(set).toMatchObject({
+    status: 200,
+    body: {
+      id: expect.stringMatching(/^grd_/),
+      learnerId: learner.id,
+      userEmail: learner.email,
+      courseTitle: 'Logic',
+      courseExternalId: 'LOG',
+      itemId: '$course',
+      source: 'manual',
+      percent: 85,
+      weight: null,
+      version: 1,
+    },
+  })
+  expect(await row()).toMatchObject({
+    gradePercent: 85,
+    passed: true,
+    gradeUpdatedAt: '2026-03-01T12:00:00.000Z',
+  })
+  expect((await admin.get(`/v1/grades/${set.body.id}`)).body).toEqual(set.body)
+  expect((await admin.get(`/v1/grades?course_id=${courseId}`)).body.data).toEqual([set.body])
+})
+
+test('the grade of a course is the mean of its items: by weights, else by those of the criteria, else equal', async ({
+  admin,
+  learner,
+}) => {
+  const weights = [
+    { name: 'Essay', weight: 25 },
+    { name: 'exam', weight: 75 },
+  ]
+  const { grade, row } = await enrolled(admin, learner)
+  await grade({ itemId: 'a', scoreGiven: 50 })
+  await grade({ itemId: 'b', scoreGiven: 100 })
+  expect(await row()).toMatchObject({ gradePercent: 75 })
+  await grade({ itemId: 'a', scoreGiven: 50, weight: 60 })
+  await grade({ itemId: 'b', scoreGiven: 100, weight: 20 })
+  expect(await row()).toMatchObject({ gradePercent: 62.5 })
+  await grade({ scoreGiven: 40 })
+  expect(await row()).toMatchObject({ gradePercent: 40, passed: false })
+
+  const other = await enrolled(admin, learner, { externalId: 'ETH', assessmentCriteria: { weights } })
+  await other.grade({ itemId: 'essay-1', label: 'Essay', scoreGiven: 100 })
+  await other.grade({ itemId: 'exam', scoreGiven: 60 })
+  expect(await other.row()).toMatchObject({ gradePercent: 70 })
+})
+
+test('a passing grade completes the enrolment at once where the course asks for one', async ({
+  admin,
+  learner,
+}) => {
+  const { grade, row } = await enrolled(admin, learner, {
+    assessmentCriteria: { passingScore: 60, moveOn: 'Passed' },
+  })
+  await grade({ scoreGiven: 59.9 })
+  expect(await row()).toMatchObject({ enrollmentStatus: 'active', passed: false })
+  await grade({ scoreGiven: 60 })
+  expect(await row()).toMatchObject({ enrollmentStatus: 'completed', passed: true })
+})
+
+test('an older grade never replaces a newer one, an equally old one does, and the same one changes nothing', async ({
+  admin,
+  learner,
+}) => {
+  const { grade } = await enrolled(admin, learner)
+  const at = (gradedAt: string, scoreGiven: number) => grade({ itemId: 'exam', scoreGiven, gradedAt })
+  const { body: first } = await at('2026-02-02T00:00:00Z', 50)
+  expect(await at('2026-02-01T00:00:00Z', 90)).toMatchObject({
+    status: 409,
+    body: { code: 'stale_grade', current: first },
+  })
+  expect((await at('2026-02-02T00:00:00Z', 50)).body).toEqual(first)
+  expect((await at('2026-02-02T00:00:00Z', 60)).body).toMatchObject({
+    id: first.id,
+    scoreGiven: 60,
+    version: 2,
+  })
+  const { data } = (await admin.get(`/v1/grades/${first.id}/history`)).body
+  expect(data).toMatchObject([
+    { version: 2, scoreGiven: 60, recordedBy: admin.id },
+    { version: 1, scoreGiven: 50 },
+  ])
+})
+
+test('what is deleted no longer counts', async ({ admin, learner }) => {
+  const { grade, row } = await enrolled(admin, learner)
+  const kept = (await grade({ itemId: 'a', scoreGiven: 50 })).body
+  const gone = (await grade({ itemId: 'b', scoreGiven: 100 })).body
+  expect((await admin.delete(`/v1/grades/${gone.id}`)).status).toBe(204)
+  expect(await row()).toMatchObject({ gradePercent: 50 })
+  expect((await admin.get(`/v1/grades/${gone.id}/history`)).status).toBe(404)
+  await admin.delete(`/v1/grades/${kept.id}`)
+  expect(await row()).toMatchObject({ gradePercent: null, passed: null })
+})
+
+test('grades and their history come back with a deleted course', async ({ admin, learner }) => {
+  const { grade, courseId, row } = await enrolled(admin, learner)
+  await grade({ itemId: 'exam', scoreGiven: 50 })
+  const { body } = await grade({ itemId: 'exam', scoreGiven: 80 })
+  await admin.delete(`/v1/courses/${courseId}?force=true`)
+  expect((await admin.get('/v1/grades')).body.data).toEqual([])
+  await admin.post(`/v1/deleted-courses/${courseId}/restore`)
+  expect((await admin.get(`/v1/grades/${body.id}`)).body).toEqual(body)
+  expect((await admin.get(`/v1/grades/${body.id}/history`)).body.data).toHaveLength(2)
+  expect(await row()).toMatchObject({ gradePercent: 80 })
+})
+
+test('only learners of the course are graded, and only scores are grades', async ({
+  admin,
+  learner,
+  analyst,
+}) => {
+  const { grade, courseId } = await enrolled(admin, learner)
+  expect(await grade({ learnerId: analyst.id, scoreGiven: 1 })).toMatchObject({
+    status: 409,
+    body: { code: 'enrollment_inactive' },
+  })
+  expect(await grade({ learnerId: 'ext:none', scoreGiven: 1 })).toMatchObject({
+    status: 404,
+    body: { errors: [{ pointer: '#/learnerId' }] },
+  })
+  for (const body of [
+    { scoreGiven: -1 },
+    { scoreGiven: '17' },
+    { scoreGiven: 1, scoreMaximum: 0 },
+    { scoreGiven: 1, weight: 101 },
+    { scoreGiven: 1, percent: 3 },
+  ]) {
+    expect((await grade(body)).status, JSON.stringify(body)).toBe(422)
+  }
+  expect((await grade({ scoreGiven: 25, scoreMaximum: 5 })).body.percent).toBe(500)
+  await admin.put(`/v1/courses/${courseId}`, { status: 'archived' })
+  expect(await grade({ scoreGiven: 1 })).toMatchObject({ status: 409, body: { code: 'course_archived' } })
+})
+
+test('learners see their own grades, and cannot change them', async ({ admin, learner, academy }) => {
+  const { grade, courseId } = await enrolled(admin, learner)
+  const own = (await grade({ scoreGiven: 70 })).body
+  const other = await academy.person('learner')
+  expect((await learner.get('/v1/grades')).body.data).toEqual([own])
+  expect((await other.get('/v1/grades')).body.data).toEqual([])
+  expect((await other.get(`/v1/grades/${own.id}`)).status).toBe(404)
+  expect((await other.get(`/v1/grades/${own.id}/history`)).status).toBe(404)
+  expect((await learner.put('/v1/grades', { learnerId: learner.id, courseId, scoreGiven: 100 })).status).toBe(
+    403,
+  )
+})
+
+test('grades come in batches', async ({ admin, learner }) => {
+  const { courseId, row } = await enrolled(admin, learner)
+  const item = (itemId: string, scoreGiven: number) => ({
+    learnerId: learner.id,
+    courseId,
+    itemId,
+    scoreGiven,
+  })
+  const items = [item('a', 50), item('b', -1), { ...item('c', 1), courseId: 'ext:none' }]
+  const { results } = (await admin.post('/v1/grades/batch', { items })).body
+  expect(results).toMatchObject([{ status: 201 }, { status: 422 }, { status: 404 }])
+  const again = (await admin.post('/v1/grades/batch', { items: [item('a', 50), item('a', 70)] })).body
+  expect(again.results).toMatchObject([{ status: 200, code: 'unchanged' }, { status: 200 }])
+  for (const [onExists, expected] of [
+    ['skip', { status: 200, code: 'skipped' }],
+    ['fail', { status: 409, code: 'duplicate' }],
+  ] as const) {
+    const { body } = await admin.post('/v1/grades/batch', { onExists, items: [item('a', 90)] })
+    expect(body.results).toMatchObject([expected])
+  }
+  expect(await row()).toMatchObject({ gradePercent: 70 })
+})
