@@ -12,13 +12,15 @@ export const chunks = [
   {
     // Everything up to the point where a command runs: parsing, and help.
     name: 'program',
-    test: /src\/(cli\/(main\.ts|program\/|command\/(?!context|resolve-times|time-zone)|operation\/(operation-command|operation-flags|field-path|thing-name)|help\/help-text|terminal\/(counted|errors|exit-codes|io|two-columns|visible)|output\/columns|session\/(database-fault|session)\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/(version|page-size)\.ts|codec\/(database-url|json-object|json-text|reference-list|shell-word|time-text)\.ts|client\/(member|nouns)\.ts)|node_modules\/commander\/|(?<!node_modules\/.*)\/package\.json$/,
+    test: /src\/(cli\/(main\.ts|program\/|commands\/import\.ts|command\/(?!context|resolve-times|time-zone)|operation\/(operation-command|operation-flags|field-path|thing-name)|help\/help-text|terminal\/(counted|errors|exit-codes|io|two-columns|visible)|output\/columns|session\/(database-fault|session)\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/(version|page-size)\.ts|codec\/(database-url|json-object|json-text|reference-list|shell-word|time-text)\.ts|client\/(member|nouns)\.ts)|node_modules\/commander\/|(?<!node_modules\/.*)\/package\.json$/,
   },
   {
     // What holds a platform elsewhere to what it was asked for.
     name: 'elsewhere',
     test: /src\/(cli\/operation\/(missing-columns|platform-(filter|order)|settle-write|shown-things|written-fields)|client\/(filter|order)-check)\.ts/,
   },
+  // What may follow on a line that is being typed: asked for at every key.
+  { name: 'complete', test: /src\/cli\/completion\/(?!find-things)/ },
   // The contract as plain data.
   { name: 'calls', test: /src\/(contract\/(calls|empty-profile)|cli\/operation\/operations)\.ts/ },
   {

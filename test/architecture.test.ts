@@ -39,10 +39,11 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
 /** Which room of the command line may import which others. */
 const cliRooms: Readonly<Record<string, readonly string[]>> = {
   terminal: [],
+  shell: [],
   output: ['terminal'],
   session: ['terminal'],
   command: ['output', 'session', 'terminal'],
-  operation: ['command', 'output', 'terminal'],
+  operation: ['command', 'session', 'output', 'terminal'],
   help: ['command', 'terminal'],
   export: ['dataset', 'operation', 'command', 'output', 'terminal'],
   dataset: ['output', 'terminal'],
@@ -63,9 +64,10 @@ const cliRooms: Readonly<Record<string, readonly string[]>> = {
       'local-server',
       'sign-in',
     ],
-    ...['command', 'session', 'output', 'terminal'],
+    ...['command', 'session', 'output', 'shell', 'terminal'],
   ],
   program: ['commands', 'help', 'command', 'terminal'],
+  completion: ['shell', 'operation', 'help', 'command', 'session', 'terminal'],
 }
 
 /** What stands beside the rooms of each, above all of them, and may be imported from the rooms named. */

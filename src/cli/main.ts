@@ -1,5 +1,6 @@
 import type { Context } from './command/context.ts'
 import type { Invocation } from './command/invocation.ts'
+import { nouns } from './program/nouns.ts'
 import { createProgram, HelpShown } from './program/program.ts'
 import type { Transports } from './session/session.ts'
 import { ChildEnded, ExitWith, InterruptedError, ReaderGoneError } from './terminal/errors.ts'
@@ -31,6 +32,7 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
   try {
     if (/^(--version|-V)$/.test(argv[0] ?? '') || (argv[0] === 'version' && argv.length === 1))
       await showVersion(io)
+    else if (argv[0] === completing) await completeLine(argv.slice(1), io, transports)
     else await runOrHelp(() => createProgram(io.stdout.columns ?? 80, execute).parse(argv), io)
     return exitCode('ok')
   } catch (error) {
@@ -43,6 +45,14 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
     const { report } = await import('./report.ts')
     return exitCode(await report(error, { argv, io, context }))
   }
+}
+
+/** The first word of a line that a shell's completion script runs. */
+const completing = '__complete'
+
+async function completeLine(argv: readonly string[], io: Io, given: Transports | undefined): Promise<void> {
+  const { complete } = await import('./completion/complete.ts')
+  await complete(argv, io, nouns, async () => given ?? (await import('./session/session.ts')).transports)
 }
 
 async function showVersion(io: Io): Promise<void> {
@@ -61,5 +71,18 @@ async function runOrHelp(run: () => Promise<void>, io: Io): Promise<void> {
 
 /** Runs the command line of this process. The exit code is set, not exited with: output may still be on its way. */
 export async function start(): Promise<void> {
-  process.exitCode = await main(process.argv.slice(2), processIo())
+  const argv = process.argv.slice(2)
+  process.exitCode = await main(argv, processIo())
+  if (argv[0] === completing) endSoon()
+}
+
+/**
+ * Ends this process at once should anything keep it, such as a name that is still looked up, for which `process.exit`
+ * waits as well: whoever types does not.
+ */
+function endSoon(): void {
+  setTimeout(() => {
+    process.removeAllListeners('SIGTERM')
+    process.kill(process.pid, 'SIGTERM')
+  }, 10).unref()
 }

@@ -85,6 +85,11 @@ export async function upgradeLarge(path: string, watch: UpgradeWatch): Promise<v
   await upgradeAside(path, watch)
 }
 
+/** True for a file that no upgrade would change, as far as its first bytes tell. */
+export function isCurrent(path: string): boolean {
+  return existsSync(path) && !isLongUpgrade(path, { largeBytes: 0, applicationId, newest: migrations.length })
+}
+
 /** Brings the academy in a file up to date, in this process. Throws DatabaseError. */
 export async function upgradeFile(path: string, now: () => Date, onUpgrade: OnUpgrade): Promise<void> {
   const database = openExisting(path, upgradeWaitMs)

@@ -1,5 +1,5 @@
 import type { Transport } from '../contract/http.ts'
-import { openAcademyFile } from './academy.ts'
+import { isCurrent, openAcademyFile } from './academy.ts'
 import type { FirstPassword } from './access/first-admin.ts'
 import { localPrincipal } from './access/identify.ts'
 import type { PasswordCost } from './access/password.ts'
@@ -27,6 +27,14 @@ export interface OpenAcademy {
   /** Brings them to what a recount says, while others go on writing; false where another program does so already. */
   readonly correctCounters: () => Promise<boolean>
   readonly close: () => Promise<void>
+}
+
+/** The academy in a file as it is; null where it is missing or would be brought up to date. Throws DatabaseError. */
+export async function openCurrentAcademy(options: {
+  path: string
+  now?: () => Date
+}): Promise<OpenAcademy | null> {
+  return isCurrent(options.path) ? openAcademy(options) : null
 }
 
 /**

@@ -54,6 +54,19 @@ test.for([
   },
 )
 
+test.for([
+  ['', 'complete learnctl main program'],
+  ['courses li', 'complete courses learnctl main program'],
+  ['courses create --difficulty ', 'complete courses learnctl main program'],
+] as const)(
+  'completing «%s» loads the program and what it completes',
+  async ([line, chunks], { loadedBy }) => {
+    const loaded = await loadedBy('__complete', 'fish', `learnctl ${line}`)
+    expect(loaded.chunks).toEqual(chunks.split(' '))
+    expect(loaded.modules).not.toContain('sqlite')
+  },
+)
+
 test.for([['courses'], ['users']] as const)(
   '%s list on a local academy loads no cryptography, and nothing that measures',
   async ([noun], { loadedBy }) => {

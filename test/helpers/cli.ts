@@ -6,7 +6,7 @@ import { main } from '../../src/cli/main.ts'
 import { type Transports, transports } from '../../src/cli/session/session.ts'
 import type { Io } from '../../src/cli/terminal/io.ts'
 import type { Transport } from '../../src/contract/http.ts'
-import { openAcademy } from '../../src/server/local.ts'
+import { openAcademy, openCurrentAcademy } from '../../src/server/local.ts'
 import { type RunningServer, serve } from '../../src/server/socket/serve.ts'
 import { test as base, passwordCost } from './academy.ts'
 import { transportOf } from './web.ts'
@@ -72,6 +72,7 @@ export function testCli(options: TestCliOptions = {}): TestCli {
   const { transport, now = () => Date.parse('2026-03-01T12:00:00.000Z') } = options
   const reach: Transports = {
     local: async (path, now, watch) => openAcademy({ path, now, passwordCost, watch }),
+    current: async (path, now) => openCurrentAcademy({ path, now }),
     remote: transport
       ? async () => Object.assign(transport.bind(null), { close: async () => {} })
       : transports.remote,

@@ -9,6 +9,8 @@ export interface Argument {
   readonly name: string
   readonly summary: string
   readonly optional?: true
+  /** The values that it takes, where these are known. */
+  readonly choices?: readonly string[]
   /** True for a whole number from 1, such as a version. */
   readonly whole?: true
   /** Takes all that follows. */

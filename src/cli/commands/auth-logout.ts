@@ -3,6 +3,7 @@ import { overridingVariable } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { noColumns } from '../command/refusals.ts'
+import { forgetSeen } from '../session/seen-things.ts'
 import { AuthRequiredError, UsageError } from '../terminal/errors.ts'
 
 /** `learnctl auth logout` */
@@ -21,7 +22,7 @@ export const logout: Command = {
 }
 
 async function run(context: Context): Promise<void> {
-  const { settings, profiles, output, io } = context
+  const { settings, profiles, output, io, directories } = context
   const name = profileNamed(context)
   const held = credentialOf(profiles.read(), name)
   if (settings.dryRun.value) {
@@ -40,6 +41,7 @@ async function run(context: Context): Promise<void> {
     },
     io.signal,
   )
+  forgetSeen(directories.state)
   await output.done(
     removed
       ? `Signed out of ${removed.origin} (profile ${name})`

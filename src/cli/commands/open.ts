@@ -21,7 +21,12 @@ export const command: Command = {
   description:
     'Prints the URL and, on a terminal, opens it. A local academy must be running: learnctl server start --detach.',
   arguments: [
-    { name: 'what', summary: 'What to open: dashboard or course (default dashboard)', optional: true },
+    {
+      name: 'what',
+      summary: 'What to open: dashboard or course (default dashboard)',
+      optional: true,
+      choices: places,
+    },
     { name: 'id', summary: 'Course: id or ext:<your own id>', optional: true },
   ],
   flags: [

@@ -17,6 +17,7 @@ import { noColumns, noTarget, notAList } from '../command/refusals.ts'
 import { recordAsked } from '../output/asked.ts'
 import { maskCredential } from '../output/mask.ts'
 import { shapeOfValue } from '../output/value-shape.ts'
+import { forgetSeen } from '../session/seen-things.ts'
 import { checkedName } from '../sign-in/profile-name.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
@@ -168,6 +169,7 @@ async function remove(context: Context, given: Given): Promise<void> {
     if (reason !== null)
       await context.output.note(`The session could not be ended on the platform: ${reason}`)
   })
+  forgetSeen(context.directories.state)
   await context.output.done(`Removed profile ${name}`)
   if (isLocal(profile)) await context.output.note(`The database is kept: ${profile.database}`)
 }

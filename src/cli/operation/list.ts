@@ -38,13 +38,16 @@ export async function printList(
   const order = sorting
     ? await (await import('./platform-order.ts')).platformOrder(context, operation, sort)
     : null
+  const seen = remote ? (await import('./note-seen.ts')).noteSeen(context, operation) : null
   let cut: number | null = null
   await printReceived(caller.pages(operation, paged), async (received) => {
     const ordered = order ? order.pages(received) : received
     const pages = upTo(limit, filter ? filter.pages(ordered) : ordered, (shown) => {
       cut = shown
     })
-    await output.list(missing ? missing.watch(pages) : pages, shape)
+    const watched = missing ? missing.watch(pages) : pages
+    await output.list(seen ? seen.watch(watched) : watched, shape)
+    seen?.keep()
     await filter?.note()
     const absent = missing?.names() ?? []
     if (absent.length > 0) await output.note(`The platform does not send ${absent.join(', ')}`)

@@ -87,6 +87,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Send any request to the API',
     load: async () => (await import('../commands/api.ts')).command,
   },
+  completion: {
+    group: 'Tools',
+    summary: 'Print a shell completion script',
+    load: async () => (await import('../commands/completion.ts')).command,
+  },
   help: {
     group: 'Tools',
     summary: 'Show help for a command or topic',

@@ -16,9 +16,11 @@ import { type Io, note } from '../terminal/io.ts'
 import { databaseFault } from './database-fault.ts'
 import type { CallerParts } from './request-options.ts'
 
-/** The two ways to an academy, and the way to offer one to others; each loads what it needs when it is taken. */
+/** The ways to an academy, and the way to offer one to others; each loads what it needs when it is taken. */
 export interface Transports {
   local(database: string, now: () => Date, watch: UpgradeWatch): Promise<OpenAcademy>
+  /** The academy in a file as it is; null where it is missing or of an earlier version. */
+  current(database: string, now: () => Date): Promise<OpenAcademy | null>
   remote(io: Io): Promise<ClosableTransport>
   serve(options: ServeOptions): Promise<RunningServer>
 }
@@ -27,6 +29,7 @@ export interface Transports {
 export const transports: Transports = {
   local: async (path, now, watch) =>
     (await import('../../server/local.ts')).openAcademy({ path, now, watch }),
+  current: async (path, now) => (await import('../../server/local.ts')).openCurrentAcademy({ path, now }),
   remote: async ({ env }) => (await import('../../client/network.ts')).createNetworkTransport({ env }),
   serve: async (options) => (await import('../../server/socket/serve.ts')).serve(options),
 }

@@ -1,0 +1,210 @@
+import { statSync } from 'node:fs'
+import type { Caller } from '../../client/caller.ts'
+import { type Setting, settings as table } from '../../config/setting.ts'
+import type { Settings } from '../../config/settings.ts'
+import type { RemoteTarget, Target } from '../../config/target.ts'
+import type { Operation } from '../../contract/operation.ts'
+import {
+  keepSeen,
+  maximumThings,
+  readSeen,
+  type Seen,
+  type SeenThing,
+  thingOf,
+} from '../session/seen-things.ts'
+import type { Transports } from '../session/session.ts'
+import type { Io } from '../terminal/io.ts'
+import type { Place } from './place.ts'
+import type { FindThings, Suggestion, ThingNoun } from './suggestions.ts'
+
+/** So long a line waits for a platform, and not a moment longer. */
+const deadlineMs = 300
+/** So long what a platform answered is not asked for again. */
+const freshMs = 300_000
+/** So soon it is asked again, for what is not among it or came too late. */
+const againMs = 15_000
+
+/** Finds things of the academy that the line means, of which each run asks for at most one list. */
+export async function findThings(
+  io: Io,
+  transports: () => Promise<Transports>,
+  ...asked: Parameters<FindThings>
+): Promise<readonly Suggestion[]> {
+  try {
+    return await find(io, transports, ...asked)
+  } catch {
+    // Whatever is in the way is told by the command itself, once it is run.
+    return []
+  }
+}
+
+async function find(
+  io: Io,
+  transports: () => Promise<Transports>,
+  noun: ThingNoun,
+  place: Place,
+  typed: string,
+) {
+  const [
+    { directories },
+    { createProfileStore },
+    { readProjectFile },
+    { resolveSettings },
+    { chooseTarget },
+  ] = await Promise.all([
+    import('../../config/directories.ts'),
+    import('../../config/profile-store.ts'),
+    import('../../config/project-file.ts'),
+    import('../../config/settings.ts'),
+    import('../../config/target.ts'),
+  ])
+  const { config, state } = directories(io)
+  const profiles = createProfileStore(config, io).read()
+  if (noun === 'profiles') {
+    return Object.entries(profiles.profiles).map(([value, profile]): Suggestion => {
+      const at = 'database' in profile ? profile.database : profile.url
+      return { value, meaning: profiles.active === value ? `${at} (active)` : at }
+    })
+  }
+  const settings = resolveSettings({ flags: globalsOf(place), env: io.env, project: readProjectFile(io.cwd) })
+  const target = chooseTarget({ settings, env: io.env, profiles, cwd: io.cwd })
+  if (target === null) return []
+  const course = noun === 'lessons' ? place.values.get('course')?.at(-1) : undefined
+  const where = {
+    ...{ state, noun: course === undefined ? noun : `lessons-of-${encodeURIComponent(course).slice(0, 80)}` },
+    target: target.kind === 'local' ? target.database : target.url,
+  }
+  const now = io.now()
+  const seen = readSeen(where, now)
+  const known = suggestionsOf(seen.things, typed)
+  if (isFresh(seen, target, now) && (known.length > 0 || isRecent(seen, target, now))) return known
+  const things = await ask(io, transports, settings, target, noun, course)
+  const asked = { askedAt: io.now(), failed: things === null }
+  keepSeen(where, things ? { ...asked, things, seenAt: asked.askedAt } : { ...seen, ...asked }, io.now())
+  return things ? suggestionsOf(things, typed) : known
+}
+
+/** A file says itself when it was written to; what a platform has is known for a while. */
+function isFresh({ askedAt, failed }: Seen, target: Target, now: number): boolean {
+  if (target.kind === 'remote') return now - askedAt < (failed ? againMs : freshMs)
+  const changed = [target.database, `${target.database}-wal`].map(
+    (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+  )
+  return Math.max(...changed) < askedAt
+}
+
+/** True where what is not known was not there a moment ago, either. */
+function isRecent({ askedAt }: Seen, target: Target, now: number): boolean {
+  return target.kind === 'local' || now - askedAt < againMs
+}
+
+function globalsOf({ values }: Place): Record<string, unknown> {
+  const entries = Object.entries<Setting>(table).flatMap(([name, { flag, placeholder }]) => {
+    const value = values.get(flag)?.at(-1)
+    return value === undefined ? [] : [[name, placeholder === undefined ? true : value]]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** The things of a list, as far as they come before the deadline; null where none came. */
+async function ask(
+  io: Io,
+  transports: () => Promise<Transports>,
+  settings: Settings,
+  target: Target,
+  noun: Exclude<ThingNoun, 'profiles'>,
+  course: string | undefined,
+): Promise<SeenThing[] | null> {
+  const [{ calls }, { idOf }, { nounOf }] = await Promise.all([
+    import('../../contract/calls.ts'),
+    import('../../client/member.ts'),
+    import('../../client/nouns.ts'),
+  ])
+  const operation: Operation = calls[noun].list
+  const controller = new AbortController()
+  const { signal } = controller
+  const found: SeenThing[] = []
+  let close = async () => {}
+
+  async function collect(): Promise<void> {
+    const opened = await open(io, transports, settings, target)
+    if (!opened) return
+    close = opened.close
+    const query = { limit: 100, ...(course !== undefined && { course_id: course }) }
+    for await (const { data } of opened.caller.pages(operation, { query, signal })) {
+      for (const item of data) {
+        const thing = thingOf(item, idOf(item, nounOf(operation), operation.identifier))
+        if (thing) found.push(thing)
+      }
+      if (found.length >= maximumThings || signal.aborted) return
+    }
+  }
+
+  const deadline = Promise.withResolvers<void>()
+  const timer = setTimeout(deadline.resolve, deadlineMs)
+  const work = collect().then(
+    () => true,
+    () => false,
+  )
+  const isWhole = await Promise.race([work, deadline.promise.then(() => false)])
+  clearTimeout(timer)
+  controller.abort()
+  const closed = close().catch(() => {})
+  if (isWhole) await closed
+  return isWhole || found.length > 0 ? found : null
+}
+
+interface Opened {
+  readonly caller: Caller
+  readonly close: () => Promise<void>
+}
+
+/**
+ * A way to ask, null where there is none that asks nobody: without a credential that is valid as it is, nothing is sent,
+ * and no token refreshed. An academy here that is missing, or of an earlier version, is left as it is.
+ */
+async function open(
+  io: Io,
+  transports: () => Promise<Transports>,
+  settings: Settings,
+  target: Target,
+): Promise<Opened | null> {
+  const { createCaller } = await import('../../client/caller.ts')
+  const common = { attempts: 1, timeoutMs: deadlineMs, now: io.now, sleep: io.sleep, random: io.random }
+  if (target.kind === 'local') {
+    const academy = await (await transports()).current(target.database, () => new Date(io.now()))
+    if (!academy) return null
+    const { transport, close } = academy
+    return { caller: createCaller({ ...common, baseUrl: 'http://localhost', transport }), close }
+  }
+  const bearer = bearerOf(target, io.now())
+  if (bearer === null) return null
+  const network = await (await transports()).remote(io)
+  const caller = createCaller({
+    ...{ ...common, baseUrl: target.url, transport: network, insecureHttp: settings.insecureHttp.value },
+    authorization: async () => `Bearer ${bearer}`,
+  })
+  return { caller, close: () => network.close() }
+}
+
+/** The credential, unless it is missing or about to expire. */
+function bearerOf({ credential }: RemoteTarget, now: number): string | null {
+  const tokens = credential?.kept?.tokens
+  const ends = tokens?.expiresAt ? Date.parse(tokens.expiresAt) - tokens.skewMs : Number.POSITIVE_INFINITY
+  return credential && ends - now > 2 * deadlineMs ? credential.value : null
+}
+
+/** The form of each thing that goes on from what was typed: `ext:` and `email:` first, then what is bare. */
+function suggestionsOf(things: readonly SeenThing[], typed: string): Suggestion[] {
+  const found = new Map<string, string>()
+  for (const { id, externalId, email, label } of things) {
+    const named = [
+      ...(email === null ? [] : [`email:${email}`]),
+      ...(externalId === null ? [] : [`ext:${externalId}`]),
+    ]
+    const bare = [email, externalId].filter((name) => name !== null)
+    const value = [...named, id, ...bare].find((each) => each.startsWith(typed))
+    if (value !== undefined && !found.has(value)) found.set(value, label)
+  }
+  return [...found].map(([value, meaning]) => ({ value, meaning }))
+}

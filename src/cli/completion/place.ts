@@ -1,0 +1,156 @@
+import { type Setting, type SettingName, settings } from '../../config/setting.ts'
+import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
+import type { Argument, Command } from '../command/command.ts'
+import type { Flag } from '../command/flag.ts'
+import { placeholders, repeats } from '../command/flag-value.ts'
+import type { Host, Noun } from '../command/noun.ts'
+
+/** A flag as completion knows it: one of a command, or a global one. */
+export interface KnownFlag {
+  /** Every name that it is listed under, with its dashes. */
+  readonly names: readonly string[]
+  /** Names that are understood besides: short and former ones. */
+  readonly unlisted: readonly string[]
+  readonly flag: Pick<Flag, 'name' | 'summary' | 'choices'>
+  /** How its value is shown in help; empty for a switch. */
+  readonly placeholder: string
+  /** True where its value is a list with commas. */
+  readonly isList: boolean
+  readonly repeats: boolean
+  readonly required: boolean
+  readonly setting: SettingName | null
+}
+
+/** What is known where the cursor is, from the words before it. */
+export interface Place {
+  /** The noun, null before there is one. */
+  readonly noun: string | null
+  /** What may follow the noun: its commands, those of a word between them, or the command that was named. */
+  readonly commands: readonly Command[]
+  /** The words between the noun and a verb, such as `grants`. */
+  readonly group: string
+  readonly command: Command | null
+  /** The positional arguments before the cursor. */
+  readonly given: readonly string[]
+  readonly flags: readonly KnownFlag[]
+  /** The values of flags before the cursor, by the flag's own name. */
+  readonly values: ReadonlyMap<string, readonly string[]>
+  /** The flag whose value stands at the cursor. */
+  readonly awaiting: KnownFlag | null
+  /** True behind `--`, where nothing is a flag any more. */
+  readonly isAfterFlags: boolean
+}
+
+/** Every global flag. */
+const globalFlags: readonly KnownFlag[] = Object.entries<Setting>(settings).map(([name, setting]) => ({
+  names: [`--${setting.flag}`],
+  unlisted: setting.short === undefined ? [] : [`-${setting.short}`],
+  flag: { name: setting.flag, summary: setting.summary },
+  placeholder: setting.placeholder ?? '',
+  isList: setting.kind === 'names',
+  repeats: false,
+  required: false,
+  // The keys of the table are the names of settings.
+  setting: name as SettingName,
+}))
+
+/** The argument of a command at a place, undefined where it takes no more. */
+export function argumentAt({ arguments: positions = [] }: Command, index: number): Argument | undefined {
+  return positions[index] ?? positions.find(({ rest }) => rest)
+}
+
+/** Understands the words before the cursor; null where they make no sense. */
+export async function placeOf(
+  words: readonly string[],
+  nouns: Readonly<Record<string, Noun>>,
+  host: Host,
+): Promise<Place | null> {
+  const values = new Map<string, string[]>()
+  const given: string[] = []
+  let flags = globalFlags
+  let [noun, group, command, awaiting]: [string | null, string, Command | null, KnownFlag | null] = [
+    ...[null, '', null, null],
+  ] as const
+  let commands: readonly Command[] = []
+  let isAfterFlags = false
+
+  function choose(chosen: Command): void {
+    command = chosen
+    const refused = chosen.refuses ?? {}
+    flags = [
+      ...(chosen.flags ?? []).map(ownFlag),
+      ...globalFlags.filter(({ setting }) => setting === null || !(setting in refused)),
+    ]
+  }
+
+  function keep({ flag }: KnownFlag, value: string): void {
+    values.set(flag.name, [...(values.get(flag.name) ?? []), value])
+  }
+
+  /** The noun and what it has; a shortcut is a whole command. */
+  async function enter(word: string): Promise<boolean> {
+    const [name, verb] = Object.hasOwn(shortcuts, word)
+      ? (shortcuts[word] ?? [])
+      : [Object.hasOwn(nounAliases, word) ? nounAliases[word] : word]
+    if (name === undefined || !Object.hasOwn(nouns, name)) return false
+    noun = name
+    const loaded = (await nouns[name]?.load(host)) ?? []
+    if (!('length' in loaded)) choose(loaded)
+    else commands = loaded
+    const whole = commands.find((each) => each.name === verb)
+    if (whole) choose(whole)
+    return true
+  }
+
+  /** The verb, or a word before one. */
+  function step(word: string): boolean {
+    const next = commands.map(({ name }) => name.slice(group.length).split(' ')[0] ?? '')
+    const name = `${group}${verbsByAlias(next).get(word) ?? word}`
+    const found = commands.find((each) => each.name === name)
+    if (found) choose(found)
+    else {
+      group = `${name} `
+      commands = commands.filter((each) => each.name.startsWith(group))
+    }
+    return found !== undefined || commands.length > 0
+  }
+
+  for (const word of words) {
+    if (awaiting) {
+      keep(awaiting, word)
+      awaiting = null
+    } else if (!isAfterFlags && word === '--') isAfterFlags = true
+    else if (!isAfterFlags && /^-./.test(word)) {
+      const [name = '', ...value] = word.split('=')
+      const known = flagNamed(flags, name)
+      if (known && value.length > 0) keep(known, value.join('='))
+      else if (known?.placeholder) awaiting = known
+      else if (known) keep(known, '')
+    } else if (noun === null) {
+      if (!(await enter(word))) return null
+    } else if (command === null) {
+      if (!step(word)) return null
+    } else given.push(word)
+  }
+  return { noun, commands, group, command, given, flags, values, awaiting, isAfterFlags }
+}
+
+/** The flag of a name, with its dashes. */
+export function flagNamed(flags: readonly KnownFlag[], name: string): KnownFlag | undefined {
+  return flags.find(({ names, unlisted }) => names.includes(name) || unlisted.includes(name))
+}
+
+function ownFlag(flag: Flag): KnownFlag {
+  const { name, alias, former, kind, negatable } = flag
+  const others = [...(alias === undefined ? [] : [alias]), ...(negatable ? [`no-${name}`] : [])]
+  return {
+    names: [name, ...others].map((each) => `--${each}`),
+    unlisted: former === undefined ? [] : [`--${former}`],
+    flag,
+    placeholder: flag.placeholder ?? placeholders[kind],
+    isList: kind === 'words',
+    repeats: repeats(flag),
+    required: flag.required === true,
+    setting: null,
+  }
+}

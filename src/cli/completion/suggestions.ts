@@ -1,0 +1,220 @@
+import { colourModes, formats } from '../../config/setting.ts'
+import { nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
+import type { Noun } from '../command/noun.ts'
+import { argumentAt, flagNamed, type KnownFlag, type Place } from './place.ts'
+
+/** A word that may stand at the cursor, and what it means. */
+export interface Suggestion {
+  readonly value: string
+  readonly meaning: string
+}
+
+/** What may stand at the cursor: words, or files, which the shell knows best. */
+export interface Suggestions {
+  readonly found: readonly Suggestion[]
+  readonly files: boolean
+  /** True where the word goes on behind what is suggested. */
+  readonly isOpen: boolean
+}
+
+/** What can be referred to: things of an academy by their noun, or the profiles of this machine. */
+export type ThingNoun = 'courses' | 'lessons' | 'users' | 'enrollments' | 'keys' | 'apps' | 'profiles'
+
+/** Finds what there is to refer to, as far as that is quick; `typed` is how the reference begins. */
+export type FindThings = (noun: ThingNoun, place: Place, typed: string) => Promise<readonly Suggestion[]>
+
+/** What arguments and flags of these names refer to. */
+const thingsByName: Readonly<Record<string, ThingNoun>> = {
+  course: 'courses',
+  lesson: 'lessons',
+  user: 'users',
+  learner: 'users',
+  enrollment: 'enrollments',
+  key: 'keys',
+  app: 'apps',
+  profile: 'profiles',
+}
+
+/** What suggestions are made from beside the line. */
+export interface Surroundings {
+  readonly nouns: Readonly<Record<string, Noun>>
+  readonly find: FindThings
+  /** The working directory. */
+  readonly cwd: string
+}
+
+const nothing: Suggestions = { found: [], files: false, isOpen: false }
+const files: Suggestions = { ...nothing, files: true }
+const helpFlag: Suggestion = { value: '--help', meaning: 'Show help' }
+
+/** What may stand at a place for the word that begins with `current`. */
+export async function suggest(place: Place, current: string, around: Surroundings): Promise<Suggestions> {
+  const all = await unfiltered(place, current, around)
+  return { ...all, found: all.found.filter(({ value }) => value.startsWith(current)) }
+}
+
+async function unfiltered(place: Place, current: string, around: Surroundings): Promise<Suggestions> {
+  const { nouns } = around
+  const { awaiting, flags, command, noun, isAfterFlags } = place
+  if (awaiting) return valuesOf(awaiting, place, current, around)
+  if (!isAfterFlags && current.startsWith('-')) {
+    const [, name = '', value] = /^(--[\w-]+)=(.*)$/s.exec(current) ?? []
+    const known = value === undefined ? undefined : flagNamed(flags, name)
+    return known ? attached(name, await valuesOf(known, place, value ?? '', around)) : words(flagWords(place))
+  }
+  if (noun === null) return words(nounWords(nouns, current))
+  if (command === null) return words(verbWords(place, nouns[noun], current))
+  const argument = argumentAt(command, place.given.length)
+  if (argument) return argumentValues(argument.name, place, current, around)
+  return isAfterFlags || current !== '' ? nothing : words(flagWords(place, true))
+}
+
+function words(found: readonly Suggestion[]): Suggestions {
+  return { ...nothing, found }
+}
+
+/** The same values behind `--name=`. */
+function attached(name: string, all: Suggestions): Suggestions {
+  return { ...all, found: all.found.map(({ value, meaning }) => ({ value: `${name}=${value}`, meaning })) }
+}
+
+/** Aliases are told where nothing else begins so. */
+function nounWords(nouns: Readonly<Record<string, Noun>>, current: string): Suggestion[] {
+  const own = Object.entries(nouns).map(([value, { summary }]) => ({ value, meaning: summary }))
+  if (current === '' || own.some(({ value }) => value.startsWith(current))) return own
+  const others = [
+    ...Object.entries(shortcuts).map(([value, path]) => ({ value, meaning: path.join(' ') })),
+    ...Object.entries(nounAliases).map(([value, name]) => ({ value, meaning: nouns[name]?.summary ?? name })),
+  ]
+  return [...own, ...others]
+}
+
+function verbWords({ commands, group }: Place, noun: Noun | undefined, current: string): Suggestion[] {
+  const own = new Map<string, string>()
+  for (const { name, summary } of commands) {
+    const [word = '', inner] = name.slice(group.length).split(' ')
+    const meaning = inner === undefined ? summary : (noun?.groups?.[group + word] ?? '')
+    if (!own.has(word)) own.set(word, meaning)
+  }
+  const found = [...own].map(([value, meaning]) => ({ value, meaning }))
+  if (current === '' || found.some(({ value }) => value.startsWith(current))) return found
+  return [...verbsByAlias([...own.keys()])].map(([value, meaning]) => ({ value, meaning }))
+}
+
+/** The flags that are not given yet, required ones first; `onlyOwn` leaves out those that every command has. */
+function flagWords({ flags, values }: Place, onlyOwn = false): Suggestion[] {
+  const left = flags.filter(
+    ({ flag, repeats, setting }) => (repeats || !values.has(flag.name)) && !(onlyOwn && setting !== null),
+  )
+  return [...left.filter(({ required }) => required), ...left.filter(({ required }) => !required)]
+    .flatMap(({ names, flag, required }) =>
+      names.map((value) => ({ value, meaning: required ? `${flag.summary} (required)` : flag.summary })),
+    )
+    .concat(onlyOwn ? [] : [helpFlag])
+}
+
+async function argumentValues(
+  name: string,
+  place: Place,
+  current: string,
+  { nouns, find }: Surroundings,
+): Promise<Suggestions> {
+  const { noun, command, given } = place
+  const [first] = given
+  if (noun === 'help') return words(await helpWords(given, nouns))
+  if (noun === 'api') return words(await requestWords(given, place, current, find))
+  if (noun === 'completion') return words(((command && argumentAt(command, 0)?.choices) ?? []).map(plain))
+  if (noun === 'profiles' && command?.name !== 'add') return words(await find('profiles', place, current))
+  const choices = (command && argumentAt(command, given.length)?.choices) ?? []
+  if (choices.length > 0) return words(choices.map(plain))
+  if (noun === 'open' && first === 'course') return words(await find('courses', place, current))
+  const thing = thingsByName[name]
+  if (thing) return words(await find(thing, place, current))
+  return /^(files?|folder|command)$/.test(name) ? files : nothing
+}
+
+function plain(value: string): Suggestion {
+  return { value, meaning: '' }
+}
+
+async function helpWords(
+  given: readonly string[],
+  nouns: Readonly<Record<string, Noun>>,
+): Promise<Suggestion[]> {
+  if (given.length > 0) return []
+  const { topics } = await import('../help/help-topics.ts')
+  const about = Object.entries(topics).map(([value, { summary }]) => ({ value, meaning: summary }))
+  return [...about, ...nounWords(nouns, '')]
+}
+
+/** An operation's name, then what its path takes. */
+async function requestWords(
+  given: readonly string[],
+  place: Place,
+  current: string,
+  find: FindThings,
+): Promise<readonly Suggestion[]> {
+  const { operations } = await import('../operation/operations.ts')
+  const [id] = given
+  if (id === undefined) {
+    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].map(plain)
+    return [...operations.map(({ id, summary }) => ({ value: id, meaning: summary })), ...methods]
+  }
+  const path = operations.find((operation) => operation.id === id)?.path ?? ''
+  const parameter = [...path.matchAll(/\{(\w+)Id\}/g)][given.length - 1]?.[1] ?? ''
+  const thing = thingsByName[parameter]
+  return thing ? find(thing, place, current) : []
+}
+
+/** The values of a flag, each with what it stands behind in a list. */
+async function valuesOf(
+  known: KnownFlag,
+  place: Place,
+  current: string,
+  { find, cwd }: Surroundings,
+): Promise<Suggestions> {
+  const { isList, placeholder, flag } = known
+  const before = isList ? current.slice(0, current.lastIndexOf(',') + 1) : ''
+  const choices = choicesOf(known, place)
+  if (choices.length > 0) {
+    const used = before.split(',')
+    const found = choices
+      .filter((choice) => !used.includes(choice))
+      .map((choice) => ({ value: `${before}${choice}`, meaning: '' }))
+    return { ...nothing, found, isOpen: isList }
+  }
+  const thing = thingsByName[flag.name]
+  if (thing) return words(await find(thing, place, current))
+  if (/^(file|path)|file$/.test(placeholder) && !placeholder.startsWith('@')) return files
+  return placeholder.includes('@file') ? { ...words(await atFiles(current, cwd)), isOpen: true } : nothing
+}
+
+function choicesOf({ flag, placeholder, setting }: KnownFlag, { command }: Place): readonly string[] {
+  if (flag.choices) return flag.choices
+  if (setting === 'output') return formats
+  if (setting === 'color') return colourModes
+  if (setting === 'columns') return command?.calls?.columns ?? []
+  if (flag.name === 'unset') return command?.calls?.fields.map((field) => field.flag.name) ?? []
+  return placeholder === 'zone' ? Intl.supportedValuesOf('timeZone') : []
+}
+
+/** So many names of a directory are looked at. */
+const maximumNames = 1000
+
+/** The files whose paths follow an `@`: no shell completes those. */
+async function atFiles(current: string, cwd: string): Promise<Suggestion[]> {
+  if (!current.startsWith('@')) return [plain('@'), plain('-')]
+  const [{ opendirSync }, { resolve }] = await Promise.all([import('node:fs'), import('node:path')])
+  const folder = /^@(.*\/)?/s.exec(current)?.[1] ?? ''
+  const found: Suggestion[] = []
+  const directory = opendirSync(resolve(cwd, folder))
+  try {
+    for (let entry = directory.readSync(); entry; entry = directory.readSync()) {
+      found.push(plain(`@${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`))
+      if (found.length === maximumNames) break
+    }
+  } finally {
+    directory.closeSync()
+  }
+  return found
+}
