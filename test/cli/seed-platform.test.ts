@@ -96,6 +96,7 @@ const missing: Record<string, [line: string, needed: string]> = {
   'grades set': ['grades set --learner 2 --course 1 --score 1', 'grades.set (PUT /v1/grades returned 404)'],
   'grades delete': ['grades delete 1 --yes', 'grades.delete (DELETE /v1/grades/1 returned 404)'],
   'grades history': ['grades history 1', 'grades.history (GET /v1/grades/1/history returned 404)'],
+  'grades export': ['grades export', 'grades.list (GET /v1/grades returned 404)'],
   'keys list': ['keys list', 'keys.list (GET /v1/keys returned 404)'],
   'keys create': ['keys create --name ci', 'keys.create (POST /v1/keys returned 404)'],
   'keys revoke': ['keys revoke 1 --yes', 'keys.revoke (DELETE /v1/keys/1 returned 404)'],

@@ -8,6 +8,7 @@ import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
+import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.grades
@@ -119,4 +120,11 @@ export const commands: readonly Command[] = [
     examples: ['grades history "$(learnctl grades list --learner ext:65002 --item 1758 -q)"'],
   }),
   importCommand('grades', 'grades', ['grades import grades.csv']),
+  exportCommand({
+    dataset: 'grades',
+    noun: 'grades',
+    query: filters,
+    order: 'createdAt',
+    examples: ['grades export --course ext:AAA-2014J --file all-grades.csv'],
+  }),
 ]

@@ -50,3 +50,32 @@ test('grades are imported, and a second time nothing changes', async ({ local })
   expect(first.stderr).toContain('Imported 1 row of 2 from g.csv: 1 created, 1 failed')
   expect((await local.run('grades import g.csv')).stderr).toContain('1 unchanged, 1 failed')
 })
+
+test('what is exported is imported elsewhere, and exported there as the same file', async ({ local }) => {
+  await fill(local)
+  await local.run([
+    'grades',
+    'set',
+    '--learner',
+    'ext:1',
+    '--course',
+    'ext:LOG',
+    '--item',
+    '=1+1',
+    '--score',
+    '0.1',
+  ])
+  await local.run(
+    'grades set --learner ext:1 --course ext:LOG --score 81.25 --label Überblick,"5" --weight 30',
+  )
+  const nouns = ['users', 'courses', 'enrollments', 'grades']
+  for (const noun of nouns) await local.run(`${noun} export --file ${noun}.csv`)
+  const there = (line: string) => local.run(`${line} --database ${join(local.home, 'other.db')}`)
+  for (const noun of nouns) {
+    const ran = await there(`${noun} import ${noun}.csv`)
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+  }
+  const { stdout } = await there('grades export')
+  expect(stdout).toBe((await local.run('grades export')).stdout)
+  expect(stdout.split('\r\n')).toHaveLength(4)
+})
