@@ -64,6 +64,20 @@ const missing: Record<string, [line: string, needed: string]> = {
     'courses restore 1 1 --yes',
     'courses.restore (POST /v1/courses/1/versions/1/restore returned 404)',
   ],
+  'courses restore-deleted': [
+    'courses restore-deleted 1',
+    'courses.restoreDeleted (POST /v1/deleted-courses/1/restore returned 404)',
+  ],
+  'lessons versions': ['lessons versions 1', 'lessons.versions (GET /v1/lessons/1/versions returned 404)'],
+  'lessons diff': ['lessons diff 1 1', 'lessons.diff (GET /v1/lessons/1/versions/1/diff returned 404)'],
+  'lessons restore': [
+    'lessons restore 1 1 --yes',
+    'lessons.restore (POST /v1/lessons/1/versions/1/restore returned 404)',
+  ],
+  'lessons restore-deleted': [
+    'lessons restore-deleted 1',
+    'lessons.restoreDeleted (POST /v1/deleted-lessons/1/restore returned 404)',
+  ],
   'lessons list': ['lessons list', 'lessons.list (GET /v1/lessons returned 404)'],
   'lessons get': ['lessons get 1', 'lessons.get (GET /v1/lessons/1 returned 404)'],
   'lessons update': ['lessons update 1 --title x', 'lessons.update (PUT /v1/lessons/1 returned 404)'],

@@ -41,6 +41,8 @@ type Need = (place: Place, line: string) => Promise<RunOptions>
 export const needs: readonly (readonly [lines: RegExp, reason: string, need: Need])[] = [
   [/^auth login/, 'signs in to a platform elsewhere, in a browser', signIn],
   [/--profile work|^auth (logout|token)|^profiles remove/, 'names the profile of a platform', signedIn],
+  [/^(courses|lessons) restore-deleted/, 'names what was deleted', deleted],
+  [/^lessons (diff|restore) /, 'names a version of a lesson', changedLesson],
   [/^keys revoke/, 'names a key', key],
   [/^apps delete/, 'names an application', app],
   [/^auth grants revoke/, 'names what somebody allowed an application, on the platform', grant],
@@ -53,7 +55,7 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
 
 /** The exit code with which a line succeeds: that of courses diff says whether there are changes. */
 export function successOf(line: string): number {
-  return exitCode(/^(learnctl )?courses diff /.test(line) ? 'drift' : 'ok')
+  return exitCode(/^(learnctl )?(courses|lessons) diff /.test(line) ? 'drift' : 'ok')
 }
 
 /** Lines that start or end processes: they are run as a user runs them. */
@@ -158,6 +160,19 @@ async function grant(place: Place): Promise<RunOptions> {
   const line = `auth login --url ${platform} --scope "read write admin"`
   expect(await place.cli.run(line)).toMatchObject({ code: 0 })
   return named(place, 'GRANT_ID', 'auth grants list -q')
+}
+
+async function deleted({ cli }: Place, line: string): Promise<RunOptions> {
+  const [noun, thing] = line.startsWith('courses')
+    ? ['courses', 'ext:first-course --force']
+    : ['lessons', 'ext:welcome']
+  expect(await cli.run(`${noun} delete ${thing} --yes`)).toMatchObject({ code: 0 })
+  return {}
+}
+
+async function changedLesson({ cli }: Place): Promise<RunOptions> {
+  expect(await cli.run('lessons update ext:welcome --title Welcome2')).toMatchObject({ code: 0 })
+  return {}
 }
 
 async function key(place: Place): Promise<RunOptions> {

@@ -1,17 +1,17 @@
-import { isJsonObject } from '../../codec/json-object.ts'
 import type { CourseInput } from '../../contract/course-attributes.ts'
 import type { courses } from '../../contract/courses.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { sortFlag } from '../command/sort-flag.ts'
-import { fieldPath } from '../operation/field-path.ts'
+import { withDeleted } from '../operation/deleted-list.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
-import { courseDeletion } from './course-deletion.ts'
 import { applyCommand, withLessons } from './course-file.ts'
+import { courseDeletion, deletedLine, deletionOf, eraseFlag, plainlyDeleted } from './deletion.ts'
 import { exportCommand } from './export.ts'
+import { historyCommands } from './history.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.courses
@@ -89,7 +89,6 @@ const filters = {
 } satisfies QueryFlags<QueryInput<typeof courses.list>>
 
 const course = { name: 'course', summary: 'Course: id or ext:<your own id>' }
-const version = { name: 'version', summary: 'Version number', whole: true } as const
 
 const columns = ['title', 'status', 'difficulty', 'version', 'updatedAt', 'externalId', 'id']
 const updateColumns = ['id', 'version', 'previousVersion', 'modifiedAttributes']
@@ -118,25 +117,29 @@ function move(name: string, status: CourseInput['status'], verb: string, summary
   })
 }
 
-/** The changes in an answer of `diff`, each with its field as a dotted path. */
-function changesIn(answer: unknown): readonly unknown[] {
-  const changes = valueAt(answer, 'changes')
-  if (!Array.isArray(changes)) return []
-  return changes
-    .filter(isJsonObject)
-    .map(({ pointer, from, to }) => ({ field: fieldPath(String(pointer)), from, to }))
-}
-
 /** `learnctl courses …` */
 export const commands: readonly Command[] = [
-  call({
-    name: 'list',
-    summary: 'List courses',
-    operation: async () => (await contract()).list,
-    query: filters,
-    columns,
-    examples: ['courses list --status published --sort title', 'courses list --all -o csv > courses.csv'],
-  }),
+  withDeleted(
+    'courses',
+    call({
+      name: 'list',
+      summary: 'List courses',
+      operation: async () => (await contract()).list,
+      query: filters,
+      columns,
+      examples: [
+        'courses list --status published --sort title',
+        'courses list --all -o csv > courses.csv',
+        'courses list --deleted',
+      ],
+    }),
+    call({
+      name: 'list',
+      summary: 'List deleted courses',
+      operation: async () => (await contract()).listDeleted,
+      columns: ['title', 'lessons', 'enrollments', 'deletedAt', 'restorableUntil', 'externalId', 'id'],
+    }),
+  ),
   withLessons(
     call({
       name: 'get',
@@ -186,6 +189,8 @@ export const commands: readonly Command[] = [
   call({
     name: 'delete',
     summary: 'Delete a course',
+    description:
+      'A local academy keeps a deleted course for 30 days; courses restore-deleted brings it back.',
     operation: async () => (await contract()).delete,
     arguments: { courseId: course },
     query: {
@@ -193,44 +198,24 @@ export const commands: readonly Command[] = [
         kind: 'switch',
         summary: 'Also delete the lessons, enrolments, progress and grades of the course',
       },
+      ...eraseFlag,
     },
-    destroys: { action: ({ arguments: { course } }) => `delete course ${course}`, question: courseDeletion },
-    done: (_, { arguments: { course } }) => `Deleted course ${course}`,
-    examples: ['courses delete ext:first-course --force --yes'],
+    destroys: { action: deletionOf('course'), question: courseDeletion },
+    done: plainlyDeleted('course'),
+    told: deletedLine('course'),
+    examples: [
+      'courses delete ext:first-course --force --yes',
+      'courses delete ext:first-course --force --erase --yes',
+    ],
   }),
-  call({
-    name: 'versions',
-    summary: 'List the versions of a course',
-    operation: async () => (await contract()).versions,
-    arguments: { courseId: course },
-    columns: ['version', 'createdAt', 'modifiedAttributes', 'userId'],
-    examples: ['courses versions ext:first-course'],
-  }),
-  call({
-    name: 'diff',
-    summary: 'Compare two versions of a course (exit 9 if they differ)',
-    operation: async () => (await contract()).diff,
-    arguments: { courseId: course, version },
-    query: { to: { kind: 'number', summary: 'Version to compare with', default: 'current' } },
-    rows: { columns: ['field', 'from', 'to'], from: changesIn },
-    exits: (answer) => (changesIn(answer).length > 0 ? 'drift' : null),
-    examples: ['courses diff ext:first-course 1', 'courses diff ext:first-course 1 --to 2'],
-  }),
-  call({
-    name: 'restore',
-    summary: 'Restore an earlier version of a course, as a new version',
-    operation: async () => (await contract()).restore,
-    arguments: { courseId: course, version },
-    columns: updateColumns,
-    destroys: {
-      action: ({ arguments: { course, version } }) => `restore course ${course} to version ${version}`,
-      question: async (look, { arguments: { course = '', version } }) => ({
-        text: `Restore course ${thingName(await look.one((await contract()).get, { courseId: course }), course)} to version ${version}`,
-        consequence: 'The current version stays in its history.',
-      }),
-    },
-    done: (answer, given) => updated(`Restored version ${given.arguments['version']} of`)(answer, given),
-    examples: ['courses restore ext:first-course 1 --yes'],
+  ...historyCommands({
+    thing: 'course',
+    argument: course,
+    operations: contract,
+    updateColumns,
+    columns,
+    example: 'ext:first-course',
+    updated,
   }),
   applyCommand,
   importCommand('courses', 'courses', ['courses import courses.csv']),

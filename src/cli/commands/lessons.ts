@@ -1,12 +1,14 @@
 import type { LessonInput, lessons } from '../../contract/lessons.ts'
 import type { QueryInput } from '../../contract/operation.ts'
-import type { Command } from '../command/command.ts'
+import type { Command, Given } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { sortFlag } from '../command/sort-flag.ts'
+import { withDeleted } from '../operation/deleted-list.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
-import { valueAt } from '../output/columns.ts'
+import { deletedLine, deletionOf, eraseFlag, lessonDeletion, plainlyDeleted } from './deletion.ts'
 import { exportCommand } from './export.ts'
+import { historyCommands } from './history.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.lessons
@@ -39,16 +41,32 @@ const filters = {
 const lesson = { name: 'lesson', summary: 'Lesson: id or ext:<your own id>' }
 const columns = ['order', 'title', 'status', 'version', 'updatedAt', 'id', 'courseId']
 
+/** `Updated lesson The tides (tides), version 3` of what answered a change. */
+function updated(verb: string) {
+  return (answer: unknown, { arguments: { lesson } }: Given): string =>
+    `${verb} lesson ${thingName(answer, lesson)}${inVersion(answer)}`
+}
+
 /** `learnctl lessons …` */
 export const commands: readonly Command[] = [
-  call({
-    name: 'list',
-    summary: 'List lessons',
-    operation: async () => (await contract()).list,
-    query: filters,
-    columns,
-    examples: ['lessons list --course ext:first-course'],
-  }),
+  withDeleted(
+    'lessons',
+    call({
+      name: 'list',
+      summary: 'List lessons',
+      operation: async () => (await contract()).list,
+      query: filters,
+      columns,
+      examples: ['lessons list --course ext:first-course', 'lessons list --deleted'],
+    }),
+    call({
+      name: 'list',
+      summary: 'List deleted lessons',
+      operation: async () => (await contract()).listDeleted,
+      query: { course_id: filters.course_id },
+      columns: ['order', 'title', 'deletedAt', 'restorableUntil', 'externalId', 'id', 'courseId'],
+    }),
+  ),
   call({
     name: 'get',
     summary: 'Show a lesson',
@@ -78,28 +96,30 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns,
-    done: (answer, { arguments: { lesson } }) =>
-      `Updated lesson ${thingName(answer, lesson)}${inVersion(answer)}`,
+    done: updated('Updated'),
     examples: ['lessons update ext:welcome --order 1', 'lessons update ext:welcome --unset duration-minutes'],
   }),
   call({
     name: 'delete',
     summary: 'Delete a lesson',
+    description:
+      'A local academy keeps a deleted lesson for 30 days; lessons restore-deleted brings it back.',
     operation: async () => (await contract()).delete,
     arguments: { lessonId: lesson },
-    destroys: {
-      action: ({ arguments: { lesson } }) => `delete lesson ${lesson}`,
-      question: async (look, { arguments: { lesson = '' } }) => {
-        const found = await look.one((await contract()).get, { lessonId: lesson })
-        return {
-          text: `Delete lesson ${thingName(found, lesson)}`,
-          consequence: 'This cannot be undone.',
-          typed: String(valueAt(found, 'title') ?? lesson),
-        }
-      },
-    },
-    done: (_, { arguments: { lesson } }) => `Deleted lesson ${lesson}`,
+    query: eraseFlag,
+    destroys: { action: deletionOf('lesson'), question: lessonDeletion },
+    done: plainlyDeleted('lesson'),
+    told: deletedLine('lesson'),
     examples: ['lessons delete ext:welcome --yes'],
+  }),
+  ...historyCommands({
+    thing: 'lesson',
+    argument: lesson,
+    operations: contract,
+    updateColumns: columns,
+    columns,
+    example: 'ext:welcome',
+    updated,
   }),
   importCommand('lessons', 'lessons', ['lessons import lessons.jsonl']),
   exportCommand({

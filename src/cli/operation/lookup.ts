@@ -22,6 +22,8 @@ export interface Lookup {
   one(operation: Operation, params: Readonly<Record<string, string>>): Promise<unknown>
   /** How many items a list has. */
   count(operation: Operation, query: Readonly<Record<string, unknown>>): Promise<Count | undefined>
+  /** The first page of a list. */
+  recent(operation: Operation): Promise<readonly unknown[] | undefined>
   /** The item of a list with this id, among its first thousand. */
   find(operation: Operation, id: string): Promise<unknown>
 }
@@ -42,6 +44,10 @@ export function createLookup(caller: Caller, signal: AbortSignal): Lookup {
       const obeyed = Array.isArray(items) && items.length <= 1
       if (!obeyed || typeof total !== 'number') return undefined
       return { count: total, isExact: valueAt(page, 'totalIsExact') !== false }
+    },
+    recent: async (operation) => {
+      const items = valueAt(await call(operation, { query: {} }), 'data')
+      return Array.isArray(items) ? items : undefined
     },
     find: (operation, id) =>
       readable(async () => {

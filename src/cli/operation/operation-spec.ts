@@ -62,6 +62,8 @@ export interface OperationSpec<O extends Call> {
   readonly destroys?: Destruction
   /** The line that says what was done, instead of the record: `Created course Marine Biology (BIO-101)`. */
   readonly done?: (answer: unknown, given: Given) => string
+  /** The same with what can only be asked afterwards; where that is undefined it is the line of `done`. */
+  readonly told?: (look: Lookup, given: Given) => Promise<string | undefined>
   /** What there is to know besides the lines of a table, once it is done. */
   readonly notes?: (answer: object, given: Given) => string | null
   readonly examples?: readonly string[]

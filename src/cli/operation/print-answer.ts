@@ -56,7 +56,8 @@ export async function printAnswer(
   const done = told ? spec.done : undefined
   if (done) {
     const isSet = compared === null || compared.other.length === 0
-    if (isSet) await output.done(done(answeredThing(data, input, id), given))
+    const line = settings.quiet.value ? undefined : await toldOf(context, call, given)
+    if (isSet) await output.done(line ?? done(answeredThing(data, input, id), given))
     if (!context.io.stdout.isTTY) await printId(context, id)
   } else if (written && settings.quiet.value) await printId(context, id)
   else if (operation.response !== null) await printRecord(context, answered)
@@ -76,6 +77,21 @@ export async function printAnswer(
   if (note) await output.note(note)
   const exit = spec.exits?.(data)
   if (exit) throw new ExitWith(exit)
+}
+
+/** What can be asked of what was done; it is done, whatever comes of that. */
+async function toldOf(
+  { session, io }: Context,
+  { spec }: BoundCall,
+  given: Given,
+): Promise<string | undefined> {
+  if (!spec.told) return undefined
+  try {
+    const { createLookup } = await import('./lookup.ts')
+    return await spec.told(createLookup(await session.caller(), io.signal), given)
+  } catch {
+    return undefined
+  }
 }
 
 async function printId({ output }: Context, id: string | null): Promise<void> {

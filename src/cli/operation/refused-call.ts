@@ -27,7 +27,8 @@ export class RefusedCallError extends Error {
     this.refusal = refusal
     // Others know nothing of `ext:` and `email:`.
     const missing = refusal.status === 404 && refusal.coded
-    this.hint = missing ? referenceHint(refusal, sources, given) : archiveHint(refusal, given)
+    this.hint =
+      trashHint(refusal) ?? (missing ? referenceHint(refusal, sources, given) : archiveHint(refusal, given))
     this.#sources = sources
     this.#given = given
   }
@@ -78,6 +79,16 @@ export function withSources(error: unknown, sources: Sources, given: Given): unk
 function archiveHint({ code, message }: ApiError, { arguments: { course } }: Given): string | null {
   if (code !== 'invalid_transition' || course === undefined || !message.includes('progress')) return null
   return `To close it to changes: learnctl courses archive ${shellWord(course)}`
+}
+
+/** What has an external id in the trash can be restored; what is not there is not among what can be. */
+function trashHint({ code, message, problem }: ApiError): string | null {
+  const [, thing] = /^(?:A|Deleted) (course|lesson) /.exec(message) ?? []
+  if (thing === undefined) return null
+  if (code === 'not_found') return `To list deleted ${thing}s: learnctl ${thing}s list --deleted`
+  const id = problem?.['id']
+  if (code !== 'duplicate' || problem?.['existingStatus'] !== 'deleted' || typeof id !== 'string') return null
+  return `To restore it: learnctl ${thing}s restore-deleted ${shellWord(id)}`
 }
 
 const known = /^(ext:|email:)|^[a-z]{3}_/

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { expectClearError } from '../../helpers/clear-error.ts'
 import { test } from '../../helpers/cli.ts'
+import { resultOf } from '../../helpers/result.ts'
 
 const go = 'courses create --title Go --external-id go -q'
 
@@ -267,19 +268,84 @@ describe('delete', () => {
     expect(refused).toMatchObject({ code: 2, stdout: '' })
     expect(refused.stderr).toContain('error: Refusing to delete course ext:sea without confirmation\n')
     expect(refused.stderr).toContain('hint: Confirm with --yes')
+    const asked = await local.run(line, { tty: 200, typed: ['n\r'] })
+    expect(asked.stderr).toContain(
+      `Delete course Marine Biology (sea) with 2 lessons and 1 enrolment in ${local.cwd}/academy.db? It can be restored for 30 days.`,
+    )
+    expect((await local.run('courses get ext:sea')).code).toBe(0)
+    expect((await local.run(line, { tty: 200, typed: ['y\r'] })).code).toBe(0)
+    expect((await local.run('courses get ext:sea')).code).toBe(3)
+  })
+
+  test('for good takes its title typed out', async ({ local }) => {
+    await local.run(sea)
+    await local.run('lessons create --course ext:sea --title Tides')
+    const line = 'courses delete ext:sea --force --erase'
     const asked = await local.run(line, {
       tty: 200,
       typed: ['y\r'],
       onStderr: (printed, type) => void (printed.includes('press Ctrl+C to cancel') && type('\u0003')),
     })
     expect(asked.stderr).toContain(
-      `Delete course Marine Biology (sea) with 2 lessons and 1 enrolment in ${local.cwd}/academy.db? This cannot be undone.`,
+      `Permanently delete course Marine Biology (sea) with 1 lesson in ${local.cwd}/academy.db? This cannot be undone.`,
     )
     expect(asked.stderr).toContain('Type Marine Biology to confirm:')
     expect((await local.run('courses get ext:sea')).code).toBe(0)
     const typed = await local.run(line, { tty: 200, typed: ['Marine Biology\r'] })
-    expect(typed).toMatchObject({ code: 0, stderr: expect.stringContaining('Deleted course ext:sea\n') })
-    expect((await local.run('courses get ext:sea')).code).toBe(3)
+    expect(typed).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('Permanently deleted course ext:sea\n'),
+    })
+    expect((await local.run('courses restore-deleted ext:sea')).code).toBe(3)
+    expect(await resultOf(local, 'courses list --deleted')).toEqual([])
+  })
+
+  test('says what went with the course, until when it can be restored, and how', async ({ local }) => {
+    await local.run(`${sea} --status published`)
+    await local.run('lessons create --course ext:sea --title Tides')
+    await local.run('users create --email ada@school.example --external-id S-1')
+    await local.run('progress set ext:S-1 --course ext:sea --completion 30')
+    const deleted = await local.run('courses delete ext:sea --force --yes')
+    const [entry] = (await resultOf(local, 'courses list --deleted')) as { restorableUntil: string }[]
+    expect(deleted).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: `Deleted course Marine Biology (sea) with 1 lesson, 1 enrolment and 1 progress record; restore until ${entry?.restorableUntil.slice(0, 10)} with: learnctl courses restore-deleted ext:sea\n`,
+    })
+    expect(entry).toMatchObject({ title: 'Marine Biology', lessons: 1, enrollments: 1, externalId: 'sea' })
+    const taken = await local.run('courses create --title Sea --external-id sea')
+    expect(taken).toMatchObject({ code: 6 })
+    expect(taken.stderr).toMatch(
+      /\(deleted\)\n {2}hint: To restore it: learnctl courses restore-deleted crs_/,
+    )
+    expect(await local.run('courses restore-deleted ext:sea')).toMatchObject({
+      code: 0,
+      stderr: 'Restored course Marine Biology (sea)\n',
+    })
+    expect(await resultOf(local, 'progress get ext:S-1')).toMatchObject([{ completionPercentage: 30 }])
+    const again = await local.run('courses restore-deleted ext:sea')
+    expect(again).toMatchObject({ code: 3 })
+    expect(again.stderr).toContain('hint: To list deleted courses: learnctl courses list --deleted\n')
+  })
+
+  test('from the trash for good names what was deleted', async ({ local }) => {
+    await local.run(sea)
+    await local.run('lessons create --course ext:sea --title Tides')
+    await local.run('courses delete ext:sea --force --yes')
+    const asked = await local.run('courses delete ext:sea --erase', {
+      tty: 200,
+      typed: ['Marine Biology\r'],
+    })
+    expect(asked).toMatchObject({ code: 0 })
+    expect(asked.stderr).toContain('Permanently delete course Marine Biology (sea) with 1 lesson in')
+    expect((await local.run(sea)).code).toBe(0)
+  })
+
+  test('a list of deleted courses takes no filter', async ({ local }) => {
+    expect(await local.run('courses list --deleted --status draft')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('error: --status cannot be combined with --deleted\n'),
+    })
   })
 
   test('of a course with learner progress and no lessons takes --force, which is said first', async ({
@@ -320,7 +386,9 @@ describe('delete', () => {
     const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
     const asked = await remote.run(`courses delete ${body.id}`, { env, tty: 200, typed: [`${body.id}\r`] })
     expect(asked.code).toBe(0)
-    expect(asked.stderr).toContain(`Delete course ${body.id} on school.example? This cannot be undone.`)
+    expect(asked.stderr).toContain(
+      `Delete course ${body.id} on school.example? The platform may not be able to restore it.`,
+    )
   })
 
   test('of what is not there asks nothing', async ({ local }) => {

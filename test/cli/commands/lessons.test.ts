@@ -205,16 +205,49 @@ describe('delete', () => {
   test('needs a yes, says what it did, and leaves nothing behind', async ({ local }) => {
     await local.run(tides)
     expect(await local.run('lessons delete ext:tides')).toMatchObject({ code: 2, stdout: '' })
-    expect(await local.run('lessons delete ext:tides --yes')).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'Deleted lesson ext:tides\n',
-    })
+    const { code, stdout, stderr } = await local.run('lessons delete ext:tides --yes')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
+    expect(stderr).toMatch(
+      /^Deleted lesson .* \(tides\); restore until \d{4}-\d\d-\d\d with: learnctl lessons restore-deleted ext:tides\n$/,
+    )
     expect(await local.run('lessons get ext:tides')).toMatchObject({ code: 3 })
+  })
+
+  test('is undone by restore-deleted, unless it was for good', async ({ local }) => {
+    await local.run(tides)
+    const before = await resultOf(local, 'lessons get ext:tides')
+    await local.run('lessons delete ext:tides --yes')
+    expect(await resultOf(local, 'lessons list --deleted')).toMatchObject([{ externalId: 'tides' }])
+    expect((await local.run('lessons restore-deleted ext:tides')).stderr).toMatch(
+      /^Restored lesson .* \(tides\)\n$/,
+    )
+    expect(await resultOf(local, 'lessons get ext:tides')).toEqual(before)
+    expect((await local.run('lessons delete ext:tides --erase --yes')).stderr).toBe(
+      'Permanently deleted lesson ext:tides\n',
+    )
+    expect(await resultOf(local, 'lessons list --deleted')).toEqual([])
   })
 
   test('is silent with -q', async ({ local }) => {
     await local.run(tides)
     expect(await local.run('lessons delete ext:tides --yes -q')).toEqual({ code: 0, stdout: '', stderr: '' })
+  })
+})
+
+describe('versions', () => {
+  test('are listed, compared and restored as those of courses', async ({ local }) => {
+    await local.run(tides)
+    await local.run('lessons update ext:tides --title Ebb')
+    expect(await resultOf(local, 'lessons versions ext:tides')).toMatchObject([
+      { version: 2, modifiedAttributes: ['title'] },
+      { version: 1, modifiedAttributes: [] },
+    ])
+    const diff = await local.run('lessons diff ext:tides 1')
+    expect(diff.code).toBe(9)
+    expect(diff.stdout).toMatch(/title.*Ebb/)
+    expect((await local.run('lessons restore ext:tides 1 --yes')).stderr).toMatch(
+      /^Restored version 1 of lesson .* \(tides\), version 3\n$/,
+    )
+    expect((await local.run('lessons diff ext:tides 1')).code).toBe(0)
   })
 })

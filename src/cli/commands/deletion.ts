@@ -1,0 +1,139 @@
+import { shellWord } from '../../codec/shell-word.ts'
+import type { Given } from '../command/command.ts'
+import type { Question } from '../command/confirm.ts'
+import type { Count, Lookup } from '../operation/lookup.ts'
+import { thingName } from '../operation/thing-name.ts'
+import { valueAt } from '../output/columns.ts'
+import { counted } from '../terminal/counted.ts'
+import { CommandError } from '../terminal/errors.ts'
+
+const calls = async () => (await import('../../contract/calls.ts')).calls
+
+/** The flag of what is deleted for good. */
+export const eraseFlag = {
+  erase: { kind: 'switch', summary: 'Delete permanently (cannot be undone)' },
+} as const
+
+/** Names what goes with a course; without `--force` throws a CommandError where that is more than the course itself. */
+export async function courseDeletion(look: Lookup, given: Given): Promise<Question> {
+  const reference = given.arguments['course'] ?? ''
+  const { courses, lessons, enrollments, analytics } = await calls()
+  const erased = await inTrash(look, 'course', given)
+  if (erased) return questionOf(look, 'course', given, erased, contentOf(erased))
+  const found = await look.one(courses.get, { courseId: reference })
+  const counts = [
+    [await look.count(lessons.list, { course_id: reference }), 'lesson'],
+    [await look.count(enrollments.list, { course_id: reference }), 'enrolment'],
+  ] as const
+  const [[lessonCount]] = counts
+  // A report with a start has only those who were in the course at some time.
+  const started = { course_id: reference, start_date: '1970-01-01', summary: false }
+  const hasProgress = isAny(await look.count(analytics.learners, started))
+  const content = [
+    ...counts.flatMap(([some, noun]) =>
+      some && isAny(some) ? [counted(some.count, noun, some.isExact)] : [],
+    ),
+    ...(hasProgress ? ['learner progress'] : []),
+  ]
+  if (given.flags['force'] !== true && (isAny(lessonCount) || hasProgress)) {
+    const code = hasProgress ? 'has_progress' : 'has_lessons'
+    const name = thingName(found, reference)
+    throw new CommandError(code, 'conflict', `Course ${name} has ${listed(content)}`, {
+      hint: `To delete all of it: learnctl courses delete ${shellWord(reference)} --force`,
+    })
+  }
+  return questionOf(look, 'course', given, found, content)
+}
+
+/** Names the lesson that would be deleted. */
+export async function lessonDeletion(look: Lookup, given: Given): Promise<Question> {
+  const { lessons } = await calls()
+  const lessonId = given.arguments['lesson'] ?? ''
+  const found = (await inTrash(look, 'lesson', given)) ?? (await look.one(lessons.get, { lessonId }))
+  return questionOf(look, 'lesson', given, found, [])
+}
+
+async function questionOf(
+  look: Lookup,
+  thing: 'course' | 'lesson',
+  { arguments: names, flags }: Given,
+  found: unknown,
+  content: readonly string[],
+): Promise<Question> {
+  const reference = names[thing] ?? ''
+  const erases = flags['erase'] === true
+  const goes = content.length > 0 ? ` with ${listed(content)}` : ''
+  const text = `${erases ? 'Permanently delete' : 'Delete'} ${thing} ${thingName(found, reference)}${goes}`
+  const typed = String(valueAt(found, 'title') ?? reference)
+  if (erases) return { text, consequence: 'This cannot be undone.', typed }
+  return (await look.recent(await deletedList(thing))) === undefined
+    ? { text, consequence: 'The platform may not be able to restore it.', typed }
+    : { text, consequence: 'It can be restored for 30 days.' }
+}
+
+/** What `--erase` is about where it has been deleted before. */
+async function inTrash(look: Lookup, thing: 'course' | 'lesson', { arguments: names, flags }: Given) {
+  if (flags['erase'] !== true) return undefined
+  return (await look.recent(await deletedList(thing)))?.find((entry) => isMeant(entry, names[thing] ?? ''))
+}
+
+/**
+ * The line of a deletion: what went with it, and how it is restored, where the platform tells that it can be; undefined
+ * where it does not.
+ */
+export function deletedLine(thing: 'course' | 'lesson') {
+  return async (look: Lookup, { arguments: names, flags }: Given): Promise<string | undefined> => {
+    const reference = names[thing] ?? ''
+    if (flags['erase'] === true) return undefined
+    const entries = await look.recent(await deletedList(thing))
+    const entry = entries?.find((one) => isMeant(one, reference))
+    const until = valueAt(entry, 'restorableUntil')
+    if (typeof until !== 'string') return undefined
+    const content = contentOf(entry)
+    const goes = content.length > 0 ? ` with ${listed(content)}` : ''
+    const command = `learnctl ${thing}s restore-deleted ${shellWord(reference)}`
+    return `Deleted ${thing} ${thingName(entry, reference)}${goes}; restore until ${until.slice(0, 10)} with: ${command}`
+  }
+}
+
+/** What would be done, as a refusal names it. */
+export function deletionOf(thing: 'course' | 'lesson') {
+  return ({ arguments: names, flags }: Given): string =>
+    `${flags['erase'] === true ? 'permanently delete' : 'delete'} ${thing} ${names[thing]}`
+}
+
+/** The line of a deletion where nothing is known of a way back. */
+export function plainlyDeleted(thing: 'course' | 'lesson') {
+  return (_: unknown, { arguments: names, flags }: Given): string =>
+    `${flags['erase'] === true ? 'Permanently deleted' : 'Deleted'} ${thing} ${names[thing]}`
+}
+
+async function deletedList(thing: 'course' | 'lesson') {
+  const { courses, lessons } = await calls()
+  return thing === 'course' ? courses.listDeleted : lessons.listDeleted
+}
+
+function isMeant(entry: unknown, reference: string): boolean {
+  const own = reference.replace(/^ext:/, '')
+  return valueAt(entry, 'id') === own || valueAt(entry, 'externalId') === own
+}
+
+/** What an entry of the trash says of that which was deleted along. */
+function contentOf(entry: unknown): string[] {
+  const counts = { lessons: 'lesson', enrollments: 'enrolment', progress: 'progress record', grades: 'grade' }
+  return Object.entries(counts).flatMap(([field, noun]) => {
+    const count = valueAt(entry, field)
+    return typeof count === 'number' && count > 0 ? [counted(count, noun)] : []
+  })
+}
+
+/** `2 lessons, 1 enrolment and learner progress`. */
+function listed(parts: readonly string[]): string {
+  const last = parts.at(-1) ?? ''
+  return parts.length < 2 ? last : `${parts.slice(0, -1).join(', ')} and ${last}`
+}
+
+/** Whether there is anything, as far as is known. */
+function isAny(some: Count | undefined): boolean {
+  return some !== undefined && (some.count > 0 || !some.isExact)
+}

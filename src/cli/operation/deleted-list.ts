@@ -1,0 +1,27 @@
+import type { Command } from '../command/command.ts'
+import { UsageError } from '../terminal/errors.ts'
+
+const flag = 'deleted'
+
+/**
+ * A list with `--deleted`, which lists what is in the trash instead: two operations, one command.
+ *
+ * @param noun what is listed, as texts name it: `courses`
+ */
+export function withDeleted(noun: string, list: Command, deleted: Command): Command {
+  const taken = new Set(deleted.flags?.map(({ name }) => name))
+  const others = (list.flags ?? []).filter(({ name }) => !taken.has(name))
+  return {
+    ...list,
+    flags: [
+      ...(list.flags ?? []),
+      { name: flag, kind: 'switch', summary: `List deleted ${noun}, which can be restored for 30 days` },
+    ],
+    run: async (context, given) => {
+      if (given.flags[flag] !== true) return list.run(context, given)
+      const refused = others.find(({ name }) => given.flags[name] !== undefined)
+      if (refused) throw new UsageError(`--${refused.name} cannot be combined with --${flag}`)
+      return deleted.run(context, given)
+    },
+  }
+}
