@@ -344,7 +344,7 @@ describe('delete', () => {
   test('a list of deleted courses takes no filter', async ({ local }) => {
     expect(await local.run('courses list --deleted --status draft')).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('error: --status cannot be combined with --deleted\n'),
+      stderr: expect.stringContaining('error: --status and --deleted cannot be used together\n'),
     })
   })
 

@@ -65,7 +65,7 @@ describe('an alias', () => {
     expect(await local.run('course rm ext:BIO-101')).toMatchObject({ code: 2 })
     expect(await local.run('course rm ext:BIO-101 --yes')).toMatchObject({
       code: 0,
-      stderr: 'Deleted course ext:BIO-101\n',
+      stderr: expect.stringMatching(/^Deleted course Biology \(BIO-101\); restore until /),
     })
     expect(await local.run('whoami')).toEqual(await local.run('auth status'))
   })

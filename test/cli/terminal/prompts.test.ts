@@ -94,12 +94,15 @@ describe('something destructive', () => {
 
   test('is done after its name, also when something else was typed first', async ({ local }) => {
     await local.run('courses create --title Go --external-id go')
-    const { code, stderr } = await local.run('courses delete ext:go', {
+    const { code, stderr } = await local.run('courses delete ext:go --erase', {
       tty: 80,
       typed: ['Stop\r'],
       onStderr: typeOnce('press Ctrl+C to cancel', 'Go\r'),
     })
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('Deleted course ext:go\n') })
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringContaining('Permanently deleted course ext:go\n'),
+    })
   })
 
   test('needs --yes without a terminal', async ({ local }) => {

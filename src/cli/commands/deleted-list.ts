@@ -20,7 +20,7 @@ export function withDeleted(noun: string, list: Command, deleted: Command): Comm
     run: async (context, given) => {
       if (given.flags[flag] !== true) return list.run(context, given)
       const refused = others.find(({ name }) => given.flags[name] !== undefined)
-      if (refused) throw new UsageError(`--${refused.name} cannot be combined with --${flag}`)
+      if (refused) throw new UsageError(`--${refused.name} and --${flag} cannot be used together`)
       return deleted.run(context, given)
     },
   }
