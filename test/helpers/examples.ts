@@ -53,9 +53,9 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
   [/^server (copy|snapshot list --database)/, 'copies an academy that is here', academyHere],
 ]
 
-/** The exit code with which a line succeeds: that of courses diff says whether there are changes. */
+/** The exit code with which a line succeeds: that of a comparison says whether there are changes. */
 export function successOf(line: string): number {
-  return exitCode(/^(learnctl )?(courses|lessons) diff /.test(line) ? 'drift' : 'ok')
+  return exitCode(/^(learnctl )?((courses|lessons) )?diff /.test(line) ? 'drift' : 'ok')
 }
 
 /** Lines that start or end processes: they are run as a user runs them. */

@@ -42,6 +42,26 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Export learner data and summarise completion',
     load: async () => (await import('../commands/analytics.ts')).commands,
   },
+  validate: {
+    group: 'Academy files',
+    summary: 'Check academy files for problems, offline',
+    load: async () => (await import('../commands/validate.ts')).command,
+  },
+  diff: {
+    group: 'Academy files',
+    summary: 'Compare academy files with an academy',
+    load: async () => (await import('../commands/diff.ts')).command,
+  },
+  apply: {
+    group: 'Academy files',
+    summary: 'Make an academy as academy files declare it',
+    load: async () => (await import('../commands/apply.ts')).command,
+  },
+  dump: {
+    group: 'Academy files',
+    summary: 'Write an academy to academy files',
+    load: async () => (await import('../commands/dump.ts')).command,
+  },
   auth: {
     group: 'Access',
     summary: 'Sign in and out, and show the credential in use',

@@ -12,13 +12,16 @@ export const exitCodes = {
   notFound: { code: 3, when: 'Resource not found (404)' },
   auth: { code: 4, when: 'No credential; 401; expired key; failed sign-in; ended session' },
   forbidden: { code: 5, when: 'Any other 403' },
-  conflict: { code: 6, when: '409, 412; Idempotency-Key already used for another request' },
+  conflict: {
+    code: 6,
+    when: '409, 412; Idempotency-Key already used for another request; a plan that no longer fits; --max-deletes',
+  },
   unavailable: {
     code: 7,
     when: 'Network, DNS or TLS failure; timeout; response cut short; 429 or 503 after all retries',
   },
   partial: { code: 8, when: 'Some items of a batch failed' },
-  drift: { code: 9, when: 'courses diff found changes' },
+  drift: { code: 9, when: 'diff or courses diff found changes' },
   notRun: { code: 126, when: 'server exec: the command cannot be run' },
   noCommand: { code: 127, when: 'server exec: the command was not found' },
   interrupted: { code: 130, when: 'Ctrl-C (SIGINT), after clean-up' },

@@ -1,0 +1,65 @@
+import { type Declared, type Entry, keyText, nouns, type Part, placeText } from './entry.ts'
+import type { Problems } from './problems.ts'
+
+/** What else no two records of a dataset may share. */
+const unique: Readonly<Partial<Record<Part, readonly string[]>>> = { users: ['email', 'username'] }
+
+/**
+ * The entries, each once: those of progress with one key are steps of one record, in the order of their times. Any other
+ * that is declared twice is a problem, as are records that cannot be told from others.
+ */
+export function distinct(declared: Declared, problems: Problems): Declared {
+  return new Map(
+    [...declared].map(([dataset, entries]) => {
+      if (dataset === 'progress') return [dataset, joined(entries)]
+      const seen = new Map<string, Entry>()
+      for (const entry of entries) {
+        for (const name of namesOf(entry)) {
+          const before = seen.get(name)
+          if (before) {
+            problems.add(
+              entry.place,
+              `${nouns[dataset]} ${keyText(name)} is declared twice; first in ${placeText(before.place)}`,
+            )
+          } else seen.set(name, entry)
+        }
+        if (entry.record['status'] === 'deleted') {
+          problems.add(
+            entry.place,
+            `${nouns[dataset]} ${keyText(entry.key)} cannot be declared as deleted; leave it out`,
+          )
+        }
+      }
+      return [dataset, entries]
+    }),
+  )
+}
+
+function namesOf({ dataset, key, record }: Entry): string[] {
+  const others = (unique[dataset] ?? []).flatMap((field) => {
+    const value = record[field]
+    if (typeof value !== 'string') return []
+    return [`${field}:${field === 'email' ? value.trim().toLowerCase() : value}`]
+  })
+  return [...new Set([key, ...others])]
+}
+
+function joined(entries: readonly Entry[]): Entry[] {
+  const steps = new Map<string, Entry[]>()
+  for (const entry of entries) {
+    const before = steps.get(entry.key)
+    if (before) before.push(entry)
+    else steps.set(entry.key, [entry])
+  }
+  return [...steps.values()].map((all) => {
+    const ordered = all.toSorted((one, other) => timeOf(one) - timeOf(other))
+    const last = ordered.at(-1) ?? all[0]
+    if (!last) throw new TypeError('no steps')
+    return ordered.length === 1 ? last : { ...last, steps: ordered.map(({ record }) => record) }
+  })
+}
+
+/** A step without a time is about now. */
+function timeOf({ record: { lastAccessed } }: Entry): number {
+  return typeof lastAccessed === 'string' ? Date.parse(lastAccessed) : Number.MAX_SAFE_INTEGER
+}

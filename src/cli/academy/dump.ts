@@ -1,0 +1,109 @@
+import type { JsonObject } from '../../codec/json-object.ts'
+import { jsonText } from '../../codec/json-text.ts'
+import { documentOf } from '../course-file/course-records.ts'
+import { withoutDefaults } from '../course-file/without-defaults.ts'
+import { loadYaml } from '../output/formats/yaml.ts'
+import { formatVersion, type PartName, partSchemas } from './academy-document.ts'
+import { keyIn } from './entry.ts'
+import { withoutVariables } from './environment.ts'
+import { loadPart } from './load-part.ts'
+import { type Reader, shownIn } from './reader.ts'
+
+/** The parts of a file, in the order in which they are written. */
+export const dumpedParts: readonly PartName[] = ['users', 'courses', 'enrollments', 'progress']
+
+/** Some records of one part, as files have them. */
+export interface Chunk {
+  readonly part: PartName
+  readonly records: readonly JsonObject[]
+}
+
+const chunkSize = 100
+
+/**
+ * An academy, as files have it: users by their addresses, courses with their lessons, then enrolments and the steps of
+ * progress course by course. The same academy gives the same chunks, and no more than one course is held. Deleted users are left out, and
+ * what they have.
+ */
+export async function* academyChunks(reader: Reader): AsyncGenerator<Chunk> {
+  const deleted = new Set<unknown>()
+  const users = await loadPart('users')
+  for await (const { id } of shownIn(reader, users, { status: 'deleted' })) deleted.add(id)
+  yield* inChunks('users', recordsOf())
+  const courses: { readonly id: string; readonly key: string; readonly shown: JsonObject }[] = []
+  const dataset = await loadPart('courses')
+  for await (const shown of shownIn(reader, dataset)) {
+    const key = keyIn('courses', await dataset.toRecord(shown, reader.names)) ?? ''
+    courses.push({ id: String(shown['id']), key, shown })
+  }
+  courses.sort((one, other) => (one.key < other.key ? -1 : 1))
+  for (const { shown } of courses) yield { part: 'courses', records: [await courseOf(reader, shown)] }
+  for (const part of ['enrollments', 'progress'] as const) {
+    for (const { id } of courses) yield* inChunks(part, inCourse(part, id))
+  }
+
+  async function* recordsOf(): AsyncGenerator<JsonObject> {
+    for await (const shown of shownIn(reader, users, { sort: 'email', include_deleted: 'false' })) {
+      yield await users.toRecord(shown, reader.names)
+    }
+  }
+
+  /** What is in a course, by the keys of its users. */
+  async function* inCourse(part: 'enrollments' | 'progress', courseId: string): AsyncGenerator<JsonObject> {
+    const inside = await loadPart(part)
+    const user = part === 'progress' ? 'learnerId' : 'userId'
+    const records: JsonObject[] = []
+    const { history } = inside.operations
+    for await (const shown of shownIn(reader, inside, { course_id: courseId }, history)) {
+      if (!deleted.has(shown[user])) records.push(await inside.toRecord(shown, reader.names))
+    }
+    const order = (record: JsonObject) => keyIn(part, record) ?? ''
+    yield* records.sort((one, other) => (order(one) < order(other) ? -1 : 1))
+  }
+}
+
+async function courseOf(reader: Reader, shown: JsonObject): Promise<JsonObject> {
+  const [courses, lessons] = [await loadPart('courses'), await loadPart('lessons')]
+  const inside: JsonObject[] = []
+  for await (const lesson of shownIn(reader, lessons, { course_id: String(shown['id']), sort: 'order' })) {
+    inside.push(await lessons.toRecord(lesson, reader.names))
+  }
+  return documentOf({ course: await courses.toRecord(shown, reader.names), lessons: inside })
+}
+
+async function* inChunks(part: PartName, records: AsyncIterable<JsonObject>): AsyncGenerator<Chunk> {
+  let held: JsonObject[] = []
+  for await (const record of records) {
+    // An object with fields in, one out.
+    held.push(withoutDefaults(partSchemas[part], record) as JsonObject)
+    if (held.length < chunkSize) continue
+    yield { part, records: held }
+    held = []
+  }
+  if (held.length > 0) yield { part, records: held }
+}
+
+/** An academy as the text of one YAML file; parts of which there is nothing are left out. */
+export async function* yamlText(chunks: AsyncIterable<Chunk>): AsyncGenerator<string> {
+  const yaml = (await loadYaml()).list()
+  yield `learnctl: ${formatVersion}\n`
+  let before: PartName | null = null
+  for await (const { part, records } of chunks) {
+    if (part !== before) yield `${part}:\n`
+    before = part
+    yield yaml.rows(records.map(withoutVariables))
+  }
+}
+
+/** An academy as the text of one JSON file. */
+export async function* jsonDocument(chunks: AsyncIterable<Chunk>): AsyncGenerator<string> {
+  yield `{"learnctl": ${formatVersion}`
+  let before: PartName | null = null
+  for await (const { part, records } of chunks) {
+    if (part !== before) yield `${before === null ? '' : '\n]'},\n"${part}": [\n`
+    const lines = records.map((record) => jsonText(withoutVariables(record))).join(',\n')
+    yield part === before ? `,\n${lines}` : lines
+    before = part
+  }
+  yield `${before === null ? '' : '\n]'}}\n`
+}

@@ -1,0 +1,63 @@
+import { isJsonObject } from '../../codec/json-object.ts'
+import type { Environment } from '../../config/directories.ts'
+
+/** `${NAME}` with any number of dollar signs in front: one is a variable, each further one stands for itself. */
+const variable = /\$(\$*)\{([A-Za-z_]\w*)\}/g
+
+/** The variables that files may use. */
+export interface Variables {
+  readonly allowed: ReadonlySet<string>
+  readonly env: Environment
+}
+
+/** Where in a document a value stands: the names and numbers on the way to it. */
+export type Path = readonly (string | number)[]
+
+/**
+ * A value with its `${NAME}` replaced by variables, those that are allowed alone: a file cannot send others away.
+ * `$${NAME}` stands for the text `${NAME}`. `refuse` is told what cannot be replaced.
+ */
+export function withVariables(
+  value: unknown,
+  variables: Variables,
+  refuse: (path: Path, message: string) => void,
+  path: Path = [],
+): unknown {
+  if (typeof value === 'string') {
+    return value.replace(variable, (whole: string, more: string, name: string) => {
+      if (more !== '') return whole.slice(1)
+      const fault = faultOf(name, variables)
+      if (fault === null) return variables.env[name] ?? ''
+      refuse(path, fault)
+      return whole
+    })
+  }
+  if (Array.isArray(value)) {
+    return value.map((item: unknown, index) => withVariables(item, variables, refuse, [...path, index]))
+  }
+  if (!isJsonObject(value)) return value
+  const members = Object.entries(value).map(([name, member]) => [
+    name,
+    withVariables(member, variables, refuse, [...path, name]),
+  ])
+  return Object.fromEntries(members)
+}
+
+function faultOf(name: string, { allowed, env }: Variables): string | null {
+  if (!allowed.has(name))
+    return `uses the variable ${name}, which is not allowed; allow it with --env ${name}`
+  return env[name] ? null : `uses the variable ${name}, which is not set`
+}
+
+/** True for a text that has a variable in it. */
+export function hasVariable(text: string): boolean {
+  return [...text.matchAll(variable)].some(([, more]) => more === '')
+}
+
+/** A value in which every text reads as itself again. */
+export function withoutVariables(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(variable, '$$$&')
+  if (Array.isArray(value)) return value.map(withoutVariables)
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withoutVariables(member)]))
+}

@@ -1,0 +1,52 @@
+import * as z from 'zod'
+import { jsonText } from '../../codec/json-text.ts'
+import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
+import { bare } from '../../contract/patch.ts'
+
+const maximumValue = 60
+
+/** Something that a schema finds wrong: where, and words that continue the path. */
+export interface Issue {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** What a schema finds wrong with a value that it was given with `reportInput`. */
+export function issuesIn(schema: z.ZodType, error: z.ZodError): Issue[] {
+  return error.issues.flatMap((issue): Issue[] => {
+    if (issue.code === 'unrecognized_keys') {
+      const known = keysAt(schema, issue.path)
+      return issue.keys.map((key) => ({
+        path: [...issue.path, key],
+        message: `is not a known field${meant(key, known)}`,
+      }))
+    }
+    return [{ path: issue.path, message: detailOf(issue) + wrongValue(issue) }]
+  })
+}
+
+/** A path as people write it: `users[0].profile.firstName`. */
+export function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((step, index) =>
+      typeof step === 'number' ? `[${step}]` : `${index === 0 ? '' : '.'}${String(step)}`,
+    )
+    .join('')
+}
+
+function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  let at: z.ZodType = bare(schema)
+  for (const step of path) {
+    // A shape and an array hold schemas; zod's types for them are wider.
+    if (at instanceof z.ZodObject) at = bare(at.shape[String(step)] as z.ZodType)
+    else if (at instanceof z.ZodArray) at = bare(at.element as z.ZodType)
+  }
+  return at instanceof z.ZodObject ? Object.keys(at.shape) : []
+}
+
+function wrongValue(issue: z.core.$ZodIssue): string {
+  const { input, path } = issue
+  const untold = ['required', 'duplicate'].includes(codeOf(issue)) || path.at(-1) === 'password'
+  const text = untold || typeof input === 'object' ? undefined : jsonText(input)
+  return text !== undefined && text.length <= maximumValue ? `, not ${text}` : ''
+}

@@ -1,0 +1,165 @@
+import type * as z from 'zod'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isDay } from '../../codec/time-text.ts'
+import { meant } from '../../contract/issue-words.ts'
+import { CourseDocument } from '../course-file/course-document.ts'
+import { recordsOf } from '../course-file/course-records.ts'
+import { type PlacedDocument, readPlacedDocument } from '../operation/placed-document.ts'
+import { setAt, valueAt } from '../output/columns.ts'
+import type { Io } from '../terminal/io.ts'
+import { formatVersion, type PartName, partSchemas } from './academy-document.ts'
+import { distinct } from './distinct.ts'
+import { type Declared, type Entry, keyIn, type Part, type Place, parts } from './entry.ts'
+import { hasVariable, type Variables, withVariables } from './environment.ts'
+import { issuesIn, pathText } from './issues.ts'
+import type { PartDataset } from './load-part.ts'
+import { loadPart } from './load-part.ts'
+import { createProblems, type Problems } from './problems.ts'
+import { readTable } from './read-table.ts'
+import { nameByKeys } from './references.ts'
+
+/** What is known while files are read. */
+interface Reading {
+  readonly io: Io
+  readonly variables: Variables
+  readonly problems: Problems
+  readonly entries: Map<Part, Entry[]>
+}
+
+/**
+ * Reads the files of an academy, and checks all of them: their form, every record by its schema, and that each is
+ * declared once. Throws a UsageError with every problem and its line.
+ *
+ * @param allowed the environment variables that the files may use
+ */
+export async function loadAcademy(
+  io: Io,
+  files: readonly string[],
+  allowed: readonly string[],
+): Promise<Declared> {
+  const problems = createProblems()
+  const reading = {
+    io,
+    problems,
+    variables: { allowed: new Set(allowed), env: io.env },
+    entries: new Map<Part, Entry[]>(),
+  }
+  for (const file of files) await readFile(reading, await readPlacedDocument(io, file))
+  problems.throwIfAny()
+  // In the order in which they are written.
+  const declared = new Map(
+    parts.flatMap((part) =>
+      reading.entries.has(part) ? [[part, reading.entries.get(part) ?? []] as const] : [],
+    ),
+  )
+  nameByKeys(declared)
+  const told = distinct(declared, problems)
+  problems.throwIfAny()
+  return told
+}
+
+async function readFile(reading: Reading, document: PlacedDocument): Promise<void> {
+  const { problems, variables } = reading
+  const { name, value, lineOf } = document
+  const at = (path: readonly PropertyKey[]): Place => ({ file: name, line: lineOf(path) })
+  if (!isJsonObject(value)) return problems.add(at([]), 'must be an object with learnctl, courses, users, …')
+  const { learnctl, ...sections } = value
+  if (learnctl !== formatVersion) {
+    const found = learnctl === undefined ? 'is required' : `must be ${formatVersion}`
+    return problems.add(
+      at(['learnctl']),
+      `learnctl ${found}: the version of the format, as in "learnctl: ${formatVersion}"`,
+    )
+  }
+  for (const [part, content] of Object.entries(sections)) {
+    if (!isPart(part)) {
+      problems.add(at([part]), `${part} is not a known field${meant(part, Object.keys(partSchemas))}`)
+      continue
+    }
+    const filled = withVariables(content, variables, (path, message) =>
+      problems.add(at([part, ...path]), `${pathText([part, ...path])} ${message}`),
+    )
+    await readPart(reading, part, { content, filled, at })
+  }
+}
+
+/** A part of one file, as it stands there and with its variables filled in. */
+interface Section {
+  readonly content: unknown
+  readonly filled: unknown
+  at(path: readonly PropertyKey[]): Place
+}
+
+async function readPart(reading: Reading, part: PartName, { content, filled, at }: Section): Promise<void> {
+  const { io, problems } = reading
+  const dataset = await loadPart(part)
+  const add = (name: Part, ...more: Entry[]) =>
+    reading.entries.set(name, [...(reading.entries.get(name) ?? []), ...more])
+  add(part)
+  if (part === 'courses') add('lessons')
+  const list = reading.entries.get(part) ?? []
+  if (isJsonObject(filled) && part !== 'courses') {
+    const { file, ...others } = filled
+    if (typeof file !== 'string' || Object.keys(others).length > 0) {
+      return problems.add(at([part]), `${part} must be a list, or name a table: {file: ${part}.csv}`)
+    }
+    for await (const { record, place } of readTable(io, dataset, file, at([part]), problems)) {
+      list.push(entryOf(part, record, place))
+    }
+    return
+  }
+  if (!Array.isArray(filled)) return problems.add(at([part]), `${part} must be a list`)
+  for (const [index, item] of filled.entries()) {
+    const path = [part, index]
+    const place = at(path)
+    const value = isJsonObject(item) ? withDays(dataset, item) : item
+    const schema: z.ZodType = partSchemas[part]
+    const parsed = schema.safeParse(value, { reportInput: true })
+    if (!parsed.success) {
+      for (const { path: inner, message } of issuesIn(schema, parsed.error)) {
+        problems.add(at([...path, ...inner]), `${pathText([...path, ...inner])} ${message}`)
+      }
+    } else if (part === 'courses') {
+      const { course, lessons } = recordsOf(CourseDocument.parse(value))
+      list.push(entryOf('courses', course, place))
+      for (const lesson of lessons) reading.entries.get('lessons')?.push(entryOf('lessons', lesson, place))
+    } else if (isJsonObject(value)) {
+      const asWritten: unknown = Array.isArray(content) ? content[index] : undefined
+      list.push(entryOf(part, value, place, isJsonObject(asWritten) ? asWritten['password'] : undefined))
+    }
+  }
+}
+
+function isPart(name: string): name is PartName {
+  return Object.hasOwn(partSchemas, name)
+}
+
+/** An entry whose references are as the file has them still. */
+function entryOf(dataset: Part, declared: JsonObject, place: Place, password?: unknown): Entry {
+  const { managedBy, externalId, ...others } = declared
+  const record = {
+    ...(typeof externalId === 'string' && { externalId }),
+    ...others,
+    ...(typeof managedBy === 'string' && { managedBy }),
+  }
+  return {
+    dataset,
+    record,
+    key: keyIn(dataset, record) ?? '',
+    place,
+    ...(typeof password === 'string' && hasVariable(password) && { password }),
+  }
+}
+
+/** A record with the times for which it has days. */
+function withDays({ columns }: PartDataset, record: JsonObject): JsonObject {
+  const days = columns.filter(({ kind, path }) => kind === 'time' && isDayText(valueAt(record, path)))
+  if (days.length === 0) return record
+  const copy = structuredClone(record)
+  for (const { path } of days) setAt(copy, path.split('.'), `${valueAt(record, path)}T00:00:00.000Z`)
+  return copy
+}
+
+function isDayText(value: unknown): boolean {
+  return typeof value === 'string' && isDay(value)
+}

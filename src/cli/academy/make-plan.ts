@@ -1,0 +1,203 @@
+import type { JsonObject } from '../../codec/json-object.ts'
+import { CommandError } from '../terminal/errors.ts'
+import { changesOf } from './compare.ts'
+import { type Declared, type Entry, keyIn, keyText, parts, placeText } from './entry.ts'
+import { indexOf } from './entry-index.ts'
+import { type KnownIds, knownIds, lookUpReferences } from './known-ids.ts'
+import type { PartDataset } from './load-part.ts'
+import { loadPart } from './load-part.ts'
+import type { Action, Change, LessonPlace, Plan } from './plan.ts'
+import { createProblems } from './problems.ts'
+import { progressChange } from './progress-steps.ts'
+import { type Reader, shownFor } from './reader.ts'
+import { referencesOf } from './references.ts'
+import { inFreeOrder } from './renames.ts'
+
+/** What a plan goes by, beside the files. */
+export interface PlanOptions {
+  /** What new records are marked with (`managedBy`); null for nothing. */
+  readonly label: string | null
+  /** Deletes what has the label and is not declared, in the parts that the files have. */
+  readonly prune: boolean
+}
+
+/**
+ * Compares what is declared with the academy. Throws a UsageError on references to what is nowhere, and a CommandError on
+ * changes that cannot be made.
+ */
+export async function makePlan(reader: Reader, declared: Declared, options: PlanOptions): Promise<Plan> {
+  const ids = knownIds()
+  const actions: Action[] = []
+  const deletes: Action[] = []
+  const notes: string[] = []
+  const archived = new Map<string, JsonObject>()
+  let unchanged = 0
+  let lookedUp = false
+  for (const part of parts) {
+    const entries = declared.get(part)
+    if (entries === undefined) continue
+    const dataset = await loadPart(part)
+    if (referencesOf({ dataset: part }).length > 0 && !lookedUp) {
+      lookedUp = true
+      const problems = createProblems()
+      await lookUpReferences(reader, declared, ids, problems)
+      problems.throwIfAny()
+    }
+    const found = await compareAll(reader, dataset, entries, { ...options, ids, archived })
+    unchanged += entries.length - found.actions.length - found.newer
+    actions.push(...found.actions)
+    deletes.unshift(...found.deletes)
+    if (found.newer > 0) {
+      const records = found.newer === 1 ? '1 progress record' : `${found.newer} progress records`
+      notes.push(
+        `Kept ${records} of the academy that ${found.newer === 1 ? 'is' : 'are'} newer than the files`,
+      )
+    }
+  }
+  // What refers to others goes before them.
+  return {
+    actions: [...actions, ...deletes],
+    unchanged,
+    notes,
+    archived,
+    lessonPlaces: placesOf(actions, declared.get('lessons') ?? []),
+  }
+}
+
+/** Writing a lesson to its place moves those behind it. */
+function placesOf(actions: readonly Action[], lessons: readonly Entry[]): Map<string, LessonPlace[]> {
+  const touched = actions.filter(
+    ({ dataset, kind, changes }) =>
+      dataset === 'lessons' &&
+      (kind === 'create' || changes.some(({ field }) => ['order', 'courseId'].includes(field))),
+  )
+  const courses = new Set(touched.map(({ entry }) => String(entry?.record['courseId'])))
+  const places = new Map<string, LessonPlace[]>()
+  for (const { key, record } of lessons) {
+    const course = String(record['courseId'])
+    if (!courses.has(course) || typeof record['order'] !== 'number') continue
+    places.set(course, [...(places.get(course) ?? []), { key, order: record['order'] }])
+  }
+  return places
+}
+
+interface Found {
+  readonly actions: readonly Action[]
+  readonly deletes: readonly Action[]
+  /** Progress that has gone on since. */
+  readonly newer: number
+}
+
+async function compareAll(
+  reader: Reader,
+  dataset: PartDataset,
+  entries: readonly Entry[],
+  {
+    ids,
+    label,
+    prune,
+    archived,
+  }: PlanOptions & {
+    readonly ids: KnownIds
+    readonly archived: Map<string, JsonObject>
+  },
+): Promise<Found> {
+  const index = indexOf(entries, ids)
+  const matched = new Set<Entry>()
+  /** Users with the address of an entry that has another external id. */
+  const addressed = new Map<Entry, JsonObject>()
+  const updates: Action[] = []
+  const deletes = new Map<unknown, Action>()
+  let newer = 0
+
+  async function match(entry: Entry, shown: JsonObject): Promise<void> {
+    if (matched.has(entry)) return
+    matched.add(entry)
+    ids.add(shown['id'], entry.key)
+    if (dataset.name === 'progress') {
+      const change = progressChange(entry, shown)
+      if (change === 'newer') newer += 1
+      else if (change !== null) updates.push(updateOf(entry, shown, change))
+      return
+    }
+    const changes = changesOf(dataset, entry, await recordOf(shown))
+    if (shown['status'] === 'deleted' && entry.record['status'] === undefined) {
+      changes.push({ field: 'status', from: 'deleted', to: 'active' })
+    }
+    if (changes.length > 0) updates.push(updateOf(entry, shown, changes))
+    else if (dataset.name === 'courses' && shown['status'] === 'archived') archived.set(entry.key, shown)
+  }
+
+  async function recordOf(shown: JsonObject): Promise<JsonObject> {
+    const record = await dataset.toRecord(shown, reader.names)
+    const named = referencesOf({ dataset: dataset.name }).map(([field]) => [
+      field,
+      ids.keyOf(shown[field]) ?? record[field],
+    ])
+    return { ...record, ...Object.fromEntries(named) }
+  }
+
+  for await (const shown of shownFor(reader, dataset, entries, prune)) {
+    if (prune && dataset.name !== 'progress' && shown['managedBy'] === undefined) throw unlabelled(dataset)
+    const entry = index.of(shown)
+    if (entry) await match(entry, shown)
+    else {
+      const other = index.byAddress(shown)
+      if (other) addressed.set(other, shown)
+      else if (prune && label !== null && shown['managedBy'] === label && shown['status'] !== 'deleted') {
+        deletes.set(shown['id'], deleteOf(dataset, await recordOf(shown), shown))
+      }
+    }
+  }
+  // Nobody has the external id: the user with the address is the one who is meant.
+  for (const [entry, shown] of addressed) {
+    if (matched.has(entry)) throw taken(entry, shown)
+    await match(entry, shown)
+  }
+
+  const creates = entries
+    .filter((entry) => !matched.has(entry))
+    .map((entry): Action => {
+      const marked = label !== null && dataset.name !== 'progress' && entry.record['managedBy'] === undefined
+      const labelled = marked ? { ...entry, record: { ...entry.record, managedBy: label } } : entry
+      return {
+        dataset: dataset.name,
+        kind: 'create',
+        key: entry.key,
+        entry: labelled,
+        current: null,
+        changes: [],
+      }
+    })
+  return { actions: [...inFreeOrder(updates), ...creates], deletes: [...deletes.values()], newer }
+}
+
+function unlabelled({ name }: PartDataset): CommandError {
+  return new CommandError('not_offered', 'failure', `Cannot prune: the platform does not label ${name}`, {
+    why: ['Its records have no managedBy, which says what apply has created; nothing was changed'],
+    hint: 'Apply without --prune',
+  })
+}
+
+function taken({ key, record, place }: Entry, shown: JsonObject): CommandError {
+  return new CommandError(
+    'taken',
+    'conflict',
+    `Cannot give user ${keyText(key)} the e-mail address ${record['email']}`,
+    {
+      why: [
+        `${placeText(place)}: user ${shown['externalId'] ?? shown['id']} (${shown['status']}) has it, and is not declared`,
+      ],
+      hint: 'Declare that user with another address, or change it with `learnctl users update`',
+    },
+  )
+}
+
+function updateOf(entry: Entry, current: JsonObject, changes: readonly Change[]): Action {
+  return { dataset: entry.dataset, kind: 'update', key: entry.key, entry, current, changes }
+}
+
+function deleteOf({ name }: PartDataset, record: JsonObject, current: JsonObject): Action {
+  const key = keyIn(name, record) ?? String(current['id'])
+  return { dataset: name, kind: 'delete', key, entry: null, current, changes: [] }
+}

@@ -1,0 +1,94 @@
+import { ApiError } from '../../client/errors.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
+import { platformName } from '../../config/target.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { createNames } from '../dataset/names.ts'
+import { createPacing } from '../import/pacing.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import { findFiles } from './find-files.ts'
+import { loadAcademy } from './load-academy.ts'
+import { loadPart } from './load-part.ts'
+import { makePlan, type PlanOptions } from './make-plan.ts'
+import type { Action, Plan } from './plan.ts'
+import { readPlan, stale } from './plan-file.ts'
+import type { Reader } from './reader.ts'
+
+/** A plan, how it was made, and the academy that it is for. */
+export interface Planned {
+  readonly plan: Plan
+  readonly options: PlanOptions
+  readonly reader: Reader
+  readonly target: string
+  /** The files that it was made from. */
+  readonly files: readonly string[]
+}
+
+/** The texts of a flag that may be given several times. */
+export function textsOf({ flags }: Given, name: string): string[] {
+  const texts = flags[name]
+  return Array.isArray(texts) ? texts.map(String) : []
+}
+
+/** Opens the academy of a run; a local one does one thing after the other. */
+export async function openReader({ session, io }: Context, concurrency = 1): Promise<Reader> {
+  const maximum = session.target().kind === 'local' ? 1 : concurrency
+  const pacing = createPacing(maximum, (ms) => io.sleep(ms, io.signal))
+  const caller = await session.caller({ onWait: ({ waitMs }) => pacing.slowDown(waitMs) })
+  return { caller, names: createNames(caller, io.signal), signal: io.signal, pacing }
+}
+
+/** Reads the files of a command line and compares them with the academy. */
+export async function planFiles(context: Context, given: Given): Promise<Planned> {
+  const label = given.flags['label'] === undefined ? null : String(given.flags['label'])
+  const options = { label, prune: given.flags['prune'] === true }
+  if (options.prune && label === null) {
+    throw new UsageError('--prune requires --label', {
+      why: ['It deletes nothing but records with the label that apply gave them'],
+      hint: 'learnctl apply --label ci --prune',
+    })
+  }
+  const files = await findFiles(context.io, given.rest)
+  const declared = await loadAcademy(context.io, files, textsOf(given, 'env'))
+  const reader = await openReader(context, Number(given.flags['concurrency'] ?? 4))
+  const plan = await makePlan(reader, declared, options)
+  return { plan, options, reader, files, target: platformName(context.session.target()) }
+}
+
+/** Reads a saved plan, and makes sure that the academy is still what it was made for. Throws a CommandError else. */
+export async function planSaved(context: Context, given: Given, path: string): Promise<Planned> {
+  const { io, session } = context
+  const saved = await readPlan(io, path, { allowed: new Set(textsOf(given, 'env')), env: io.env })
+  const target = platformName(session.target())
+  if (saved.target !== target) {
+    throw new CommandError(
+      'stale_plan',
+      'conflict',
+      `The plan was made for ${saved.target}, not for ${target}`,
+    )
+  }
+  const reader = await openReader(context, Number(given.flags['concurrency'] ?? 4))
+  const plan = await makePlan(reader, saved.declared, { ...saved.options, prune: false })
+  saved.requireSame(plan)
+  const deletes: Action[] = []
+  for (const planned of saved.deletes) {
+    const { dataset, key, id, version } = planned
+    const { get, params } = (await loadPart(dataset)).operations
+    const current = get && (await shownAt(reader, get, params({ id })))
+    if (!current || current['version'] !== version) throw stale(planned)
+    deletes.push({ dataset, kind: 'delete', key, entry: null, current, changes: [] })
+  }
+  const whole = { ...plan, actions: [...plan.actions, ...deletes], lessonPlaces: saved.lessonPlaces }
+  return { plan: whole, options: saved.options, reader, target, files: [path] }
+}
+
+async function shownAt({ caller, signal }: Reader, get: Operation, params: Readonly<Record<string, string>>) {
+  try {
+    const { data } = await caller.call<Operation>(get, { params, signal })
+    return isJsonObject(data) ? data : null
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return null
+    throw error
+  }
+}

@@ -1,0 +1,89 @@
+import type { ChalkInstance } from 'chalk'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { jsonText } from '../../codec/json-text.ts'
+import { visible } from '../terminal/visible.ts'
+import { keyText, parts, placeText } from './entry.ts'
+import { type Action, type Plan, summaryOf } from './plan.ts'
+
+const longestValue = 60
+const signs = { create: '+', update: '~', delete: '-' } as const
+const colours = { create: 'green', update: 'yellow', delete: 'red' } as const
+const secrets = ['password']
+
+/**
+ * A plan as text: what is created (`+`), changed (`~`, with each field) and deleted (`-`), part by part, then the counts.
+ *
+ * @param most of the actions of one part; the others are counted
+ */
+export function* planText(
+  plan: Plan,
+  paint: ChalkInstance,
+  most = Number.POSITIVE_INFINITY,
+): Generator<string> {
+  for (const part of parts) {
+    const own = plan.actions.filter(({ dataset }) => dataset === part)
+    if (own.length === 0) continue
+    yield `${paint.bold(part)}\n`
+    for (const action of own.slice(0, most)) yield* actionText(action, paint)
+    if (own.length > most) yield `  and ${own.length - most} more\n`
+  }
+  yield `${plan.actions.length > 0 ? '\n' : ''}${countsText(plan)}\n`
+}
+
+/** The counts in words: `2 to create, 1 to change, 0 to delete; 40 as declared`. */
+export function countsText(plan: Plan): string {
+  const { create, update, delete: deleted, unchanged } = summaryOf(plan)
+  if (create + update + deleted === 0) return `No changes; ${unchanged} as declared`
+  return `${create} to create, ${update} to change, ${deleted} to delete; ${unchanged} as declared`
+}
+
+function* actionText(
+  { kind, key, entry, current, changes }: Action,
+  paint: ChalkInstance,
+): Generator<string> {
+  const label = labelOf(entry?.record ?? current ?? {})
+  const shown = keyText(key).endsWith(label) ? [keyText(key)] : [keyText(key), label]
+  yield `  ${paint[colours[kind]](visible(`${signs[kind]} ${shown.join('  ')}`))}\n`
+  for (const { field, from, to } of changes) {
+    yield `      ${field}: ${valueText(from)} → ${valueText(to)}\n`
+  }
+}
+
+/** What people know a record by, beside its key. */
+function labelOf({ title, email, completionPercentage }: JsonObject): string {
+  if (typeof completionPercentage === 'number') return `${completionPercentage}%`
+  return [title, email].find((text) => typeof text === 'string')?.toString() ?? ''
+}
+
+function valueText(value: unknown): string {
+  const text =
+    value === undefined || value === null
+      ? 'none'
+      : typeof value === 'string'
+        ? JSON.stringify(value)
+        : jsonText(value)
+  return visible(text.length > longestValue ? `${text.slice(0, longestValue)}…` : text)
+}
+
+/** A plan as machines read it; docs/academies.md says what each member is. */
+export function planDocument(plan: Plan): JsonObject {
+  return {
+    formatVersion: 1,
+    summary: summaryOf(plan),
+    changes: plan.actions.map(({ dataset, kind, key, entry, current, changes }) => ({
+      dataset,
+      action: kind,
+      key: keyText(key),
+      ...(current && { id: current['id'] ?? null }),
+      ...(entry && { place: placeText(entry.place) }),
+      fields: kind === 'create' ? fieldsOf(entry?.record ?? {}) : changes,
+    })),
+    notes: plan.notes,
+  }
+}
+
+function fieldsOf(record: JsonObject): object[] {
+  return Object.entries(record)
+    .filter(([field]) => !secrets.includes(field))
+    .map(([field, to]) => ({ field, from: null, to: isJsonObject(to) ? to : (to ?? null) }))
+}

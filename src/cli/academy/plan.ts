@@ -1,0 +1,51 @@
+import type { JsonObject } from '../../codec/json-object.ts'
+import type { Entry, Part } from './entry.ts'
+
+/** A field that differs, as a dotted path. */
+export interface Change {
+  readonly field: string
+  readonly from: unknown
+  readonly to: unknown
+}
+
+/** What has to be done about one record. */
+export interface Action {
+  readonly dataset: Part
+  readonly kind: 'create' | 'update' | 'delete'
+  readonly key: string
+  /** What is declared; null for what is not, which is deleted. */
+  readonly entry: Entry | null
+  /** The record that is there; null for a new one. */
+  readonly current: JsonObject | null
+  /** Of an update. */
+  readonly changes: readonly Change[]
+}
+
+/** What has to be done so that an academy is as declared. */
+export interface Plan {
+  /** In the order of the parts; those of a part in an order in which no name is taken when it is needed. */
+  readonly actions: readonly Action[]
+  /** How many records are as declared. */
+  readonly unchanged: number
+  /** What is left as it is, and why. */
+  readonly notes: readonly string[]
+  /** Archived courses that stay as they are, by their keys: they are opened while something in them is written. */
+  readonly archived: ReadonlyMap<string, JsonObject>
+  /** The places of all declared lessons of courses in which one is made or moved, by the keys of the courses. */
+  readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
+}
+
+/** Where a lesson has to be in its course. */
+export interface LessonPlace {
+  readonly key: string
+  readonly order: number
+}
+
+/** How many actions there are of each kind. */
+export function summaryOf({
+  actions,
+  unchanged,
+}: Plan): Readonly<Record<'create' | 'update' | 'delete' | 'unchanged', number>> {
+  const count = (kind: Action['kind']) => actions.filter((action) => action.kind === kind).length
+  return { create: count('create'), update: count('update'), delete: count('delete'), unchanged }
+}

@@ -1,0 +1,39 @@
+import { counted } from '../terminal/counted.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { type Place, placeText } from './entry.ts'
+
+const maximumTold = 1000
+
+/** What is wrong with files, collected so that all of it is told at once. */
+export interface Problems {
+  add(place: Place, message: string): void
+  /** Throws a UsageError with every problem and its line, if there is any. */
+  throwIfAny(): void
+}
+
+/** Problems of files, of which the first thousand are told. */
+export function createProblems(): Problems {
+  const told: { place: Place; message: string }[] = []
+  let count = 0
+  return {
+    add(place, message) {
+      count += 1
+      if (told.length < maximumTold) told.push({ place, message })
+    },
+    throwIfAny() {
+      if (count === 0) return
+      const files = new Set(told.map(({ place }) => place.file))
+      const [file] = files
+      throw new UsageError(
+        `${counted(count, 'problem')} found in ${files.size === 1 ? file : counted(files.size, 'file')}`,
+        {
+          code: 'invalid_document',
+          why: [
+            ...told.map(({ place, message }) => `${placeText(place)}: ${message}`),
+            ...(count > told.length ? [`and ${count - told.length} more`] : []),
+          ],
+        },
+      )
+    },
+  }
+}

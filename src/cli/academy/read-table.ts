@@ -1,0 +1,42 @@
+import { dirname, isAbsolute, join, normalize, sep } from 'node:path'
+import { textOf } from '../import/check-file.ts'
+import { problemsOf } from '../import/check-row.ts'
+import { openImportFile } from '../import/import-file.ts'
+import { readRows } from '../import/read-rows.ts'
+import type { Row } from '../import/row.ts'
+import type { Io } from '../terminal/io.ts'
+import type { Place } from './entry.ts'
+import type { PartDataset } from './load-part.ts'
+import type { Problems } from './problems.ts'
+
+/**
+ * The rows of a table that a file names: CSV, JSON or JSONL as imports read them. It is in the folder of that file or
+ * below it, so that no file of an academy can have others shown.
+ *
+ * @param named where the name stands
+ */
+export async function* readTable(
+  io: Io,
+  dataset: PartDataset,
+  file: string,
+  named: Place,
+  problems: Problems,
+): AsyncGenerator<Row & { readonly place: Place }> {
+  const inside = normalize(file)
+  if (isAbsolute(file) || inside === '..' || inside.startsWith(`..${sep}`)) {
+    problems.add(
+      named,
+      `${dataset.name}.file must be in the folder of ${named.file} or below, not ${JSON.stringify(file)}`,
+    )
+    return
+  }
+  const path = named.file === 'Standard input' ? inside : join(dirname(named.file), inside)
+  const table = await openImportFile(io, path)
+  const { rows } = await readRows(table, dataset, { map: new Map(), delimiter: undefined, clearEmpty: false })
+  for await (const row of rows) {
+    const place = { file: path, line: row.line }
+    const found = problemsOf(dataset, row, { partial: false, local: true })
+    for (const problem of found) problems.add(place, textOf(problem))
+    if (found.length === 0) yield { ...row, place }
+  }
+}

@@ -1,0 +1,55 @@
+import { CommandError } from '../terminal/errors.ts'
+import { emailKey, keyText, placeText } from './entry.ts'
+import type { Action } from './plan.ts'
+
+/** What no two users have: a value has to be free before another takes it. */
+const unique = ['email', 'username']
+
+/**
+ * Updates in an order in which each value is free when it is taken, as where one user gets the address that another gives
+ * up. Throws a CommandError where users exchange values: one of them would have to go without meanwhile.
+ */
+export function inFreeOrder(updates: readonly Action[]): Action[] {
+  const holders = new Map<string, Action>()
+  for (const action of updates) {
+    for (const { field, from } of action.changes) {
+      if (unique.includes(field) && typeof from === 'string') holders.set(nameOf(field, from), action)
+    }
+  }
+  const ordered = new Set<Action>()
+  const place = (action: Action, before: readonly Action[]) => {
+    if (ordered.has(action)) return
+    if (before.includes(action)) throw exchange(before.slice(before.indexOf(action)))
+    for (const { field, to } of action.changes) {
+      if (!unique.includes(field) || typeof to !== 'string') continue
+      const holder = holders.get(nameOf(field, to))
+      if (holder && holder !== action) place(holder, [...before, action])
+    }
+    ordered.add(action)
+  }
+  for (const action of updates) place(action, [])
+  return [...ordered]
+}
+
+function nameOf(field: string, value: string): string {
+  return field === 'email' ? emailKey(value) : `${field}:${value}`
+}
+
+function exchange(actions: readonly Action[]): CommandError {
+  const fields = actions[0]?.changes.filter(({ field }) => unique.includes(field)).map(({ field }) => field)
+  return new CommandError(
+    'exchanged_values',
+    'conflict',
+    `Cannot exchange the ${fields?.join(' and ')} of users in one step`,
+    {
+      why: actions.map(
+        ({ key, entry, changes }) =>
+          `${entry ? `${placeText(entry.place)}: ` : ''}${keyText(key)}: ${changes
+            .filter(({ field }) => unique.includes(field))
+            .map(({ field, from, to }) => `${field} ${from} → ${to}`)
+            .join(', ')}`,
+      ),
+      hint: 'Apply another value for one of them first, then the final ones',
+    },
+  )
+}
