@@ -147,6 +147,7 @@ const here: Record<string, [line: string, code: number]> = {
 const others = [
   'auth login',
   'courses apply',
+  'courses copy',
   'analytics summary',
   'courses get',
   'doctor',

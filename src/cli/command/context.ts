@@ -22,6 +22,8 @@ export interface Context {
   readonly directories: Directories
   readonly profiles: ProfileStore
   readonly session: Session
+  /** A session with the platform or academy of another profile; it is closed with the first. */
+  readonly sessionWith: (profile: string) => Session
   readonly output: Output
   readonly prompts: Prompts
   /** Serves an academy on a socket. */
@@ -45,15 +47,40 @@ export function createContext(
   })
   const mask = (text: string) => maskKnown(text, session.secrets())
   const choose = () => chooseTarget({ settings, env: io.env, profiles: profiles.read(), cwd: io.cwd })
-  const session = createSession(io, settings, profiles, choose, transports)
+  const others: Session[] = []
+  const first = createSession(io, settings, profiles, choose, transports)
+  const session: Session = {
+    ...first,
+    secrets: () => [first, ...others].flatMap((each) => each.secrets()),
+    close: async () => {
+      await Promise.all([first, ...others].map((each) => each.close()))
+    },
+  }
+  const sessionWith = (profile: string) => {
+    const own = { ...settings, ...profileAlone(profile) }
+    // What variables hold is for the platform that they, or the flags, name.
+    const env = {}
+    const chosen = () => chooseTarget({ settings: own, env, profiles: profiles.read(), cwd: io.cwd })
+    const other = createSession(io, own, profiles, chosen, transports)
+    others.push(other)
+    return other
+  }
   return {
     io,
     settings,
     directories: places,
     profiles,
     session,
+    sessionWith,
     output: createOutput(io, settings, mask),
     prompts: createPrompts(io, settings),
     serve: transports.serve,
   }
+}
+
+/** The settings that name a profile, as the flag --to-profile does. */
+function profileAlone(profile: string): Pick<Settings, 'profile' | 'url' | 'database'> {
+  const origin = { source: 'flag', name: '--to-profile' } as const
+  const none = { value: null, origin: { source: 'default', name: 'default' }, shadows: [] } as const
+  return { profile: { value: profile, origin, shadows: [] }, url: none, database: none }
 }

@@ -1,4 +1,6 @@
+import { checkChoices } from '../command/choices.ts'
 import type { Command } from '../command/command.ts'
+import type { Flag } from '../command/flag.ts'
 import { noColumns } from '../command/refusals.ts'
 import { UsageError } from '../terminal/errors.ts'
 
@@ -54,5 +56,49 @@ export const applyCommand: Command = {
     }
     const { applyFiles } = await import('../course-file/apply-files.ts')
     await applyFiles(context, files, flags['prune'] === true)
+  },
+}
+
+const copyFlags = [
+  {
+    name: 'to-profile',
+    kind: 'text',
+    summary: 'Profile of the academy that gets the copy (default the same academy)',
+  },
+  { name: 'title', kind: 'text', summary: 'Title of the copy (default that of the course)' },
+  {
+    name: 'external-id',
+    kind: 'text',
+    summary: 'Your own id for the copy (default none, with --to-profile that of the course)',
+  },
+  {
+    name: 'status',
+    kind: 'text',
+    summary: 'Status of the copy',
+    choices: ['draft', 'published', 'archived'],
+    default: 'draft',
+  },
+] as const satisfies readonly Flag[]
+
+/** `courses copy`: a course like another one, with its lessons. */
+export const copyCommand: Command = {
+  name: 'copy',
+  summary: 'Copy a course with its lessons',
+  description:
+    'Lessons keep their external ids in another academy; in the same one they get none, as each is there once.\nEnrolments, progress and grades are not copied.',
+  arguments: [{ name: 'course', summary: 'Course: id or ext:<your own id>' }],
+  flags: copyFlags,
+  refuses: noColumns,
+  examples: ['courses copy ext:AAA-2014J --title "Next year" --external-id AAA-2015J'],
+  run: async (context, { arguments: names, flags }) => {
+    checkChoices(copyFlags, flags)
+    const text = (name: string) => (flags[name] === undefined ? undefined : String(flags[name]))
+    const { copyCourse } = await import('../course-file/copy-course.ts')
+    await copyCourse(context, names['course'] ?? '', {
+      toProfile: text('to-profile'),
+      title: text('title'),
+      externalId: text('external-id'),
+      status: text('status'),
+    })
   },
 }

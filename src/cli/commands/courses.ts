@@ -7,7 +7,7 @@ import { sortFlag } from '../command/sort-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
-import { applyCommand, withLessons } from './course-file.ts'
+import { applyCommand, copyCommand, withLessons } from './course-file.ts'
 import { withDeleted } from './deleted-list.ts'
 import { courseDeletion, deletedLine, deletionOf, eraseFlag, plainlyDeleted } from './deletion.ts'
 import { exportCommand } from './export.ts'
@@ -218,6 +218,7 @@ export const commands: readonly Command[] = [
     updated,
   }),
   applyCommand,
+  copyCommand,
   importCommand('courses', 'courses', ['courses import courses.csv']),
   exportCommand({
     dataset: 'courses',

@@ -3,7 +3,7 @@ import type { Context } from '../command/context.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { documentOf } from './course-records.ts'
-import { readShownCourse, shownRecords } from './shown-course.ts'
+import { noteHiddenAnswers, readShownCourse, shownRecords } from './shown-course.ts'
 
 /** Prints a course with all its lessons as the document that `courses apply` reads. */
 export async function printCourse(context: Context, reference: string): Promise<void> {
@@ -18,5 +18,6 @@ export async function printCourse(context: Context, reference: string): Promise<
     return showRequest(context, caller.request(calls.courses.get, { params: { courseId: reference } }))
   }
   const shown = await readShownCourse(caller, reference, io.signal)
+  await noteHiddenAnswers(output, shown.lessons)
   await output.document(documentOf(await shownRecords(shown)))
 }

@@ -7,6 +7,8 @@ import { maximumPageSize } from '../../contract/page-size.ts'
 import { courses } from '../dataset/courses.ts'
 import { lessons as lessonsDataset } from '../dataset/lessons.ts'
 import { courseKeyOf, type Names } from '../dataset/names.ts'
+import type { Output } from '../output/output.ts'
+import { counted } from '../terminal/counted.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { CourseRecords } from './course-records.ts'
 
@@ -76,4 +78,18 @@ export function namesOf(course: JsonObject): Names {
     userKey: async (id) => id,
     forgetCourses: () => {},
   }
+}
+
+/** Says that answers are missing where the platform does not show them, as learners get questions without. */
+export async function noteHiddenAnswers(
+  output: Pick<Output, 'note'>,
+  lessons: readonly JsonObject[],
+): Promise<void> {
+  const inside = (things: readonly JsonObject[], field: string) =>
+    things.flatMap((thing) => (Array.isArray(thing[field]) ? thing[field].filter(isJsonObject) : []))
+  const questions = inside(inside(lessons, 'assessments'), 'questions')
+  const hidden = questions.filter(({ answer }) => answer === undefined)
+  if (hidden.length === 0) return
+  const count = counted(hidden.length, 'question')
+  await output.note(`The platform does not show you the answer of ${count}; it will be missing`)
 }

@@ -1,0 +1,89 @@
+import { platformName } from '../../config/target.ts'
+import type { Context } from '../command/context.ts'
+import { courses } from '../dataset/courses.ts'
+import { findShown } from '../dataset/find.ts'
+import { thingName } from '../operation/thing-name.ts'
+import { counted } from '../terminal/counted.ts'
+import { CommandError, ExitWith } from '../terminal/errors.ts'
+import { visible } from '../terminal/visible.ts'
+import { carryOut, nothingDone } from './carry-out.ts'
+import { planCourse } from './course-plan.ts'
+import { lessonName, planData, planLines } from './show-plan.ts'
+import { noteHiddenAnswers, readShownCourse, shownRecords } from './shown-course.ts'
+
+/** What of a copy is not as in the course that it was made of. */
+export interface CopyOptions {
+  /** The profile of the academy that gets the copy; the same academy without one. */
+  readonly toProfile: string | undefined
+  readonly title: string | undefined
+  readonly externalId: string | undefined
+  readonly status: string | undefined
+}
+
+/**
+ * Makes a course like another one, lessons included, in this academy or in another. External ids go along to another
+ * academy alone: in one academy each is there once. Throws a CommandError where the external id is taken.
+ */
+export async function copyCourse(context: Context, reference: string, options: CopyOptions): Promise<void> {
+  const { io, session, settings, output } = context
+  const { toProfile, status = 'draft' } = options
+  const source = await readShownCourse(await session.caller(), reference, io.signal)
+  await noteHiddenAnswers(output, source.lessons)
+  const target = toProfile === undefined ? session : context.sessionWith(toProfile)
+  const caller = await target.caller()
+  const isElsewhere = platformName(target.target()) !== platformName(session.target())
+  const { course, lessons } = await shownRecords(source)
+  const kept = isElsewhere ? (source.course['externalId'] ?? null) : null
+  const record = {
+    ...course,
+    title: options.title ?? course['title'],
+    externalId: options.externalId ?? kept,
+    status,
+  }
+  if (record.externalId !== null && (await findShown(caller, courses, record, io.signal))) {
+    const where = platformName(target.target())
+    throw new CommandError(
+      'duplicate',
+      'conflict',
+      `Course ${record.externalId} already exists in ${where}`,
+      {
+        hint: 'Give the copy another one: --external-id <id>',
+      },
+    )
+  }
+  const wanted = lessons.map((lesson) => (isElsewhere ? lesson : { ...lesson, externalId: null }))
+  const plan = await planCourse({ course: record, lessons: wanted }, null, false)
+  const asData = ['json', 'jsonl', 'yaml'].includes(settings.output.value)
+  if (settings.dryRun.value) {
+    const lines = planLines(plan).map((line) => `${visible(line)}\n`)
+    return asData ? output.document(planData(plan)) : output.text(lines.join(''))
+  }
+
+  const done = nothingDone()
+  const progress = () => `${done.created} of ${counted(plan.steps.length, 'lesson')}`
+  const made = () => thingName({ ...record, externalId: record.externalId ?? done.course?.['id'] })
+  const remove = () =>
+    `learnctl courses delete ${done.course?.['id']} --force${toProfile === undefined ? '' : ` --profile ${toProfile}`}`
+  try {
+    await carryOut({ caller, signal: io.signal }, plan, done)
+  } catch (error) {
+    if (done.course) {
+      await output.note(
+        `Copied ${progress()} to course ${made()}; delete the incomplete copy with: ${remove()}`,
+      )
+    }
+    throw error
+  }
+  for (const { lesson, message } of done.refused) {
+    await output.note(`Lesson ${lessonName(lesson)} was refused: ${message}`)
+  }
+  const where = isElsewhere ? ` in ${platformName(target.target())}` : ''
+  const what = done.refused.length > 0 ? progress() : counted(done.created, 'lesson')
+  await output.done(
+    `Copied course ${thingName(source.course)} to course ${made()}${where}, ${status}, with ${what}`,
+  )
+  if (asData) await output.document(done.course)
+  else if (settings.quiet.value || !io.stdout.isTTY)
+    await output.text(`${visible(String(done.course?.['id']))}\n`)
+  if (done.refused.length > 0) throw new ExitWith('partial')
+}
