@@ -10,6 +10,8 @@ export type RunLine = (argv: readonly string[], context: Context) => Promise<voi
 /** What a command can ask of the command line that it is part of. */
 export interface Host {
   readonly helpOf: HelpOf
+  /** The manual page of the whole program; `date` (ISO 8601) is when it was made. */
+  readonly manual: (date: string) => Promise<string>
   readonly runLine: RunLine
 }
 

@@ -23,7 +23,7 @@ export async function complete(
     const [shell, ...rest] = argv
     const line = typedIn(shell, rest)
     if (line.isRedirection) return await write(io.stdout, 'files\n')
-    const host = { helpOf: async () => null, runLine: async () => {} }
+    const host = { helpOf: async () => null, manual: async () => '', runLine: async () => {} }
     const place = await placeOf(line.words, nouns, host)
     if (place === null) return
     const find: FindThings = async (...asked) =>

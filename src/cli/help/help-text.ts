@@ -3,7 +3,7 @@ import type { Command } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
 import { placeholders } from '../command/flag-value.ts'
 import type { Noun } from '../command/noun.ts'
-import { twoColumns, wrap } from '../terminal/two-columns.ts'
+import { twoColumns, wrap, wrapWords } from '../terminal/two-columns.ts'
 
 type Row = readonly [term: string, meaning: string]
 
@@ -63,9 +63,20 @@ export function commandHelp(path: string, command: Command, width: number): stri
     ...(description?.split('\n\n').map((paragraph) => wrapped(paragraph, width)) ?? []),
     ...(given.length > 0 ? [section('Arguments', given, width)] : []),
     section('Flags', [...flags.map(flagRow), helpFlag], width),
-    ...(examples.length > 0 ? [`Examples:\n${examples.map((line) => `  learnctl ${line}`).join('\n')}`] : []),
+    ...(examples.length > 0
+      ? [`Examples:\n${examples.map((line) => exampleText(line, width)).join('\n')}`]
+      : []),
     wrapped(`Global flags: learnctl help flags${refusedBy(command)}`, width),
   ])
+}
+
+/** A line of a shell, continued on the next ones where it is too long. */
+function exampleText(line: string, width: number): string {
+  const words = line.match(/(?:[^\s"']|"[^"]*"|'[^']*')+/g) ?? []
+  // What continues is indented further, and every line but the last ends in a backslash.
+  return wrapWords(['learnctl', ...words], width - 6)
+    .join(' \\\n    ')
+    .replace(/^/, '  ')
 }
 
 /** The global flags that a command does not take; empty where it takes all. */

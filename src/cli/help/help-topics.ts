@@ -14,7 +14,7 @@ export interface Topic {
 export const topics: Readonly<Record<string, Topic>> = {
   flags: { summary: 'Global flags', text: flagsText },
   environment: { summary: 'Environment variables', text: environmentText },
-  configuration: { summary: 'Profiles, files and precedence', text: () => configuration },
+  configuration: { summary: 'Profiles, files and precedence', text: configurationText },
   output: { summary: 'Output formats, columns and lists', text: () => output },
   aliases: { summary: 'Short and other words for commands', text: aliasesText },
   'exit-codes': { summary: 'Exit codes', text: exitCodesText },
@@ -43,12 +43,17 @@ variable: learnctl help environment
 `
 }
 
-function environmentText(): string {
+/** Every variable, and what it means. */
+export function environmentRows(): (readonly [name: string, meaning: string])[] {
   const own = Object.values<Setting>(settings).map(({ variable, summary }) => [variable, summary] as const)
+  return [...own, ...Object.entries(otherVariables)]
+}
+
+function environmentText(): string {
   return `Environment variables. A flag overrides its variable; an empty variable counts
 as unset.
 
-${twoColumns([...own, ...Object.entries(otherVariables)])}`
+${twoColumns(environmentRows())}`
 }
 
 /** Every other word that is taken for a command, and what it stands for. */
@@ -73,7 +78,22 @@ function exitCodesText(): string {
   return `Exit codes, the same for every command:\n\n${twoColumns(rows)}`
 }
 
-const configuration = `Platform and credential
+/** Every file of the program, and what it holds. */
+export const fileRows: readonly (readonly [path: string, meaning: string])[] = [
+  [
+    'profiles.json',
+    'profiles and credentials, readable only by you: in LEARNCTL_CONFIG_DIR, else $XDG_CONFIG_HOME/learnctl, else the default directory of the operating system',
+  ],
+  ['learnctl.json', 'project file in the working directory; can set profile, output, columns and limit'],
+  ['local.db', 'the local academy that quickstart creates: in $XDG_DATA_HOME/learnctl, else the default'],
+  [
+    'completion/',
+    'names that completion offers, for ten minutes: in $XDG_STATE_HOME/learnctl, else the default',
+  ],
+]
+
+function configurationText(): string {
+  return `Platform and credential
 
 The most specific setting wins: a flag, then an environment variable, then the
 project file, then the active profile. \`learnctl auth status\` shows what is used
@@ -94,12 +114,8 @@ A stored credential is sent only to the origin it was stored for. When a flag or
 variable changes the URL, no stored credential is used.
 
 Files
-  profiles.json    profiles and credentials, readable only by you: in
-                   LEARNCTL_CONFIG_DIR, else $XDG_CONFIG_HOME/learnctl, else
-                   the default directory of the operating system
-  learnctl.json    project file in the working directory; can set profile,
-                   output, columns and limit
-`
+${twoColumns(fileRows)}`
+}
 
 const output = `Standard output carries only the result; notes, prompts and errors go to
 standard error.

@@ -9,6 +9,20 @@ export function topHelp(): string {
   return programHelp(nouns, 80)
 }
 
+/** The manual page of all nouns; `date` (ISO 8601) is when it was made. */
+export async function manualPage(date: string, host: Host): Promise<string> {
+  const [{ manPage }, { version }] = await Promise.all([
+    import('../help/man-page.ts'),
+    import('../../contract/version.ts'),
+  ])
+  const parts = Object.entries(nouns).map(async ([name, noun]) => ({
+    name,
+    noun,
+    loaded: await noun.load(host),
+  }))
+  return manPage(await Promise.all(parts), { version, date })
+}
+
 /** The help of what these words lead to, a noun, a command or a word between them; null where there is none. */
 export async function helpAt(path: readonly string[], width: number, host: Host): Promise<string | null> {
   if (path.length === 0) return topHelp()

@@ -115,6 +115,6 @@ export const nouns: Readonly<Record<string, Noun>> = {
   help: {
     group: 'Tools',
     summary: 'Show help for a command or topic',
-    load: async ({ helpOf }) => (await import('../commands/help.ts')).helpCommand(helpOf),
+    load: async (host) => (await import('../commands/help.ts')).helpCommand(host),
   },
 }

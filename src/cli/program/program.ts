@@ -6,10 +6,10 @@ import type { Command } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
 import { parseFlag, repeats } from '../command/flag-value.ts'
 import type { Invocation } from '../command/invocation.ts'
-import type { HelpOf, Noun, RunLine } from '../command/noun.ts'
+import type { HelpOf, Host, Noun, RunLine } from '../command/noun.ts'
 import { commandHelp, groupHelp, nounHelp } from '../help/help-text.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { helpAt, topHelp } from './help-at.ts'
+import { helpAt, manualPage, topHelp } from './help-at.ts'
 import { nouns } from './nouns.ts'
 
 /** The command line asked for help: `message` is the text, and the result. */
@@ -28,7 +28,7 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
   /** What was given for each flag that takes one value. */
   const given = new Map<string, { flag: string; text: unknown }>()
   const width = Math.max(40, Math.min(columns, 110))
-  const helpOf: HelpOf = (path) => helpAt(path, width, { helpOf, runLine })
+  const helpOf: HelpOf = (path) => helpAt(path, width, host())
   // A parser gets its flags when it is used: there are some fifty of them, each with every global flag.
   const filled = new Set<Parser>()
   const declared = new Map<Parser, Command>()
@@ -83,7 +83,7 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
     const [owner = name, verb] = shortcuts[name] ?? []
     const noun = nouns[owner]
     if (!noun) return
-    const loaded = await noun.load({ helpOf, runLine })
+    const loaded = await noun.load(host())
     if (verb !== undefined) {
       const command = 'length' in loaded ? loaded.find((each) => each.name === verb) : loaded
       if (command) add(parser, command)
@@ -142,6 +142,10 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
       await invocation.command.run(context, await resolveArguments(context, invocation))
     })
     await inner.parse(argv)
+  }
+
+  function host(): Host {
+    return { helpOf, runLine, manual: (date) => manualPage(date, host()) }
   }
 
   return {

@@ -13,9 +13,18 @@ export function twoColumns(rows: readonly (readonly [string, string])[], width =
 }
 
 /** The text in lines of at most that width, broken between words; `measure` says how wide a text is. */
-export function wrap(text: string, width: number, measure = (part: string) => part.length): string[] {
+export function wrap(text: string, width: number, measure?: (part: string) => number): string[] {
+  return wrapWords(text.split(' '), width, measure)
+}
+
+/** The words in lines of at most that width. */
+export function wrapWords(
+  words: readonly string[],
+  width: number,
+  measure = (part: string) => part.length,
+): string[] {
   const lines: string[] = []
-  for (const word of text.split(' ')) {
+  for (const word of words) {
     const last = lines.at(-1)
     if (last !== undefined && measure(last) + 1 + measure(word) <= width)
       lines[lines.length - 1] = `${last} ${word}`

@@ -64,6 +64,26 @@ describe('help', () => {
     expect(await cli.run('help auth grants restore')).toMatchObject({ code: 2, stdout: '' })
   })
 
+  test('of every command fits 80 columns', async ({ cli }) => {
+    for (const [name, noun] of Object.entries(nouns)) {
+      const loaded = await noun.load(host)
+      for (const path of [
+        name,
+        ...('length' in loaded ? loaded.map((each) => `${name} ${each.name}`) : []),
+      ]) {
+        const { stdout } = await cli.run(`${path} --help`, { tty: 80 })
+        expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+      }
+    }
+  })
+
+  test('continues an example that is too long, as a shell reads it', async ({ cli }) => {
+    const { stdout } = await cli.run('enrollments update --help', { tty: 80 })
+    expect(stdout).toContain(' \\\n    ')
+    const whole = stdout.replaceAll(/ \\\n +/g, ' ')
+    expect(whole).toMatch(/^ {2}learnctl enrollments update "\$\(learnctl .*\)" --status inactive$/m)
+  })
+
   test('is wrapped to the terminal', async ({ cli }) => {
     const { stdout } = await cli.run('courses create --help', { tty: 60 })
     const examples = stdout.indexOf('Examples:')
@@ -83,7 +103,7 @@ describe('help', () => {
   test('lists every exit code', async ({ cli }) => {
     const { stdout } = await cli.run('help exit-codes')
     const codes = [...stdout.matchAll(/^ {2}(\d+) /gm)].map(([, code]) => Number(code))
-    expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 130, 143])
+    expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 126, 127, 130, 143])
   })
 
   test('on something unknown names the topics', async ({ cli }) => {

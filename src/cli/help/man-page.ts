@@ -1,0 +1,95 @@
+import type { Command } from '../command/command.ts'
+import type { Noun } from '../command/noun.ts'
+import { exitCodes } from '../terminal/exit-codes.ts'
+import { flagRow, globalFlagRows, usageOf } from './help-text.ts'
+import { aliasRows, environmentRows, fileRows } from './help-topics.ts'
+
+/** A noun with all its commands, or the one that it is. */
+export interface ManualPart {
+  readonly name: string
+  readonly noun: Noun
+  readonly loaded: readonly Command[] | Command
+}
+
+/**
+ * The manual page learnctl(1) in the macros of man(7), which mandoc and groff understand alike.
+ *
+ * @param date ISO 8601, when the page was made
+ */
+export function manPage(parts: readonly ManualPart[], { version, date }: { version: string; date: string }) {
+  const lines = [
+    `.TH LEARNCTL 1 ${date} "learnctl ${version}" "User Commands"`,
+    ...section('NAME', ['learnctl \\- the command line for learning platforms']),
+    ...section('SYNOPSIS', ['.B learnctl', plain('<command> [flags]')]),
+    ...section('DESCRIPTION', [
+      plain(
+        'Manages courses, lessons, users and enrolments, records progress and exports analytics, on a platform that you sign in to or on a local academy in a SQLite file.',
+      ),
+      '.PP',
+      plain('Begin with: learnctl quickstart'),
+    ]),
+    ...section('COMMANDS', parts.flatMap(commandsOf)),
+    ...section('GLOBAL FLAGS', globalFlagRows().flatMap(row)),
+    ...section('ALIASES', aliasRows().flatMap(row)),
+    ...section(
+      'EXIT STATUS',
+      Object.values(exitCodes).flatMap(({ code, when }) => row([`${code}`, when])),
+    ),
+    ...section('ENVIRONMENT', environmentRows().flatMap(row)),
+    ...section('FILES', fileRows.flatMap(row)),
+    ...section('SEE ALSO', [plain('learnctl help <topic>: output, configuration, environment, exit-codes')]),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+function section(title: string, lines: readonly string[]): string[] {
+  return [`.SH ${title}`, ...lines]
+}
+
+function commandsOf({ name, noun, loaded }: ManualPart): string[] {
+  // A paragraph begins with the section.
+  if (!('length' in loaded)) return [`.SS ${name}`, ...commandText('learnctl', loaded).slice(1)]
+  return [
+    `.SS ${name}`,
+    plain(`${noun.summary}.`),
+    ...loaded.flatMap((command) => commandText(`learnctl ${name}`, command)),
+  ]
+}
+
+function commandText(path: string, command: Command): string[] {
+  const { summary, description, arguments: positions = [], flags = [], examples = [] } = command
+  const paragraphs = [`${summary}.`, ...(description?.split('\n\n') ?? [])]
+  return [
+    '.PP',
+    `.B ${plain(`${path} ${usageOf(command)}`)}`,
+    '.RS 4',
+    ...paragraphs.flatMap((paragraph, index) => [
+      ...(index === 0 ? [] : ['.PP']),
+      plain(paragraph.replaceAll('\n', ' ')),
+    ]),
+    ...positions.flatMap(({ name, summary }) => row([`<${name}>`, summary])),
+    ...flags.flatMap((flag) => row(flagRow(flag))),
+    ...(examples.length === 0
+      ? []
+      : ['.PP', '.nf', ...examples.map((line) => plain(`learnctl ${line}`)), '.fi']),
+    '.RE',
+  ]
+}
+
+/** A term, and what it means. */
+function row([term, meaning]: readonly [term: string, meaning: string]): string[] {
+  return ['.TP', `.B ${plain(term.trim())}`, plain(meaning)]
+}
+
+/** Text as it stands: nothing of it is a request, an escape or a hyphen that may be set as a dash. */
+function plain(text: string): string {
+  const escaped = text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll(/[^\x20-\x7e]/gu, (character) => {
+      const code = character.codePointAt(0) ?? 0
+      return `\\[u${code.toString(16).toUpperCase().padStart(4, '0')}]`
+    })
+  // A quote would open an argument of a macro, and a dot or an apostrophe begin a request.
+  return escaped.replaceAll('"', '\\(dq').replace(/^[.']/, '\\&$&')
+}
