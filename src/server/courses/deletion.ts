@@ -3,6 +3,7 @@ import type { courses, DeletedCourse } from '../../contract/courses.ts'
 import type { DeletedLesson, lessons } from '../../contract/lessons.ts'
 import { countCourse, forgetCourse } from '../counters/count.ts'
 import type { Row } from '../database/database.ts'
+import { forgetAnswers } from '../database/kept-answers.ts'
 import { page } from '../database/page.ts'
 import { isReferred, kindOf, resolve, resolveFilter } from '../database/reference.ts'
 import {
@@ -57,15 +58,21 @@ async function keepOrErase(
 ): Promise<void> {
   const { database, now, principal } = call
   // With a course go its lessons that were deleted before.
-  if (call.query.erase) await eraseFromTrash(database, kind, id)
+  if (call.query.erase) await eraseForGood(call, kind, id)
   else await copyToTrash(database, kind, { id, courseId, userId: principal.userId, now })
 }
 
 async function eraseDeleted(call: Call, table: 'courses' | 'lessons', reference: string): Promise<undefined> {
   const { id, version } = await findDeleted(call, table, reference)
   requireVersion(call, version)
-  await eraseFromTrash(call.database, table === 'courses' ? 'course' : 'lesson', id)
+  await eraseForGood(call, table === 'courses' ? 'course' : 'lesson', id)
   return undefined
+}
+
+/** Removes it from the trash, and the answers kept for repeated requests that name it. */
+async function eraseForGood({ database }: Call, kind: Trashed, id: string): Promise<void> {
+  await eraseFromTrash(database, kind, id)
+  await forgetAnswers(database, [id])
 }
 
 interface DeletedRow extends Row {

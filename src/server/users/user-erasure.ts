@@ -1,6 +1,6 @@
-import sql, { join } from 'sql-template-tag'
+import sql from 'sql-template-tag'
 import type { User } from '../../contract/users.ts'
-import { contains } from '../database/search.ts'
+import { forgetAnswers } from '../database/kept-answers.ts'
 import { userSearchKey } from '../database/stored-keys.ts'
 import type { Call } from '../http/handler.ts'
 
@@ -19,11 +19,11 @@ export async function eraseUser(call: Call, user: User): Promise<void> {
       password_hash = null, managed_by = null, version = version + 1, updated_at = ${now}
     where id = ${id}`)
   await database.run(sql`update api_keys set name = '' where user_id = ${id}`)
-  await forgetAnswers(call, user)
+  await forgetAnswersTo(call, user)
 }
 
 /** Deletes the kept answers that the user got, and those in which the user is named or whose key is made of such a name. */
-async function forgetAnswers({ database }: Call, { id, email, username, externalId }: User): Promise<void> {
+async function forgetAnswersTo({ database }: Call, { id, email, username, externalId }: User): Promise<void> {
   const texts = [
     id,
     email,
@@ -32,12 +32,5 @@ async function forgetAnswers({ database }: Call, { id, email, username, external
   // As it stands in JSON.
   const quoted = externalId === null ? [] : [JSON.stringify(externalId).slice(1, -1)]
   const external = quoted.flatMap((text) => [`ext:${text}`, `externalId ${text} `, `"externalId":"${text}"`])
-  const named = [...texts, ...external].map((text) => contains(sql`text`, text.toLowerCase()))
-  const folded = database.dialect.folded(sql`coalesce(body, '') || key`)
-  // All that were kept have to be looked through. With a limit, each is made lower case once, not for each name.
-  await database.run(sql`
-    delete from idempotency where (user_id, method, path, key) in (
-      select user_id, method, path, key
-      from (select *, ${folded} as text from idempotency limit ${Number.MAX_SAFE_INTEGER}) kept
-      where user_id = ${id} or ${join(named, ' or ')})`)
+  await forgetAnswers(database, [...texts, ...external], sql`user_id = ${id}`)
 }

@@ -9,6 +9,7 @@ import { copiedTables } from '../../../src/server/copy/tables.ts'
 import { requireFitTexts } from '../../../src/server/copy/unfit-text.ts'
 import type { Database, Store } from '../../../src/server/database/database.ts'
 import { searchNumbers } from '../../../src/server/database/search.ts'
+import { copyToTrash } from '../../../src/server/database/trash.ts'
 import { copySetting } from '../../../src/server/database/unfinished-copy.ts'
 import { freshDirectory, start, stoppedClock, test } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
@@ -35,6 +36,8 @@ async function fill({ database: store }: { database: Store }): Promise<void> {
     await database.run(sql`
     insert into progress (user_id, course_id, percentage, status, last_accessed, version, updated_at)
     values ('usr_many00001', 'crs_one', ${0.1 + 0.2}, 'in_progress', ${start}, 7, ${start})`)
+    const ids = { id: 'crs_one', courseId: 'crs_one', userId: 'usr_many00001' }
+    await copyToTrash(database, 'course', { ...ids, now: start })
     for (let time = 0; time < 3; time += 1) {
       await database.run(sql`
       insert into counter_changes (kind, course_id, place, learners, amount) values ('k', 'crs_one', 1, -1, 0.5)`)
@@ -105,6 +108,7 @@ test('a copy holds every row of the academy as it is, and can be searched', asyn
   const { resumed, rows, tables } = await run()
   expect(resumed).toBe(false)
   expect(contentOf(target)).toEqual(contentOf(academy.path))
+  expect(contentOf(target)).toMatchObject({ deleted_courses: [{ id: 'crs_one' }], deleted_progress: [{}] })
   expect(tables.find(({ name }) => name === 'users')?.rows).toBe(manyUsers + 1)
   expect(rows).toBe(Object.values(contentOf(target)).flat().length)
   expect(await to.database.one(sql`select count(*) as rows from users_numbers`)).toEqual({

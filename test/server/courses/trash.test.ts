@@ -200,6 +200,16 @@ test('an erased course is gone at once, also from the trash; only admins erase',
   })
 })
 
+test('no kept answer names what was erased', async ({ academy: { database }, admin }) => {
+  const create = (title: string) => admin.post('/v1/courses', { title }, { 'idempotency-key': `"${title}"` })
+  const [kept, erased] = [await create('Logic'), await create('Rhetoric')]
+  const answers = async () => await database.all(sql`select key from idempotency`)
+  await admin.delete(`/v1/courses/${kept.body.id}`)
+  expect(await answers()).toHaveLength(2)
+  await admin.delete(`/v1/courses/${erased.body.id}?erase=true`)
+  expect(await answers()).toEqual([{ key: 'Logic' }])
+})
+
 test('a deleted lesson comes back to its place with its versions', async ({ academy, admin, learner }) => {
   const { courseId } = await fullCourse(academy, admin, learner)
   const list = async () => (await admin.get(`/v1/lessons?course_id=${courseId}`)).text
