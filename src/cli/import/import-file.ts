@@ -66,9 +66,10 @@ export async function openImportFile(
     size += piece.length
     if (start.length < 1024) start = Buffer.concat([start, piece.subarray(0, 1024)])
   }
-  if (size === 0) throw new UsageError(`${sentence(name)} is empty`)
   const charset = options.charset ?? finder.end()
   const format = options.format ?? formatOf(name, start)
+  // No lines are no records; the other formats say as much in a few characters.
+  if (size === 0 && format !== 'jsonl') throw new UsageError(`${sentence(name)} is empty`)
   return {
     name,
     path,
