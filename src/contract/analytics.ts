@@ -39,6 +39,7 @@ export const LearnerRow = z.object({
   gradePercent: z.number().nullable(),
   passed: z.boolean().nullable(),
   gradeUpdatedAt: Time.nullable(),
+  courseExternalId: z.string().nullable(),
 })
 export type LearnerRow = z.output<typeof LearnerRow>
 

@@ -5,7 +5,7 @@ import type { Story } from './programs/story.ts'
 
 const test = base
 const columns =
-  'learnerId,email,firstName,lastName,externalId,courseId,courseTitle,difficulty,enrollmentStatus,enrolledAt,progressStatus,completionPercentage,startedAt,lastAccessed,completedAt,gradePercent,passed,gradeUpdatedAt'
+  'learnerId,email,firstName,lastName,externalId,courseId,courseTitle,difficulty,enrollmentStatus,enrolledAt,progressStatus,completionPercentage,startedAt,lastAccessed,completedAt,gradePercent,passed,gradeUpdatedAt,courseExternalId'
 
 // It has no way to ask for text.
 const withoutCsv = ['orval']

@@ -20,6 +20,7 @@ export const learnerRowWords = {
   gradePercent: 'Grade of the learner in the course, 0–100; null without one',
   passed: 'Whether the grade reaches the passing score of the course; null without a grade',
   gradeUpdatedAt: 'When the grade last changed; null without one',
+  courseExternalId: 'The school’s own id of the course; null without one',
 } satisfies Words
 
 const counts = {

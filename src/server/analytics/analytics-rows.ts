@@ -25,7 +25,7 @@ export const passed = sql`case when g.percent is null then null
 export const selected = sql`u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
   c.difficulty, e.status, e.enrolled_at, coalesce(p.status, 'not_started'), coalesce(p.percentage, 0), p.started_at,
   p.last_accessed, p.completed_at, g.percent,
-  ${passed}, g.updated_at`
+  ${passed}, g.updated_at, c.external_id`
 
 const ordered = sql`order by u.email, c.title, u.id, c.id`
 

@@ -18,7 +18,14 @@ export interface LearnerFile {
 /** Characters of a piece, more or less. */
 const pieceLength = 64 * 1024
 // Everything else is an id, a time, a number or a choice of ours.
-const freeText: readonly string[] = ['email', 'firstName', 'lastName', 'externalId', 'courseTitle']
+const freeText: readonly string[] = [
+  'email',
+  'firstName',
+  'lastName',
+  'externalId',
+  'courseTitle',
+  'courseExternalId',
+]
 const plain = columns.map((name) => !freeText.includes(name))
 
 /** Rows about learners, and how each cell-by-cell row of the statement behind them becomes text: none, one or more lines. */

@@ -13,16 +13,21 @@ const few = 20_000
 /** What stands between the lines of a learner, and between the parts of a line: characters that are in none of them. */
 const [betweenLines, betweenParts] = ['\u001e', '\u001f']
 const part = sql`'\u001f'`
-const title = sql`replace(replace(replace(c.title, '%', '%25'), '\u001e', '%1E'), '\u001f', '%1F')`
+const escaped = (text: Sql) =>
+  sql`replace(replace(replace(${text}, '%', '%25'), '\u001e', '%1E'), '\u001f', '%1F')`
+const title = escaped(sql`c.title`)
+const externalId = sql`replace(${escaped(sql`c.external_id`)}, ',', '%2C')`
 
-const lineOf = ({ exactText }: Dialect) => sql`concat(c.id, ',', c.difficulty, ',', ${title}, ${part},
+const lineOf = ({
+  exactText,
+}: Dialect) => sql`concat(c.id, ',', c.difficulty, ',', ${externalId}, ',', ${title}, ${part},
   e.status, ',', e.enrolled_at, ',', coalesce(p.status, 'not_started'), ${part}, ${exactText(sql`coalesce(p.percentage, 0)`)},
   ${part}, p.started_at, ',', p.last_accessed, ',', p.completed_at, ${part}, case when g.percent is not null then ${exactText(sql`g.percent`)} end, ${part},
   ${passed}, ',', g.updated_at)`
 
 /**
  * All rows that a filter leaves: learners by e-mail address, the courses of each by title. All of a learner's come from
- * the database as one cell of text, because a cell for each of eighteen values takes longer than finding them.
+ * the database as one cell of text, because a cell for each of nineteen values takes longer than finding them.
  */
 export async function learnerLines(database: Database, filter: RowFilter): Promise<LearnerRows> {
   return { statement: await everyLine(database, filter), csv: csvLines, json: jsonLines }
@@ -77,13 +82,14 @@ interface LineCourse {
   readonly id: string
   readonly title: string
   readonly difficulty: string
+  readonly externalId: string | null
 }
 
 function csvLines(raw: boolean): (cells: readonly Cell[]) => string {
   const cell = (value: Cell | undefined) => (typeof value === 'string' ? csvText(value, raw) : '')
   const course = remembered((text) => {
-    const { id, title, difficulty } = courseOf(text)
-    return `${id},${csvText(title, raw)},${difficulty},`
+    const { id, title, difficulty, externalId } = courseOf(text)
+    return { known: `${id},${csvText(title, raw)},${difficulty},`, last: csvText(externalId ?? '', raw) }
   })
   const number = remembered((text) => String(Number(text)))
   return ([id, email, firstName, lastName, externalId, lines]) => {
@@ -92,7 +98,8 @@ function csvLines(raw: boolean): (cells: readonly Cell[]) => string {
     let records = ''
     for (const line of lines.split(betweenLines)) {
       const [key = '', standing, percentage = '', times, grade = '', graded] = line.split(betweenParts)
-      records += `${learner}${course(key)}${standing},${number(percentage)},${times},${grade && number(grade)},${graded}\r\n`
+      const { known, last } = course(key)
+      records += `${learner}${known}${standing},${number(percentage)},${times},${grade && number(grade)},${graded},${last}\r\n`
     }
     return records
   }
@@ -106,20 +113,26 @@ function jsonLines(): (cells: readonly Cell[]) => string {
     let rows = ''
     for (const line of lines.split(betweenLines)) {
       const [key = '', ...parts] = line.split(betweenParts)
-      const { id, title, difficulty } = course(key)
+      const { id, title, difficulty, externalId } = course(key)
       const [standing = [], percentage = [], times = [], grade = [], graded = []] = parts.map((text) =>
         text.split(',').map((value) => (value === '' ? null : value)),
       )
       const cells = [...[...learner, id, title, difficulty], ...standing, ...percentage.map(Number), ...times]
-      rows += `${JSON.stringify(toRow([...cells, ...grade.map((value) => value && Number(value)), ...graded]))}\n`
+      const grades = [...grade.map((value) => value && Number(value)), ...graded]
+      rows += `${JSON.stringify(toRow([...cells, ...grades, externalId]))}\n`
     }
     return rows
   }
 }
 
 function courseOf(text: string): LineCourse {
-  const [id = '', difficulty = '', ...title] = text.split(',')
-  return { id, title: decodeURIComponent(title.join(',')), difficulty }
+  const [id = '', difficulty = '', externalId = '', ...title] = text.split(',')
+  return {
+    id,
+    title: decodeURIComponent(title.join(',')),
+    difficulty,
+    externalId: externalId === '' ? null : decodeURIComponent(externalId),
+  }
 }
 
 const mostRemembered = 20_000

@@ -89,7 +89,12 @@ const course = fc.record({
   managedBy: maybe(key),
   status: fc.constantFrom('draft', 'published'),
 })
-const block = fc.record({ type: fc.constant('markdown'), title: maybe(short), body: any, language: maybe(short) })
+const block = fc.record({
+  type: fc.constant('markdown'),
+  title: maybe(short),
+  body: any,
+  language: maybe(short),
+})
 const question = fc.record({
   type: fc.constant('single_choice'),
   prompt: filled,

@@ -10,6 +10,7 @@ test('there is one row per learner and course, with all that is known', async ({
   const course = (
     await admin.post('/v1/courses', {
       title: 'Logic',
+      externalId: 'LOG-1',
       difficulty: 'expert',
       status: 'published',
       assessmentCriteria: { passingScore: 60 },
@@ -39,6 +40,7 @@ test('there is one row per learner and course, with all that is known', async ({
       gradePercent: 81.25,
       passed: true,
       gradeUpdatedAt: start,
+      courseExternalId: 'LOG-1',
     },
   ])
 })
@@ -57,6 +59,7 @@ test('the enrolled who never started have nothing but that', async ({ admin, lea
       gradePercent: null,
       passed: null,
       gradeUpdatedAt: null,
+      courseExternalId: null,
     },
   ])
 })
