@@ -4,18 +4,20 @@ import { join } from 'node:path'
 import { benchExec } from './exec.ts'
 import { benchExport } from './export.ts'
 import { benchGrowth } from './growth.ts'
+import { benchImport } from './import.ts'
 import { benchPostgres } from './postgres.ts'
 import { type BenchRow, table } from './row.ts'
 import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
 
-// npm run bench [start|exec|server|export|growth|postgres …]: each figure is a ratio of two things measured in turn in this one run.
+// npm run bench [start|exec|server|export|import|growth|postgres …]: each figure is a ratio of two things measured in turn in this one run.
 
 const parts: Readonly<Record<string, (bin: string, directory: string) => Promise<BenchRow[]>>> = {
   start: benchStart,
   exec: benchExec,
   server: benchServer,
   export: benchExport,
+  import: benchImport,
   growth: benchGrowth,
   postgres: benchPostgres,
 }

@@ -155,7 +155,7 @@ export async function openSending(
   const finder = abilities.get ? oneByOne(caller, dataset, signal) : byPages(caller, dataset, signal, true)
   if (!abilities.get && abilities.find) await finder.prepare([])
   return {
-    ...{ caller, dataset, finder, onExists, signal },
+    ...{ caller, dataset, finder, onExists, signal, luck: { isNew: true } },
     abilities: { ...abilities, batch: abilities.batch && batchSize > 1 },
     names: createNames(caller, signal),
   }

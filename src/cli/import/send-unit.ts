@@ -1,6 +1,6 @@
 import type { Caller } from '../../client/caller.ts'
 import { AmbiguousError, ApiError } from '../../client/errors.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { type Dataset, keyOf, RecordError } from '../dataset/dataset.ts'
 import type { Names } from '../dataset/names.ts'
@@ -25,6 +25,8 @@ export interface Sending {
   readonly abilities: Abilities
   readonly finder: Finder
   readonly onExists: OnExists
+  /** Whether the next row is likely to be new: then it is created at once, and looked for only if it is there. */
+  readonly luck: { isNew: boolean }
   readonly signal: AbortSignal
 }
 
@@ -89,33 +91,62 @@ export async function sendSingly(sending: Sending, { rows }: Unit, attempt: Atte
 }
 
 async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Outcome> {
-  const { dataset, abilities, finder, onExists } = sending
+  const { dataset, abilities, finder, onExists, luck } = sending
   const { line, record } = row
   const { before, begin } = attempt
   if (dataset.operations.update === undefined) return setRow(sending, row, attempt)
   const findable = abilities.find && keyOf(dataset, record) !== null
-  // A server that knows its keys answers a repeated creation as it did the first.
-  const told = abilities.keys && (onExists === 'fail' || !findable)
-  if (before !== null && !told && !findable) return unknownOutcome(line)
-  const shown = findable && !told ? await finder.find(record) : null
+  if (before !== null && !abilities.keys && !findable) return unknownOutcome(line)
+  // Where keys are known, a creation that was refused changed nothing, and one that is repeated is answered as the first.
+  const first = before?.kind === 'created' || (before === null && luck.isNew && !mayBeId(record))
+  if (!findable || (abilities.keys && (onExists === 'fail' || first))) {
+    if (before === null) begin({ kind: 'created' })
+    try {
+      return await createRow(sending, row, attempt, findable)
+    } catch (error) {
+      const refused = error instanceof ApiError && [400, 409, 422].includes(error.status)
+      if (!refused || onExists === 'fail' || !findable) throw error
+      // What cannot be created may be changed; or something else has its name, such as the e-mail address.
+      const shown = await finder.find(record)
+      if (shown === null) throw error
+      luck.isNew = false
+      return changeRow(sending, row, shown, { ...attempt, before: null })
+    }
+  }
+  const shown = await finder.find(record)
   if (shown === null) {
+    luck.isNew = true
     if (before === null) begin({ kind: 'created' })
     return createRow(sending, row, attempt, findable)
   }
   // Whoever created it was this import, before it was interrupted.
   if (before?.kind === 'created') return { line, kind: 'created' }
+  return changeRow(sending, row, shown, attempt)
+}
+
+async function changeRow(
+  { caller, dataset, names, onExists, signal }: Sending,
+  { line, record }: Row,
+  shown: JsonObject,
+  { before, begin }: Attempt,
+): Promise<Outcome> {
   if (onExists === 'fail') {
     return { line, kind: 'failed', code: 'duplicate', message: `the ${dataset.noun} already exists` }
   }
   if (onExists === 'skip') return { line, kind: 'skipped' }
+  const { update, params } = dataset.operations
+  if (!update) throw new TypeError(`${dataset.name} have no update`)
   const version = before === null ? versionOf(shown) : before.version
   if (before === null) begin({ kind: 'updated', ...(version !== undefined && { version }) })
-  const { caller, names, signal } = sending
   const body = await dataset.toBody(record, shown, names)
-  const { update, params } = dataset.operations
   const { data } = await caller.call<Operation>(update, { params: params(shown), body, signal })
   const same = version !== undefined && versionOf(data) === version
   return { line, kind: same ? 'unchanged' : 'updated' }
+}
+
+/** True where a record may be called by the id of one that has no external id, as exports call it. */
+function mayBeId({ externalId }: JsonObject): boolean {
+  return typeof externalId === 'string' && /^[a-z]+_/.test(externalId)
 }
 
 /** Sends a record that is always set as a whole; to do so again is harmless. */

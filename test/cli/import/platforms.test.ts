@@ -174,3 +174,12 @@ describe('rows that are sent one by one', () => {
     expect(body.data).toMatchObject([{ completionPercentage: 27 }])
   })
 })
+
+test('rows that are sent one by one may change what a new record could not be', async ({ local }) => {
+  await local.run('courses import -', { stdin: 'externalId,title\nA,Alps\nB,Bays\n' })
+  await local.run('courses archive ext:A')
+  const stdin = 'externalId,title,status,description\nA,Alps,archived,\nB,,,By the sea\n'
+  const ran = await local.run('courses import -', { stdin })
+  expect(ran, ran.stderr).toMatchObject({ code: 0 })
+  expect(ran.stderr).toContain('1 updated, 1 unchanged')
+})

@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { openAcademy } from '../../src/server/local.ts'
+import { loadTool } from './load.ts'
+import { median, peakMiB, served, timed } from './measure.ts'
+import type { BenchRow } from './row.ts'
+import { makeKey } from './seed.ts'
+
+const rows = Number(process.env['LEARNCTL_IMPORT_ROWS'] ?? 50_000)
+const rounds = 3
+const connections = 8
+const loadSeconds = 5
+/** More bodies than a load tool sends in its time: each user can be created once. */
+const loadBodies = 100_000
+const curlRows = 400
+
+interface User {
+  readonly externalId: string
+  readonly email: string
+  readonly profile: { readonly firstName: string; readonly lastName: string }
+}
+
+function userOf(row: number): User {
+  const profile = { firstName: `First ${row}`, lastName: `Last ${row}` }
+  return { externalId: `S-${row}`, email: `learner-${row}@example.org`, profile }
+}
+
+/** A new academy on a port, and a key for it. */
+interface Place {
+  readonly url: string
+  readonly key: string
+  stop(): Promise<void>
+}
+
+/**
+ * Users over HTTP into a server of this machine: a request for each row, and many rows in each, over a load tool that
+ * posts the same bodies to the same operation with as many connections; and over curl under xargs.
+ */
+export async function benchImport(bin: string, directory: string): Promise<BenchRow[]> {
+  const file = join(directory, 'users.csv')
+  const lines = Array.from({ length: rows }, (_, row) => {
+    const { externalId, email, profile } = userOf(row)
+    return `${externalId},${email},${profile.firstName},${profile.lastName}\n`
+  })
+  writeFileSync(file, `externalId,email,firstName,lastName\n${lines.join('')}`)
+  const tool = loadTool(directory)
+  let peak: number | null = null
+
+  async function open(): Promise<Place> {
+    const database = join(directory, 'import.db')
+    for (const ending of ['', '-wal', '-shm']) rmSync(database + ending, { force: true })
+    const academy = await openAcademy({ path: database })
+    const key = await makeKey(academy)
+    await academy.close()
+    const server = await served(
+      [bin, 'server', 'start', '--database', database, '--port', '0', '--rate-limit', '0'],
+      { XDG_STATE_HOME: directory },
+    )
+    return { url: server.url, key, stop: () => server.stop() }
+  }
+
+  async function imported(batchSize: number): Promise<number> {
+    const { url, key, stop } = await open()
+    const startedMs = performance.now()
+    const words = ['users', 'import', file, '--url', url, '--concurrency', String(connections)]
+    const child = spawn(process.execPath, [bin, ...words, '--batch-size', String(batchSize)], {
+      stdio: 'ignore',
+      env: { ...process.env, LEARNCTL_API_KEY: key, XDG_STATE_HOME: directory },
+    })
+    const watch = setInterval(() => {
+      peak = Math.max(peak ?? 0, peakMiB(child.pid ?? 0) ?? 0)
+    }, 50)
+    const [code] = (await once(child, 'close')) as [number | null]
+    clearInterval(watch)
+    const ms = performance.now() - startedMs
+    await stop()
+    if (code !== 0) throw new Error(`the import ended with ${code}`)
+    return (rows / ms) * 1000
+  }
+
+  async function loaded(): Promise<number> {
+    const { url, key, stop } = await open()
+    const requests = Array.from({ length: loadBodies }, (_, row) => {
+      return { path: '/v1/users', body: JSON.stringify(userOf(row)) }
+    })
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const load = { url, method: 'POST', headers, requests, connections, seconds: loadSeconds } as const
+    const rate = await tool.perSecond(load)
+    await stop()
+    return rate
+  }
+
+  async function curled(): Promise<number> {
+    const { url, key, stop } = await open()
+    const bodies = join(directory, 'bodies.txt')
+    const words = Array.from({ length: curlRows }, (_, row) => `'${JSON.stringify(userOf(row))}'\n`)
+    writeFileSync(bodies, words.join(''))
+    const curl = `curl -sf -o /dev/null -H "Authorization: Bearer $KEY" -H "Content-Type: application/json" ${url}/v1/users -d`
+    const ms = await timed('sh', ['-c', `xargs -P8 -I{} sh -c '${curl} "$1"' curl {} < ${bodies}`], {
+      env: { KEY: key },
+    })
+    await stop()
+    return (curlRows / ms) * 1000
+  }
+
+  const measured: { single: number; batch: number; load: number }[] = []
+  for (let round = 0; round < rounds; round += 1) {
+    measured.push({ single: await imported(1), load: await loaded(), batch: await imported(500) })
+  }
+  const byCurl = await curled()
+  const from = (value: number, other: number, name: string) =>
+    `${Math.round(value)} rows/s over ${Math.round(other)}/s (${name})`
+  const middle = (one: 'single' | 'batch' | 'load') => median(measured.map((each) => each[one]))
+  const ratio = (one: 'single' | 'batch'): Pick<BenchRow, 'value' | 'unit' | 'better' | 'from'> => ({
+    value: median(measured.map((each) => each[one] / each.load)),
+    unit: 'ratio',
+    better: 'more',
+    from: `${from(middle(one), middle('load'), tool.name)}, ${rows} rows, ${rounds} rounds`,
+  })
+  return [
+    { figure: 'import: a request for each user', goal: 0.8, ...ratio('single') },
+    { figure: 'import: users in batches', goal: 2, ...ratio('batch') },
+    {
+      figure: 'import: a request for each user',
+      value: middle('single') / byCurl,
+      unit: 'ratio',
+      goal: 1,
+      better: 'more',
+      from: from(middle('single'), byCurl, `curl under xargs -P8, ${curlRows} rows`),
+    },
+    {
+      figure: 'import: peak memory',
+      value: peak ?? Number.NaN,
+      unit: 'MiB',
+      goal: 200,
+      better: 'less',
+      from: `${rows} rows`,
+    },
+  ]
+}
