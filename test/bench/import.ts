@@ -11,9 +11,9 @@ import { makeKey } from './seed.ts'
 const rows = Number(process.env['LEARNCTL_IMPORT_ROWS'] ?? 50_000)
 const rounds = 3
 const connections = 8
-const loadSeconds = 5
-/** More bodies than a load tool sends in its time: each user can be created once. */
-const loadBodies = 100_000
+const loadSeconds = 4
+/** More bodies than a load tool sends in its time, for each user can be created once, and fewer than wrk can hold. */
+const loadBodies = 30_000
 const curlRows = 400
 
 interface User {

@@ -21,6 +21,8 @@ export function problemsOf(
   const bad = new Set(row.problems.map(({ column }) => column))
   // A row that has other cells than its header says nothing for certain.
   if (bad.has(null)) return row.problems
+  const broken = unsoundIn(dataset, row.record)
+  if (broken.length > 0) return [...row.problems, ...broken]
   const parsed = dataset.schema.safeParse(row.record, { reportInput: true })
   if (parsed.success) return row.problems
   const excused = partial && keyOf(dataset, row.record) !== null
@@ -50,4 +52,20 @@ export function problemsOf(
 function textOf(value: unknown): string | undefined {
   if (value === undefined) return undefined
   return typeof value === 'string' ? value : jsonText(value)
+}
+
+/** Texts that no platform can keep: halves of characters (lone surrogates), and U+0000. */
+function unsoundIn({ columns }: Dataset, record: Row['record']): RowProblem[] {
+  return columns.flatMap(({ name, path }) => {
+    const value = valueAt(record, path)
+    if (value === undefined || value === null || isSound(value)) return []
+    const message = 'must be well-formed Unicode without U+0000'
+    return [{ column: name, code: 'invalid_string', message }]
+  })
+}
+
+function isSound(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
+  if (typeof value !== 'object' || value === null) return true
+  return Object.entries(value).every(([name, member]) => isSound(name) && isSound(member))
 }

@@ -136,8 +136,8 @@ export async function checkImport(
   const { keyless } = checked
   if (keyless > 0) {
     const [field] = dataset.keys.flat()
-    const which = keyless === 1 ? '1 row has' : `${keyless} rows have`
-    await note(context.io, `${which} no ${field}: every import of it creates a new ${dataset.noun}`)
+    const [which, them] = keyless === 1 ? ['1 row has', 'it'] : [`${keyless} rows have`, 'them']
+    await note(context.io, `${which} no ${field}; each import creates ${them} again`)
   }
   return { ...checked, rowsOf }
 }

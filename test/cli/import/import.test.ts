@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
-import { type TestCli, test } from '../../helpers/cli.ts'
+import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
 
 const bundled = (name: string) => join(import.meta.dirname, '../../../src/examples', `${name}.csv`)
 
@@ -256,4 +256,80 @@ test('the file of rejected rows is not there where none was rejected', async ({ 
   mkdirSync(join(local.cwd, 'data'))
   await local.run(`users import ${file(local, 'data/u.csv', 'email\na@b.example\n')}`)
   expect(existsSync(join(local.cwd, 'data/u.errors.csv'))).toBe(false)
+})
+
+describe('an import that cannot go on', () => {
+  test('says how to continue, and does so when it can again', async ({ academy }) => {
+    const { key } = await academy.person('admin')
+    const transport = elsewhere(academy)
+    let left = 3
+    const remote = testCli({
+      transport: async (request) => {
+        left -= 1
+        const headers = { 'content-type': 'application/problem+json' }
+        if (left >= 0) return transport(request)
+        return { status: 401, headers, body: '{"status":401,"code":"invalid_token","detail":"Unknown key"}' }
+      },
+    })
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+    file(
+      remote,
+      'u v.csv',
+      `email\n${Array.from({ length: 40 }, (_, row) => `u${row}@b.example\n`).join('')}`,
+    )
+    const line = ['users', 'import', 'u v.csv', '--batch-size', '10', '--concurrency', '1']
+    const stopped = await remote.run(line, { env })
+    expect(stopped.code).toBe(4)
+    expect(stopped.stderr.split('\n').slice(0, 2)).toEqual([
+      "note: Stopped after 20 of 40 rows; continue with: learnctl users import 'u v.csv' --concurrency 1 --batch-size 10 --resume",
+      'error: Unknown key',
+    ])
+    left = Number.POSITIVE_INFINITY
+    const other = await remote.run('users import "u v.csv" --resume', { env })
+    expect(other.code).toBe(2)
+    expect(other.stderr).toContain('had other options')
+    const resumed = await remote.run([...line, '--resume'], { env })
+    expect(resumed.stderr).toMatch(
+      /^note: Continuing after 20 of 40 rows\nImported 40 rows of 40 .*: 40 created\n$/,
+    )
+    const again = await remote.run([...line, '--resume'], { env })
+    expect(again.stderr).toContain('note: No interrupted import of u v.csv; starting from the first row')
+    remote.remove()
+  })
+
+  test('because the file of rejected rows cannot be written sends nothing again when it can', async ({
+    local,
+  }) => {
+    await local.run('users create --email a@b.example --external-id 1')
+    file(local, 'u.csv', 'externalId,email\n2,a@b.example\n3,c@b.example\n')
+    const full = await local.run('users import u.csv --errors /dev/full')
+    expect(full.code).toBe(1)
+    expect(full.stderr).toContain('error: Cannot write /dev/full: the disk is full')
+    expect(full.stderr).toContain('continue with: learnctl users import u.csv --errors /dev/full --resume')
+    const resumed = await local.run('users import u.csv --resume --debug')
+    expect(resumed.code).toBe(8)
+    expect(resumed.stderr).not.toContain('POST')
+    expect(readFileSync(join(local.cwd, 'u.errors.csv'), 'utf8')).toContain('2,a@b.example,2,duplicate')
+  })
+
+  test('keeps passwords out of its journal', async ({ local }) => {
+    file(local, 'u.csv', 'email,password\na@b.example,correct horse battery\n')
+    const ran = await local.run('users import u.csv --errors /dev/full')
+    expect(ran.code).toBe(0)
+    await local.run('users create --email x@b.example --external-id 1')
+    file(local, 'u.csv', 'externalId,email,password\n2,x@b.example,correct horse battery\n')
+    expect((await local.run('users import u.csv --errors /dev/full')).code).toBe(1)
+    const journals = join(local.home, '.local/state/learnctl/imports')
+    const [name = ''] = readdirSync(journals)
+    const journal = readFileSync(join(journals, name), 'utf8')
+    expect(journal).toContain('"failed":1')
+    expect(journal).not.toContain('horse')
+  })
+})
+
+test('rows that nothing tells from others are named, for each import creates them again', async ({
+  local,
+}) => {
+  const ran = await local.run('courses import -', { stdin: 'title\nSea\nSky\n' })
+  expect(ran.stderr).toContain('note: 2 rows have no externalId; each import creates them again')
 })

@@ -1,0 +1,255 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect } from 'vitest'
+import { cellOf } from '../../../src/cli/dataset/cell.ts'
+import { courses } from '../../../src/cli/dataset/courses.ts'
+import type { Dataset } from '../../../src/cli/dataset/dataset.ts'
+import { users } from '../../../src/cli/dataset/users.ts'
+import { csvRows } from '../../../src/cli/import/csv-rows.ts'
+import { valueAt } from '../../../src/cli/output/columns.ts'
+import { csvRecord } from '../../../src/codec/csv.ts'
+import { type TestCli, test } from '../../helpers/cli.ts'
+
+const reading = { map: new Map(), delimiter: undefined, clearEmpty: false }
+
+/** The records of a CSV that comes in pieces of this size. */
+async function recordsOf(dataset: Dataset, csv: string, size: number): Promise<unknown[]> {
+  async function* text() {
+    // As a decoder gives it: no character is divided.
+    const characters = [...csv]
+    for (let at = 0; at < characters.length; at += size) yield characters.slice(at, at + size).join('')
+  }
+  const name = 'a.csv'
+  const file = {
+    name,
+    path: name,
+    hash: '',
+    bytes: csv.length,
+    charset: 'utf-8',
+    format: 'csv',
+    text,
+  } as const
+  const { rows } = await csvRows(file, dataset, reading)
+  const records: unknown[] = []
+  for await (const { record, problems } of rows) {
+    expect(problems).toEqual([])
+    records.push(record)
+  }
+  return records
+}
+
+function csvOf({ columns }: Dataset, records: readonly object[]): string {
+  const cells = (record: object) => columns.map(({ kind, path }) => cellOf(kind, valueAt(record, path)))
+  const header = columns.map(({ name }) => name)
+  return [header, ...records.map(cells)].map((cells) => csvRecord(cells, false)).join('')
+}
+
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', minLength: 1 }),
+  fc.string({
+    unit: fc.constantFrom(
+      "'",
+      '"',
+      '=',
+      '+',
+      '-',
+      '@',
+      '\t',
+      '\r',
+      '\n',
+      ',',
+      ';',
+      ' ',
+      '１',
+      '＝',
+      '\ufeff',
+      'é',
+    ),
+    minLength: 1,
+  }),
+  fc.constantFrom(
+    '=1+1',
+    '-5',
+    "'=1+1",
+    "''",
+    '12',
+    'true',
+    'null',
+    '2026-01-01',
+    '[]',
+    '{}',
+    'Zoë',
+    'Ζωή',
+    '祖母',
+    'زوي',
+    '👩🏽‍🏫',
+  ),
+)
+const texts = fc.array(text, { minLength: 1, maxLength: 4 })
+const some = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined })
+
+/** A record without the fields that are not there. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value))
+}
+
+const anyUser = fc.record({
+  externalId: text,
+  email: some(text),
+  role: some(text),
+  profile: fc.record({
+    firstName: text,
+    bio: some(text),
+    learningPreferences: fc.record({ languages: texts, weeklyGoalMinutes: some(fc.nat()) }),
+  }),
+})
+const anyCourse = fc.record({
+  externalId: text,
+  title: text,
+  description: some(text),
+  tags: some(texts),
+  durationMinutes: some(
+    fc.oneof(
+      fc.integer(),
+      fc
+        .double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 })
+        .filter((number) => !Object.is(number, -0)),
+    ),
+  ),
+  modules: some(fc.array(fc.record({ title: text, description: text }), { minLength: 1, maxLength: 3 })),
+  progressTracking: fc.record({ enabled: fc.boolean() }),
+})
+
+describe('whatever records hold', () => {
+  test.for([
+    ['users', users, anyUser],
+    ['courses', courses, anyCourse],
+  ] as const)(
+    '%s are the same once they have been written as CSV and read again',
+    async ([, dataset, any]) => {
+      const size = fc.integer({ min: 1, max: 60 })
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(any as fc.Arbitrary<object>, { minLength: 1, maxLength: 4 }),
+          size,
+          async (records, size) => {
+            expect(await recordsOf(dataset, csvOf(dataset, records), size)).toEqual(plain(records))
+          },
+        ),
+        { numRuns: 100 },
+      )
+    },
+  )
+
+  test('names from every script, and cells that a spreadsheet would take for formulas, stay as they are', async ({
+    local,
+  }) => {
+    const names = ['Zoë', 'Ζωή', '祖母', 'زوي', '👩🏽‍🏫', '-5', "O'Neil", '"Ada"', 'a,b;c\td', '１２']
+    const rows = names.map((name, row) => csvRecord([`n${row}@b.example`, name], false))
+    const stdin = `email,firstName\r\n${rows.join('')}formula@b.example,'=1+1\r\nraw@b.example,=2+2\r\n`
+    expect(await local.run('users import -', { stdin })).toMatchObject({ code: 0 })
+    const { stdout } = await local.run('users list --all -o json --sort email')
+    const found = new Map(
+      JSON.parse(stdout).map(({ email, profile }: { email: string; profile: { firstName: string } }) => [
+        email,
+        profile.firstName,
+      ]),
+    )
+    for (const [row, name] of names.entries()) expect(found.get(`n${row}@b.example`)).toBe(name)
+    expect(found.get('formula@b.example')).toBe('=1+1')
+    expect(found.get('raw@b.example')).toBe('=2+2')
+  })
+})
+
+describe('a file of a shape that cannot be right', () => {
+  const refused: Record<string, [name: string, content: string | Uint8Array, told: string]> = {
+    'a row with more cells than the header': [
+      'a.csv',
+      'email\na@b.example,x\n',
+      'a.csv:2: has 2 cells, but the header has 1',
+    ],
+    'an address that stands twice, in another case': [
+      'a.csv',
+      'email\na@b.example\n\nA@B.example\n',
+      'a.csv:4: is the same user as line 2',
+    ],
+    'text after a closing quote': ['a.csv', 'email\n"a@b.example"x\n', 'text follows the closing quote'],
+    'half a character': [
+      'a.jsonl',
+      '{"email":"a@b.example","firstName":"\\ud800"}\n',
+      'a.jsonl:1: firstName: ',
+    ],
+    'a line that is not JSON': ['a.jsonl', '{"email":"a@b.example"}\n{"email"\n', 'a.jsonl:2: is not JSON'],
+    'something else than objects': ['a.json', '[1]', 'a.json:1: must be an object'],
+    'bytes that are not in its encoding': [
+      'a.csv --encoding utf-8',
+      Buffer.from('email\nü@b.example\n', 'latin1'),
+      'it is not utf-8',
+    ],
+    'a spreadsheet': ['a.xlsx', 'PK', 'spreadsheets are not supported'],
+    'nothing but a byte order mark': ['a.csv', '\ufeff', 'has no header'],
+  }
+  test.for(Object.entries(refused))('%s is refused', async ([, [name, content, told]], { local }) => {
+    write(local, name.split(' ')[0] ?? '', content)
+    const ran = await local.run(`users import ${name}`)
+    expect(ran.code, ran.stderr).toBe(2)
+    expect(ran.stderr).toContain(told)
+  })
+
+  test('has its lines counted as an editor counts them', async ({ local }) => {
+    write(local, 'a.csv', 'email,bio\n\na@b.example,"two\nlines"\n\n\nb\n')
+    const { stderr } = await local.run('users import a.csv')
+    expect(stderr).toContain('a.csv:7: has 1 cells')
+  })
+})
+
+describe('an empty cell', () => {
+  const before = 'externalId,email,firstName,bio,role\n1,a@b.example,Ada,Counts,instructor\n'
+  const after = 'externalId,email,firstName,bio,role\n,a@b.example,Augusta,,\n'
+  const userAfter = async (local: TestCli, flags: string) => {
+    await local.run('users import -', { stdin: before })
+    const ran = await local.run(`users import - ${flags}`, { stdin: after })
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+    return JSON.parse((await local.run('users get email:a@b.example -o json')).stdout)
+  }
+
+  test('changes nothing', async ({ local }) => {
+    const profile = { firstName: 'Augusta', bio: 'Counts' }
+    expect(await userAfter(local, '')).toMatchObject({ externalId: '1', role: 'instructor', profile })
+  })
+
+  test('resets its field with --clear-empty, unless it is a key', async ({ local }) => {
+    const profile = { firstName: 'Augusta', bio: null }
+    expect(await userAfter(local, '--clear-empty')).toMatchObject({
+      externalId: '1',
+      role: 'learner',
+      profile,
+    })
+  })
+
+  test('is as null in JSON, which resets what has another default than nothing, too', async ({ local }) => {
+    await local.run('users import -', { stdin: before })
+    const stdin = '[{"email": "a@b.example", "role": null, "profile": {"bio": null}}]'
+    const dry = await local.run('users import - --dry-run -o csv --columns changes', { stdin })
+    expect(dry.stdout).toBe('changes\r\n"[""role"",""bio""]"\r\n')
+    expect(await local.run('users import -', { stdin })).toMatchObject({ code: 0 })
+    const { stdout } = await local.run('users get email:a@b.example -o json')
+    expect(JSON.parse(stdout)).toMatchObject({ role: 'learner', profile: { bio: null, firstName: 'Ada' } })
+  })
+})
+
+test('a column of the file that is called as one of those that an import adds is its own', async ({
+  local,
+}) => {
+  await local.run('users create --email taken@b.example --external-id 9')
+  write(local, 'a.csv', 'code,email\n=7,taken@b.example\n')
+  const ran = await local.run('users import a.csv --map code=externalId')
+  expect(ran.code).toBe(8)
+  const again = await local.run('users import a.errors.csv --map code=externalId')
+  expect(again.stderr).toContain('0 rows of 1')
+})
+
+function write(cli: TestCli, name: string, content: string | Uint8Array): void {
+  writeFileSync(join(cli.cwd, name), content)
+}
