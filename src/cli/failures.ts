@@ -39,8 +39,8 @@ export function failureOf(error: unknown, target: Target | null): Failure {
   if (error instanceof RefusedCallError) return failureOfApiError(error.refusal, target, error)
   if (error instanceof ApiError) return failureOfApiError(error, target)
   if (error instanceof CommandError) {
-    const { code, exit, message, why } = error
-    return { ...nothing, code, exit, message, why, hint: hintOf(error) }
+    const { code, exit, message, why, details } = error
+    return { ...nothing, code, exit, message, why, hint: hintOf(error), details }
   }
   if (error instanceof SignInError) {
     const { code, message, why, hint = null } = error

@@ -229,3 +229,8 @@ export class RequestError extends Error {
     this.code = code
   }
 }
+
+/** True for the problem details of a server like ours, which resolves references and obeys If-Match by itself. */
+export function isOurs({ coded, problem }: ApiError): boolean {
+  return coded && problem?.['type'] === 'about:blank' && String(problem['requestId']).startsWith('req_')
+}

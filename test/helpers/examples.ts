@@ -43,6 +43,7 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
   [/--profile work|^auth (logout|token)|^profiles remove/, 'names the profile of a platform', signedIn],
   [/^(courses|lessons) restore-deleted/, 'names what was deleted', deleted],
   [/^lessons (diff|restore) /, 'names a version of a lesson', changedLesson],
+  [/^users restore/, 'names a user who was deleted', deletedUser],
   [/^keys revoke/, 'names a key', key],
   [/^apps delete/, 'names an application', app],
   [/^auth grants revoke/, 'names what somebody allowed an application, on the platform', grant],
@@ -179,6 +180,11 @@ async function changedLesson({ cli }: Place): Promise<RunOptions> {
 async function key(place: Place): Promise<RunOptions> {
   expect(await place.cli.run('keys create --name ci')).toMatchObject({ code: 0 })
   return named(place, 'KEY_ID', 'keys list -q')
+}
+
+async function deletedUser(place: Place): Promise<RunOptions> {
+  expect(await place.cli.run('users delete ext:11391 --yes')).toMatchObject({ code: 0 })
+  return {}
 }
 
 async function app(place: Place): Promise<RunOptions> {

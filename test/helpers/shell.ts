@@ -6,9 +6,15 @@ const substitution = /"?\$\(learnctl ([^)]*)\)"?/g
 
 /**
  * Runs a line of a shell that calls the program, as far as examples go: `$(learnctl …)`, `"$NAME"`, `< file`,
- * `> file`. What follows a pipe or a comment sign is another program's, and is left out.
+ * `> file`, and a pipe into the program. What follows another pipe or a comment sign is another program's, and is left
+ * out.
  */
 export async function runLine(cli: TestCli, line: string, options: RunOptions = {}): Promise<Ran> {
+  const [first = '', second] = line.split(' | learnctl ')
+  if (second !== undefined) {
+    const fed = await runLine(cli, first, options)
+    return fed.code === 0 ? runLine(cli, second, { ...options, stdin: fed.stdout }) : fed
+  }
   const [own = ''] = line.split(/ [|#] /)
   const [, command = '', arrow, file = ''] = /^(?:learnctl )?(.*?)(?: ([<>]) (\S+))?$/.exec(own.trim()) ?? []
   let text = command

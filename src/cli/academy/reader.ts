@@ -5,7 +5,7 @@ import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { findShown } from '../dataset/find.ts'
 import type { Names } from '../dataset/names.ts'
-import type { Pacing } from '../import/pacing.ts'
+import type { Pacing } from '../session/pacing.ts'
 import type { Entry } from './entry.ts'
 import type { PartDataset } from './load-part.ts'
 

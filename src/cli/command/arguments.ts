@@ -15,7 +15,9 @@ export async function resolveArguments({ io, prompts }: Context, invocation: Inv
     ? (await import('./resolve-times.ts')).resolveTimes(io, declared, invocation.flags)
     : invocation.flags
   const positions = command.arguments ?? []
-  const missing = positions.slice(invocation.arguments.length).filter(({ optional }) => !optional)
+  const needed = ({ optional, instead = [] }: Argument) =>
+    !optional && !instead.some((flag) => flags[flag] !== undefined)
+  const missing = positions.slice(invocation.arguments.length).filter(needed)
   if (missing.length > 0 && prompts.refusal !== null) {
     throw new UsageError(
       `${missing.map(({ name }) => `<${name}>`).join(', ')} ${missing.length === 1 ? 'is' : 'are'} required`,
@@ -28,12 +30,12 @@ export async function resolveArguments({ io, prompts }: Context, invocation: Inv
   }
   const named: Record<string, string> = {}
   for (const [index, argument] of positions.entries()) {
-    const { name, summary, optional } = argument
+    const { name, summary } = argument
     const value = invocation.arguments[index]
     const fault = value === undefined ? null : faultOf(argument, value)
     if (fault !== null) throw new UsageError(fault)
     if (value !== undefined) named[name] = value
-    else if (!optional)
+    else if (needed(argument))
       named[name] = await prompts.text(`${summary}:`, (text) => faultOf(argument, text) ?? true)
   }
   const rest = positions.findIndex(({ rest }) => rest)

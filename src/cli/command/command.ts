@@ -15,6 +15,8 @@ export interface Argument {
   readonly whole?: true
   /** Takes all that follows. */
   readonly rest?: true
+  /** Flags that can stand in its place: with one of them it is not asked for. */
+  readonly instead?: readonly string[]
 }
 
 /** What was given on the command line: arguments by name, flags by name. */

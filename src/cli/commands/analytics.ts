@@ -31,13 +31,13 @@ const filters = {
     name: 'course',
     kind: 'texts',
     placeholder: 'course',
-    summary: 'Filter by course: id or ext:<your own id>',
+    summary: 'Filter by course: id or external id',
   },
   learner_id: {
     name: 'learner',
     kind: 'texts',
     placeholder: 'learner',
-    summary: 'Filter by learner: id, ext:<your own id> or email:<address>',
+    summary: 'Filter by learner: id, external id or e-mail address',
   },
   status: {
     kind: 'words',

@@ -41,6 +41,13 @@ export const commands: readonly Command[] = [
       'A redirect URI is an https URI, an http URI on 127.0.0.1, [::1] or localhost, or, for a public application, a\nprivate-use scheme such as com.example.app:/callback. It must match exactly, except for the port on 127.0.0.1\nand [::1].',
     operation: async () => (await contract()).create,
     fields,
+    exists: {
+      name: (thing) => `application ${thingName(thing)}`,
+      find: async (context, caller, { name }) => {
+        const { itemNamed } = await import('../operation/find-named.ts')
+        return itemNamed({ context, caller }, (await contract()).list, {}, (app) => app['name'] === name)
+      },
+    },
     secretUnless: 'public',
     ifLost: 'delete the application and register another',
     columns: [...columns, 'clientSecret'],
@@ -52,9 +59,20 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'delete',
-    summary: 'Delete an OAuth application with its grants and tokens',
+    summary: 'Delete OAuth applications with their grants and tokens',
     operation: async () => (await contract()).delete,
-    arguments: { clientId: { name: 'app', summary: 'Client id of the application' } },
+    arguments: { clientId: { name: 'app', summary: 'Application: client id or name' } },
+    several: 'applications',
+    finds: async (finding) => {
+      const { findNamed } = await import('../operation/find-named.ts')
+      return findNamed({
+        list: async () => (await contract()).list,
+        argument: 'app',
+        id: /^app_\w{20,}$/,
+        several: 'applications',
+        apart: ({ createdAt }) => `created ${createdAt}`,
+      })(finding)
+    },
     destroys: {
       action: ({ arguments: { app } }) => `delete application ${app}`,
       question: async (look, { arguments: { app = '' } }) => {
@@ -65,6 +83,10 @@ export const commands: readonly Command[] = [
           typed: String(valueAt(found, 'name') ?? app),
         }
       },
+      several: async () => ({
+        consequence: 'Their grants and tokens are revoked. This cannot be undone.',
+        irreversible: true,
+      }),
     },
     done: (_, { arguments: { app } }) => `Deleted application ${app}`,
     examples: ['apps delete "$CLIENT_ID" --yes'],

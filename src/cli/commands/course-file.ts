@@ -86,7 +86,7 @@ export const copyCommand: Command = {
   summary: 'Copy a course with its lessons',
   description:
     'Lessons keep their external ids in another academy; in the same one they get none, as each is there once.\nEnrolments, progress and grades are not copied.',
-  arguments: [{ name: 'course', summary: 'Course: id or ext:<your own id>' }],
+  arguments: [{ name: 'course', summary: 'Course: id or external id' }],
   flags: copyFlags,
   refuses: noColumns,
   examples: ['courses copy ext:AAA-2014J --title "Next year" --external-id AAA-2015J'],

@@ -2,80 +2,30 @@ import type { CourseInput } from '../../contract/course-attributes.ts'
 import type { courses } from '../../contract/courses.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
-import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import type { QueryFlags } from '../command/flag.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { courseFields, courseStatuses, difficulties } from './course-fields.ts'
 import { applyCommand, copyCommand, withLessons } from './course-file.ts'
 import { withDeleted } from './deleted-list.ts'
-import { courseDeletion, deletedLine, deletionOf, eraseFlag, plainlyDeleted } from './deletion.ts'
+import {
+  courseDeletion,
+  deletedLine,
+  deletionOf,
+  eraseFlag,
+  plainlyDeleted,
+  severalDeletion,
+} from './deletion.ts'
 import { exportCommand } from './export.ts'
 import { historyCommands } from './history.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.courses
 
-const difficulties = ['beginner', 'intermediate', 'advanced', 'expert']
-const statuses = ['draft', 'published', 'archived']
-
-const fields = {
-  title: { summary: 'Title', required: true },
-  description: { summary: 'Description' },
-  difficulty: { summary: 'Difficulty', choices: difficulties, default: 'beginner' },
-  learningObjectives: { kind: 'texts', summary: 'Learning objective' },
-  modules: { kind: 'json', summary: 'Modules, as [{"title": …, "description": …}]' },
-  tags: { kind: 'words', summary: 'Tags' },
-  language: { summary: 'Language, such as en or pt-BR' },
-  durationMinutes: { kind: 'number', summary: 'Duration in minutes' },
-  status: { summary: 'Status', choices: statuses, default: 'draft' },
-  externalId: { summary: 'Your own id for the course' },
-  managedBy: { summary: 'External system that manages this record' },
-  'assessmentCriteria.passingScore': { kind: 'number', summary: 'Passing score, 0–100', default: '70' },
-  'assessmentCriteria.moveOn': {
-    summary: 'When an enrolment counts as completed',
-    default: 'Completed',
-    choices: ['Completed', 'Passed', 'CompletedAndPassed', 'CompletedOrPassed', 'NotApplicable'],
-  },
-  'assessmentCriteria.weights': { kind: 'json', summary: 'Weights, as [{"name": "exam", "weight": 60}]' },
-  'adaptiveDifficulty.enabled': {
-    name: 'adaptive-difficulty',
-    kind: 'switch',
-    summary: 'Adapt the difficulty to the learner',
-    default: 'off',
-  },
-  'adaptiveDifficulty.minLevel': { summary: 'Lowest difficulty to adapt to', choices: difficulties },
-  'adaptiveDifficulty.maxLevel': { summary: 'Highest difficulty to adapt to', choices: difficulties },
-  'adaptiveDifficulty.raiseAtScore': {
-    kind: 'number',
-    summary: 'Score at which the difficulty rises',
-    default: '85',
-  },
-  'adaptiveDifficulty.lowerAtScore': {
-    kind: 'number',
-    summary: 'Score at which the difficulty falls',
-    default: '50',
-  },
-  'adaptiveDifficulty.window': {
-    kind: 'number',
-    summary: 'Number of recent scores considered',
-    default: '3',
-  },
-  'progressTracking.enabled': {
-    name: 'progress-tracking',
-    kind: 'switch',
-    summary: 'Track progress',
-    default: 'on',
-  },
-  'progressTracking.completionThreshold': {
-    kind: 'number',
-    summary: 'Percentage at which the course counts as completed',
-    default: '100',
-  },
-} satisfies FieldFlags<CourseInput>
-
 const filters = {
-  status: { kind: 'words', summary: 'Filter by status', choices: statuses },
+  status: { kind: 'words', summary: 'Filter by status', choices: courseStatuses },
   difficulty: { kind: 'words', summary: 'Filter by difficulty', choices: difficulties },
   q: { name: 'search', former: 'q', summary: 'Search titles and descriptions' },
   tag: { summary: 'Filter by tag' },
@@ -88,7 +38,7 @@ const filters = {
   sort: sortFlag(['createdAt', 'updatedAt', 'title', 'difficulty'], '-createdAt'),
 } satisfies QueryFlags<QueryInput<typeof courses.list>>
 
-const course = { name: 'course', summary: 'Course: id or ext:<your own id>' }
+const course = { name: 'course', summary: 'Course: id or external id' }
 
 const columns = ['title', 'status', 'difficulty', 'version', 'updatedAt', 'externalId', 'id']
 const updateColumns = ['id', 'version', 'previousVersion', 'modifiedAttributes']
@@ -103,17 +53,24 @@ function updated(verb: string) {
   }
 }
 
-function move(name: string, status: CourseInput['status'], verb: string, summary: string): Command {
+function move(
+  name: string,
+  status: CourseInput['status'],
+  verb: string,
+  summary: string,
+  examples: readonly string[] = [],
+): Command {
   return call({
     name,
     summary,
     operation: async () => (await contract()).update,
     arguments: { courseId: course },
+    several: 'courses',
     fixed: { status },
     versioned: true,
     columns: updateColumns,
     done: updated(verb),
-    examples: [`courses ${name} ext:first-course`],
+    examples: [`courses ${name} ext:first-course`, ...examples],
   })
 }
 
@@ -158,41 +115,49 @@ export const commands: readonly Command[] = [
     name: 'create',
     summary: 'Create a course',
     operation: async () => (await contract()).create,
-    fields,
+    fields: courseFields,
+    exists: { dataset: 'courses', name: (thing) => `course ${thingName(thing)}` },
     columns,
     done: (answer) => `Created course ${thingName(answer)}`,
     examples: [
       'courses create --title "Marine Biology" --difficulty beginner --tags science,sea',
       'courses create --body @course.yaml --title "Oceanography II"',
+      'courses create --external-id BIO-101 --title Biology --upsert',
     ],
   }),
   call({
     name: 'update',
-    summary: 'Update a course',
+    summary: 'Update courses',
     operation: async () => (await contract()).update,
     arguments: { courseId: course },
-    fields,
+    several: 'courses',
+    fields: courseFields,
     merge: true,
     versioned: true,
     columns: updateColumns,
     done: updated('Updated'),
     examples: ['courses update ext:first-course --passing-score 60 --unset language'],
   }),
-  move('publish', 'published', 'Published', 'Publish a course and make it visible to learners'),
+  move('publish', 'published', 'Published', 'Publish courses and make them visible to learners', [
+    'courses list --status draft -q | learnctl courses publish --ids -',
+  ]),
   move(
     'unpublish',
     'draft',
     'Unpublished',
-    'Return a published course to draft, if it has no learner progress',
+    'Return published courses to draft, if they have no learner progress',
   ),
-  move('archive', 'archived', 'Archived', 'Archive a course and close it to changes'),
+  move('archive', 'archived', 'Archived', 'Archive courses and close them to changes', [
+    'courses archive AAA-2013J AAA-2014J',
+  ]),
   call({
     name: 'delete',
-    summary: 'Delete a course',
+    summary: 'Delete courses',
     description:
       'A local academy keeps a deleted course for 30 days; courses restore-deleted brings it back.',
     operation: async () => (await contract()).delete,
     arguments: { courseId: course },
+    several: 'courses',
     query: {
       force: {
         kind: 'switch',
@@ -200,7 +165,11 @@ export const commands: readonly Command[] = [
       },
       ...eraseFlag,
     },
-    destroys: { action: deletionOf('course'), question: courseDeletion },
+    destroys: {
+      action: deletionOf('course'),
+      question: courseDeletion,
+      several: severalDeletion('course'),
+    },
     done: plainlyDeleted('course'),
     told: deletedLine('course'),
     examples: [

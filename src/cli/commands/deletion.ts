@@ -53,6 +53,18 @@ export async function lessonDeletion(look: Lookup, given: Given): Promise<Questi
   return questionOf(look, 'lesson', given, found, [])
 }
 
+/** What the deletion of several at once means; none of them is looked up. */
+export function severalDeletion(thing: 'course' | 'lesson') {
+  return async (look: Lookup, { flags }: Given) => {
+    const goes =
+      flags['force'] === true ? 'Their lessons, enrolments, progress and grades go with them. ' : ''
+    if (flags['erase'] === true) return { consequence: `${goes}This cannot be undone.`, irreversible: true }
+    return (await look.recent(await deletedList(thing))) === undefined
+      ? { consequence: `${goes}The platform may not be able to restore them.`, irreversible: true }
+      : { consequence: `${goes}They can be restored for 30 days.` }
+  }
+}
+
 async function questionOf(
   look: Lookup,
   thing: 'course' | 'lesson',

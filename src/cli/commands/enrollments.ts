@@ -8,8 +8,10 @@ import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
+import type { Find, Finding } from '../operation/operation-spec.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { enrollmentFlags } from './enrollment-flags.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
@@ -19,10 +21,10 @@ const roles = ['learner', 'instructor']
 const statuses = ['active', 'inactive', 'completed', 'deleted']
 
 const fields = {
-  courseId: { name: 'course', summary: 'Course: id or ext:<your own id>', required: true },
+  courseId: { name: 'course', summary: 'Course: id or external id', required: true },
   userId: {
     name: 'user',
-    summary: 'User: id, ext:<your own id> or email:<address>',
+    summary: 'User: id, external id or e-mail address',
     required: true,
   },
   role: { summary: 'Role in the course', choices: roles, default: 'learner' },
@@ -34,25 +36,31 @@ const fields = {
 const { status, enrolledAt, managedBy } = fields
 
 const filters = {
-  course_id: { name: 'course', summary: 'Filter by course: id or ext:<your own id>' },
-  user_id: { name: 'user', summary: 'Filter by user: id, ext:<your own id> or email:<address>' },
+  course_id: { name: 'course', summary: 'Filter by course: id or external id' },
+  user_id: { name: 'user', summary: 'Filter by user: id, external id or e-mail address' },
   role: { summary: 'Filter by role', choices: roles },
   status: { kind: 'words', summary: 'Filter by status', choices: statuses },
   sort: sortFlag(['createdAt', 'updatedAt', 'enrolledAt'], '-createdAt'),
 } satisfies QueryFlags<QueryInput<typeof enrollments.list>>
 
 const enrollment = { name: 'enrollment', summary: 'Id of the enrolment' }
-const columns = [
-  'userEmail',
-  'courseTitle',
-  'status',
-  'role',
-  'enrolledAt',
-  'completedAt',
-  'id',
-  'userId',
-  'courseId',
-]
+/** One that --user and --course can stand in for. */
+const found = { ...enrollment, instead: ['user', 'course'] }
+
+/** Finds the enrolment that is meant; the finder is loaded when it is used. */
+function finder(deleted: boolean) {
+  return async (finding: Finding): Promise<Find> =>
+    (await import('./enrollment-finder.ts')).enrollmentFinder({ deleted })(finding)
+}
+
+/** The enrolment in the words of the command line. */
+function meant({ arguments: { enrollment }, flags }: Given): string {
+  return enrollment === undefined
+    ? `enrolment of user ${flags['user']} in course ${flags['course']}`
+    : `enrolment ${enrollment}`
+}
+const listed = ['userEmail', 'courseTitle', 'role', 'status', 'enrolledAt', 'completedAt']
+const columns = [...listed, 'id', 'userId', 'courseId']
 
 /** Names whose enrolment it is, and in which course. */
 async function deletion(look: Lookup, { arguments: { enrollment = '' } }: Given): Promise<Question> {
@@ -73,7 +81,7 @@ export const commands: readonly Command[] = [
     summary: 'List enrolments',
     operation: async () => (await contract()).list,
     query: filters,
-    columns,
+    columns: listed,
     examples: ['enrollments list --course ext:AAA-2014J --status active --all'],
   }),
   call({
@@ -89,41 +97,55 @@ export const commands: readonly Command[] = [
     summary: 'Enrol a user in a course',
     operation: async () => (await contract()).create,
     fields,
+    exists: {
+      dataset: 'enrollments',
+      name: (thing, { flags }) =>
+        `enrolment of ${memberOf(thing, 'userEmail') ?? flags['user']} in course ${memberOf(thing, 'courseTitle') ?? flags['course']}`,
+    },
     columns,
     done: (answer, { flags }) => {
       const user = flags['user'] ?? valueAt(answer, 'userId')
       const course = flags['course'] ?? valueAt(answer, 'courseId')
       return `Enrolled user ${user} in course ${course} (${memberOf(answer, 'id')})`
     },
-    examples: ['enrollments create --course ext:first-course --user ext:11391'],
+    examples: [
+      'enrollments create --course ext:first-course --user ext:11391',
+      'enrollments create --course AAA-2014J --user 6516 --if-not-exists -q',
+    ],
   }),
   call({
     name: 'update',
-    summary: 'Update an enrolment',
+    summary: 'Update enrolments',
     operation: async () => (await contract()).update,
-    arguments: { enrollmentId: enrollment },
+    arguments: { enrollmentId: found },
+    several: 'enrolments',
+    flags: enrollmentFlags,
+    finds: finder(true),
     fields: { status, enrolledAt, managedBy },
     merge: true,
     versioned: true,
     columns,
-    done: (answer, { arguments: { enrollment } }) => `Updated enrolment ${enrollment}${inVersion(answer)}`,
+    done: (answer, given) => `Updated ${meant(given)}${inVersion(answer)}`,
     examples: [
-      'enrollments update "$(learnctl enrollments list --course ext:AAA-2014J --user ext:6516 -q)" --status inactive',
+      'enrollments update --course AAA-2014J --user 6516 --status inactive',
+      'enrollments list --course AAA-2014J -q | learnctl enrollments update --ids - --managed-by registry',
     ],
   }),
   call({
     name: 'delete',
-    summary: 'Delete an enrolment (progress is kept)',
+    summary: 'Delete enrolments (progress is kept)',
     operation: async () => (await contract()).delete,
-    arguments: { enrollmentId: enrollment },
+    arguments: { enrollmentId: found },
+    several: 'enrolments',
+    flags: enrollmentFlags,
+    finds: finder(false),
     destroys: {
-      action: ({ arguments: { enrollment } }) => `delete enrolment ${enrollment}`,
+      action: (given) => `delete ${meant(given)}`,
       question: deletion,
+      several: async () => ({ consequence: 'Progress is kept.' }),
     },
-    done: (_, { arguments: { enrollment } }) => `Deleted enrolment ${enrollment}; progress is kept`,
-    examples: [
-      'enrollments delete "$(learnctl enrollments list --course ext:AAA-2014J --user ext:6516 -q)" --yes',
-    ],
+    done: (_, given) => `Deleted ${meant(given)}; progress is kept`,
+    examples: ['enrollments delete --course AAA-2014J --user 6516 --yes'],
   }),
   importCommand('enrollments', 'enrolments', ['enrollments import enrollments.csv']),
   exportCommand({

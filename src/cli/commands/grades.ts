@@ -16,10 +16,10 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.gra
 const fields = {
   learnerId: {
     name: 'learner',
-    summary: 'Learner: id, ext:<your own id> or email:<address>',
+    summary: 'Learner: id, external id or e-mail address',
     required: true,
   },
-  courseId: { name: 'course', summary: 'Course: id or ext:<your own id>', required: true },
+  courseId: { name: 'course', summary: 'Course: id or external id', required: true },
   scoreGiven: { name: 'score', kind: 'number', summary: 'Score of the learner', required: true },
   scoreMaximum: { name: 'maximum', kind: 'number', summary: 'Score that counts as 100%', default: '100' },
   itemId: { name: 'item', summary: 'What was graded, such as exam-1', default: 'the course as a whole' },
@@ -34,8 +34,8 @@ const fields = {
 } satisfies FieldFlags<GradeInput>
 
 const filters = {
-  course_id: { name: 'course', summary: 'Filter by course: id or ext:<your own id>' },
-  learner_id: { name: 'learner', summary: 'Filter by learner: id, ext:<your own id> or email:<address>' },
+  course_id: { name: 'course', summary: 'Filter by course: id or external id' },
+  learner_id: { name: 'learner', summary: 'Filter by learner: id, external id or e-mail address' },
   item_id: { name: 'item', summary: 'Filter by item' },
   source: { summary: 'Filter by source' },
   updated_since: {

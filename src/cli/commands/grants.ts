@@ -16,7 +16,7 @@ export const commands: readonly Command[] = [
     query: {
       user_id: {
         name: 'user',
-        summary: 'List the grants of another user: id, ext:<your own id> or email:<address> (admins only)',
+        summary: 'List the grants of another user: id, external id or e-mail address (admins only)',
       },
     } satisfies QueryFlags<QueryInput<typeof grants.list>>,
     columns: ['clientName', 'scopes', 'lastUsedAt', 'createdAt', 'expiresAt', 'id', 'clientId', 'userId'],
@@ -24,9 +24,10 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'grants revoke',
-    summary: 'Revoke a grant and all its tokens',
+    summary: 'Revoke grants and all their tokens',
     operation: async () => (await contract()).revoke,
     arguments: { grantId: { name: 'grant', summary: 'Id of the grant' } },
+    several: 'grants',
     destroys: {
       action: ({ arguments: { grant } }) => `revoke grant ${grant}`,
       question: async (look, { arguments: { grant = '' } }) => {
@@ -36,6 +37,7 @@ export const commands: readonly Command[] = [
           consequence: 'The application loses access at once.',
         }
       },
+      several: async () => ({ consequence: 'The applications lose access at once.' }),
     },
     done: (_, { arguments: { grant } }) => `Revoked grant ${grant}`,
     examples: ['auth grants revoke "$GRANT_ID" --yes'],

@@ -90,11 +90,12 @@ export function historyCommands({
       name: 'restore-deleted',
       summary:
         thing === 'course'
-          ? 'Restore a deleted course with its lessons, enrolments, progress and grades'
-          : 'Restore a deleted lesson at its place in the course',
+          ? 'Restore deleted courses with their lessons, enrolments, progress and grades'
+          : 'Restore deleted lessons at their places in the course',
       description: `A deleted ${thing} can be restored for 30 days; ${noun} list --deleted shows until when.`,
       operation: async () => (await operations()).restoreDeleted,
       arguments: deleted,
+      several: noun,
       columns,
       done: (answer, { arguments: names }) => `Restored ${thing} ${thingName(answer, names[thing])}`,
       examples: [`${noun} restore-deleted ${example}`],

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../codec/json-object.ts'
 import type { KeyInput, keys, NewKey } from '../../contract/keys.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
@@ -11,7 +12,7 @@ const fields = {
   name: { name: 'name', summary: 'Name, such as the program that uses the key', required: true },
   userId: {
     name: 'user',
-    summary: 'Owner: id, ext:<your own id> or email:<address>',
+    summary: 'Owner: id, external id or e-mail address',
     default: 'you',
   },
   scopes: {
@@ -39,7 +40,7 @@ export const commands: readonly Command[] = [
     summary: 'List API keys',
     operation: async () => (await contract()).list,
     query: {
-      user_id: { name: 'user', summary: 'Filter by owner: id, ext:<your own id> or email:<address>' },
+      user_id: { name: 'user', summary: 'Filter by owner: id, external id or e-mail address' },
     } satisfies QueryFlags<QueryInput<typeof keys.list>>,
     columns,
     examples: ['keys list', 'keys list --user email:admin@academy.local'],
@@ -56,17 +57,49 @@ export const commands: readonly Command[] = [
       if (flags['expires-at'] !== undefined || typeof expiresAt !== 'string') return null
       return `The key expires on ${expiresAt.slice(0, 10)}; use --expires-at to set another time, or never`
     },
+    exists: {
+      name: (thing) => `API key ${thingName(thing)}`,
+      find: async (context, caller, { name, userId }) => {
+        const [{ itemNamed }, { calls }] = await Promise.all([
+          import('../operation/find-named.ts'),
+          import('../../contract/calls.ts'),
+        ])
+        const owner = userId ?? (await caller.call(calls.users.profile)).data.id
+        const now = new Date(context.io.now()).toISOString()
+        const counts = ({ revokedAt, expiresAt }: JsonObject) =>
+          typeof revokedAt !== 'string' && !(typeof expiresAt === 'string' && expiresAt <= now)
+        return itemNamed(
+          { context, caller },
+          calls.keys.list,
+          { user_id: owner },
+          (key) => key['name'] === name && counts(key),
+        )
+      },
+    },
     ifLost: 'revoke the key and create another',
     examples: [
       'keys create --name ci --scopes read,write --expires-at 90d',
       'keys create --name export -o json',
+      'keys create --name backup --if-not-exists',
     ],
   }),
   call({
     name: 'revoke',
-    summary: 'Revoke an API key',
+    summary: 'Revoke API keys',
     operation: async () => (await contract()).revoke,
-    arguments: { keyId: { name: 'key', summary: 'Id of the key' } },
+    arguments: { keyId: { name: 'key', summary: 'API key: id or name' } },
+    several: 'API keys',
+    finds: async (finding) => {
+      const { findNamed } = await import('../operation/find-named.ts')
+      return findNamed({
+        list: async () => (await contract()).list,
+        argument: 'key',
+        id: /^key_\w{20,}$/,
+        several: 'API keys',
+        counts: ({ revokedAt }) => revokedAt === null || revokedAt === undefined,
+        apart: ({ last4, scopes, createdAt }) => `ends in ${last4}, ${scopes}, created ${createdAt}`,
+      })(finding)
+    },
     destroys: {
       action: ({ arguments: { key } }) => `revoke API key ${key}`,
       question: async (look, { arguments: { key = '' } }) => {
@@ -76,8 +109,9 @@ export const commands: readonly Command[] = [
           consequence: 'Programs that use it lose access.',
         }
       },
+      several: async () => ({ consequence: 'Programs that use them lose access.' }),
     },
     done: (_, { arguments: { key } }) => `Revoked API key ${key}`,
-    examples: ['keys revoke "$KEY_ID" --yes'],
+    examples: ['keys revoke "$KEY_ID" --yes', 'keys revoke ci --yes'],
   }),
 ]

@@ -6,7 +6,14 @@ import { sortFlag } from '../command/sort-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { withDeleted } from './deleted-list.ts'
-import { deletedLine, deletionOf, eraseFlag, lessonDeletion, plainlyDeleted } from './deletion.ts'
+import {
+  deletedLine,
+  deletionOf,
+  eraseFlag,
+  lessonDeletion,
+  plainlyDeleted,
+  severalDeletion,
+} from './deletion.ts'
 import { exportCommand } from './export.ts'
 import { historyCommands } from './history.ts'
 import { importCommand } from './import.ts'
@@ -16,7 +23,7 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.les
 const statuses = ['draft', 'published']
 
 const fields = {
-  courseId: { name: 'course', summary: 'Course: id or ext:<your own id>', required: true },
+  courseId: { name: 'course', summary: 'Course: id or external id', required: true },
   title: { summary: 'Title', required: true },
   moduleId: { name: 'module', summary: 'Id of the course module' },
   description: { summary: 'Description' },
@@ -31,14 +38,14 @@ const fields = {
 } satisfies FieldFlags<LessonInput>
 
 const filters = {
-  course_id: { name: 'course', summary: 'Filter by course: id or ext:<your own id>' },
+  course_id: { name: 'course', summary: 'Filter by course: id or external id' },
   module_id: { name: 'module', summary: 'Filter by module id' },
   status: { summary: 'Filter by status', choices: statuses },
   external_id: { summary: 'Filter by your own id' },
   sort: sortFlag(['order', 'createdAt', 'updatedAt', 'title'], 'order'),
 } satisfies QueryFlags<QueryInput<typeof lessons.list>>
 
-const lesson = { name: 'lesson', summary: 'Lesson: id or ext:<your own id>' }
+const lesson = { name: 'lesson', summary: 'Lesson: id or external id' }
 const columns = ['order', 'title', 'status', 'version', 'updatedAt', 'id', 'courseId']
 
 /** `Updated lesson The tides (tides), version 3` of what answered a change. */
@@ -80,18 +87,21 @@ export const commands: readonly Command[] = [
     summary: 'Create a lesson in a course',
     operation: async () => (await contract()).create,
     fields,
+    exists: { dataset: 'lessons', name: (thing) => `lesson ${thingName(thing)}` },
     columns,
     done: (answer) => `Created lesson ${thingName(answer)}`,
     examples: [
       'lessons create --course ext:first-course --title "The tides" --duration-minutes 45',
       'lessons create --course ext:first-course --body @lesson.yaml',
+      'lessons create --course first-course --external-id tides --title "The tides" --upsert',
     ],
   }),
   call({
     name: 'update',
-    summary: 'Update a lesson',
+    summary: 'Update lessons',
     operation: async () => (await contract()).update,
     arguments: { lessonId: lesson },
+    several: 'lessons',
     fields,
     merge: true,
     versioned: true,
@@ -101,13 +111,18 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'delete',
-    summary: 'Delete a lesson',
+    summary: 'Delete lessons',
     description:
       'A local academy keeps a deleted lesson for 30 days; lessons restore-deleted brings it back.',
     operation: async () => (await contract()).delete,
     arguments: { lessonId: lesson },
+    several: 'lessons',
     query: eraseFlag,
-    destroys: { action: deletionOf('lesson'), question: lessonDeletion },
+    destroys: {
+      action: deletionOf('lesson'),
+      question: lessonDeletion,
+      several: severalDeletion('lesson'),
+    },
     done: plainlyDeleted('lesson'),
     told: deletedLine('lesson'),
     examples: ['lessons delete ext:welcome --yes'],

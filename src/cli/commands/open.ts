@@ -27,7 +27,7 @@ export const command: Command = {
       optional: true,
       choices: places,
     },
-    { name: 'id', summary: 'Course: id or ext:<your own id>', optional: true },
+    { name: 'id', summary: 'Course: id or external id', optional: true },
   ],
   flags: [
     {

@@ -10,7 +10,7 @@ import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.progress
 
-const course = { name: 'course', summary: 'Course: id or ext:<your own id>', required: true } as const
+const course = { name: 'course', summary: 'Course: id or external id', required: true } as const
 
 const fields = {
   courseId: course,
@@ -29,15 +29,15 @@ const fields = {
 } satisfies FieldFlags<ProgressInput>
 
 const filters = {
-  course_id: { name: 'course', summary: 'Filter by course: id or ext:<your own id>' },
-  learner_id: { name: 'learner', summary: 'Filter by learner: id, ext:<your own id> or email:<address>' },
+  course_id: { name: 'course', summary: 'Filter by course: id or external id' },
+  learner_id: { name: 'learner', summary: 'Filter by learner: id, external id or e-mail address' },
   updated_since: {
     kind: 'time',
     summary: 'Updated since this day or time, or within a duration such as 30d',
   },
 } satisfies QueryFlags<QueryInput<typeof progress.all>>
 
-const learner = { name: 'learner', summary: 'Learner: id, ext:<your own id> or email:<address>' }
+const learner = { name: 'learner', summary: 'Learner: id, external id or e-mail address' }
 const columns = [
   'courseTitle',
   'completionPercentage',
@@ -56,18 +56,19 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).list,
     arguments: { learnerId: learner },
     query: {
-      course_id: { name: 'course', summary: 'Filter by course: id or ext:<your own id>' },
+      course_id: { name: 'course', summary: 'Filter by course: id or external id' },
     } satisfies QueryFlags<QueryInput<typeof progress.list>>,
     columns,
     examples: ['progress get ext:11391', 'progress get ext:11391 --course ext:AAA-2013J -o json'],
   }),
   call({
     name: 'set',
-    summary: 'Record the progress of a learner in a course',
+    summary: 'Record the progress of learners in a course',
     description:
       'The first record enrols the learner. Without --last-accessed the time is now, and the record replaces the\nstored one. With it, a record that is older than the stored one is refused (exit 6); one with the same time replaces\nit, so it is safe to repeat a command.',
     operation: async () => (await contract()).set,
     arguments: { learnerId: learner },
+    several: 'progress records',
     fields,
     presumed: (now) => ({ lastAccessed: now }),
     columns: ['userEmail', ...columns, 'learnerId'],

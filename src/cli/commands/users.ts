@@ -1,4 +1,5 @@
 import { shellWord } from '../../codec/shell-word.ts'
+import type { Call } from '../../contract/calls.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { UserInput, users } from '../../contract/users.ts'
 import type { Command, Given } from '../command/command.ts'
@@ -7,6 +8,7 @@ import type { FieldFlag, FieldFlags, QueryFlags } from '../command/flag.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
+import type { OperationSpec } from '../operation/operation-spec.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { exportCommand } from './export.ts'
@@ -93,8 +95,31 @@ const filters = {
   sort: sortFlag(['createdAt', 'updatedAt', 'email'], '-createdAt'),
 } satisfies QueryFlags<QueryInput<typeof users.list>>
 
-const user = { name: 'user', summary: 'User: id, ext:<your own id> or email:<address>' }
+const user = { name: 'user', summary: 'User: id, external id or e-mail address' }
 const columns = ['email', 'profile.firstName', 'profile.lastName', 'role', 'status', 'externalId', 'id']
+
+/** A verb that gives users a status. */
+function move(
+  name: string,
+  status: UserInput['status'],
+  verb: string,
+  summary: string,
+  examples: readonly string[],
+  more: Pick<OperationSpec<Call>, 'finds'> = {},
+): Command {
+  return call({
+    name,
+    summary,
+    operation: async () => (await contract()).update,
+    arguments: { userId: user },
+    several: 'users',
+    fixed: { status },
+    columns,
+    done: (answer, { arguments: { user } }) => `${verb} user ${thingName(answer, user)}`,
+    examples,
+    ...more,
+  })
+}
 
 /** A deleted user can be restored, an erased one cannot. */
 async function deletion(look: Lookup, { arguments: { user = '' }, flags }: Given): Promise<Question> {
@@ -133,24 +158,38 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).create,
     fields,
     password: 'on request',
+    exists: { dataset: 'users', name: (thing) => `user ${thingName(thing)}` },
     columns,
     done: (answer) => `Created user ${thingName(answer)}`,
     examples: [
       'users create --email ada@example.org --first-name Ada --role instructor',
       'users create --email grace@example.org --password-stdin < password.txt',
+      'users create --email ada@example.org --if-not-exists -q',
     ],
   }),
   call({
     name: 'update',
-    summary: 'Update a user (--status active restores a deleted one)',
+    summary: 'Update users',
     operation: async () => (await contract()).update,
     arguments: { userId: user },
+    several: 'users',
     fields,
     merge: true,
     versioned: true,
     columns,
     done: (answer, { arguments: { user } }) => `Updated user ${thingName(answer, user)}${inVersion(answer)}`,
-    examples: ['users update ext:11391 --role analyst', 'users update ext:11391 --status suspended'],
+    examples: ['users update ext:11391 --role analyst', 'users update 11391 6516 --managed-by registry'],
+  }),
+  move(
+    'suspend',
+    'suspended',
+    'Suspended',
+    'Suspend users: they cannot sign in, and their keys are refused',
+    ['users suspend 11391', 'users list --role analyst -q | learnctl users suspend --ids -'],
+  ),
+  move('activate', 'active', 'Activated', 'Activate suspended users', ['users activate 11391']),
+  move('restore', 'active', 'Restored', 'Restore deleted users', ['users restore 11391'], {
+    finds: async (finding) => (await import('./deleted-user.ts')).deletedUser(finding),
   }),
   call({
     name: 'set-password',
@@ -167,18 +206,23 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'delete',
-    summary: 'Delete a user (can be restored)',
+    summary: 'Delete users (can be restored)',
     operation: async () => (await contract()).delete,
     arguments: { userId: user },
+    several: 'users',
     query: { erase: { kind: 'switch', summary: 'Erase the personal data for good (cannot be undone)' } },
     destroys: {
       action: ({ arguments: { user }, flags }) => `${flags['erase'] ? 'erase' : 'delete'} user ${user}`,
       question: deletion,
+      several: async (_, { flags }) =>
+        flags['erase']
+          ? { consequence: 'Their personal data is erased. This cannot be undone.', irreversible: true }
+          : { consequence: 'They can be restored later.' },
     },
     done: (_, { arguments: { user }, flags }) =>
       flags['erase']
         ? `Erased user ${user}; the personal data cannot be restored`
-        : `Deleted user ${user}; restore with: learnctl users update ${shellWord(user ?? '')} --status active`,
+        : `Deleted user ${user}; restore with: learnctl users restore ${shellWord(user ?? '')}`,
     examples: ['users delete ext:11391 --yes', 'users delete ext:11391 --erase --yes'],
   }),
   call({

@@ -9,25 +9,37 @@ import { visible } from '../terminal/visible.ts'
  * Prints the request that would be sent, every credential and secret in it masked: as HTTP, or as a value under
  * `-o json|jsonl|yaml`.
  */
-export async function showRequest(context: Context, request: OutgoingRequest): Promise<void> {
-  const { settings, session, output } = context
-  const target = session.target()
-  const signed = target.kind === 'remote' && target.credential !== null
-  const headers = maskHeaders(
-    signed ? { authorization: `Bearer ${masked}`, ...request.headers } : request.headers,
-  )
-  const { method, url } = request
-  const body = request.body === undefined ? undefined : bodyOf(request.body)
+export function showRequest(context: Context, request: OutgoingRequest): Promise<void> {
+  return showRequests(context, [request])
+}
+
+/** The same for several: as HTTP with an empty line between them, or as a list of values where `asList` is true. */
+export async function showRequests(
+  context: Context,
+  requests: readonly OutgoingRequest[],
+  asList = false,
+): Promise<void> {
+  const { settings, output } = context
+  const shown = requests.map((request) => shownOf(context, request))
   if (['json', 'jsonl', 'yaml'].includes(settings.output.value)) {
-    const value = { method, url, headers, ...(body !== undefined && { body }) }
-    await output.document(value)
+    if (asList && settings.output.value !== 'jsonl') await output.document(shown)
+    else for (const value of shown) await output.document(value)
     return
   }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${visible(value)}`)
-  const text = typeof body === 'string' || body === undefined ? body : jsonText(body, 2)
-  await output.text(
-    `${method} ${visible(url)}\n${lines.join('\n')}\n${text === undefined ? '' : `\n${text}\n`}`,
-  )
+  const texts = shown.map(({ method, url, headers, body }) => {
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${visible(value)}`)
+    const text = typeof body === 'string' || body === undefined ? body : jsonText(body, 2)
+    return `${method} ${visible(url)}\n${lines.join('\n')}\n${text === undefined ? '' : `\n${text}\n`}`
+  })
+  await output.text(texts.join('\n'))
+}
+
+function shownOf({ session }: Context, { method, url, headers: given, body: text }: OutgoingRequest) {
+  const target = session.target()
+  const signed = target.kind === 'remote' && target.credential !== null
+  const headers = maskHeaders(signed ? { authorization: `Bearer ${masked}`, ...given } : given)
+  const body = text === undefined ? undefined : bodyOf(text)
+  return { method, url, headers, ...(body !== undefined && { body }) }
 }
 
 function bodyOf(text: string): unknown {

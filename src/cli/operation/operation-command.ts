@@ -3,20 +3,33 @@ import type { Argument, Command } from '../command/command.ts'
 import { type BoundFlag, bound, fieldFlags } from '../command/flag.ts'
 import { passwordFlag } from '../command/password.ts'
 import { withTimeZone } from '../command/time-flag.ts'
-import { bodyFlag, ifVersionFlag, unsetFlag } from './operation-flags.ts'
+import {
+  bodyFlag,
+  idsFlag,
+  ifNotExistsFlag,
+  ifVersionFlag,
+  unsetFlag,
+  upsertFlag,
+} from './operation-flags.ts'
 import type { OperationSpec } from './operation-spec.ts'
 
 /** The command that makes a call: flags become query and body, the answer goes to the output. */
 export function call<const O extends Call>(spec: OperationSpec<O>): Command {
   const query = bound(spec.query)
   const fields = spec.merge ? fieldFlags(spec.fields).map(optional) : fieldFlags(spec.fields)
-  const positions = Object.entries<Argument>(spec.arguments ?? {})
+  const positions = Object.entries<Argument>(spec.arguments ?? {}).map(
+    ([parameter, argument]) => [parameter, spec.several ? many(argument) : argument] as const,
+  )
   const flags = withTimeZone([
     ...[...fields, ...query].map(({ flag }) => flag),
     ...(spec.fields ? [bodyFlag] : []),
     ...(spec.password === 'on request' ? [passwordFlag] : []),
     ...(spec.merge && spec.fields ? [unsetFlag] : []),
     ...(spec.versioned ? [ifVersionFlag] : []),
+    ...(spec.exists ? [ifNotExistsFlag] : []),
+    ...(spec.exists?.dataset ? [upsertFlag] : []),
+    ...(spec.flags ?? []),
+    ...(spec.several ? [idsFlag] : []),
   ])
 
   return {
@@ -39,6 +52,11 @@ export function call<const O extends Call>(spec: OperationSpec<O>): Command {
       })
     },
   }
+}
+
+/** An argument that may be many, or come by `--ids`. */
+function many(argument: Argument): Argument {
+  return { ...argument, rest: true, instead: [...(argument.instead ?? []), idsFlag.name] }
 }
 
 /** The flag of a field that stays as it is where it is not given. */

@@ -16,6 +16,28 @@ export const unsetFlag: Flag = {
   summary: 'Reset fields to their defaults, by flag name',
 }
 
+/** What is to be changed besides the arguments, so that one command's ids are another's input. */
+export const idsFlag: Flag = {
+  name: 'ids',
+  kind: 'text',
+  placeholder: 'file|-',
+  summary: 'Read ids from a file or standard input, one per line',
+}
+
+/** Leaves what is there as it is. */
+export const ifNotExistsFlag: Flag = {
+  name: 'if-not-exists',
+  kind: 'switch',
+  summary: 'Do nothing if it already exists',
+}
+
+/** Changes what is there. */
+export const upsertFlag: Flag = {
+  name: 'upsert',
+  kind: 'switch',
+  summary: 'Update it if it already exists',
+}
+
 /** The version that a change is made for. */
 export const ifVersionFlag: Flag = {
   name: 'if-version',

@@ -1,9 +1,13 @@
+import type { Caller } from '../../client/caller.ts'
+import type { JsonObject } from '../../codec/json-object.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { BodyInput, Params } from '../../contract/operation.ts'
 import type { Argument, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
-import type { FieldFlag } from '../command/flag.ts'
+import type { Context } from '../command/context.ts'
+import type { FieldFlag, Flag } from '../command/flag.ts'
 import type { PasswordUse } from '../command/password.ts'
+import type { DatasetName } from '../dataset/dataset.ts'
 import type { ExitName } from '../terminal/exit-codes.ts'
 import type { Lookup } from './lookup.ts'
 
@@ -18,6 +22,30 @@ export interface Destruction {
   /** As in `Refusing to … without confirmation`: `delete course ext:BIO-101`. */
   readonly action: (given: Given) => string
   readonly question: (look: Lookup, given: Given) => Promise<Question>
+  /** What it means for several things at once, of which none is looked up; irreversible ones take their number typed. */
+  readonly several?: (
+    look: Lookup,
+    given: Given,
+  ) => Promise<{ readonly consequence: string; readonly irreversible?: boolean }>
+}
+
+/** Gives the id of the thing that a command line names otherwise, such as a key by its name. May read, never writes. */
+export type Find = (given: Given) => Promise<string>
+
+/** What a thing may be found by. */
+export interface Finding {
+  readonly context: Context
+  readonly caller: Caller
+}
+
+/** How a thing is found that is there already. */
+export interface Existing {
+  /** The records that it is one of, found by their key; it can be changed. */
+  readonly dataset?: DatasetName
+  /** How it is found otherwise; null where there is none. */
+  readonly find?: (context: Context, caller: Caller, body: JsonObject) => Promise<JsonObject | null>
+  /** What it is called in a line about it: `user Ada Lovelace (ada@example.org)`. */
+  readonly name: (thing: unknown, given: Given) => string
 }
 
 /** A command that calls one operation of the API. */
@@ -29,6 +57,14 @@ export interface OperationSpec<O extends Call> {
   readonly operation: () => Promise<O>
   /** The path's parameters in the order of the command line. */
   readonly arguments?: { readonly [Name in keyof Params<O>]: Argument }
+  /** What things are called when there are several, `courses`: it takes many arguments, and `--ids`. */
+  readonly several?: string
+  /** How the thing is found where the argument is no id; what it reads for one thing it may keep for the next. */
+  readonly finds?: (finding: Finding) => Promise<Find>
+  /** How a thing is found that is there already: `--if-not-exists`, and `--upsert` where it can be changed. */
+  readonly exists?: Existing
+  /** Flags that find the thing, beside those of the request. */
+  readonly flags?: readonly Flag[]
   /** A flag for each field of the body, by dotted path: a value that `satisfies FieldFlags<…>`. */
   readonly fields?: Readonly<Record<string, FieldFlag>>
   /** A flag for each query parameter: a value that `satisfies QueryFlags<…>`. */

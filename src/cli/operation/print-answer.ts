@@ -24,6 +24,8 @@ export interface AnsweredCall {
   readonly rows: Rows | undefined
   /** The field of the answer that is shown this once. */
   readonly secret: string | undefined
+  /** Takes the record in place of the output, where it is one of several. */
+  readonly collect?: (record: unknown) => void
 }
 
 /**
@@ -60,6 +62,7 @@ export async function printAnswer(
     if (isSet) await output.done(line ?? done(answeredThing(data, input, id), given))
     if (!context.io.stdout.isTTY) await printId(context, id)
   } else if (written && settings.quiet.value) await printId(context, id)
+  else if (answered.collect) answered.collect(data)
   else if (operation.response !== null) await printRecord(context, answered)
 
   const hasRecord = isJsonObject(data) || operation.method === 'GET' || operation.response === null
@@ -72,7 +75,7 @@ export async function printAnswer(
   }
   if (compared) await tellCompared(context, compared, call, given)
   // The record says it itself.
-  const silent = replayed || settings.output.value !== 'table' || !isJsonObject(data)
+  const silent = replayed || settings.output.value !== 'table' || settings.quiet.value || !isJsonObject(data)
   const note = silent ? null : spec.notes?.(data, given)
   if (note) await output.note(note)
   const exit = spec.exits?.(data)

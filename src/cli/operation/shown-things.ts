@@ -1,6 +1,6 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
-import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
+import { ApiError, isOurs, NotOfferedError, ProtocolError } from '../../client/errors.ts'
 import { idOf, memberOf } from '../../client/member.ts'
 import { isMeant, parseReference } from '../../codec/reference.ts'
 import { platformName } from '../../config/target.ts'
@@ -94,11 +94,6 @@ async function look(caller: Caller, shows: Operation, input: AnyInput): Promise<
       why: `${error.method} ${path} returned ${error.status < 400 ? 'an error' : error.status}`,
     }
   }
-}
-
-/** True for the problem details of a server like ours, which resolves references and obeys If-Match by itself. */
-function isOurs({ coded, problem }: ApiError): boolean {
-  return coded && problem?.['type'] === 'about:blank' && String(problem['requestId']).startsWith('req_')
 }
 
 function standsFor(thing: unknown, noun: string, id: string, reference: string): boolean {

@@ -15,6 +15,8 @@ export interface FaultOptions extends ErrorOptions {
     readonly valid: readonly string[]
     readonly means?: Readonly<Record<string, string>>
   }
+  /** What programs are told in place of `why`, one value for each of several faults. */
+  readonly details?: readonly unknown[]
 }
 
 /** A fault that a command found by itself: what it means for the exit code, and what helps. */
@@ -25,6 +27,7 @@ export class CommandError extends Error {
   readonly why: readonly string[]
   readonly hint: string | undefined
   readonly choice: FaultOptions['choice']
+  readonly details: readonly unknown[]
 
   constructor(code: string, exit: ExitName, message: string, options: FaultOptions = {}) {
     super(message, options)
@@ -33,6 +36,7 @@ export class CommandError extends Error {
     this.why = options.why ?? []
     this.hint = options.hint
     this.choice = options.choice
+    this.details = options.details ?? []
   }
 }
 

@@ -220,9 +220,7 @@ describe('a user', () => {
     expect(asked.stderr).toContain(
       `Delete user Ada (ada@school.example) in ${local.cwd}/academy.db? The user can be restored later.`,
     )
-    expect(asked.stderr).toContain(
-      'Deleted user ext:S-1; restore with: learnctl users update ext:S-1 --status active\n',
-    )
+    expect(asked.stderr).toContain('Deleted user ext:S-1; restore with: learnctl users restore ext:S-1\n')
     const emails = async (flags: string) =>
       (await rowsOf(local, `users list --columns email ${flags}`)).flat()
     expect(await emails('')).toEqual(['admin@academy.local'])

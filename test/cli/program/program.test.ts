@@ -25,7 +25,7 @@ describe('a bare call', () => {
 describe('help', () => {
   test('of a command names its arguments, flags and examples', async ({ cli }) => {
     const { stdout } = await cli.run('courses update --help')
-    expect(stdout).toMatch(/^Usage: learnctl courses update <course> \[flags\]\n/)
+    expect(stdout).toMatch(/^Usage: learnctl courses update <course...> \[flags\]\n/)
     expect(stdout).toContain('--[no-]progress-tracking')
     expect(stdout).toContain('Difficulty: beginner')
     expect(stdout).toContain('Examples:\n  learnctl courses update')
@@ -48,18 +48,18 @@ describe('help', () => {
 
   test('goes from noun to command word by word, where a command has two', async ({ cli }) => {
     const noun = await cli.run('auth --help')
-    expect(noun.stdout).toContain('\n  grants revoke <grant>  ')
+    expect(noun.stdout).toContain('\n  grants revoke <grant...>  ')
     const group = await cli.run('auth grants --help')
     expect(group).toMatchObject({ code: 0, stderr: '' })
     expect(group.stdout).toMatch(
       /^Usage: learnctl auth grants <command> \[flags\]\n\nManage the applications /,
     )
-    expect(group.stdout).toMatch(/^ {2}list {2,}\S.*\n {2}revoke <grant> {2}\S/m)
+    expect(group.stdout).toMatch(/^ {2}list {2,}\S.*\n {2}revoke <grant...> {2}\S/m)
     expect(group.stdout).not.toContain('login')
     expect(await cli.run('help auth grants')).toEqual(group)
     expect(await cli.run('auth grants')).toEqual(group)
     const command = await cli.run('auth grants revoke --help')
-    expect(command.stdout).toMatch(/^Usage: learnctl auth grants revoke <grant> \[flags\]\n/)
+    expect(command.stdout).toMatch(/^Usage: learnctl auth grants revoke <grant...> \[flags\]\n/)
     expect(await cli.run('help auth grants revoke')).toEqual(command)
     expect(await cli.run('help auth grants restore')).toMatchObject({ code: 2, stdout: '' })
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createPacing } from '../../../src/cli/import/pacing.ts'
+import { createPacing } from '../../../src/cli/session/pacing.ts'
 
 /** Work that ends when it is told, and what has begun of it. */
 function works() {

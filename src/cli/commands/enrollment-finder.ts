@@ -1,0 +1,58 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Find, Finding } from '../operation/operation-spec.ts'
+import { surePages } from '../operation/sure-pages.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+
+/**
+ * Finds an enrolment by `--user` and `--course`, and by `--role` where there are two; a deleted one only where nothing
+ * else is meant and `deleted` allows it. Throws a UsageError where it is named twice or by half, and a CommandError where
+ * there is none, or more than one.
+ */
+export function enrollmentFinder({ deleted }: { readonly deleted: boolean }): (finding: Finding) => Find {
+  return ({ context, caller }) =>
+    async ({ arguments: { enrollment }, flags }) => {
+      const { user, course, role } = flags
+      if (enrollment !== undefined) {
+        const flag = ['user', 'course', 'role'].find((name) => flags[name] !== undefined)
+        if (flag === undefined) return enrollment
+        throw new UsageError(`--${flag} cannot be used together with the id of an enrolment`)
+      }
+      if (user === undefined || course === undefined) {
+        throw new UsageError(`--${user === undefined ? 'user' : 'course'} is required`, {
+          hint: 'Name an enrolment by its id, or by --user and --course',
+        })
+      }
+      const { calls } = await import('../../contract/calls.ts')
+      const operation: Operation = calls.enrollments.list
+      const query = {
+        course_id: course,
+        user_id: user,
+        ...(role !== undefined && { role }),
+        ...(deleted && { status: anyStatus }),
+      }
+      const { signal } = context.io
+      const pages = caller.pages(operation, { query, handling: 'strict', signal })
+      const flagOf = (parameter: string) => `--${parameter.replace('_id', '')}`
+      const found: JsonObject[] = []
+      for await (const { data } of surePages(context, caller, { operation, query, flagOf }, pages)) {
+        found.push(...data.filter(isJsonObject))
+      }
+      return chosen(found, deleted, `user ${String(user)} in course ${String(course)}`)
+    }
+}
+
+/** Lists leave deleted enrolments out unless they are asked for. */
+const anyStatus = 'active,inactive,completed,deleted'
+
+function chosen(found: readonly JsonObject[], deleted: boolean, whose: string): string {
+  const standing = found.filter(({ status }) => status !== 'deleted')
+  const meant = standing.length === 0 && deleted ? found : standing
+  const [only] = meant
+  if (only === undefined) throw new CommandError('not_found', 'notFound', `No enrolment of ${whose}`)
+  if (meant.length === 1) return String(only['id'])
+  throw new CommandError('ambiguous', 'usage', `${meant.length} enrolments of ${whose}`, {
+    why: meant.map(({ id, role, status }) => `${String(id)}: ${String(role)}, ${String(status)}`),
+    hint: 'Add --role learner or --role instructor',
+  })
+}

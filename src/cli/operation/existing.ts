@@ -1,0 +1,182 @@
+import type { Caller } from '../../client/caller.ts'
+import { ApiError } from '../../client/errors.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { shellWord } from '../../codec/shell-word.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { type Dataset, type DatasetName, keyOf } from '../dataset/dataset.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import type { BoundCall } from './bound-call.ts'
+import { showRequests } from './dry-run.ts'
+import { ifNotExistsFlag, upsertFlag } from './operation-flags.ts'
+import { assertSecretShown, type PreparedCall, sendCall } from './prepare-call.ts'
+import { printAnswer } from './print-answer.ts'
+import { inVersion } from './thing-name.ts'
+
+interface Found {
+  readonly thing: JsonObject
+  /** What is sent to change it; null for what is left as it is. */
+  readonly update: { readonly operation: Operation; readonly input: PreparedCall['input'] } | null
+}
+
+/**
+ * Creates a thing, unless one of its key is there: that is left as it is (`--if-not-exists`) or changed (`--upsert`).
+ * Whoever creates it in the same moment is found, too. Throws a UsageError where it has no key, and a CommandError
+ * where what is there was deleted.
+ */
+export async function createOrFind(
+  context: Context,
+  given: Given,
+  call: BoundCall,
+  caller: Caller,
+  prepared: PreparedCall,
+): Promise<void> {
+  const { settings, output } = context
+  const { exists } = call.spec
+  const upserts = given.flags[upsertFlag.name] === true
+  if (!exists) throw new TypeError(`${call.operation.id} has no key`)
+  if (upserts && given.flags[ifNotExistsFlag.name] === true) {
+    throw new UsageError(`--${ifNotExistsFlag.name} and --${upsertFlag.name} cannot be used together`)
+  }
+  const body = isJsonObject(prepared.input.body) ? prepared.input.body : {}
+  const search = exists.dataset
+    ? await datasetSearch(context, call, caller, body, { name: exists.dataset, upserts })
+    : { find: async () => (await exists.find?.(context, caller, body)) ?? null, change: null }
+
+  async function look(): Promise<Found | null> {
+    const thing = await search.find()
+    if (thing === null) return null
+    if (thing['status'] === 'deleted') {
+      if (call.operation.id === 'users.create') throw deletedError(thing, exists?.name(thing, given) ?? '')
+      // An enrolment is restored by creating it again.
+      return null
+    }
+    return { thing, update: upserts && search.change ? await search.change(thing) : null }
+  }
+
+  const found = await look()
+  if (found) return settle(found)
+  if (prepared.secret !== undefined) assertSecretShown(context, prepared.secret, prepared.shape)
+  const { input } = prepared
+  if (settings.dryRun.value) return showRequests(context, [caller.request<Operation>(call.operation, input)])
+  try {
+    const answer = await sendCall(context, caller, call.operation, input)
+    return await printAnswer(context, given, call, { ...prepared, ...answer })
+  } catch (error) {
+    const raced = error instanceof ApiError && error.status === 409 ? await look() : null
+    if (raced === null) throw error
+    return settle(raced)
+  }
+
+  /** Changes what is there, or leaves it as it is, and prints it as `create` prints what it made. */
+  async function settle({ thing, update }: Found): Promise<void> {
+    if (settings.dryRun.value) {
+      if (update) return showRequests(context, [caller.request(update.operation, update.input)])
+      return output.note(`Nothing would be sent: ${exists?.name(thing, given)} already exists`)
+    }
+    const words = (data: unknown) => {
+      const name = exists?.name(data, given) ?? ''
+      const same = isJsonObject(data) && data['version'] !== undefined && data['version'] === thing['version']
+      if (update === null) return `${name.charAt(0).toUpperCase()}${name.slice(1)} already exists`
+      return `${same ? 'No changes to' : 'Updated'} ${name}${inVersion(data)}`
+    }
+    const spec = { ...call.spec, done: words }
+    const input = update?.input ?? { params: {} }
+    const { sent, result } = update
+      ? await sendCall(context, caller, update.operation, update.input)
+      : { sent: input, result: { ...unsent, data: thing } }
+    const { data } = result
+    // What changed is told apart from the record by some.
+    const record = isJsonObject(data) && isJsonObject(data['course']) ? data['course'] : data
+    await printAnswer(
+      context,
+      given,
+      { ...call, spec },
+      {
+        ...prepared,
+        secret: undefined,
+        input,
+        sent,
+        result: { ...result, data: record },
+      },
+    )
+  }
+}
+
+const unsent = {
+  status: 200,
+  requestId: null,
+  etag: null,
+  replayed: false,
+  location: null,
+  strict: true,
+  fromList: false,
+  date: null,
+}
+
+/** Finds the record with the key of a body, and says what is sent to change it. */
+async function datasetSearch(
+  context: Context,
+  call: BoundCall,
+  caller: Caller,
+  body: JsonObject,
+  { name, upserts }: { readonly name: DatasetName; readonly upserts: boolean },
+) {
+  const [{ loadDataset }, { findShown }, { createNames }, { surePages }] = await Promise.all([
+    import('../dataset/load-dataset.ts'),
+    import('../dataset/find.ts'),
+    import('../dataset/names.ts'),
+    import('./sure-pages.ts'),
+  ])
+  const { signal } = context.io
+  const dataset: Dataset = await loadDataset(name)
+  if (keyOf(dataset, body) === null) {
+    const flagOf = (field: string) =>
+      `--${call.fields.find(({ place }) => place === field)?.flag.name ?? field}`
+    const keys = dataset.keys.map((fields) => fields.map(flagOf).join(' and '))
+    throw new UsageError(
+      `--${upserts ? upsertFlag.name : ifNotExistsFlag.name} requires ${keys.join(' or ')}`,
+      {
+        why: [`A ${dataset.noun} is recognised by it`],
+      },
+    )
+  }
+  const { list, update, params } = dataset.operations
+
+  /** The record by one of its keys; one that has another value in an earlier key is another record. */
+  async function find(): Promise<JsonObject | null> {
+    const earlier: string[] = []
+    for (const fields of dataset.keys) {
+      if (
+        !fields.every((field) => body[field] !== undefined) ||
+        fields.some((each) => earlier.includes(each))
+      )
+        continue
+      const key = Object.fromEntries(fields.map((field) => [field, body[field]]))
+      const { query = {} } = dataset.find(key) ?? {}
+      const filtering = { operation: list, query, flagOf: (parameter: string) => parameter }
+      const found = await findShown(caller, dataset, key, signal, (pages) =>
+        surePages(context, caller, filtering, pages, fields),
+      )
+      if (found) return earlier.every((field) => (found[field] ?? null) === null) ? found : null
+      earlier.push(...fields)
+    }
+    return null
+  }
+
+  return {
+    find,
+    change: async (thing: JsonObject) => {
+      if (!update) throw new TypeError(`${name} cannot be changed`)
+      const changes: unknown = await dataset.toBody(body, thing, createNames(caller, signal))
+      return { operation: update, input: { params: params(thing), body: changes, signal } }
+    },
+  }
+}
+
+function deletedError(thing: JsonObject, name: string): CommandError {
+  return new CommandError('duplicate', 'conflict', `Cannot create ${name}: it was deleted`, {
+    hint: `To restore it: learnctl users restore ${shellWord(String(thing['id']))}`,
+  })
+}

@@ -1,0 +1,93 @@
+import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
+import { idOf, memberOf } from '../../client/member.ts'
+import { nounOf } from '../../client/nouns.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import type { Call } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { maximumPageSize } from '../../contract/page-size.ts'
+import type { Given } from '../command/command.ts'
+import { CommandError } from '../terminal/errors.ts'
+import type { Find, Finding } from './operation-spec.ts'
+
+/** How many pages of a list are looked through. */
+const searchedPages = 100
+
+/** Things that people know by a name which need not be unique. */
+export interface Named {
+  readonly list: () => Promise<Call>
+  /** The argument that names one. */
+  readonly argument: string
+  /** What the ids of our server look like: these are not looked up. */
+  readonly id: RegExp
+  /** Several of them: `API keys`. */
+  readonly several: string
+  /** False for one that no longer counts. */
+  readonly counts?: (thing: JsonObject) => boolean
+  /** What tells those of the same name apart. */
+  readonly apart: (thing: JsonObject) => string
+}
+
+/** Finds things of a list by id or name; the list is read once. Throws a CommandError that lists those of one name. */
+export function findNamed(named: Named): (finding: Finding) => Find {
+  const { argument, id: ours, several, counts = () => true, apart } = named
+  return (finding) => {
+    let read: Promise<readonly JsonObject[]> | null = null
+    return async ({ arguments: given }: Given) => {
+      const text = given[argument] ?? ''
+      if (ours.test(text)) return text
+      const operation: Operation = await named.list()
+      read ??= itemsOf(finding, operation, {})
+      const items = await read
+      const id = (item: JsonObject) => idOf(item, nounOf(operation), operation.identifier)
+      if (items.some((item) => id(item) === text)) return text
+      const meant = items.filter((item) => memberOf(item, 'name') === text && counts(item))
+      if (meant.length > 1) {
+        throw new CommandError(
+          'ambiguous',
+          'usage',
+          `${meant.length} ${several} are named ${JSON.stringify(text)}`,
+          {
+            why: meant.map((item) => `${id(item)}: ${apart(item)}`),
+            hint: 'Use the id',
+          },
+        )
+      }
+      // Where there is none, the platform says so.
+      return (meant[0] && id(meant[0])) ?? text
+    }
+  }
+}
+
+/** The newest item of a list with this name that counts; null where there is none. */
+export async function itemNamed(
+  finding: Finding,
+  operation: Operation,
+  query: Readonly<Record<string, unknown>>,
+  matches: (thing: JsonObject) => boolean,
+): Promise<JsonObject | null> {
+  return (await itemsOf(finding, operation, query)).find(matches) ?? null
+}
+
+async function itemsOf(
+  { caller, context }: Finding,
+  operation: Operation,
+  filters: Readonly<Record<string, unknown>>,
+): Promise<readonly JsonObject[]> {
+  const items: JsonObject[] = []
+  let left = searchedPages
+  try {
+    const query = { ...filters, limit: maximumPageSize }
+    for await (const { data } of caller.pages(operation, { query, signal: context.io.signal })) {
+      items.push(...data.filter(isJsonObject))
+      left -= 1
+      if (left === 0) break
+    }
+  } catch (error) {
+    const unknown =
+      error instanceof NotOfferedError ||
+      error instanceof ProtocolError ||
+      (error instanceof ApiError && error.status === 403)
+    if (!unknown) throw error
+  }
+  return items
+}

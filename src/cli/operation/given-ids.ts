@@ -1,0 +1,39 @@
+import type { Context } from '../command/context.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { readFileText, readInput } from '../terminal/text-input.ts'
+
+/** Which command lists what a path parameter is the id of. */
+const listOf: Readonly<Record<string, string>> = {
+  courseId: 'courses',
+  lessonId: 'lessons',
+  userId: 'users',
+  learnerId: 'users',
+  enrollmentId: 'enrollments',
+  keyId: 'keys',
+  clientId: 'apps',
+  grantId: 'auth grants',
+}
+
+/**
+ * The ids in a file, or on standard input for `-`: one in each line, as `--quiet` prints them. Throws a UsageError that
+ * names the line of what is none.
+ */
+export async function readIds(
+  { io }: Pick<Context, 'io'>,
+  source: string,
+  parameter: string,
+): Promise<string[]> {
+  const name = source === '-' ? 'Standard input' : source
+  const text = source === '-' ? await readInput(io) : await readFileText(io, source)
+  return text.split('\n').flatMap((line, index) => {
+    const id = line.trim()
+    if (!/^[[{"]|\t/.test(id)) return id === '' ? [] : [id]
+    throw new UsageError(`${name}, line ${index + 1}: not an id: ${JSON.stringify(short(id))}`, {
+      hint: `Print ids alone: learnctl ${listOf[parameter] ?? '…'} list -q`,
+    })
+  })
+}
+
+function short(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 59)}…` : text
+}

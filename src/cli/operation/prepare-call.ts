@@ -1,0 +1,112 @@
+import type { AnyInput, Result } from '../../client/call-input.ts'
+import type { Caller } from '../../client/caller.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { checkChoices } from '../command/choices.ts'
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { pathsMeant } from '../output/columns.ts'
+import type { Shape } from '../output/output.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { makeBody } from './body.ts'
+import type { BoundCall } from './bound-call.ts'
+import { ifVersionFlag } from './operation-flags.ts'
+import type { Rows } from './operation-spec.ts'
+import { queryOf } from './query.ts'
+
+/** A call as it was understood, before anything is sent. */
+export interface PreparedCall {
+  /** In the words of the command line; without a path parameter where no argument was given for it. */
+  readonly input: AnyInput
+  readonly shape: Shape
+  /** The rows that the answer is printed as; undefined for the record itself. */
+  readonly rows: Rows | undefined
+  /** The field of the answer that is shown this once. */
+  readonly secret: string | undefined
+}
+
+/** Understands the flags of a call. Throws a UsageError on what cannot be sent, or not be shown as asked. */
+export async function prepareCall(context: Context, given: Given, call: BoundCall): Promise<PreparedCall> {
+  const { session, output, settings } = context
+  const { spec, query, fields } = call
+  const operation: Operation = call.operation
+  const { shapeOf } = await import('./shape.ts')
+  const remote = session.target().kind === 'remote'
+  if (!remote) {
+    checkChoices(
+      [...fields, ...query].map(({ flag }) => flag),
+      given.flags,
+    )
+  }
+  const rows = ['table', 'csv'].includes(settings.output.value) ? spec.rows : undefined
+  const shape = rows ? shapeOfRows(rows) : shapeOf(call.operation, spec.columns ?? [])
+  if (shape.paths.length > 0) output.check(shape, remote && operation.method === 'GET' ? 'open' : undefined)
+
+  const input = await inputOf(context, given, call)
+  const secretless = isJsonObject(input.body) && input.body[spec.secretUnless ?? ''] === true
+  return { input, shape, rows, secret: secretless ? undefined : operation.secret }
+}
+
+/** Sends a call; gives its answer, and the input as it was sent. */
+export async function sendCall(
+  context: Context,
+  caller: Caller,
+  operation: Operation,
+  input: AnyInput,
+): Promise<{ readonly sent: AnyInput; readonly result: Result<unknown> }> {
+  // A platform that confirms to be strict has written what it was sent, or refused it.
+  const settled = context.session.target().kind === 'remote' && ['POST', 'PUT'].includes(operation.method)
+  const sent: AnyInput = settled
+    ? {
+        handling: 'strict',
+        ...(await (await import('./settle-write.ts')).settleWrite(context, caller, operation, input)),
+      }
+    : input
+  return { sent, result: await caller.call(operation, sent) }
+}
+
+async function inputOf(context: Context, given: Given, call: BoundCall): Promise<AnyInput> {
+  const { spec, operation, fields, positions } = call
+  const version = given.flags[ifVersionFlag.name]
+  const { password } = spec
+  const hasBody = [spec.fields, spec.fixed, password].some((part) => part !== undefined)
+  // `fixed` is an object wherever a body is: no operation takes anything else.
+  const fixed = spec.fixed as Readonly<Record<string, unknown>> | undefined
+  const body = hasBody
+    ? await makeBody(context, given, { operation, flags: fields, fixed, password })
+    : undefined
+  const presumed = Object.entries(spec.presumed?.(new Date(context.io.now()).toISOString()) ?? {}).filter(
+    ([field]) => body?.[field] === undefined,
+  )
+  return {
+    params: Object.fromEntries(
+      positions.map(([parameter, { name }]) => [parameter, given.arguments[name] ?? '']),
+    ),
+    query: queryOf(call.query, given.flags),
+    ...(body && { body: { ...body, ...Object.fromEntries(presumed) } }),
+    ...(presumed.length > 0 && { handling: 'lenient' as const }),
+    ...((typeof version === 'number' || typeof version === 'bigint') && { ifMatch: version }),
+    signal: context.io.signal,
+  }
+}
+
+/** Throws a UsageError where the output has no place for a secret, which is shown this once. */
+export function assertSecretShown(
+  { settings: { quiet, columns } }: Context,
+  secret: string,
+  { paths }: Shape,
+): void {
+  // Columns of a project's file that this answer does not have do not count.
+  const chosen = columns.value?.flatMap((column) => pathsMeant(column, paths)) ?? []
+  const lost = quiet.value || (chosen.length > 0 && !chosen.includes(secret))
+  if (!lost) return
+  const { name } = quiet.value ? quiet.origin : columns.origin
+  throw new UsageError(`${name} would lose the ${secret}, which is shown only once`, {
+    code: 'secret_lost',
+    hint: `To print it alone: --columns ${secret}`,
+  })
+}
+
+function shapeOfRows({ columns }: Rows): Shape {
+  return { table: columns, paths: columns }
+}

@@ -1,0 +1,217 @@
+import type { AnyInput } from '../../client/call-input.ts'
+import { ApiError } from '../../client/errors.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Given } from '../command/command.ts'
+import { confirm, type Question } from '../command/confirm.ts'
+import type { Context } from '../command/context.ts'
+import { type Failure, failureOf } from '../failures.ts'
+import { recordAsked } from '../output/asked.ts'
+import { createPacing } from '../session/pacing.ts'
+import { counted } from '../terminal/counted.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import { exitCode } from '../terminal/exit-codes.ts'
+import type { BoundCall } from './bound-call.ts'
+import { showRequests } from './dry-run.ts'
+import { readIds } from './given-ids.ts'
+import { inOrder } from './in-order.ts'
+import { createLookup, type Lookup } from './lookup.ts'
+import { bodyFlag, idsFlag, ifVersionFlag } from './operation-flags.ts'
+import { assertSecretShown, prepareCall, sendCall } from './prepare-call.ts'
+import { printAnswer } from './print-answer.ts'
+import { withSources } from './refused-call.ts'
+
+/** At most so many requests at once. */
+const maximumAtOnce = 8
+/** A question names so many things. */
+const namedInQuestion = 3
+
+/** One thing that was refused, and why. */
+interface Refused {
+  readonly argument: string
+  readonly error: unknown
+}
+
+/**
+ * Makes a call for each of several things, side by side, and prints what came of each in the order in which they were
+ * given. Each is tried; throws a CommandError that names all that were refused, and the one fault where it was one
+ * thing alone. A fault that says nothing about the thing, such as a refused credential, ends it.
+ */
+export async function runSeveral(context: Context, given: Given, call: BoundCall): Promise<void> {
+  const { io, session, settings, output } = context
+  const { spec } = call
+  const operation: Operation = call.operation
+  const [position] = call.positions
+  if (!position || spec.several === undefined) throw new TypeError(`${spec.name} takes one thing`)
+  const [parameter, { name }] = position
+  assertForAll(given)
+  const things = await thingsGiven(context, given, call)
+  const one = (argument: string): Given => ({
+    ...given,
+    arguments: { ...given.arguments, [name]: argument },
+    rest: [argument],
+  })
+  if (things.length === 0) {
+    if (!settings.quiet.value) await output.note('Nothing to do: no ids were given')
+  }
+
+  const pacing = createPacing(maximumAtOnce, (ms) => io.sleep(ms, io.signal))
+  const caller = await session.caller({ onWait: ({ waitMs }) => pacing.slowDown(waitMs) })
+  const prepared = await prepareCall(context, one(things[0] ?? ''), call)
+  const { shape, secret } = prepared
+  if (secret !== undefined) assertSecretShown(context, secret, shape)
+  const find = await spec.finds?.({ context, caller })
+  const inputFor = async (thing: string): Promise<AnyInput> => ({
+    ...prepared.input,
+    params: { ...prepared.input.params, [parameter]: (await find?.(one(thing))) ?? thing },
+  })
+  if (settings.dryRun.value) {
+    const requests = []
+    for (const thing of things) requests.push(caller.request(operation, await inputFor(thing)))
+    return showRequests(context, requests, true)
+  }
+  if (things.length > 0) await ask(context, given, call, createLookup(caller, io.signal), things)
+
+  const refused: Refused[] = []
+  let fault: Refused | null = null
+  let done = 0
+  const asRecords = recordAsked(settings) && !settings.quiet.value && operation.response !== null
+
+  /** Prints what was done, or gives the records, in the order of the things. */
+  async function* records(): AsyncGenerator<readonly unknown[]> {
+    const work = async (thing: string) => {
+      const input = await inputFor(thing)
+      return { input, ...(await sendCall(context, caller, operation, input)) }
+    }
+    for await (const settled of inOrder(things, work, pacing, isFatal)) {
+      const rows: unknown[] = []
+      try {
+        if ('error' in settled) throw settled.error
+        const collect = asRecords ? { collect: (record: unknown) => rows.push(record) } : {}
+        await printAnswer(context, one(settled.item), call, { ...prepared, ...settled.value, ...collect })
+        done += 1
+      } catch (error) {
+        const one = { argument: settled.item, error }
+        if (isFatal(error)) fault ??= one
+        else refused.push(one)
+      }
+      if (rows.length > 0) yield rows
+    }
+  }
+
+  if (asRecords) await output.list(records(), shape)
+  else for await (const _ of records());
+
+  const failures = refused.map((each) => ({ ...each, failure: failureFor(context, given, call, each) }))
+  if (fault !== null) {
+    for (const { argument, failure } of failures) await output.note(`${argument}: ${failure.message}`)
+    if (things.length > 1) {
+      await output.note(
+        `Stopped after ${done} of ${things.length} ${spec.several}; the error is about all of them`,
+      )
+    }
+    // Assigned inside the generator, which the compiler does not follow.
+    throw (fault as Refused).error
+  }
+  const [first] = refused
+  if (!first) return
+  if (things.length === 1) throw withSources(first.error, call, one(first.argument))
+  throw partialError(spec.name, spec.several, things.length, failures)
+}
+
+/** Throws a UsageError for flags that can be about one thing only, and where both read standard input. */
+function assertForAll({ flags }: Given): void {
+  if (flags[ifVersionFlag.name] !== undefined) {
+    throw new UsageError(`--${ifVersionFlag.name} is only supported for one thing at a time`)
+  }
+  if (flags[idsFlag.name] === '-' && /^@?-$/.test(String(flags[bodyFlag.name]))) {
+    throw new UsageError(`--${idsFlag.name} and --${bodyFlag.name} cannot both read standard input`)
+  }
+}
+
+/** The things that were given, each once. */
+async function thingsGiven(context: Context, given: Given, call: BoundCall): Promise<readonly string[]> {
+  const source = given.flags[idsFlag.name]
+  const read =
+    source === undefined ? [] : await readIds(context, String(source), call.positions[0]?.[0] ?? '')
+  return [...new Set([...given.rest, ...read])]
+}
+
+/** Asks once for all of them, by their number and the first names. */
+async function ask(
+  context: Context,
+  given: Given,
+  { spec: { destroys, name, several = '' } }: BoundCall,
+  look: Lookup,
+  things: readonly string[],
+): Promise<void> {
+  if (!destroys) return
+  const verb = verbOf(name)
+  const count = counted(things.length, several.replace(/s$/, ''))
+  await confirm(context, `${verb} ${count}`, async (): Promise<Question> => {
+    const { consequence, irreversible = false } = (await destroys.several?.(look, given)) ?? {
+      consequence: '',
+    }
+    const more = things.length - namedInQuestion
+    const names = things.slice(0, namedInQuestion).join(', ')
+    return {
+      text: `${verb.charAt(0).toUpperCase()}${verb.slice(1)} ${count} (${names}${more > 0 ? ` and ${more} more` : ''})`,
+      consequence,
+      ...(irreversible && { typed: String(things.length) }),
+    }
+  })
+}
+
+/** `revoke` of `grants revoke`. */
+function verbOf(name: string): string {
+  return name.split(' ').at(-1) ?? name
+}
+
+/** True for what would be the same for every thing: only these refusals are about one. */
+function isFatal(error: unknown): boolean {
+  if (error instanceof ApiError)
+    return ![400, 403, 404, 409, 412, 422].includes(error.status) || isExpired(error)
+  return !(error instanceof CommandError) || error.exit === 'interrupted'
+}
+
+function isExpired({ code }: ApiError): boolean {
+  return code === 'expired_key' || code === 'insufficient_scope'
+}
+
+function failureFor(context: Context, given: Given, call: BoundCall, { argument, error }: Refused): Failure {
+  const [position] = call.positions
+  const one = { ...given, arguments: { ...given.arguments, [position?.[1].name ?? '']: argument } }
+  return failureOf(withSources(error, call, one), context.session.target())
+}
+
+interface NamedFailure {
+  readonly argument: string
+  readonly failure: Failure
+}
+
+/** The error of a command that did only a part of what it was given. */
+function partialError(
+  name: string,
+  several: string,
+  total: number,
+  failures: readonly NamedFailure[],
+): CommandError {
+  const hints = new Set(failures.map(({ failure }) => failure.hint))
+  const [hint] = hints
+  return new CommandError(
+    'partial',
+    'partial',
+    `Cannot ${verbOf(name)} ${failures.length} of ${total} ${several}`,
+    {
+      why: failures.map(({ argument, failure: { message, why } }) =>
+        [`${argument}: ${message}`, ...why].join('; '),
+      ),
+      details: failures.map(({ argument, failure: { code, exit, message } }) => ({
+        argument,
+        code,
+        exitCode: exitCode(exit),
+        message,
+      })),
+      ...(hints.size === 1 && hint && { hint }),
+    },
+  )
+}

@@ -1,0 +1,48 @@
+import type { Page } from '../../client/call-input.ts'
+import type { Caller } from '../../client/caller.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
+import { platformName } from '../../config/target.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Context } from '../command/context.ts'
+import { CommandError } from '../terminal/errors.ts'
+import { type Filtering, platformFilter } from './platform-filter.ts'
+
+/**
+ * The same pages, with the items that were asked for, for what must not take one thing for another. Throws a CommandError
+ * where a platform elsewhere sends items that do not show what they are.
+ *
+ * @param fields what each item has to show besides what it is filtered by
+ */
+export async function* surePages<P extends Pick<Page<Operation>, 'data' | 'strict'>>(
+  context: Context,
+  caller: Caller,
+  filtering: Filtering,
+  pages: AsyncIterable<P>,
+  fields: readonly string[] = [],
+): AsyncGenerator<P> {
+  const target = context.session.target()
+  const filter = platformFilter(context, caller, filtering)
+  for await (const page of pages) {
+    if (target.kind === 'local' || page.strict) {
+      yield page
+      continue
+    }
+    const check = await filter.check()
+    const data = check ? page.data.filter(check.admits) : page.data
+    const lacking = fields.find((field) =>
+      data.some((item) => !isJsonObject(item) || item[field] === undefined),
+    )
+    const [unjudged] = check?.unjudged() ?? []
+    const why = lacking === undefined ? unjudged?.[1] : `without ${lacking}`
+    if (why !== undefined && data.length > 0) {
+      const [noun = ''] = filtering.operation.id.split('.')
+      throw new CommandError(
+        'not_offered',
+        'failure',
+        `${platformName(target)} does not show which of its ${noun} is meant`,
+        { why: [`It sent rows ${why}`] },
+      )
+    }
+    yield { ...page, data }
+  }
+}

@@ -1,0 +1,172 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect } from 'vitest'
+import { type TestCli, test } from '../../helpers/cli.ts'
+import { resultOf, rowsOf } from '../../helpers/result.ts'
+
+const titles = { a: 'Algae', b: 'Birds', c: 'Crabs' }
+
+beforeEach<{ local: TestCli }>(async ({ local }) => {
+  for (const [key, title] of Object.entries(titles)) {
+    await local.run(['courses', 'create', '--external-id', key, '--title', title])
+  }
+})
+
+const statuses = async (local: TestCli) =>
+  Object.fromEntries(await rowsOf(local, 'courses list --sort title --columns externalId,status'))
+
+describe('several arguments', () => {
+  test('are all done, each with its line, in the order in which they were given', async ({ local }) => {
+    const { code, stderr } = await local.run('courses publish c a b', { tty: 80 })
+    expect(code).toBe(0)
+    expect(stderr).toBe(
+      'Published course Crabs (c), version 2\nPublished course Algae (a), version 2\nPublished course Birds (b), version 2\n',
+    )
+    expect(await statuses(local)).toEqual({ a: 'published', b: 'published', c: 'published' })
+  })
+
+  test('are each done once, however often they are named', async ({ local }) => {
+    const { stderr } = await local.run('courses publish a a a', { tty: 80 })
+    expect(stderr).toBe('Published course Algae (a), version 2\n')
+  })
+
+  test('that fail are named, the others are done, and the code is 8', async ({ local }) => {
+    const { code, stdout, stderr } = await local.run('courses publish a nowhere b elsewhere')
+    expect(code).toBe(8)
+    expect(stdout.split('\n')).toHaveLength(3)
+    expect(stderr).toContain('error: Cannot publish 2 of 4 courses\n')
+    expect(stderr).toContain('  nowhere: Course nowhere not found\n')
+    expect(stderr).toContain('  elsewhere: Course elsewhere not found\n')
+    expect(await statuses(local)).toEqual({ a: 'published', b: 'published', c: 'draft' })
+  })
+
+  test('that fail are told to programs one by one', async ({ local }) => {
+    const { code, stdout, stderr } = await local.run('courses publish a nowhere -o json')
+    expect(code).toBe(8)
+    expect(JSON.parse(stdout)).toMatchObject([{ version: 2, course: { externalId: 'a' } }])
+    expect(JSON.parse(stderr).error).toMatchObject({
+      code: 'partial',
+      exitCode: 8,
+      details: [{ argument: 'nowhere', code: 'not_found', exitCode: 3, message: 'Course nowhere not found' }],
+    })
+  })
+
+  test('of which one is given have its own code and are one object', async ({ local }) => {
+    expect(await local.run('courses publish nowhere')).toMatchObject({ code: 3 })
+    expect(await resultOf(local, 'courses publish a')).toMatchObject({ version: 2 })
+  })
+
+  test('are an array in JSON, and an id a line with --quiet, in the order in which they were given', async ({
+    local,
+  }) => {
+    const results = await resultOf(local, 'courses update c a --difficulty expert')
+    const names = results.map(({ course }: { course: { externalId: string } }) => course.externalId)
+    expect(names).toEqual(['c', 'a'])
+    const { stdout, stderr } = await local.run('courses publish b c a -q')
+    const ids = await rowsOf(local, 'courses list --sort title --columns id')
+    expect({ stdout, stderr }).toEqual({ stdout: `${ids[1]}\n${ids[2]}\n${ids[0]}\n`, stderr: '' })
+  })
+
+  test('are shown as one request each by --dry-run, and nothing is sent', async ({ local }) => {
+    const { code, stdout } = await local.run('courses publish a b --dry-run -o json')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject([
+      { method: 'PUT', url: expect.stringMatching(/\/a$/), body: { status: 'published' } },
+      { method: 'PUT', url: expect.stringMatching(/\/b$/) },
+    ])
+    const text = await local.run('courses publish a b --dry-run')
+    expect(text.stdout.match(/^PUT /gm)).toHaveLength(2)
+    expect(await statuses(local)).toMatchObject({ a: 'draft', b: 'draft' })
+  })
+
+  test('cannot be guarded by the version of one', async ({ local }) => {
+    expect(await local.run('courses publish a b --if-version 1')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--if-version'),
+    })
+  })
+})
+
+describe('before several are deleted', () => {
+  test('one question names how many, and what can be restored', async ({ local }) => {
+    const asked = await local.run('courses delete a b', { tty: 120, typed: ['y\r'] })
+    expect(asked.code).toBe(0)
+    expect(asked.stderr).toContain('Delete 2 courses (a, b)')
+    expect(asked.stderr).toContain('They can be restored for 30 days.')
+    expect(await statuses(local)).toEqual({ c: 'draft' })
+    expect(await local.run('courses restore-deleted b a')).toMatchObject({ code: 0 })
+    expect(Object.keys(await statuses(local))).toEqual(['a', 'b', 'c'])
+  })
+
+  test('the number has to be typed out where nothing can be restored', async ({ local }) => {
+    const asked = await local.run('courses delete a b --erase', { tty: 120, typed: ['2\r'] })
+    expect(asked.code).toBe(0)
+    expect(asked.stderr).toContain('This cannot be undone.')
+    expect(asked.stderr).toContain('Type 2 to confirm')
+    expect(await statuses(local)).toEqual({ c: 'draft' })
+  })
+
+  test('--yes is required where nothing can be asked', async ({ local }) => {
+    const refused = await local.run('courses delete a b')
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('error: Refusing to delete 2 courses without confirmation\n'),
+    })
+    expect(Object.keys(await statuses(local))).toHaveLength(3)
+    expect(await local.run('courses delete a b --yes')).toMatchObject({ code: 0 })
+  })
+})
+
+describe('--ids', () => {
+  test('takes what another command prints with --quiet', async ({ local }) => {
+    const { stdout } = await local.run('courses list --sort title -q')
+    const { code, stderr } = await local.run('courses publish --ids -', { stdin: stdout })
+    expect({ code, lines: stderr.split('\n').length - 1 }).toEqual({ code: 0, lines: 3 })
+    expect(Object.values(await statuses(local))).toEqual(['published', 'published', 'published'])
+  })
+
+  test('takes a file, also beside arguments, and skips empty lines', async ({ local }) => {
+    writeFileSync(join(local.cwd, 'ids.txt'), '\r\nb\r\n\n')
+    expect(await local.run('courses publish a --ids ids.txt')).toMatchObject({ code: 0 })
+    expect(await statuses(local)).toMatchObject({ a: 'published', b: 'published', c: 'draft' })
+  })
+
+  test('without any id does nothing, and succeeds', async ({ local }) => {
+    expect(await local.run('courses delete --ids - --force --yes', { stdin: '' })).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'note: Nothing to do: no ids were given\n',
+    })
+    expect(await local.run('courses publish --ids - -o json', { stdin: '\n' })).toMatchObject({
+      code: 0,
+      stdout: '[]\n',
+    })
+  })
+
+  test('refuses rows of a table, and says how to print ids alone', async ({ local }) => {
+    const { stdout } = await local.run('courses list')
+    const { code, stderr } = await local.run('courses publish --ids -', { stdin: stdout })
+    expect(code).toBe(2)
+    expect(stderr).toContain('error: Standard input, line 1: not an id: ')
+    expect(stderr).toContain('hint: Print ids alone: learnctl courses list -q\n')
+  })
+
+  test('of one id has the code of its fault', async ({ local }) => {
+    expect(await local.run('courses publish --ids -', { stdin: 'nowhere\n' })).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('Course nowhere not found'),
+    })
+  })
+
+  test('and --body cannot both read standard input', async ({ local }) => {
+    expect(await local.run('courses update --ids - --body -', { stdin: 'a\n' })).toMatchObject({ code: 2 })
+  })
+})
+
+test('many are done side by side, and told in their order', async ({ local }) => {
+  const keys = Array.from({ length: 40 }, (_, index) => `k${index}`)
+  for (const key of keys) await local.run(['courses', 'create', '--title', key, '--external-id', key])
+  const { code, stderr } = await local.run(['courses', 'publish', ...keys], { tty: 80 })
+  expect(code).toBe(0)
+  expect(stderr).toBe(keys.map((key) => `Published course ${key} (${key}), version 2\n`).join(''))
+})

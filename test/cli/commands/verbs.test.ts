@@ -1,0 +1,127 @@
+import { beforeEach, describe, expect } from 'vitest'
+import { type TestCli, test } from '../../helpers/cli.ts'
+import { resultOf, rowsOf } from '../../helpers/result.ts'
+
+beforeEach<{ local: TestCli }>(async ({ local }) => {
+  await local.run('courses create --title Sea --external-id sea --status published')
+  await local.run('users create --email ada@school.example --external-id S-1 --first-name Ada')
+  await local.run('users create --email bob@school.example --external-id S-2')
+})
+
+describe('a user', () => {
+  test('is suspended, activated, deleted and restored', async ({ local }) => {
+    const said = async (line: string) => (await local.run(line, { tty: 80 })).stderr
+    expect(await said('users suspend S-1')).toBe('Suspended user Ada (ada@school.example)\n')
+    expect(await resultOf(local, 'users get S-1')).toMatchObject({ status: 'suspended' })
+    expect(await said('users activate ada@school.example')).toBe('Activated user Ada (ada@school.example)\n')
+    expect(await said('users delete S-1 --yes')).toContain('restore with: learnctl users restore S-1')
+    expect(await said('users restore S-1')).toBe('Restored user Ada (ada@school.example)\n')
+    expect(await resultOf(local, 'users get S-1')).toMatchObject({ status: 'active' })
+  })
+
+  test.for(['ada@school.example', 'email:ADA@school.example', 'S-1', 'ext:S-1'])(
+    'who was deleted is restored by %s, too',
+    async (reference, { local }) => {
+      await local.run('users delete S-1 --yes')
+      expect(await resultOf(local, `users restore ${reference}`)).toMatchObject({ status: 'active' })
+    },
+  )
+
+  test('who is not deleted cannot be restored: a suspended one stays suspended', async ({ local }) => {
+    await local.run('users suspend S-1')
+    const { code, stderr } = await local.run('users restore S-1')
+    expect(code).toBe(6)
+    expect(stderr).toContain('error: User Ada (ada@school.example) is not deleted\n')
+    expect(stderr).toContain('hint: To activate: learnctl users activate S-1\n')
+    expect(await resultOf(local, 'users get S-1')).toMatchObject({ status: 'suspended' })
+  })
+
+  test('of a list is suspended by what the list prints', async ({ local }) => {
+    const { stdout } = await local.run('users list --role learner -q')
+    expect(await local.run('users suspend --ids -', { stdin: stdout })).toMatchObject({ code: 0 })
+    expect(await rowsOf(local, 'users list --status suspended --columns externalId --sort email')).toEqual([
+      ['S-1'],
+      ['S-2'],
+    ])
+  })
+})
+
+describe('an enrolment', () => {
+  const both = '--user S-1 --course sea'
+
+  test('is updated and deleted by user and course', async ({ local }) => {
+    const { id } = await resultOf(local, `enrollments create ${both}`)
+    const updated = await local.run(`enrollments update ${both} --status inactive`, { tty: 100 })
+    expect(updated).toMatchObject({
+      code: 0,
+      stderr: 'Updated enrolment of user S-1 in course sea, version 2\n',
+    })
+    const deleted = await local.run('enrollments delete --user ada@school.example --course ext:sea --yes')
+    expect(deleted).toMatchObject({ code: 0, stdout: '' })
+    expect(await resultOf(local, `enrollments get ${id}`)).toMatchObject({ status: 'deleted' })
+    expect(await local.run(`enrollments delete ${both} --yes`)).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('error: No enrolment of user S-1 in course sea\n'),
+    })
+    expect(await local.run(`enrollments update ${both} --status active`)).toMatchObject({ code: 0 })
+  })
+
+  test('of one who is learner and instructor takes the role', async ({ local }) => {
+    await local.run(`enrollments create ${both}`)
+    const { id } = await resultOf(local, `enrollments create ${both} --role instructor`)
+    const { code, stderr } = await local.run(`enrollments delete ${both} --yes`)
+    expect(code).toBe(2)
+    expect(stderr).toContain('error: 2 enrolments of user S-1 in course sea\n')
+    expect(stderr).toContain(`  ${id}: instructor, active\n`)
+    expect(await local.run(`enrollments delete ${both} --role instructor --yes`)).toMatchObject({ code: 0 })
+    expect(await rowsOf(local, 'enrollments list --status active --columns role')).toEqual([['learner']])
+  })
+
+  test('is asked about by the names of both', async ({ local }) => {
+    await local.run(`enrollments create ${both}`)
+    const { stderr } = await local.run(`enrollments delete ${both}`, { tty: 200, typed: ['y\r'] })
+    expect(stderr).toContain('Delete the enrolment of Ada (ada@school.example) in course Sea (sea)')
+  })
+
+  test.for([
+    ['enrollments delete --user S-1 --yes', '--course is required'],
+    ['enrollments delete enr_1 --course sea --yes', '--course cannot be used together with the id'],
+    ['enrollments delete --yes', '<enrollment> is required'],
+  ])('%s exits 2', async ([line = '', why = ''], { local }) => {
+    expect(await local.run(line)).toMatchObject({ code: 2, stderr: expect.stringContaining(why) })
+  })
+})
+
+describe('a key', () => {
+  test('is revoked by its name', async ({ local }) => {
+    await local.run('keys create --name ci')
+    expect(await local.run('keys revoke ci --yes')).toMatchObject({ code: 0 })
+    expect((await resultOf(local, 'keys list'))[0].revokedAt).toBeTruthy()
+  })
+
+  test('whose name others have is not guessed: they are listed', async ({ local }) => {
+    const one = await resultOf(local, 'keys create --name ci')
+    const other = await resultOf(local, 'keys create --name ci --scopes read,write')
+    const { code, stderr } = await local.run('keys revoke ci --yes')
+    expect(code).toBe(2)
+    expect(stderr).toContain('error: 2 API keys are named "ci"\n')
+    for (const { id, last4 } of [one, other]) expect(stderr).toContain(`${id}: ends in ${last4}, `)
+    expect(
+      (await resultOf(local, 'keys list')).map(({ revokedAt }: { revokedAt: unknown }) => revokedAt),
+    ).toEqual([null, null])
+  })
+
+  test('that was revoked does not stand in the way of one of its name', async ({ local }) => {
+    const { id } = await resultOf(local, 'keys create --name ci')
+    await local.run(`keys revoke ${id} --yes`)
+    await local.run('keys create --name ci')
+    expect(await local.run('keys revoke ci --yes')).toMatchObject({ code: 0 })
+    expect(await local.run('keys revoke nobody --yes')).toMatchObject({ code: 3 })
+  })
+})
+
+test('an application is deleted by its name', async ({ local }) => {
+  await local.run('apps create --name Desk --redirect-uri http://127.0.0.1/ --public')
+  expect(await local.run('apps delete Desk --yes')).toMatchObject({ code: 0 })
+  expect((await rowsOf(local, 'apps list')).flat()).not.toContain('Desk')
+})
