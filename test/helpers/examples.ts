@@ -48,9 +48,9 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
   [/^apps delete/, 'names an application', app],
   [/^auth grants revoke/, 'names what somebody allowed an application, on the platform', grant],
   [/^open/, 'opens what a server shows', serve],
-  [/^server snapshot (restore|delete)/, 'names a snapshot', made('server snapshot save seeded')],
-  [/^server restore/, 'names a backup', made('server backup academy-backup.db')],
-  [/^server backup .*--force/, 'overwrites a backup', made('server backup academy-backup.db')],
+  [/^server snapshot (restore|delete)/, 'names a snapshot', made('server snapshot save seeded --force')],
+  [/^server restore/, 'names a backup', made('server backup academy-backup.db --force')],
+  [/^server backup .*--force/, 'overwrites a backup', made('server backup academy-backup.db --force')],
   [/^server (copy|snapshot list --database)/, 'copies an academy that is here', academyHere],
 ]
 
@@ -111,7 +111,7 @@ export async function openExamples(): Promise<Examples> {
 }
 
 /** The files that docs/recipes.md shows, each with its name in the first line, or behind its language. */
-function shownFiles(): [name: string, text: string][] {
+export function shownFiles(): [name: string, text: string][] {
   const page = readFileSync(join(root, 'docs/recipes.md'), 'utf8')
   const documents = page.matchAll(/^```yaml\n(?<text># (?<name>[\w-]+\.yaml)\n[\s\S]*?)^```$/gm)
   const tables = page.matchAll(/^```\w+ (?<name>[\w.-]+)\n(?<text>[\s\S]*?)^```$/gm)

@@ -1,5 +1,6 @@
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Writable } from 'node:stream'
 import { createProfileStore } from '../../config/profile-store.ts'
 import type { Command, Given } from '../command/command.ts'
 import { type Context, createContext } from '../command/context.ts'
@@ -10,6 +11,7 @@ import { fixedFlags, fixedOf } from '../local-server/fixed-flags.ts'
 import { type Seed, seedsOf } from '../local-server/seeds.ts'
 import { transports } from '../session/session.ts'
 import { ChildEnded, CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
+import type { Output } from '../terminal/io.ts'
 
 /** `learnctl server exec` */
 export function execCommand(runLine: RunLine): Command {
@@ -24,8 +26,8 @@ The exit code is that of the command, 128 + n if signal n ended it. SIGINT, SIGT
 command; a second signal kills it.
 
 --seed takes courses.csv, lessons.csv, users.csv, enrollments.csv, progress.csv or another format that import
-takes, a folder with such files, or examples for the bundled data. With --clock and --seed-id two runs have the same
-times and ids.`,
+takes, a course file (.yaml), a folder with such files, or examples for the bundled data. With --clock and
+--seed-id two runs have the same times and ids.`,
     arguments: [{ name: 'command', summary: 'Command to run, with its arguments, after --', rest: true }],
     flags: withTimeZone([
       {
@@ -76,6 +78,8 @@ async function exec(context: Context, given: Given, runLine: RunLine): Promise<v
     await swept
   } finally {
     if (code !== undefined && code !== 0 && given.flags['keep-on-fail']) {
+      for (const name of ['config', 'state'])
+        rmSync(join(directory.path, name), { recursive: true, force: true })
       const kept = join(await directory.keep(), 'academy.db')
       await output.note(`Kept the academy; look at it with: learnctl courses list --database ${kept}`)
     } else await directory.remove()
@@ -105,7 +109,7 @@ async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
   const { io, output } = place.context
   const now = () => (fixedTime === undefined ? io.now() : Date.parse(fixedTime))
   const inner = createContext(
-    { ...io, now, env: { ...withoutOwn(io.env), XDG_STATE_HOME: join(directory, 'state') } },
+    { ...io, now, stderr: nowhere(), env: { ...withoutOwn(io.env), XDG_STATE_HOME: join(directory, 'state') } },
     { database: join(directory, 'academy.db'), yes: true, noInput: true },
     {
       ...transports,
@@ -114,7 +118,8 @@ async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
     },
   )
   const silent = async () => {}
-  const told = { ...inner, output: { ...inner.output, done: silent, note: output.note } }
+  const shown = { one: silent, text: silent, document: silent, done: silent }
+  const told = { ...inner, output: { ...inner.output, ...shown, note: output.note } }
   try {
     await inner.session.open({ silent: true })
     for (const seed of seeds) await plantOne(place, told, seed)
@@ -133,7 +138,10 @@ async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promi
     return
   }
   try {
-    await runLine([seed.dataset, 'import', seed.file], context)
+    await runLine(
+      seed.kind === 'course' ? ['courses', 'apply', '-f', seed.file] : [seed.dataset, 'import', seed.file],
+      context,
+    )
   } catch (error) {
     if (!(error instanceof ExitWith)) throw error
     throw new CommandError(
@@ -152,6 +160,8 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
   const { io, settings } = context
   io.signal.throwIfAborted()
   const keepsLog = flags['keep-on-fail'] === true
+  const log = join(directory, 'server.log')
+  if (keepsLog) writeFileSync(log, '', { mode: 0o600 })
   const server = await context.serve({
     path: join(directory, 'academy.db'),
     host: '127.0.0.1',
@@ -164,9 +174,7 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
     adminKey: true,
     // Nobody signs in at its dashboard who has not set a password: what would make one takes a tenth of a second.
     firstPassword: false,
-    writeLog: keepsLog
-      ? (line) => appendFileSync(join(directory, 'server.log'), line, { mode: 0o600 })
-      : () => {},
+    writeLog: keepsLog ? (line) => appendFileSync(log, line) : () => {},
     fixedTime,
     ids,
   })
@@ -189,6 +197,11 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
   } finally {
     await server.stop()
   }
+}
+
+/** The command's standard error is its own: what is told while seeds are planted is not. */
+function nowhere(): Output {
+  return new Writable({ write: (_chunk, _encoding, done) => done() })
 }
 
 /** Variables of this program speak of the platform and the commands inside. */

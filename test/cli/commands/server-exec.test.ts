@@ -255,6 +255,23 @@ describe('--seed', () => {
     expect(ran, ran.stderr).toMatchObject({ code: 0, printed: expect.stringMatching(/^enr_\w+\n$/) })
   })
 
+  test('a course file is applied before what refers to its course', async ({ cli }) => {
+    writeFileSync(join(cli.cwd, 'go.yaml'), 'externalId: GO-1\ntitle: Go\nlessons:\n  - title: One\n')
+    for (const [name, text] of Object.entries({
+      'users.csv': files['users.csv'],
+      'enrollments.csv': enrollments,
+    })) {
+      writeFileSync(join(cli.cwd, name), text)
+    }
+    const ran = await seeded(cli, '--seed .', 'lessons list --course ext:GO-1 -q')
+    expect(ran, ran.stderr).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: '',
+      printed: expect.stringMatching(/^les_\w+\n$/),
+    })
+  })
+
   test('examples are the bundled learners', async ({ cli }) => {
     expect(await seeded(cli, '--seed examples', 'courses list -o csv --columns externalId')).toMatchObject({
       code: 0,
