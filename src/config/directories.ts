@@ -21,12 +21,13 @@ export interface Directories {
 }
 
 /**
- * The directories of this program: `LEARNCTL_CONFIG_DIR`, then the XDG variables, then the platform's own places.
+ * The directories of this program: `LEARNCTL_CONFIG_DIR` and `LEARNCTL_STATE_DIR`, then the XDG variables, then the platform's own places.
  * A relative XDG path is ignored (XDG Base Directory Specification).
  */
 export function directories(place: Place): Directories {
   const { env, cwd } = place
   const own = env['LEARNCTL_CONFIG_DIR']
+  const ownState = env['LEARNCTL_STATE_DIR']
   const xdg = (name: string) => {
     const base = env[name]
     return base && isAbsolute(base) ? join(base, 'learnctl') : undefined
@@ -35,7 +36,7 @@ export function directories(place: Place): Directories {
   const data = xdg('XDG_DATA_HOME') ?? standard.data
   return {
     config: own ? resolve(cwd, own) : (xdg('XDG_CONFIG_HOME') ?? standard.config),
-    state: xdg('XDG_STATE_HOME') ?? standard.state,
+    state: ownState ? resolve(cwd, ownState) : (xdg('XDG_STATE_HOME') ?? standard.state),
     data,
     database: join(data, 'local.db'),
   }

@@ -23,6 +23,14 @@ describe('the directories', () => {
     })
   })
 
+  it.each([
+    [{ LEARNCTL_STATE_DIR: '/own', XDG_STATE_HOME: '/xdg' }, '/own'],
+    [{ LEARNCTL_STATE_DIR: 'own' }, '/home/ada/own'],
+    [{ LEARNCTL_STATE_DIR: '', XDG_STATE_HOME: '/xdg' }, '/xdg/learnctl'],
+  ])('with %o keep state in %s', (env, state) => {
+    expect(directories({ ...linux, env }).state).toBe(state)
+  })
+
   it('are the platform’s own without variables', () => {
     expect(directories({ ...linux, platform: 'darwin' }).config).toBe(
       '/home/ada/Library/Application Support/learnctl',

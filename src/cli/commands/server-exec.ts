@@ -26,8 +26,8 @@ The exit code is that of the command, 128 + n if signal n ended it. SIGINT, SIGT
 command; a second signal kills it.
 
 --seed takes courses.csv, lessons.csv, users.csv, enrollments.csv, progress.csv or another format that import
-takes, a course file (.yaml), a folder with such files, or examples for the bundled data. With --clock and
---seed-id two runs have the same times and ids.`,
+takes, a course file (.yaml), academy.yaml, a folder with such files, or examples for the bundled data. With --clock
+and --seed-id two runs have the same times and ids.`,
     arguments: [{ name: 'command', summary: 'Command to run, with its arguments, after --', rest: true }],
     flags: withTimeZone([
       {
@@ -109,7 +109,13 @@ async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
   const { io, output } = place.context
   const now = () => (fixedTime === undefined ? io.now() : Date.parse(fixedTime))
   const inner = createContext(
-    { ...io, now, stderr: nowhere(), env: { ...withoutOwn(io.env), XDG_STATE_HOME: join(directory, 'state') } },
+    {
+      ...io,
+      now,
+      stdout: nowhere(),
+      stderr: nowhere(),
+      env: { ...withoutOwn(io.env), LEARNCTL_STATE_DIR: join(directory, 'state') },
+    },
     { database: join(directory, 'academy.db'), yes: true, noInput: true },
     {
       ...transports,
@@ -138,10 +144,7 @@ async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promi
     return
   }
   try {
-    await runLine(
-      seed.kind === 'course' ? ['courses', 'apply', '-f', seed.file] : [seed.dataset, 'import', seed.file],
-      context,
-    )
+    await runLine(planting(seed), context)
   } catch (error) {
     if (!(error instanceof ExitWith)) throw error
     throw new CommandError(
@@ -153,6 +156,12 @@ async function plantOne({ runLine }: Place, context: Context, seed: Seed): Promi
       },
     )
   }
+}
+
+/** The command line that plants a seed. */
+function planting(seed: Exclude<Seed, { kind: 'examples' }>): string[] {
+  if (seed.kind === 'records') return [seed.dataset, 'import', seed.file]
+  return seed.kind === 'academy' ? ['apply', seed.file] : ['courses', 'apply', '-f', seed.file]
 }
 
 async function serveWhile(place: Place, { rest, flags }: Given): Promise<number> {
@@ -193,13 +202,14 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
       LEARNCTL_URL: server.url,
       LEARNCTL_API_KEY: server.firstKey,
       LEARNCTL_CONFIG_DIR: config,
+      LEARNCTL_STATE_DIR: join(directory, 'state'),
     })
   } finally {
     await server.stop()
   }
 }
 
-/** The command's standard error is its own: what is told while seeds are planted is not. */
+/** Standard output and standard error are the command's: what is told while seeds are planted is not shown. */
 function nowhere(): Output {
   return new Writable({ write: (_chunk, _encoding, done) => done() })
 }

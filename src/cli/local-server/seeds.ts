@@ -4,17 +4,18 @@ import { type DatasetName, datasetNames } from '../dataset/dataset.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 
-/** What a new academy is filled with: the bundled examples, a course as one file, or a file of records. */
+/** What a new academy is filled with: the bundled examples, academy files, a course as one file, or a file of records. */
 export type Seed =
   | { readonly kind: 'examples' }
-  | { readonly kind: 'course'; readonly file: string }
+  | { readonly kind: 'academy' | 'course'; readonly file: string }
   | { readonly kind: 'records'; readonly dataset: DatasetName; readonly file: string }
 
+const academyForm = /^academy\.ya?ml$/i
 const courseForm = /\.ya?ml$/i
 const nameForms = datasetNames.map((name) => `${name}.csv`).join(', ')
 
 /**
- * The seeds that are named: `examples`, `course.yaml`, `users.csv`, `users=people.csv`, or a folder with such files, in the order in
+ * The seeds that are named: `examples`, `academy.yaml`, `course.yaml`, `users.csv`, `users=people.csv`, or a folder with such files, in the order in
  * which they refer to each other. Throws a UsageError for a file that is not there, or whose name says nothing.
  */
 export async function seedsOf(io: Pick<Io, 'cwd'>, texts: readonly string[]): Promise<Seed[]> {
@@ -25,7 +26,7 @@ export async function seedsOf(io: Pick<Io, 'cwd'>, texts: readonly string[]): Pr
 
 function orderOf(seed: Seed): number {
   if (seed.kind === 'records') return datasetNames.indexOf(seed.dataset)
-  return seed.kind === 'examples' ? -2 : -1
+  return ['examples', 'academy', 'course'].indexOf(seed.kind) - 3
 }
 
 async function seedsIn({ cwd }: Pick<Io, 'cwd'>, text: string): Promise<Seed[]> {
@@ -34,13 +35,15 @@ async function seedsIn({ cwd }: Pick<Io, 'cwd'>, text: string): Promise<Seed[]> 
   const file = named ?? text
   const found = await stat(resolve(cwd, file)).catch(() => null)
   if (!found) throw new UsageError(`Cannot read --seed ${file}: file not found`)
+  if (named === undefined ? academyForm.test(basename(file)) : name === 'academy')
+    return [{ kind: 'academy', file }]
   if (named === undefined && found.isDirectory()) return seedsInFolder(cwd, file)
   if (named === undefined && courseForm.test(file)) return [{ kind: 'course', file }]
   const dataset = named === undefined ? datasetOf(file) : datasetNames.find((each) => each === name)
   if (dataset) return [{ kind: 'records', dataset, file }]
   throw new UsageError(`--seed ${text} does not say what the file contains`, {
     why: [
-      `Its name must be that of a course file (.yaml), or one of ${nameForms}, with any ending that import takes`,
+      `Its name must be academy.yaml, that of a course file (.yaml), or one of ${nameForms}, with any ending that import takes`,
     ],
     hint: `Name it: --seed users=${file}`,
   })
@@ -49,6 +52,7 @@ async function seedsIn({ cwd }: Pick<Io, 'cwd'>, text: string): Promise<Seed[]> 
 async function seedsInFolder(cwd: string, folder: string): Promise<Seed[]> {
   const names = (await readdir(resolve(cwd, folder))).sort()
   const seeds = names.flatMap((name): Seed[] => {
+    if (academyForm.test(name)) return [{ kind: 'academy', file: join(folder, name) }]
     if (courseForm.test(name)) return [{ kind: 'course', file: join(folder, name) }]
     const dataset = datasetOf(name)
     return dataset ? [{ kind: 'records', dataset, file: join(folder, name) }] : []

@@ -272,6 +272,20 @@ describe('--seed', () => {
     })
   })
 
+  test('an academy file is applied', async ({ cli }) => {
+    const text =
+      'learnctl: 1\ncourses:\n  - externalId: GO-1\n    title: Go\nusers:\n  - email: ada@example.org\n'
+    writeFileSync(join(cli.cwd, 'academy.yaml'), text)
+    for (const seed of ['academy.yaml', 'academy=academy.yaml']) {
+      const ran = await seeded(cli, `--seed ${seed}`, 'courses get ext:GO-1 -q')
+      expect(ran, ran.stderr).toMatchObject({
+        code: 0,
+        stderr: '',
+        printed: expect.stringMatching(/^crs_\w+\n$/),
+      })
+    }
+  })
+
   test('examples are the bundled learners', async ({ cli }) => {
     expect(await seeded(cli, '--seed examples', 'courses list -o csv --columns externalId')).toMatchObject({
       code: 0,
