@@ -38,6 +38,7 @@ const reads = (courseId: string, learner: Person) => [
   '/v1/enrollments?include_total=true',
   `/v1/learners/${learner.id}/progress`,
   '/v1/analytics/learners?include_total=true',
+  '/v1/grades?include_total=true',
   `/v1/courses/${courseId}`,
   `/v1/courses/${courseId}/versions`,
   `/v1/lessons/ext:bio-101-Fins/versions`,
@@ -62,6 +63,20 @@ test('the trash has the columns of what it keeps, in their order', async ({ acad
   }
 })
 
+test('whatever goes with a course when it is deleted goes to the trash', async ({
+  academy: { database },
+}) => {
+  if (database.dialect.name !== 'sqlite') return
+  const references = await database.all<Row & { name: string; parent: string }>(sql`
+    select t.name, f."table" as parent from pragma_table_list t, pragma_foreign_key_list(t.name) f
+    where t.schema = 'main' and f.on_delete = 'CASCADE'`)
+  const going = new Set(['courses'])
+  for (const _ of references) {
+    for (const { name, parent } of references) if (going.has(parent)) going.add(name)
+  }
+  expect([...going].sort()).toEqual([...trashedTables].sort())
+})
+
 test('a deleted course is nowhere, and comes back with all that went with it as it was', async ({
   academy,
   admin,
@@ -73,10 +88,10 @@ test('a deleted course is nowhere, and comes back with all that went with it as 
   const before = await all()
   clock.advance(hour)
   expect((await admin.delete(`${path}?force=true`)).status).toBe(204)
-  for (const text of (await all()).slice(0, 8)) {
+  for (const text of (await all()).slice(0, 9)) {
     expect(JSON.parse(text)).toMatchObject({ data: [], nextCursor: null })
   }
-  for (const text of (await all()).slice(8)) expect(JSON.parse(text)).toMatchObject({ code: 'not_found' })
+  for (const text of (await all()).slice(9)) expect(JSON.parse(text)).toMatchObject({ code: 'not_found' })
 
   const { body } = await admin.get('/v1/deleted-courses?include_total=true')
   expect(body).toEqual({
