@@ -17,6 +17,7 @@ import { carryOut, type Done, nothingDone } from './carry-out.ts'
 import { type CoursePlan, isEmpty, planCourse } from './course-plan.ts'
 import type { CourseRecords } from './course-records.ts'
 import { readCourseFile } from './read-course-file.ts'
+import { restoreLessons } from './restore-lessons.ts'
 import { keptNote, lessonName, planData, planLines } from './show-plan.ts'
 import { readLessons, type ShownCourse } from './shown-course.ts'
 
@@ -46,7 +47,15 @@ export async function applyFiles(context: Context, files: readonly string[], pru
   if (settings.dryRun.value) return
   await confirmDeletion(context, plans)
   let refused = 0
-  for (const plan of plans) refused += await carryOutPlan(context, caller, plan)
+  for (const [index, plan] of plans.entries()) {
+    const records = wanted[index]
+    const restored = await restoreLessons({ caller, signal: io.signal }, plan)
+    const anew = restored > 0 && records
+    if (anew)
+      await output.note(`Restored ${counted(restored, 'deleted lesson')} of course ${thingName(plan.record)}`)
+    const now = anew ? await planCourse(records, await currentOf(context, caller, records), prune) : plan
+    refused += await carryOutPlan(context, caller, now)
+  }
   if (asData) await output.document(plans.map(planData))
   if (refused > 0) throw new ExitWith('partial')
 }

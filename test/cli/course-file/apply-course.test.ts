@@ -134,6 +134,19 @@ describe('courses apply', () => {
     expect(await shown(local)).toEqual(rest)
   })
 
+  test('brings a deleted lesson back, rather than to stumble over its external id', async ({ local }) => {
+    await apply(local, marine)
+    const before = await lessons(local)
+    const [sea, life] = marine.modules
+    await apply(local, { ...marine, modules: [{ ...sea, lessons: [] }, life] }, '--prune --yes')
+    const ran = await apply(local, marine)
+    expect(ran.code, ran.stderr).toBe(0)
+    expect(ran.stderr).toContain('note: Restored 1 deleted lesson of course Marine Biology (BIO-101)\n')
+    expect(await shown(local)).toEqual(marine)
+    expect((await lessons(local))['Waves']?.id).toBe(before['Waves']?.id)
+    expect((await apply(local, marine)).stderr).toContain('No changes')
+  })
+
   test('shows under --dry-run what it would do, and sends nothing', async ({ local }) => {
     const dry = await apply(local, marine, '--dry-run')
     expect(dry.stdout).toBe(
@@ -256,6 +269,29 @@ describe('courses apply', () => {
         expect(JSON.parse(json.stdout)).toEqual(JSON.parse(text))
       }),
       { numRuns: 12 },
+    )
+  })
+
+  test('makes any document any other one, whatever was deleted between', async ({ local }) => {
+    let number = 0
+    // A lesson that the file knows by its title keeps the external id that it has.
+    const nameless = (text: string): unknown =>
+      JSON.parse(text, (key, value: unknown) => (key === 'externalId' ? undefined : value))
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyCourse, { minLength: 2, maxLength: 3 }), async (versions) => {
+        number += 1
+        for (const course of versions) {
+          const document = { ...course, externalId: `other-${number}`, status: 'draft' }
+          const stdin = JSON.stringify(document).replaceAll('"les-', `"other-${number}-`)
+          const ran = await local.run('courses apply -f - --prune --yes', { stdin })
+          expect(ran.code, ran.stderr).toBe(0)
+          const { stdout } = await local.run(`courses get ext:other-${number} --with-lessons -o json`)
+          expect(nameless(stdout)).toEqual(nameless(stdin))
+          const again = await local.run('courses apply -f - --prune', { stdin })
+          expect(again.stderr).toMatch(/^No changes to course .*\n$/)
+        }
+      }),
+      { numRuns: 6 },
     )
   })
 })
