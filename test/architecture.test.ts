@@ -69,7 +69,7 @@ const cliRooms: Readonly<Record<string, readonly string[]>> = {
     ...['command', 'session', 'output', 'shell', 'terminal'],
   ],
   program: ['commands', 'help', 'command', 'terminal'],
-  completion: ['shell', 'operation', 'help', 'command', 'session', 'terminal'],
+  completion: ['local-server', 'shell', 'operation', 'help', 'command', 'session', 'terminal'],
 }
 
 /** What stands beside the rooms of each, above all of them, and may be imported from the rooms named. */

@@ -58,7 +58,8 @@ async function find(
     import('../../config/settings.ts'),
     import('../../config/target.ts'),
   ])
-  const { config, state } = directories(io)
+  const places = directories(io)
+  const { config, state } = places
   const profiles = createProfileStore(config, io).read()
   if (noun === 'profiles') {
     return Object.entries(profiles.profiles).map(([value, profile]): Suggestion => {
@@ -68,6 +69,11 @@ async function find(
   }
   const settings = resolveSettings({ flags: globalsOf(place), env: io.env, project: readProjectFile(io.cwd) })
   const target = chooseTarget({ settings, env: io.env, profiles, cwd: io.cwd })
+  if (noun === 'snapshots') {
+    const { snapshotsOf } = await import('../local-server/snapshots.ts')
+    const database = target?.kind === 'local' ? target.database : places.database
+    return snapshotsOf(database).map(({ name, createdAt }) => ({ value: name, meaning: createdAt }))
+  }
   if (target === null) return []
   const course = noun === 'lessons' ? place.values.get('course')?.at(-1) : undefined
   const where = {
@@ -112,7 +118,7 @@ async function ask(
   transports: () => Promise<Transports>,
   settings: Settings,
   target: Target,
-  noun: Exclude<ThingNoun, 'profiles'>,
+  noun: Exclude<ThingNoun, 'profiles' | 'snapshots'>,
   course: string | undefined,
 ): Promise<SeenThing[] | null> {
   const [{ calls }, { idOf }, { nounOf }] = await Promise.all([

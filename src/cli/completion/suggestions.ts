@@ -17,23 +17,39 @@ export interface Suggestions {
   readonly isOpen: boolean
 }
 
-/** What can be referred to: things of an academy by their noun, or the profiles of this machine. */
-export type ThingNoun = 'courses' | 'lessons' | 'users' | 'enrollments' | 'keys' | 'apps' | 'profiles'
+/** What can be referred to: things of an academy by their noun, or what is on this machine. */
+export type ThingNoun =
+  | 'courses'
+  | 'lessons'
+  | 'users'
+  | 'enrollments'
+  | 'grades'
+  | 'keys'
+  | 'apps'
+  | 'grants'
+  | 'profiles'
+  | 'snapshots'
 
 /** Finds what there is to refer to, as far as that is quick; `typed` is how the reference begins. */
 export type FindThings = (noun: ThingNoun, place: Place, typed: string) => Promise<readonly Suggestion[]>
 
 /** What arguments and flags of these names refer to. */
-const thingsByName: Readonly<Record<string, ThingNoun>> = {
+export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   course: 'courses',
   lesson: 'lessons',
   user: 'users',
   learner: 'users',
   enrollment: 'enrollments',
+  grade: 'grades',
   key: 'keys',
   app: 'apps',
+  grant: 'grants',
   profile: 'profiles',
+  'to-profile': 'profiles',
 }
+
+/** Arguments that take paths, or a program. */
+export const pathArguments = /^(files?|folder|directory|command)$/
 
 /** What suggestions are made from beside the line. */
 export interface Surroundings {
@@ -125,12 +141,15 @@ async function argumentValues(
   if (noun === 'api') return words(await requestWords(given, place, current, find))
   if (noun === 'completion') return words(((command && argumentAt(command, 0)?.choices) ?? []).map(plain))
   if (noun === 'profiles' && command?.name !== 'add') return words(await find('profiles', place, current))
+  if (noun === 'server' && name === 'name' && command?.name !== 'snapshot save') {
+    return words(await find('snapshots', place, current))
+  }
   const choices = (command && argumentAt(command, given.length)?.choices) ?? []
   if (choices.length > 0) return words(choices.map(plain))
   if (noun === 'open' && first === 'course') return words(await find('courses', place, current))
   const thing = thingsByName[name]
   if (thing) return words(await find(thing, place, current))
-  return /^(files?|folder|command)$/.test(name) ? files : nothing
+  return pathArguments.test(name) ? files : nothing
 }
 
 function plain(value: string): Suggestion {

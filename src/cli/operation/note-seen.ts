@@ -11,7 +11,7 @@ export interface SeenList {
   keep(): void
 }
 
-const nouns = ['courses', 'lessons', 'users', 'enrollments', 'keys', 'apps']
+const nouns = ['courses', 'lessons', 'users', 'enrollments', 'grades', 'keys', 'apps', 'grants']
 
 /** Sees the things of a list that completion knows; null for any other. */
 export function noteSeen({ session, directories, io }: Context, operation: Operation): SeenList | null {

@@ -136,7 +136,15 @@ export function thingOf(item: unknown, id: unknown): SeenThing | null {
   const own = [text('title'), text('name'), ...names, text('username'), email].find(
     (name) => typeof name === 'string' && name !== '',
   )
-  const joined = ['userEmail', 'userExternalId', 'courseTitle', 'courseExternalId', 'role', 'status']
+  const joined = [
+    'itemId',
+    'userEmail',
+    'userExternalId',
+    'courseTitle',
+    'courseExternalId',
+    'role',
+    'status',
+  ]
   const label = typeof own === 'string' ? own : joined.flatMap((name) => text(name) ?? []).join(' · ')
   return { id, externalId: text('externalId'), email, label: label.slice(0, 100) }
 }

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
+import { pathArguments, thingsByName } from '../../../src/cli/completion/suggestions.ts'
 import { nouns } from '../../../src/cli/program/nouns.ts'
 import { settings } from '../../../src/config/setting.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
@@ -65,6 +66,27 @@ describe('commands', () => {
       }
     }
   })
+})
+
+/** Arguments that nobody can know: new names, and versions. */
+const free = /^(\w+ (diff|restore) version|profiles add name|server snapshot save name)$/
+
+test('every argument is completed, but those that nobody can know', async () => {
+  const others: string[] = []
+  for (const [name, noun] of Object.entries(nouns)) {
+    const loaded = await noun.load(host)
+    for (const command of 'length' in loaded ? loaded : []) {
+      for (const { name: argument, choices } of command.arguments ?? []) {
+        const known = choices || argument in thingsByName || pathArguments.test(argument)
+        const place = `${name} ${command.name} ${argument}`
+        if (!known && !free.test(place)) others.push(place)
+      }
+    }
+  }
+  expect(others).toEqual([
+    ...['show', 'use', 'remove'].map((verb) => `profiles ${verb} name`),
+    ...['restore', 'delete'].map((verb) => `server snapshot ${verb} name`),
+  ])
 })
 
 describe('flags', () => {
@@ -150,6 +172,23 @@ describe('what there is to refer to', () => {
     expect(await offered(cli, 'profiles use ')).toEqual(both)
     expect(await offered(cli, 'courses list --profile ')).toEqual(both)
     expect(await words(cli, 'profiles add ')).toEqual([])
+  })
+
+  test('are the snapshots of the academy', async ({ local }) => {
+    expect(await local.run('server snapshot save clean')).toMatchObject({ code: 0 })
+    expect(await words(local, 'server snapshot restore ')).toEqual(['clean'])
+    expect(await words(local, 'server snapshot delete cl')).toEqual(['clean'])
+    expect(await words(local, 'server snapshot save ')).toEqual([])
+  })
+
+  test('are enrolments, grades and grants by what they are about', async ({ local }) => {
+    await local.run('courses create --title Biology --external-id BIO')
+    await local.run('courses publish ext:BIO')
+    await local.run('users create --email ada@example.org')
+    await local.run('enrollments create --course ext:BIO --user email:ada@example.org')
+    const [enrolment = ''] = await offered(local, 'enrollments get ')
+    expect(enrolment).toMatch(/^enr_\w+\tada@example\.org · Biology · /)
+    expect(await words(local, 'auth grants revoke ')).toEqual([])
   })
 
   test('makes no academy where there is none, and leaves a damaged one alone', async ({ cli }) => {
