@@ -76,15 +76,17 @@ async function find(
   }
   if (target === null) return []
   const course = noun === 'lessons' ? place.values.get('course')?.at(-1) : undefined
+  const deleted = place.command?.name === 'restore-deleted'
+  const part = `${deleted ? '-deleted' : ''}${course === undefined ? '' : `-of-${encodeURIComponent(course)}`}`
   const where = {
-    ...{ state, noun: course === undefined ? noun : `lessons-of-${encodeURIComponent(course).slice(0, 80)}` },
+    ...{ state, noun: `${noun}${part}`.slice(0, 120) },
     target: target.kind === 'local' ? target.database : target.url,
   }
   const now = io.now()
   const seen = readSeen(where, now)
   const known = suggestionsOf(seen.things, typed)
   if (isFresh(seen, target, now) && (known.length > 0 || isRecent(seen, target, now))) return known
-  const things = await ask(io, transports, settings, target, noun, course)
+  const things = await ask(io, transports, settings, target, noun, { course, deleted })
   const asked = { askedAt: io.now(), failed: things === null }
   keepSeen(where, things ? { ...asked, things, seenAt: asked.askedAt } : { ...seen, ...asked }, io.now())
   return things ? suggestionsOf(things, typed) : known
@@ -119,14 +121,16 @@ async function ask(
   settings: Settings,
   target: Target,
   noun: Exclude<ThingNoun, 'profiles' | 'snapshots'>,
-  course: string | undefined,
+  { course, deleted }: { readonly course: string | undefined; readonly deleted: boolean },
 ): Promise<SeenThing[] | null> {
   const [{ calls }, { idOf }, { nounOf }] = await Promise.all([
     import('../../contract/calls.ts'),
     import('../../client/member.ts'),
     import('../../client/nouns.ts'),
   ])
-  const operation: Operation = calls[noun].list
+  const lists = calls[noun]
+  const operation: Operation = deleted && 'listDeleted' in lists ? lists.listDeleted : lists.list
+  const query = { limit: 100, ...(course !== undefined && { course_id: course }) }
   const controller = new AbortController()
   const { signal } = controller
   const found: SeenThing[] = []
@@ -136,8 +140,10 @@ async function ask(
     const opened = await open(io, transports, settings, target)
     if (!opened) return
     close = opened.close
-    const query = { limit: 100, ...(course !== undefined && { course_id: course }) }
-    for await (const { data } of opened.caller.pages(operation, { query, signal })) {
+    for await (const { data } of opened.caller.pages(operation, {
+      query,
+      signal,
+    })) {
       for (const item of data) {
         const thing = thingOf(item, idOf(item, nounOf(operation), operation.identifier))
         if (thing) found.push(thing)

@@ -154,6 +154,7 @@ describe('what there is to refer to', () => {
     expect(both.sort()).toEqual(['ext:ONE', 'ext:TWO'])
     await local.run('courses delete ext:ONE --yes')
     expect(await words(local, 'courses get ')).toEqual(['ext:TWO'])
+    expect(await words(local, 'courses restore-deleted ')).toEqual(['ext:ONE'])
   })
 
   test('are the lessons of the course that is named', async ({ local }) => {
