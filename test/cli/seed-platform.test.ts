@@ -309,3 +309,24 @@ describe('with a key that', () => {
     },
   )
 })
+
+test.for(['--if-not-exists', '--upsert'])(
+  'create %s sends nothing where the platform does not show external ids',
+  async (flag, { cli, seed }) => {
+    const line = `courses create --title Sea --external-id sea ${flag}`
+    const { code, stdout, stderr } = await cli.run(line, at(seed))
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(
+      'does not show which of its courses is meant\n  It sent rows without externalId\n',
+    )
+    expect(
+      await rowsOf({ ...cli, run: (words) => cli.run(words, at(seed)) }, 'courses list --columns title'),
+    ).toEqual([['Go']])
+  },
+)
+
+test('several courses are changed side by side, and those that fail are named', async ({ cli, seed }) => {
+  const { code, stdout, stderr } = await cli.run('courses update 1 77 --title Went', at(seed))
+  expect({ code, stdout }).toEqual({ code: 8, stdout: '1\n' })
+  expect(stderr).toContain('error: Cannot update 1 of 2 courses\n  77: ')
+})

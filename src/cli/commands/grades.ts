@@ -104,10 +104,17 @@ export const commands: readonly Command[] = [
   }),
   call({
     name: 'delete',
-    summary: 'Delete a grade',
+    summary: 'Delete grades',
     operation: async () => (await contract()).delete,
     arguments: { gradeId: grade },
-    destroys: { action: ({ arguments: { grade } }) => `delete grade ${grade}`, question: deletion },
+    several: 'grades',
+    destroys: {
+      action: ({ arguments: { grade } }) => `delete grade ${grade}`,
+      question: deletion,
+      several: async () => ({
+        consequence: 'The grades of their courses are calculated again. This cannot be undone.',
+      }),
+    },
     done: (_, { arguments: { grade } }) => `Deleted grade ${grade}`,
     examples: ['grades delete "$(learnctl grades list --learner ext:65002 --item 1758 -q)" --yes'],
   }),

@@ -12,6 +12,7 @@ const listOf: Readonly<Record<string, string>> = {
   keyId: 'keys',
   clientId: 'apps',
   grantId: 'auth grants',
+  gradeId: 'grades',
 }
 
 /**
