@@ -432,3 +432,24 @@ describe('a platform that sends something else than rows of JSON', () => {
     expect(ran.stderr).toContain('The platform sent a row that is not JSON')
   })
 })
+
+describe.for(styles)('%s that shows courses alone', ([, platformOf]) => {
+  test('exports them under our names, by their ids, and says what it does not send', async ({ run }) => {
+    const platform = platformOf()
+    const { code, stdout, stderr } = await run(platform, 'courses export -o json --search algebra')
+    expect(code).toBe(0)
+    const rows: { externalId: unknown; title: string }[] = JSON.parse(stdout)
+    expect(rows.map(({ title }) => title)).toEqual(['Algebra'])
+    expect(rows[0]?.externalId).toMatch(/2$/)
+    expect(stderr).toContain(`${hostOf(platform)} does not send learningObjectives, modules`)
+  })
+
+  test.for(['users', 'lessons', 'enrollments', 'progress'])(
+    'has no %s to export, and says so',
+    async (noun, { run }) => {
+      const { code, stdout, stderr } = await run(platformOf(), `${noun} export`)
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/does not support|Cannot GET/)
+    },
+  )
+})

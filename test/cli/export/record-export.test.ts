@@ -166,6 +166,37 @@ describe('progress', () => {
     expect(again.stdout).toBe((await school.run('progress export --history')).stdout)
   })
 
+  test('goes along to another academy where courses are archived and users inactive', async ({
+    school,
+    local,
+    admin,
+  }) => {
+    await admin.put('/v1/users/ext:S-1', { status: 'inactive' })
+    const { data } = (await admin.get('/v1/enrollments?user_id=ext:S-2')).body
+    await admin.put(`/v1/enrollments/${data[0].id}`, { status: 'inactive' })
+    await admin.put('/v1/courses/ext:sea', { status: 'archived' })
+    const later = ' --map status='
+    for (const [noun, flags] of [
+      ['courses', `${later} --map progressTracking.enabled=`],
+      ['lessons', ''],
+      ['users', later],
+      ['enrollments', later],
+      ['progress', ''],
+      ['enrollments', ''],
+      ['users', ''],
+      ['courses', ''],
+    ] as const) {
+      const { stdout: stdin } = await school.run(`${noun} export${noun === 'progress' ? ' --history' : ''}`)
+      const ran = await local.run(`${noun} import - --restart${flags}`, { stdin })
+      expect(ran.code, `${noun}: ${ran.stderr}`).toBe(0)
+    }
+    for (const noun of ['courses', 'lessons', 'enrollments', 'progress']) {
+      expect((await local.run(`${noun} export`)).stdout, noun).toBe(
+        (await school.run(`${noun} export`)).stdout,
+      )
+    }
+  })
+
   test('is that of a course, a learner, or since a time', async ({ school }) => {
     for (const [flags, rows] of [
       ['--course ext:sea --learner ext:S-1', 1],
