@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { benchApply } from './apply.ts'
 import { benchExec } from './exec.ts'
 import { benchExport } from './export.ts'
 import { benchGrowth } from './growth.ts'
@@ -18,6 +19,7 @@ const parts: Readonly<Record<string, (bin: string, directory: string) => Promise
   server: benchServer,
   export: benchExport,
   import: benchImport,
+  apply: benchApply,
   growth: benchGrowth,
   postgres: benchPostgres,
 }

@@ -60,7 +60,8 @@ export function stagesOf(
   const wasArchived = current?.['status'] === 'archived'
   const stays = (record['status'] ?? current?.['status']) === 'archived'
   const opens = wasArchived && (busy.courses.has(key) || changes.some(({ field }) => field !== 'status'))
-  const archives = stays && (opens || (!wasArchived && busy.courses.has(key)))
+  // No course begins as an archived one.
+  const archives = stays && (opens || kind === 'create' || (!wasArchived && busy.courses.has(key)))
   const { status, ...others } = record
   const closing = {
     ...(untracked && { progressTracking: { enabled: false } }),

@@ -31,8 +31,11 @@ export function indexOf(entries: readonly Entry[], ids: KnownIds): EntryIndex {
         case 'courses':
           return byKey.get(`ext:${shown['externalId'] ?? shown['id']}`)
         case 'lessons': {
-          const titled = keyIn(dataset, { courseId: ids.keyOf(shown['courseId']), title: shown['title'] })
-          return byKey.get(`ext:${shown['externalId'] ?? shown['id']}`) ?? byKey.get(titled ?? '')
+          const { id, title, externalId } = shown
+          const known = byKey.get(`ext:${externalId ?? id}`)
+          // One that has an external id is not called by its title.
+          if (known || typeof externalId === 'string') return known
+          return byKey.get(keyIn(dataset, { courseId: ids.keyOf(shown['courseId']), title }) ?? '')
         }
         default:
           return byKey.get(

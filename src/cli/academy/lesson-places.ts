@@ -20,10 +20,9 @@ export async function settleLessons(
     for await (const { data } of caller.pages<Operation>(list, { query, signal })) {
       for (const shown of data) {
         if (!isJsonObject(shown)) continue
-        const names = [
-          keyIn('lessons', { courseId, title: shown['title'] }),
-          `ext:${shown['externalId'] ?? shown['id']}`,
-        ]
+        const { id, title, externalId } = shown
+        const titled = typeof externalId === 'string' ? null : keyIn('lessons', { courseId, title })
+        const names = [titled, `ext:${externalId ?? id}`]
         for (const name of names) if (name !== null) there.set(name, shown)
       }
     }
