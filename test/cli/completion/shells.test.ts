@@ -184,7 +184,7 @@ describe('PowerShell', () => {
     const word = line.split('\t')[0] ?? ''
     expect(word).toBe(`'ext:A B${evil.replaceAll("'", "''")}''"x'`)
     expect(await cli.run(['__complete', 'powershell', '=courses', '=pub'])).toMatchObject({
-      stdout: 'words\npublish\tPublish a course and make it visible to learners\n',
+      stdout: expect.stringMatching(/^words\npublish\tPublish .+\n$/),
     })
   })
 })
