@@ -234,12 +234,12 @@ describe('an error for scripts', () => {
   )
 
   test('is JSON as well where the command line was not understood', async ({ cli }) => {
-    for (const line of ['-ojson course', 'courses create --output json --titel x', '-o json --colour x']) {
+    for (const line of ['-ojson cours', 'courses create --output json --titel x', '-o json --colour x']) {
       const { code, stdout, stderr } = await cli.run(line)
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
       expect(JSON.parse(stderr)).toMatchObject({ error: { exitCode: 2, status: null } })
     }
-    const { stderr } = await cli.run('course', { env: { LEARNCTL_OUTPUT: 'jsonl' } })
+    const { stderr } = await cli.run('cours', { env: { LEARNCTL_OUTPUT: 'jsonl' } })
     expect(JSON.parse(stderr)).toMatchObject({
       error: { code: 'unknown_command', hint: 'Did you mean courses?' },
     })

@@ -22,7 +22,11 @@ const fields = {
   courseId: { name: 'course', summary: 'Course: id or external id', required: true },
   scoreGiven: { name: 'score', kind: 'number', summary: 'Score of the learner', required: true },
   scoreMaximum: { name: 'maximum', kind: 'number', summary: 'Score that counts as 100%', default: '100' },
-  itemId: { name: 'item', summary: 'What was graded, such as exam-1', default: 'the course as a whole' },
+  itemId: {
+    name: 'item',
+    summary: 'What was graded, such as exam-1; $course is the course as a whole',
+    default: '$course',
+  },
   label: { summary: 'Name of the item' },
   weight: {
     kind: 'number',

@@ -78,10 +78,10 @@ describe('help', () => {
   })
 
   test('continues an example that is too long, as a shell reads it', async ({ cli }) => {
-    const { stdout } = await cli.run('enrollments update --help', { tty: 80 })
+    const { stdout } = await cli.run('grades delete --help', { tty: 80 })
     expect(stdout).toContain(' \\\n    ')
     const whole = stdout.replaceAll(/ \\\n +/g, ' ')
-    expect(whole).toMatch(/^ {2}learnctl enrollments update "\$\(learnctl .*\)" --status inactive$/m)
+    expect(whole).toMatch(/^ {2}learnctl grades delete "\$\(learnctl .*\)" --yes$/m)
   })
 
   test('is wrapped to the terminal', async ({ cli }) => {
