@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import sql, { join } from 'sql-template-tag'
 import type { Row, Store, Transaction } from '../database/database.ts'
-import { count, correctionMark as mark } from './count.ts'
+import { count, invalidCorrection, correctionMark as mark } from './count.ts'
 import { academyDifferences, comparedAtOnce, courseDifferences, rangesOf } from './counter-check.ts'
 import { dayKinds, firstDayKept, type Tally } from './tally.ts'
+
+/** How often it is begun anew where deleted courses are restored meanwhile. */
+const mostAttempts = 20
 
 /** Counters in one transaction: some milliseconds' worth. */
 const writtenAtOnce = 500
@@ -18,6 +21,16 @@ export async function correctCounters(
   now: () => Date,
   atOnce = comparedAtOnce,
 ): Promise<boolean> {
+  for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
+    if (await correct(store, now, atOnce)) return true
+    // Else another program began, and may have ended already.
+    const isInvalid = sql`select 1 from settings where name = ${mark} and value = ${invalidCorrection}`
+    if (!(await store.one(isInvalid))) return false
+  }
+  return false
+}
+
+async function correct(store: Store, now: () => Date, atOnce: number): Promise<boolean> {
   const correction = randomUUID()
   await store.write((transaction) => begin(transaction, correction))
   // What two programs both found missing would be added twice.

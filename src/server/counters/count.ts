@@ -42,6 +42,9 @@ export interface CountingWrite extends Counting {
 /** The row of `settings` that says who corrects the counters. */
 export const correctionMark = 'counter_correction'
 
+/** In place of whoever that is: what was found lacking is no longer what lacks, and has to be found anew. */
+export const invalidCorrection = 'invalid'
+
 /** Rows of one statement: as many parameters as any engine takes. */
 const rowsAtOnce = 1000
 
@@ -130,7 +133,7 @@ export async function countCourse({ database, now }: CountingWrite, courseId: st
   const learners = await onlyLearnersOf(database, courseId, 1)
   await count({ database, now }, [], [...withoutNothing(sums), ...learners])
   // Whoever corrects the counters may have found before what the course lacked then.
-  await database.run(sql`delete from settings where name = ${correctionMark}`)
+  await database.run(sql`update settings set value = ${invalidCorrection} where name = ${correctionMark}`)
 }
 
 /** Who learns in this course alone, as the change of how many learn anywhere. */
