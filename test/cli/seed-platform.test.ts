@@ -79,10 +79,12 @@ const missing: Record<string, [line: string, needed: string]> = {
     'lessons.restoreDeleted (POST /v1/deleted-lessons/1/restore returned 404)',
   ],
   'lessons list': ['lessons list', 'lessons.list (GET /v1/lessons returned 404)'],
+  'lessons export': ['lessons export', 'lessons.list (GET /v1/lessons returned 404)'],
   'lessons get': ['lessons get 1', 'lessons.get (GET /v1/lessons/1 returned 404)'],
   'lessons update': ['lessons update 1 --title x', 'lessons.update (PUT /v1/lessons/1 returned 404)'],
   'lessons delete': ['lessons delete 1 --yes', 'lessons.delete (DELETE /v1/lessons/1 returned 404)'],
   'users list': ['users list', 'users.list (GET /v1/users returned 404)'],
+  'users export': ['users export', 'users.list (GET /v1/users returned 404)'],
   'users get': ['users get 2', 'users.get (GET /v1/users/2 returned 404)'],
   'users update': ['users update 2 --role novice', 'users.update (PUT /v1/users/2 returned 404)'],
   'users suspend': ['users suspend 2', 'users.update (PUT /v1/users/2 returned 404)'],
@@ -90,6 +92,7 @@ const missing: Record<string, [line: string, needed: string]> = {
   'users restore': ['users restore 2', 'users.get (GET /v1/users/2 returned 404)'],
   'users delete': ['users delete 2 --yes', 'users.delete (DELETE /v1/users/2 returned 404)'],
   'enrollments list': ['enrollments list', 'enrollments.list (GET /v1/enrollments returned 404)'],
+  'enrollments export': ['enrollments export', 'enrollments.list (GET /v1/enrollments returned 404)'],
   'enrollments get': ['enrollments get 1', 'enrollments.get (GET /v1/enrollments/1 returned 404)'],
   'enrollments create': [
     'enrollments create --course 1 --user 2',
@@ -104,6 +107,7 @@ const missing: Record<string, [line: string, needed: string]> = {
     'enrollments.delete (DELETE /v1/enrollments/1 returned 404)',
   ],
   'progress get': ['progress get 2', 'progress.list (GET /v1/learners/2/progress returned 404)'],
+  'progress export': ['progress export', 'progress.all (GET /v1/progress returned 404)'],
   'progress history': [
     'progress history 2 --course 1',
     'progress.history (GET /v1/learners/2/progress/history returned 404)',
@@ -139,6 +143,16 @@ const here: Record<string, [line: string, code: number]> = {
   'profiles remove': ['profiles remove school', 3],
   'server start': ['server start --port 0', 143],
   'server copy': ['server copy --from academy.db --to copy.db', 3],
+  'server exec': ['server exec -- true', 0],
+  'server backup': ['server backup academy.backup', 3],
+  'server restore': ['server restore academy.backup --yes', 3],
+  'server reset': ['server reset --yes', 3],
+  'server snapshot save': ['server snapshot save before', 3],
+  'server snapshot list': ['server snapshot list', 3],
+  'server snapshot restore': ['server snapshot restore before --yes', 3],
+  'server snapshot delete': ['server snapshot delete before --yes', 3],
+  completion: ['completion bash', 0],
+  validate: ['validate academy.yaml', 2],
   'server status': ['server status', 0],
   'server stop': ['server stop', 3],
   'server openapi': ['server openapi', 0],
@@ -146,8 +160,10 @@ const here: Record<string, [line: string, code: number]> = {
   help: ['help exit-codes', 0],
 }
 
-/** Commands with a test of their own below. */
+/** Commands with tests of their own, below or in import/, export/ and academy/. */
 const others = [
+  ...['courses', 'lessons', 'users', 'enrollments', 'progress', 'grades'].map((noun) => `${noun} import`),
+  ...['courses export', 'diff', 'apply', 'dump'],
   'auth login',
   'courses apply',
   'courses copy',
