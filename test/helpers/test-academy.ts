@@ -146,7 +146,7 @@ export async function openTestAcademy({
   const { now } = clock
   const { database: store, newId } = await open(path, now)
   const database = guarded(through(store))
-  const statements = open === openOnPostgres ? undefined : watchedStatements(path)
+  const statements = store.dialect.name === 'sqlite' ? watchedStatements(path) : undefined
   const logged: LogEntry[] = []
   const cost = { ...passwordCost }
   const routes = await allRoutes()

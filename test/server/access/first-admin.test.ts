@@ -9,7 +9,7 @@ import { digest } from '../../../src/server/access/secret.ts'
 import type { Store } from '../../../src/server/database/database.ts'
 import { openAcademy } from '../../../src/server/local.ts'
 import { makeFirstSecrets } from '../../../src/server/socket/first-secrets.ts'
-import { passwordCost, stoppedClock } from '../../helpers/academy.ts'
+import { onPostgres, passwordCost, stoppedClock } from '../../helpers/academy.ts'
 import { test as served, startServer } from '../socket/served.ts'
 
 const test = served.extend('database', async ({ directory }, { onCleanup }) => {
@@ -80,21 +80,25 @@ test.for([["role = 'learner'"], ["status = 'suspended'"], ["status = 'deleted'"]
   },
 )
 
-test('a server makes one where it is told to, and says it in no log', async ({ directory }) => {
-  const path = join(directory, 'served.db')
-  const silent = await startServer(path)
-  expect(silent.firstPassword).toBeUndefined()
-  await silent.stop()
-  const first = await startServer(path, { firstPassword: true })
-  expect(first.firstPassword?.password).toMatch(passwordForm)
-  await first.fetch('/health')
-  await first.stop()
-  expect(first.log.join('')).not.toContain(first.firstPassword?.password)
-  expect(readFileSync(path).includes(first.firstPassword?.password ?? '')).toBe(false)
-  const second = await startServer(path, { firstPassword: true })
-  expect(second.firstPassword).toBeUndefined()
-  await second.stop()
-})
+// What is in its file is told of SQLite's.
+test.skipIf(onPostgres)(
+  'a server makes one where it is told to, and says it in no log',
+  async ({ directory }) => {
+    const path = join(directory, 'served.db')
+    const silent = await startServer(path)
+    expect(silent.firstPassword).toBeUndefined()
+    await silent.stop()
+    const first = await startServer(path, { firstPassword: true })
+    expect(first.firstPassword?.password).toMatch(passwordForm)
+    await first.fetch('/health')
+    await first.stop()
+    expect(first.log.join('')).not.toContain(first.firstPassword?.password)
+    expect(readFileSync(path).includes(first.firstPassword?.password ?? '')).toBe(false)
+    const second = await startServer(path, { firstPassword: true })
+    expect(second.firstPassword).toBeUndefined()
+    await second.stop()
+  },
+)
 
 test('an academy in this process makes one as well', async ({ directory }) => {
   const academy = await openAcademy({ path: join(directory, 'local.db') })
