@@ -37,6 +37,7 @@ const characters: Readonly<Record<string, number>> = {
   last4: 4,
   key: 100,
   clientSecret: 100,
+  recordedBy: 64,
   version: 64,
 }
 

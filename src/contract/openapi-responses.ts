@@ -127,7 +127,7 @@ const problem: Schema = {
     moreErrors: positive,
     id: short,
     existingStatus: short,
-    current: { $ref: '#/components/schemas/Progress' },
+    current: { anyOf: ['Progress', 'Grade'].map((name) => ({ $ref: `#/components/schemas/${name}` })) },
     version: positive,
     scope: { type: 'string', enum: ['read', 'write', 'admin'] },
     from: short,
