@@ -56,6 +56,8 @@ function textOf(value: unknown): string | undefined {
 
 /** Texts that no platform can keep: halves of characters (lone surrogates), and U+0000. */
 function unsoundIn({ columns }: Dataset, record: Row['record']): RowProblem[] {
+  // Nearly every record is sound as a whole.
+  if (isSound(record)) return []
   return columns.flatMap(({ name, path }) => {
     const value = valueAt(record, path)
     if (value === undefined || value === null || isSound(value)) return []

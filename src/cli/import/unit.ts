@@ -1,3 +1,4 @@
+import { jsonText } from '../../codec/json-text.ts'
 import type { Row } from './row.ts'
 
 /** Rows that are sent, and noted in the journal, together. The same file gives the same units again. */
@@ -20,7 +21,7 @@ export async function* unitsOf(rows: AsyncIterable<Row>, size: UnitSize): AsyncG
   let held: Row[] = []
   let characters = 0
   for await (const row of rows) {
-    const length = size.rows === 1 ? 0 : JSON.stringify(row.record, textOfInteger).length + 1
+    const length = size.rows === 1 ? 0 : jsonText(row.record).length + 1
     if (held.length > 0 && (held.length >= size.rows || characters + length > size.characters)) {
       yield { index, rows: held }
       index += 1
@@ -31,8 +32,4 @@ export async function* unitsOf(rows: AsyncIterable<Row>, size: UnitSize): AsyncG
     characters += length
   }
   if (held.length > 0) yield { index, rows: held }
-}
-
-function textOfInteger(_: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value
 }
