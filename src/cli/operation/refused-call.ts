@@ -1,4 +1,4 @@
-import { ApiError } from '../../client/errors.ts'
+import { ApiError, isOurs } from '../../client/errors.ts'
 import { shellWord } from '../../codec/shell-word.ts'
 import type { Fault } from '../../contract/errors.ts'
 import type { Argument, Given } from '../command/command.ts'
@@ -25,8 +25,8 @@ export class RefusedCallError extends Error {
   constructor(refusal: ApiError, sources: Sources, given: Given) {
     super(inFlags(refusal.message, sources, given), { cause: refusal })
     this.refusal = refusal
-    // Others know nothing of `ext:` and `email:`.
-    const missing = refusal.status === 404 && refusal.coded
+    // Ours looks for what has no prefix by itself, and those without a code know nothing of prefixes.
+    const missing = refusal.status === 404 && refusal.coded && !isOurs(refusal)
     this.hint =
       trashHint(refusal) ?? (missing ? referenceHint(refusal, sources, given) : archiveHint(refusal, given))
     this.#sources = sources

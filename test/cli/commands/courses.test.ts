@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { expectClearError } from '../../helpers/clear-error.ts'
-import { test } from '../../helpers/cli.ts'
+import { test, testCli } from '../../helpers/cli.ts'
 import { resultOf } from '../../helpers/result.ts'
 
 const go = 'courses create --title Go --external-id go -q'
@@ -210,10 +210,37 @@ describe('a refusal', () => {
     )
   })
 
-  test('of a reference that is no id suggests the one with a prefix', async ({ local }) => {
-    const hintOf = async (line: string) => /hint: (.*)/.exec((await local.run(line)).stderr)?.[1]
+  test('of a reference without a prefix has no hint: it was looked for as an own id and as an address, too', async ({
+    local,
+  }) => {
+    for (const line of [
+      'courses get BIO-101',
+      'users get ada@example.org',
+      'enrollments list --course BIO-101',
+    ]) {
+      const { code, stderr } = await local.run(line)
+      expect(code).toBe(3)
+      expect(stderr).not.toContain('hint:')
+    }
+  })
+
+  test('of a reference that is no id suggests the one with a prefix where the platform may need it', async () => {
+    const hintOf = async (line: string) => {
+      const detail = `${/BIO-101|ada@example\.org|crs_none|ext:none/.exec(line)?.[0]} not found.`
+      const cli = testCli({
+        transport: async () => ({
+          status: 404,
+          headers: { 'content-type': 'application/problem+json' },
+          body: JSON.stringify({ code: 'not_found', status: 404, detail }),
+        }),
+        env: { LEARNCTL_URL: 'https://academy.example', LEARNCTL_API_KEY: 'k' },
+      })
+      const { stderr } = await cli.run(line)
+      cli.remove()
+      return /hint: (.*)/.exec(stderr)?.[1]
+    }
     expect(await hintOf('courses get BIO-101')).toBe('Did you mean ext:BIO-101?')
-    expect(await hintOf('courses publish BIO-101')).toBe('Did you mean ext:BIO-101?')
+    expect(await hintOf('courses versions BIO-101')).toBe('Did you mean ext:BIO-101?')
     expect(await hintOf('users get ada@example.org')).toBe('Did you mean email:ada@example.org?')
     expect(await hintOf('enrollments list --course BIO-101')).toBe('Did you mean ext:BIO-101?')
     expect(await hintOf('courses get crs_none')).toBeUndefined()
