@@ -1,8 +1,6 @@
-import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { platformName } from '../../config/target.ts'
-import { type Call, calls } from '../../contract/calls.ts'
 import type { Context } from '../command/context.ts'
+import { publishedApi, publishes } from '../operation/published-api.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Part } from './entry.ts'
 import { loadPart } from './load-part.ts'
@@ -20,17 +18,17 @@ export async function requireOffered(
 ): Promise<ReadonlySet<Part>> {
   const needed = [...new Set(actions.map(({ dataset, kind }) => `${dataset} ${kind}`))]
   const local = session.target().kind === 'local'
-  const document = local || needed.length === 0 ? null : await documentOf(reader)
+  const document = local || needed.length === 0 ? null : await publishedApi(reader.caller, reader.signal)
   const batched = new Set<Part>()
   const lacking: string[] = []
   for (const each of needed) {
     const [name, kind] = each.split(' ') as [Part, Action['kind']]
     const { operations } = await loadPart(name)
     const { batch } = operations
-    if (batch && (local || offers(document, batch))) batched.add(name)
+    if (batch && (local || publishes(document, batch))) batched.add(name)
     // Progress is set, whether it is there or not.
     const operation = name === 'progress' ? operations.create : operations[kind]
-    if (document !== null && operation && !offers(document, operation)) {
+    if (document !== null && operation && !publishes(document, operation)) {
       lacking.push(`${kind} ${name}: it does not support ${operation.method} ${operation.path}`)
     }
   }
@@ -43,21 +41,4 @@ export async function requireOffered(
       why: [...lacking, 'Nothing was sent'],
     },
   )
-}
-
-async function documentOf({ caller, signal }: Reader): Promise<JsonObject | null> {
-  try {
-    const { data } = await caller.call(calls.service.openapi, { signal })
-    return isJsonObject(data) ? data : null
-  } catch (error) {
-    const none = error instanceof NotOfferedError || error instanceof ProtocolError
-    if (none || (error instanceof ApiError && error.status === 404)) return null
-    throw error
-  }
-}
-
-function offers(document: JsonObject | null, { method, path }: Call): boolean {
-  const paths = document?.['paths']
-  const item = isJsonObject(paths) ? paths[path] : undefined
-  return isJsonObject(item) && item[method.toLowerCase()] !== undefined
 }

@@ -8,6 +8,7 @@ import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
+import { publishedApi, publishes } from '../operation/published-api.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
@@ -118,13 +119,9 @@ async function requireOffered(
   ]
   if (needed.length === 0 || session.target().kind === 'local') return
   try {
-    const { data } = await caller.call(calls.service.openapi, { signal: io.signal })
-    const paths = data['paths']
-    if (!isJsonObject(paths)) return
-    const missing = needed.find(({ path, method }) => {
-      const at = paths[path]
-      return !isJsonObject(at) || at[method.toLowerCase()] === undefined
-    })
+    const document = await publishedApi(caller, io.signal)
+    if (!isJsonObject(document?.['paths'])) return
+    const missing = needed.find((operation) => !publishes(document, operation))
     if (missing) {
       throw cannot(
         platformName(session.target()),
@@ -133,7 +130,7 @@ async function requireOffered(
     }
   } catch (error) {
     // Without a description, nobody knows before it is tried.
-    if (!(error instanceof NotOfferedError || error instanceof ApiError)) throw error
+    if (!(error instanceof ApiError)) throw error
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Caller } from '../../client/caller.ts'
-import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { NotOfferedError } from '../../client/errors.ts'
 import { platformName, type Target } from '../../config/target.ts'
-import { type Call, calls } from '../../contract/calls.ts'
+import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Dataset } from '../dataset/dataset.ts'
+import { publishedApi, publishes } from '../operation/published-api.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 /** What a platform can do with the records of a dataset, known before anything is sent. */
@@ -33,8 +33,8 @@ export async function abilitiesOf(
 ): Promise<Abilities> {
   const { batch, create, get, list, update } = dataset.operations
   if (target.kind === 'local') return { ...everything, batch: batch !== undefined }
-  const document = await documentOf(caller, signal)
-  const has = (operation: Call | undefined) => operation !== undefined && offers(document, operation)
+  const document = await publishedApi(caller, signal)
+  const has = (operation: Call | undefined) => operation !== undefined && publishes(document, operation)
   if (has(create) || has(list)) {
     if (!has(create)) throw lacking(target, `new ${dataset.noun}s`, create)
     return {
@@ -61,23 +61,6 @@ export function requireFind(target: Target, { noun, operations }: Dataset, { fin
       hint: `Create a new record from each row: --on-exists fail`,
     },
   )
-}
-
-async function documentOf(caller: Caller, signal: AbortSignal): Promise<JsonObject | null> {
-  try {
-    const { data } = await caller.call(calls.service.openapi, { signal })
-    return isJsonObject(data) ? data : null
-  } catch (error) {
-    const none = error instanceof NotOfferedError || error instanceof ProtocolError
-    if (none || (error instanceof ApiError && error.status === 404)) return null
-    throw error
-  }
-}
-
-function offers(document: JsonObject | null, { method, path }: Operation): boolean {
-  const paths = document?.['paths']
-  const item = isJsonObject(paths) ? paths[path] : undefined
-  return isJsonObject(item) && item[method.toLowerCase()] !== undefined
 }
 
 /** True where a list can be read. Throws the fault where neither it nor `create` is there, and any other. */
