@@ -12,7 +12,7 @@ export const chunks = [
   {
     // Everything up to the point where a command runs: parsing, and help.
     name: 'program',
-    test: /src\/(cli\/(main\.ts|program\/|commands\/(deleted-list|deletion|export|history|import)\.ts|export\/export-(flags|form)\.ts|command\/(?!context|resolve-times|time-zone)|operation\/(operation-command|operation-flags|field-path|thing-name)|help\/help-text|terminal\/(counted|errors|exit-codes|io|two-columns|visible)|output\/columns|session\/(database-fault|session)\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/(version|page-size)\.ts|codec\/(database-url|json-object|json-text|reference-list|shell-word|time-text)\.ts|client\/(member|nouns)\.ts)|node_modules\/commander\/|(?<!node_modules\/.*)\/package\.json$/,
+    test: /src\/(cli\/(main\.ts|program\/|commands\/(deleted-list|deletion|export|history|import)\.ts|export\/export-(flags|form)\.ts|command\/(?!context|resolve-times|time-zone)|operation\/(operation-command|operation-flags|field-path|thing-name)|help\/help-text|terminal\/(counted|errors|exit-codes|io|two-columns)|output\/columns|session\/(database-fault|session)\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/(version|page-size)\.ts|codec\/(database-url|json-object|json-text|reference-list|shell-word|time-text|visible)\.ts|client\/(member|nouns)\.ts)|node_modules\/commander\/|(?<!node_modules\/.*)\/package\.json$/,
   },
   {
     // What holds a platform elsewhere to what it was asked for.

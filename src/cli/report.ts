@@ -1,4 +1,5 @@
 import { jsonText } from '../codec/json-text.ts'
+import { visible } from '../codec/visible.ts'
 import { colourModes } from '../config/setting.ts'
 import type { Target } from '../config/target.ts'
 import type { Context } from './command/context.ts'
@@ -9,7 +10,6 @@ import { colourLevel, painter } from './terminal/colour.ts'
 import { type ExitName, exitCode } from './terminal/exit-codes.ts'
 import { type Io, say } from './terminal/io.ts'
 import { maskKnown } from './terminal/mask-known.ts'
-import { visible } from './terminal/visible.ts'
 
 /** A run that has failed; its context is null where the fault came before there was one. */
 export interface FailedRun {

@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { jsonText } from '../../codec/json-text.ts'
-import { visible } from '../terminal/visible.ts'
+import { visible } from '../../codec/visible.ts'
 import { keyText, parts, placeText } from './entry.ts'
 import { type Action, type Plan, summaryOf } from './plan.ts'
 

@@ -1,5 +1,5 @@
+import { visible } from '../../codec/visible.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
-import { visible } from '../terminal/visible.ts'
 import type { Context } from './context.ts'
 
 /** A question before something is destroyed. */

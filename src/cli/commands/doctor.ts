@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { remainingMs } from '../../auth/tokens.ts'
 import { shellWord } from '../../codec/shell-word.ts'
+import { visible } from '../../codec/visible.ts'
 import type { Target } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -12,7 +13,6 @@ import { signInCommand } from '../session/sign-in-command.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { twoColumns } from '../terminal/two-columns.ts'
-import { visible } from '../terminal/visible.ts'
 
 /** One thing that was looked at. */
 interface Finding {

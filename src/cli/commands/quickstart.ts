@@ -1,3 +1,4 @@
+import { visible } from '../../codec/visible.ts'
 import { isLocal, localProfile } from '../../config/profiles.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { Answer } from '../../contract/operation.ts'
@@ -7,7 +8,6 @@ import type { RunLine } from '../command/noun.ts'
 import { plainText } from '../command/refusals.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { wrap } from '../terminal/two-columns.ts'
-import { visible } from '../terminal/visible.ts'
 
 const exportFile = 'learners.csv'
 

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk'
+import { visible } from '../../codec/visible.ts'
 import type { LogEntry } from '../../server/http/log.ts'
-import { visible } from '../terminal/visible.ts'
 
 /** An entry of the server's log for people: `12:00:00 GET /v1/courses 200 3 ms`, and below it what failed inside. */
 export function logText(chalk: ChalkInstance): (entry: LogEntry) => string {

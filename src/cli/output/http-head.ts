@@ -1,4 +1,4 @@
-import { visible } from '../terminal/visible.ts'
+import { visible } from '../../codec/visible.ts'
 import { maskHeaders } from './mask.ts'
 
 /** The head of a response as lines: the status and every header, with those that carry a secret masked. */

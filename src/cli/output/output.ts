@@ -1,10 +1,10 @@
 import { idOf, placeOf } from '../../client/member.ts'
+import { visible, visibleDocument } from '../../codec/visible.ts'
 import type { Settings } from '../../config/settings.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { exactText } from '../terminal/exact-text.ts'
 import { type Io, note, say, write } from '../terminal/io.ts'
-import { visible, visibleDocument } from '../terminal/visible.ts'
 import {
   ancestorsOf,
   type Column,

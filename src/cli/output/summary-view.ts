@@ -1,7 +1,7 @@
 import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
+import { visible } from '../../codec/visible.ts'
 import type { Summary } from '../../contract/analytics.ts'
-import { visible } from '../terminal/visible.ts'
 import { bar } from './chart.ts'
 
 /** One figure of a summary as a row: where it belongs, what it is of, what it measures. */

@@ -9,13 +9,13 @@ import {
   ProtocolError,
   TimeoutError,
 } from '../../client/errors.ts'
+import { visible } from '../../codec/visible.ts'
 import type { StoredCredential, StoredTokens } from '../../config/profiles.ts'
 import { calls } from '../../contract/calls.ts'
 import { openPage } from '../command/browser.ts'
 import type { Context } from '../command/context.ts'
 import { counted } from '../terminal/counted.ts'
 import { say } from '../terminal/io.ts'
-import { visible } from '../terminal/visible.ts'
 import type { OAuthClient } from './client.ts'
 import { personIn, type SignInPlace, storeCredential, useCredential } from './place.ts'
 import { createWaitingLine } from './waiting-line.ts'

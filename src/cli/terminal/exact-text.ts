@@ -1,5 +1,5 @@
+import { visibleDocument } from '../../codec/visible.ts'
 import { type Output, write } from './io.ts'
-import { visibleDocument } from './visible.ts'
 
 /** Takes what others wrote: bytes stay as they are in a pipe; on a terminal nothing in them is obeyed. */
 export interface ExactText {

@@ -1,9 +1,9 @@
 import { homedir } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
+import { visible } from '../../codec/visible.ts'
 import type { Place } from '../../config/directories.ts'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError, InterruptedError, ReaderGoneError } from './errors.ts'
-import { visible } from './visible.ts'
 
 /** What is read from; a terminal says so. */
 export type Input = Readable & { readonly isTTY?: boolean }

@@ -1,8 +1,8 @@
 import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
 import { isJsonObject } from '../../../codec/json-object.ts'
+import { visible } from '../../../codec/visible.ts'
 import { wrap } from '../../terminal/two-columns.ts'
-import { visible } from '../../terminal/visible.ts'
 import { type Column, cellAt, cellText } from '../columns.ts'
 
 /** How one thing looks: its chosen fields, or null for all that are set; the terminal's width, and its colours. */

@@ -1,6 +1,6 @@
 import type { ChalkInstance } from 'chalk'
 import stringWidth from 'string-width'
-import { visible } from '../../terminal/visible.ts'
+import { visible } from '../../../codec/visible.ts'
 import { type Column, cellAt, cellText } from '../columns.ts'
 import { type ColumnFacts, fitColumns, gap } from './column-widths.ts'
 import type { Format } from './format.ts'

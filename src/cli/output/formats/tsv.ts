@@ -1,4 +1,4 @@
-import { visible } from '../../terminal/visible.ts'
+import { visible } from '../../../codec/visible.ts'
 import { type Column, cellAt, cellText } from '../columns.ts'
 import type { Format } from './format.ts'
 
