@@ -19,12 +19,14 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
   problem: [],
   database: ['problem'],
   access: ['database', 'problem'],
-  http: ['access', 'database', 'problem'],
+  sealing: ['database', 'problem'],
+  http: ['sealing', 'access', 'database', 'problem'],
   counters: ['database'],
   courses: ['counters', 'http', 'database', 'problem'],
   users: ['counters', 'http', 'access', 'database', 'problem'],
   progress: ['counters', 'courses', 'users', 'http', 'database', 'problem'],
   grades: ['progress', 'counters', 'courses', 'users', 'http', 'database', 'problem'],
+  integrations: ['sealing', 'http', 'database', 'problem'],
   analytics: ['counters', 'http', 'database', 'problem'],
   credentials: ['users', 'http', 'access', 'database', 'problem'],
   pages: ['http', 'access', 'database', 'problem'],
@@ -32,8 +34,8 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
   dashboard: [...['pages', 'courses', 'users', 'analytics', 'credentials', 'http', 'access', 'problem']],
   copy: ['upgrade', 'database'],
   upgrade: ['database'],
-  'long-reads': ['http', 'access', 'database', 'problem'],
-  socket: ['upgrade', 'long-reads', 'credentials', 'http', 'access', 'database', 'problem'],
+  'long-reads': ['sealing', 'http', 'access', 'database', 'problem'],
+  socket: ['sealing', 'upgrade', 'long-reads', 'credentials', 'http', 'access', 'database', 'problem'],
 }
 
 /** Which room of the command line may import which others. */

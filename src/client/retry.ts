@@ -9,7 +9,7 @@ const retriedStatuses: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 5
 /** After these nobody knows whether the request had its effect. */
 const ambiguousStatuses: ReadonlySet<number> = new Set([500, 502, 504])
 /** These do not heal in seconds. */
-const lastingFaults: ReadonlySet<string> = new Set(['tls', 'not_tls', 'proxy'])
+const lastingFaults: ReadonlySet<string> = new Set(['tls', 'not_tls', 'proxy', 'encryption_unavailable'])
 /** In these the request had left, and something may have acted on it. */
 const ambiguousFaults: ReadonlySet<string> = new Set([
   'reset',
@@ -83,8 +83,10 @@ export async function retry<Answer>(
 /** True for a fault that another attempt may mend. */
 function isRetried(error: unknown): error is ApiError | ConnectionError | TimeoutError {
   if (error instanceof ConnectionError) return !lastingFaults.has(error.code)
-  if (error instanceof ApiError)
+  if (error instanceof ApiError) {
+    if (lastingFaults.has(error.code ?? '')) return false
     return retriedStatuses.has(error.status) || error.code === 'idempotency_in_progress'
+  }
   return error instanceof TimeoutError
 }
 

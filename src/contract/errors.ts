@@ -41,6 +41,7 @@ export const statusOf = {
   headers_too_large: 431,
   internal: 500,
   unavailable: 503,
+  encryption_unavailable: 503,
 } as const
 
 export type ErrorCode = keyof typeof statusOf

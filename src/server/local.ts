@@ -8,6 +8,7 @@ import { sweep } from './database/sweep.ts'
 import { createApp } from './http/app.ts'
 import type { LogEntry } from './http/log.ts'
 import { resourceIn, routesFor } from './routes.ts'
+import { academySealing } from './sealing/academy-sealing.ts'
 import type { UpgradeWatch } from './upgrade/upgrade-watch.ts'
 
 /** An academy inside this process: no port, no credential, the same app. */
@@ -70,8 +71,9 @@ export async function openAcademy({
     if (entry.method === 'POST') mayHaveLeftovers = true
   }
   const requestId = plainIdMaker(now)
+  const sealing = academySealing({ path, temporary })
   const app = {
-    ...{ database, now, principal, passwordCost, log },
+    ...{ database, now, principal, passwordCost, sealing, log },
     newId: (prefix: IdPrefix) => (prefix === 'req' ? requestId(prefix) : newId(prefix)),
     perMinute: 0,
     tagged: false,

@@ -13,6 +13,8 @@ import { gradedBy, setGrade } from '../../src/server/grades/gradebook.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { LogEntry } from '../../src/server/http/log.ts'
 import { allRoutes } from '../../src/server/routes.ts'
+import { keyFile, keyPathOf } from '../../src/server/sealing/key-file.ts'
+import { type Sealing, sealingWith } from '../../src/server/sealing/sealing.ts'
 import { requireDeclared } from './declared.ts'
 import { guarded } from './guarded.ts'
 import { watched } from './plans/watched-database.ts'
@@ -69,6 +71,7 @@ export interface TestAcademy {
   readonly database: Store
   readonly clock: Clock
   readonly logged: readonly LogEntry[]
+  readonly sealing: Sealing
   /** With an N that is no power of two, no password can be hashed. */
   readonly passwordCost: { N: number }
   readonly fetch: (request: Request) => Promise<Response>
@@ -149,6 +152,7 @@ export async function openTestAcademy({
   const statements = store.dialect.name === 'sqlite' ? watchedStatements(path) : undefined
   const logged: LogEntry[] = []
   const cost = { ...passwordCost }
+  const sealing = sealingWith(keyFile(keyPathOf(path)))
   const routes = await allRoutes()
   const app = createApp(
     {
@@ -159,6 +163,7 @@ export async function openTestAcademy({
       newId,
       perMinute,
       passwordCost: cost,
+      sealing,
       log: (entry) => logged.push(entry),
     },
     () => routes,
@@ -228,6 +233,7 @@ export async function openTestAcademy({
     database,
     clock,
     logged,
+    sealing,
     passwordCost: cost,
     fetch,
     fetchFrom: (address) => fetchOf(app, address),

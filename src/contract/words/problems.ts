@@ -41,6 +41,7 @@ export const whenOf: Readonly<Record<ErrorCode, string>> = {
   internal: 'the server failed; its log has the request id',
   unavailable:
     'the server is shutting down or busy, its database is not available, or the address has too many connections',
+  encryption_unavailable: 'the key that stored secrets are encrypted with is missing, or is another one',
 }
 
 /** What an operation can be refused with beside what its parameters and its body bring with them. */

@@ -9,6 +9,7 @@ export type IdPrefix =
   | 'key'
   | 'app'
   | 'grd'
+  | 'map'
   | 'gnt'
   | 'req'
   | 'ses'

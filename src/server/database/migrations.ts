@@ -6,6 +6,7 @@ import { type Database, DatabaseError, type Store } from './database.ts'
 import { define, fillRows } from './fill-rows.ts'
 import { addGradebook } from './grade-migration.ts'
 import type { IdPrefix } from './id.ts'
+import { integrationSchema } from './integration-schema.ts'
 import { addListIndexes, addListKeys, addParentIndexes, addSearch } from './list-migration.ts'
 import { schema } from './schema.ts'
 import { signInSchema } from './sign-in-schema.ts'
@@ -43,6 +44,7 @@ export const migrations: readonly Migration[] = [
   addAttempts,
   addTrash,
   addGradebook,
+  addIntegrations,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
@@ -164,6 +166,11 @@ async function addAttempts(database: Database): Promise<void> {
 /** Versions of lessons, and where what is deleted waits for its end. */
 async function addTrash(database: Database): Promise<void> {
   await define(database, trashSchema)
+}
+
+/** How other learning management systems are connected. */
+async function addIntegrations(database: Database): Promise<void> {
+  await define(database, integrationSchema)
 }
 
 /** Counters of how learners stand, and the indexes that find what happened in a period. */

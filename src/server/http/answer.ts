@@ -134,6 +134,7 @@ function admit(
     accept: raw.headers['accept'] ?? null,
     signIns: limits.signIns,
     passwords: limits.passwords,
+    sealing: app.sealing,
     hasLeft: () => hasLeft(context),
     rawBody: undefined,
     prepared: undefined,

@@ -5,6 +5,7 @@ import type { Principal } from '../access/principal.ts'
 import type { Transaction } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { ProblemError } from '../problem/problem-error.ts'
+import type { Sealing } from '../sealing/sealing.ts'
 import type { Preconditions } from './precondition.ts'
 import type { Constant, Streamed, Written } from './reply.ts'
 
@@ -28,6 +29,8 @@ export interface Call<O extends Operation = Operation> {
   /** Counts attempts at a password. */
   readonly signIns: Attempts
   readonly passwords: Passwords
+  /** Seals and opens the secrets of other systems. */
+  readonly sealing: Sealing
   /** True once nobody waits for the answer. */
   readonly hasLeft: () => boolean
   /** The body as it came, parsed but not judged: what is named in the path 404s before the body 422s. */

@@ -8,6 +8,7 @@ import type { Principal } from '../access/principal.ts'
 import type { Store } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { type ProblemError, problemOf, tooMany } from '../problem/problem-error.ts'
+import type { Sealing } from '../sealing/sealing.ts'
 import type { LogEntry } from './log.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
 import type { Reply } from './reply.ts'
@@ -24,6 +25,8 @@ export interface AppOptions {
   /** Milliseconds that never go back; those of the process unless told otherwise. */
   readonly elapsedMs?: () => number
   readonly newId: (prefix: IdPrefix) => string
+  /** Seals and opens the secrets of other systems. */
+  readonly sealing: Sealing
   /** False where an answer without a version gets no entity tag, because nobody keeps it: it takes reading all of it. */
   readonly tagged?: boolean
   /** Requests a minute for each credential; 0 for no limit. */

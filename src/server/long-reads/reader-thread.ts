@@ -6,6 +6,7 @@ import { shortenLog } from '../database/write-ahead-log.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { type Answerer, answererOf } from '../http/app.ts'
 import { resourceIn, routesFor } from '../routes.ts'
+import { sealingWith } from '../sealing/sealing.ts'
 import { type FromThread, piecesAhead, type ThreadData, type ToThread } from './message.ts'
 
 // A thread of the server: it answers requests as the server itself does, on a connection of its own that only reads.
@@ -24,7 +25,9 @@ const now = () => (fixedTime === undefined ? new Date() : new Date(fixedTime))
 const database = postgres
   ? (await import('../database/postgres/open-postgres.ts')).openPostgresReader(postgres)
   : openReader(path)
-const app = { database, now, newId: idMaker(now), perMinute: 0, publicUrl, log: () => {} }
+// What is read here has no secret in it.
+const sealing = sealingWith(undefined)
+const app = { database, now, newId: idMaker(now), perMinute: 0, publicUrl, sealing, log: () => {} }
 const operations = answererOf(app, (target) => routesFor(resourceIn(target)), [])
 let pages: Promise<Answerer> | undefined
 

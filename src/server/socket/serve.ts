@@ -13,6 +13,7 @@ import { type LogEntry, logLine } from '../http/log.ts'
 import { type LongReadLimits, longReadLimits, openLongReads } from '../long-reads/long-reads.ts'
 import { ProblemError, unavailable } from '../problem/problem-error.ts'
 import { allRoutes } from '../routes.ts'
+import { academySealing } from '../sealing/academy-sealing.ts'
 import type { UpgradeWatch } from '../upgrade/upgrade-watch.ts'
 import { keepInOrder } from '../upkeep.ts'
 import { clientAddressOf, trustedAmong } from './client-address.ts'
@@ -21,6 +22,7 @@ import { withContentCoding } from './content-coding.ts'
 import { withCors } from './cors.ts'
 import { drainOf } from './drain.ts'
 import { type FirstSecrets, makeFirstSecrets } from './first-secrets.ts'
+import { followed } from './followed.ts'
 import { inTurn } from './in-turn.ts'
 import { nodeListener } from './node-adapter.ts'
 import { openOrClose, upgradingStore } from './open-academy.ts'
@@ -41,6 +43,8 @@ export interface ServeOptions {
   readonly path: string
   /** The database on PostgreSQL that is served in place of a file. */
   readonly postgres?: PostgresOptions | undefined
+  /** The file of the key that secrets are sealed with, on PostgreSQL; without one, none can be stored there. */
+  readonly encryptionKeyFile?: string | undefined
   readonly host: string
   /** 0 for any free port. */
   readonly port: number
@@ -153,7 +157,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   // The port first: an academy that is made for nothing would have lost its first key. Requests that come before the
   // database is open wait for it.
   await listen(server, options)
-  const app = { now, newId, perMinute, publicUrl, log, passwordCost, isClosing: () => stopped !== undefined }
+  const sealing = academySealing(options)
+  const isClosing = () => stopped !== undefined
+  const app = { now, newId, perMinute, publicUrl, log, passwordCost, sealing, isClosing }
   const listenWith = (transport: Transport) => {
     listener = nodeListener(
       withCors(withContentCoding(transport), options.corsOrigins),
@@ -201,29 +207,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   } catch (error) {
     await stop()
     throw error
-  }
-}
-
-/** The transport, and a wait for all that it is working on: a client that leaves does not end what it asked for. */
-function followed(transport: Transport): { handle: Transport; ended: () => Promise<void> } {
-  const none = Promise.withResolvers<void>()
-  let open = 0
-  let isEnding = false
-  return {
-    async handle(request) {
-      open += 1
-      try {
-        return await transport(request)
-      } finally {
-        open -= 1
-        if (isEnding && open === 0) none.resolve()
-      }
-    },
-    ended() {
-      isEnding = true
-      if (open === 0) none.resolve()
-      return none.promise
-    },
   }
 }
 

@@ -4,6 +4,8 @@ import { openAcademyFile } from '../../../src/server/academy.ts'
 import { allEndpoints } from '../../../src/server/endpoints.ts'
 import { createApp } from '../../../src/server/http/app.ts'
 import { allRoutes } from '../../../src/server/routes.ts'
+import { passingKey } from '../../../src/server/sealing/key-file.ts'
+import { sealingWith } from '../../../src/server/sealing/sealing.ts'
 import { passwordCost } from '../../helpers/academy.ts'
 import { fetchOf } from '../../helpers/web.ts'
 
@@ -13,7 +15,15 @@ export async function appOn(academy: string | AcademyFile, now: () => Date) {
   onTestFinished(() => database.close())
   const routes = await allRoutes()
   const app = createApp(
-    { database, now, newId, perMinute: 0, passwordCost, log: () => undefined },
+    {
+      database,
+      now,
+      newId,
+      perMinute: 0,
+      passwordCost,
+      sealing: sealingWith(passingKey()),
+      log: () => undefined,
+    },
     () => routes,
     await allEndpoints(),
   )

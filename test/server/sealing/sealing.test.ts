@@ -1,0 +1,157 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import sql from 'sql-template-tag'
+import { test as base, expect } from 'vitest'
+import type { Store } from '../../../src/server/database/database.ts'
+import { keyFile, keyPathOf, passingKey } from '../../../src/server/sealing/key-file.ts'
+import { sealingWith } from '../../../src/server/sealing/sealing.ts'
+import { freshDirectory, openTestAcademy } from '../../helpers/academy.ts'
+
+const test = base
+  .extend('academy', async ({ task: _ }, { onCleanup }) => {
+    const academy = await openTestAcademy()
+    onCleanup(() => academy.close())
+    return academy
+  })
+  .extend('folder', async ({ task: _ }, { onCleanup }) => {
+    const { path, remove } = freshDirectory()
+    onCleanup(remove)
+    return path
+  })
+
+const place = 'integration:canvas:accessToken'
+const sealIn = (database: Store, sealing: ReturnType<typeof sealingWith>, text = 'top secret') =>
+  database.write((transaction) => sealing.seal(transaction, place, text))
+
+test('what was sealed opens again, in its place alone, and is never stored as it is', async ({ academy }) => {
+  const { database, sealing } = academy
+  const [first, second] = [await sealIn(database, sealing), await sealIn(database, sealing)]
+  expect(first).not.toContain('secret')
+  expect(first).not.toBe(second)
+  expect(sealing.open(place, first)).toBe('top secret')
+  expect(() => sealing.open('integration:moodle:accessToken', first)).toThrow(/damaged: set it again/)
+})
+
+test('text of every script is sealed and opened as it is', async ({ academy }) => {
+  const text = `ключ 鍵 🔑 ${'x'.repeat(4000)}`
+  expect(academy.sealing.open(place, await sealIn(academy.database, academy.sealing, text))).toBe(text)
+})
+
+test.for(['', 'v1.', 'top secret', 'v1.0000000000000000.', `v2.${'0'.repeat(16)}.AAAA`])(
+  'a sealed text that is no such thing is refused plainly: %j',
+  async (text, { academy }) => {
+    await sealIn(academy.database, academy.sealing)
+    expect(() => academy.sealing.open(place, text)).toThrow(
+      expect.objectContaining({ code: 'encryption_unavailable' }),
+    )
+  },
+)
+
+test('a changed letter is noticed', async ({ academy }) => {
+  const sealed = await sealIn(academy.database, academy.sealing)
+  for (const at of [sealed.length - 1, sealed.length - 20, 25]) {
+    const changed = sealed.slice(0, at) + (sealed[at] === 'A' ? 'B' : 'A') + sealed.slice(at + 1)
+    if (Buffer.from(changed.slice(20), 'base64url').equals(Buffer.from(sealed.slice(20), 'base64url')))
+      continue
+    expect(() => academy.sealing.open(place, changed)).toThrow(/damaged/)
+  }
+})
+
+test('the key is made when it is first needed, beside the database, for its owner alone', async ({
+  academy,
+}) => {
+  const path = keyPathOf(academy.path)
+  expect(existsSync(path)).toBe(false)
+  await sealIn(academy.database, academy.sealing)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  const key = readFileSync(path, 'utf8').trim()
+  expect(Buffer.from(key, 'base64url')).toHaveLength(32)
+  const stored = await academy.database.one(sql`select value from settings where name = 'sealing_key'`)
+  expect(key).not.toContain(stored?.['value'])
+})
+
+test('of many who make the key at once all have the same', async ({ folder }) => {
+  const path = join(folder, 'academy.db.key')
+  const keys = Array.from({ length: 8 }, () => keyFile(path).make().id)
+  expect(new Set(keys).size).toBe(1)
+  expect(readdirSync(folder)).toEqual(['academy.db.key'])
+})
+
+test('a key file that was lost is not replaced: what is sealed would be lost with it', async ({
+  academy,
+}) => {
+  const sealed = await sealIn(academy.database, academy.sealing)
+  const path = keyPathOf(academy.path)
+  const key = readFileSync(path)
+  rmSync(path)
+  expect(() => academy.sealing.open(place, sealed)).toThrow(
+    'Encryption key file academy.db.key is missing: restore it from where it was kept.',
+  )
+  await expect(sealIn(academy.database, academy.sealing)).rejects.toThrow(/academy\.db\.key is missing/)
+  expect(existsSync(path)).toBe(false)
+  expect(await academy.sealing.trouble(academy.database)).toMatch(/is missing/)
+  writeFileSync(path, key, { mode: 0o600 })
+  expect(academy.sealing.open(place, sealed)).toBe('top secret')
+  expect(await academy.sealing.trouble(academy.database)).toBeUndefined()
+})
+
+test('another key is told from the right one', async ({ academy }) => {
+  const sealed = await sealIn(academy.database, academy.sealing)
+  writeFileSync(keyPathOf(academy.path), `${'A'.repeat(43)}\n`, { mode: 0o600 })
+  const another = /academy\.db\.key holds another key \(\w{16}\) than the one that is needed \(\w{16}\)/
+  expect(() => academy.sealing.open(place, sealed)).toThrow(another)
+  await expect(sealIn(academy.database, academy.sealing)).rejects.toThrow(another)
+  expect(await academy.sealing.trouble(academy.database)).toMatch(another)
+})
+
+test.for([
+  ['a directory', 'is a directory', (path: string) => mkdirSync(path)],
+  [
+    'half a key',
+    'is damaged: it must hold 32 bytes',
+    (path: string) => writeFileSync(path, 'AAAA\n', { mode: 0o600 }),
+  ],
+  [
+    'an empty file',
+    'is damaged: it must hold 32 bytes',
+    (path: string) => writeFileSync(path, '', { mode: 0o600 }),
+  ],
+  ['a large file', 'is damaged', (path: string) => writeFileSync(path, 'A'.repeat(100_000), { mode: 0o600 })],
+  [
+    'a file that others can read',
+    'can be read by others (mode 0644): run chmod 600 on it',
+    (path: string) => {
+      writeFileSync(path, `${'A'.repeat(43)}\n`)
+      chmodSync(path, 0o644)
+    },
+  ],
+] as const)('a key file that is %s is refused, and stays as it is', async ([, why, make], { academy }) => {
+  make(keyPathOf(academy.path))
+  await expect(sealIn(academy.database, academy.sealing)).rejects.toMatchObject({
+    code: 'encryption_unavailable',
+    status: 503,
+    message: expect.stringContaining(`academy.db.key ${why}`),
+  })
+})
+
+test('a server on PostgreSQL that has no key file says which flag it needs', async ({ academy }) => {
+  const without = sealingWith(undefined)
+  await expect(sealIn(academy.database, without)).rejects.toThrow(/--encryption-key-file/)
+  expect(() => without.open(place, 'v1.x')).toThrow(/--encryption-key-file/)
+  expect(await without.trouble(academy.database)).toBeUndefined()
+})
+
+test('an academy that goes with its process leaves no key', async ({ academy }) => {
+  const sealing = sealingWith(passingKey())
+  expect(sealing.open(place, await sealIn(academy.database, sealing))).toBe('top secret')
+  expect(existsSync(keyPathOf(academy.path))).toBe(false)
+})
