@@ -10,8 +10,9 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   client: ['contract', 'codec'],
   auth: ['contract', 'codec', 'config'],
   config: ['contract', 'codec'],
-  server: ['contract', 'codec'],
-  cli: ['contract', 'codec', 'client', 'auth', 'config', 'server'],
+  webhooks: ['contract', 'codec'],
+  server: ['webhooks', 'contract', 'codec'],
+  cli: ['webhooks', 'contract', 'codec', 'client', 'auth', 'config', 'server'],
 }
 
 /** Which room of the server may import which others; what stands beside them puts them together. */

@@ -14,9 +14,9 @@ import {
 } from './field.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
+import { wholeCourse } from './whole-course.ts'
 
-/** The item that stands for the course as a whole. */
-export const wholeCourse = '$course'
+export { wholeCourse }
 
 const score = z.number().min(0).max(1_000_000)
 
