@@ -95,8 +95,8 @@ async function planRow(
       }
       return { action: 'create', ...noChanges }
     }
-    if (!replaces && onExists === 'fail') return failing(`the ${dataset.noun} already exists`)
-    if (!replaces && onExists === 'skip') return { action: 'skip', ...noChanges }
+    if (onExists === 'fail') return failing(`the ${dataset.noun} already exists`)
+    if (onExists === 'skip') return { action: 'skip', ...noChanges }
     const changes = await changesOf(dataset, record, shown, names)
     return { action: changes.length === 0 ? 'unchanged' : 'update', changes, message: null }
   } catch (error) {

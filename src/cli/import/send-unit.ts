@@ -124,16 +124,19 @@ async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Ou
   return changeRow(sending, row, shown, attempt)
 }
 
+/** What becomes of a row whose record is there, and is not to be changed. */
+function existing({ noun }: Dataset, line: number, onExists: 'skip' | 'fail'): Outcome {
+  if (onExists === 'skip') return { line, kind: 'skipped' }
+  return { line, kind: 'failed', code: 'duplicate', message: `the ${noun} already exists` }
+}
+
 async function changeRow(
   { caller, dataset, names, onExists, signal }: Sending,
   { line, record }: Row,
   shown: JsonObject,
   { before, begin }: Attempt,
 ): Promise<Outcome> {
-  if (onExists === 'fail') {
-    return { line, kind: 'failed', code: 'duplicate', message: `the ${dataset.noun} already exists` }
-  }
-  if (onExists === 'skip') return { line, kind: 'skipped' }
+  if (onExists !== 'update') return existing(dataset, line, onExists)
   const { update, params } = dataset.operations
   if (!update) throw new TypeError(`${dataset.name} have no update`)
   const version = before === null ? versionOf(shown) : before.version
@@ -151,10 +154,13 @@ function mayBeId({ externalId }: JsonObject): boolean {
 
 /** Sends a record that is always set as a whole; to do so again is harmless. */
 async function setRow(
-  { caller, dataset, names, signal }: Sending,
+  { caller, dataset, finder, names, onExists, signal }: Sending,
   { line, record }: Row,
   { before, begin }: Attempt,
 ): Promise<Outcome> {
+  if (onExists !== 'update' && before === null && (await finder.find(record)) !== null) {
+    return existing(dataset, line, onExists)
+  }
   const { create, params } = dataset.operations
   if (before === null) begin()
   const body = await dataset.toBody(record, null, names)

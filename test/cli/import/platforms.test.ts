@@ -175,6 +175,45 @@ describe('rows that are sent one by one', () => {
   })
 })
 
+test('progress and grades that are there are left alone or refused, in batches, one by one, and in a dry run', async ({
+  local,
+}) => {
+  await local.run('courses create --title A --external-id A --status published')
+  await local.run('users create --email a@b.example --external-id 1')
+  await local.run('users create --email b@b.example --external-id 2')
+  const files = {
+    progress: [
+      'courseId,learnerId,completionPercentage',
+      'ext:A,ext:1,10',
+      'ext:A,ext:2,20',
+      'ext:A,ext:2,30',
+    ],
+    grades: ['courseId,learnerId,scoreGiven', 'ext:A,ext:1,10', 'ext:A,ext:2,20'],
+  }
+  for (const [noun, [head, first, ...rest]] of Object.entries(files)) {
+    await local.run(`${noun} import -`, { stdin: `${head}\n${first}\n` })
+    const shown = await local.run(`${noun} export --all-columns`)
+    for (const size of [1, 500]) {
+      const run = (mode: string, lines: readonly string[], flags = '') =>
+        local.run(`${noun} import - --on-exists ${mode} --batch-size ${size} ${flags}`, {
+          stdin: `${[head, ...lines].join('\n')}\n`,
+        })
+      const changed = first?.replace('10', '50') ?? ''
+      expect((await run('skip', [changed])).stderr).toContain('1 skipped')
+      expect((await run('skip', [changed], '--dry-run')).stderr).toContain('1 skip;')
+      expect((await run('fail', [changed], '--dry-run')).code).toBe(8)
+      const failed = await run('fail', [changed])
+      expect(failed.code, failed.stderr).toBe(8)
+      expect(failed.stderr).toContain('1 failed')
+      expect((await local.run(`${noun} export --all-columns`)).stdout).toBe(shown.stdout)
+    }
+    const ran = await local.run(`${noun} import - --on-exists skip --batch-size 1`, {
+      stdin: `${[head, ...rest].join('\n')}\n`,
+    })
+    expect(ran.stderr).toContain(rest.length === 1 ? '1 updated' : '1 updated, 1 skipped')
+  }
+})
+
 test('rows that are sent one by one may change what a new record could not be', async ({ local }) => {
   await local.run('courses import -', { stdin: 'externalId,title\nA,Alps\nB,Bays\n' })
   await local.run('courses archive ext:A')
