@@ -26,7 +26,7 @@ export const chunks = [
   {
     // What every run needs to reach an academy and to print what it answers; nothing in it needs zod.
     name: 'run',
-    test: /src\/(cli\/(command\/(context|resolve-times|time-zone)|operation\/(?!operation-command|operation-flags|field-path|thing-name|api-fields|existing|find-named|given-ids|in-order|json-fault|placed-document|problem-lines|published-api|run-several|sure-pages|yaml-document)|output\/(asked|output|mask|value-shape|formats\/(format|json|tsv))|session\/(?!pacing)|terminal\/(prompts|colour|exact-text|mask-known|text-input))|auth\/(errors|tokens|token-source)|codec\/(credential-text|grouped|nearest|reference\.|unicode-text)|config\/|contract\/(errors|oauth)|client\/(?!undici|network|wire-fault|client\.ts|member|nouns))/,
+    test: /src\/(cli\/(command\/(context|resolve-times|time-zone)|operation\/(?!operation-command|operation-flags|field-path|thing-name|api-fields|existing|find-named|given-ids|in-order|json-fault|placed-document|problem-lines|published-api|run-several|several-references|sure-pages|yaml-document)|output\/(asked|output|mask|value-shape|formats\/(format|json|tsv))|session\/(?!pacing)|terminal\/(prompts|colour|exact-text|mask-known|text-input))|auth\/(errors|tokens|token-source)|codec\/(credential-text|grouped|nearest|reference\.|unicode-text)|config\/|contract\/(errors|oauth)|client\/(?!undici|network|wire-fault|client\.ts|member|nouns))/,
   },
   { name: 'network', test: /src\/client\/(network|undici|wire-fault)\.ts/ },
   {

@@ -286,7 +286,7 @@ test('several courses at once are refused where the platform does not say that i
     code: 1,
     stdout: '',
     stderr: `error: ${new URL(seed.url).host} does not support several --course values
-  Its OpenAPI document does not declare course_id as a list
+  It publishes no OpenAPI document that declares them
   hint: Run the command once for each course
 `,
   })

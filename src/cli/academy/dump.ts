@@ -86,24 +86,25 @@ async function* inChunks(part: PartName, records: AsyncIterable<JsonObject>): As
 /** An academy as the text of one YAML file; parts of which there is nothing are left out. */
 export async function* yamlText(chunks: AsyncIterable<Chunk>): AsyncGenerator<string> {
   const yaml = (await loadYaml()).list()
-  yield `learnctl: ${formatVersion}\n`
+  const head = `learnctl: ${formatVersion}\n`
   let before: PartName | null = null
   for await (const { part, records } of chunks) {
-    if (part !== before) yield `${part}:\n`
+    if (part !== before) yield `${before === null ? head : ''}${part}:\n`
     before = part
     yield yaml.rows(records.map(withoutVariables))
   }
+  if (before === null) yield head
 }
 
 /** An academy as the text of one JSON file. */
 export async function* jsonDocument(chunks: AsyncIterable<Chunk>): AsyncGenerator<string> {
-  yield `{"learnctl": ${formatVersion}`
+  const head = `{"learnctl": ${formatVersion}`
   let before: PartName | null = null
   for await (const { part, records } of chunks) {
-    if (part !== before) yield `${before === null ? '' : '\n]'},\n"${part}": [\n`
+    if (part !== before) yield `${before === null ? head : '\n]'},\n"${part}": [\n`
     const lines = records.map((record) => jsonText(withoutVariables(record))).join(',\n')
     yield part === before ? `,\n${lines}` : lines
     before = part
   }
-  yield `${before === null ? '' : '\n]'}}\n`
+  yield `${before === null ? head : '\n]'}}\n`
 }

@@ -10,16 +10,22 @@ import { referencesOf } from './references.ts'
 export interface KnownIds {
   /** The key of what has this id; undefined where no file speaks of it. */
   keyOf(id: unknown): string | undefined
+  /** The id of what files call so; undefined where it is not there yet. */
+  idOf(key: string): string | undefined
   add(id: unknown, key: string): void
 }
 
 /** An empty collection. */
 export function knownIds(): KnownIds {
   const keys = new Map<string, string>()
+  const known = new Map<string, string>()
   return {
     keyOf: (id) => (typeof id === 'string' ? keys.get(id) : undefined),
+    idOf: (key) => known.get(key),
     add: (id, key) => {
-      if (typeof id === 'string') keys.set(id, key)
+      if (typeof id !== 'string') return
+      keys.set(id, key)
+      known.set(key, id)
     },
   }
 }

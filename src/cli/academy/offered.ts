@@ -1,38 +1,43 @@
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
-import { publishedApi, publishes } from '../operation/published-api.ts'
+import { isOffered, publishedApi, publishes, untold } from '../operation/published-api.ts'
 import { CommandError } from '../terminal/errors.ts'
-import type { Part } from './entry.ts'
+import { nouns, type Part } from './entry.ts'
 import { loadPart } from './load-part.ts'
-import type { Action, Plan } from './plan.ts'
+import type { Plan } from './plan.ts'
 import type { Reader } from './reader.ts'
 
 /**
  * The datasets that a platform takes many records of in one request. Throws a CommandError, before anything is sent, where
- * its OpenAPI document lacks an operation that the plan needs.
+ * it lacks an operation that the plan needs; notes those of which nobody knows before they are tried.
  */
 export async function requireOffered(
-  { session }: Context,
-  reader: Reader,
+  { session, output }: Context,
+  { caller, signal }: Reader,
   { actions }: Plan,
 ): Promise<ReadonlySet<Part>> {
-  const needed = [...new Set(actions.map(({ dataset, kind }) => `${dataset} ${kind}`))]
+  const needed = new Map(actions.map((action) => [`${action.dataset} ${action.kind}`, action]))
   const local = session.target().kind === 'local'
-  const document = local || needed.length === 0 ? null : await publishedApi(reader.caller, reader.signal)
+  const document = local || needed.size === 0 ? null : await publishedApi(caller, signal)
   const batched = new Set<Part>()
   const lacking: string[] = []
-  for (const each of needed) {
-    const [name, kind] = each.split(' ') as [Part, Action['kind']]
-    const { operations } = await loadPart(name)
+  const unknown: string[] = []
+  for (const { dataset, kind, current } of needed.values()) {
+    const { operations } = await loadPart(dataset)
     const { batch } = operations
-    if (batch && (local || publishes(document, batch))) batched.add(name)
+    if (batch && (local || publishes(document, batch))) batched.add(dataset)
     // Progress is set, whether it is there or not.
-    const operation = name === 'progress' ? operations.create : operations[kind]
-    if (document !== null && operation && !publishes(document, operation)) {
-      lacking.push(`${kind} ${name}: it does not support ${operation.method} ${operation.path}`)
-    }
+    const operation = dataset === 'progress' ? operations.create : operations[kind]
+    if (local || !operation) continue
+    const offered = await isOffered(caller, document, operation, operations.params(current ?? {}), signal)
+    const named = `${operation.method} ${operation.path}`
+    if (offered === false) lacking.push(`It cannot ${kind} ${nouns[dataset]}s: ${named} is not supported`)
+    if (offered === null) unknown.push(named)
   }
-  if (lacking.length === 0) return batched
+  if (lacking.length === 0) {
+    if (unknown.length > 0) await output.note(untold(platformName(session.target()), unknown))
+    return batched
+  }
   throw new CommandError(
     'not_offered',
     'failure',

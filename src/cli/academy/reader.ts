@@ -7,6 +7,7 @@ import { findShown } from '../dataset/find.ts'
 import type { Names } from '../dataset/names.ts'
 import type { Pacing } from '../session/pacing.ts'
 import type { Entry } from './entry.ts'
+import type { KnownIds } from './known-ids.ts'
 import type { PartDataset } from './load-part.ts'
 
 /** How an academy is read. */
@@ -30,14 +31,14 @@ export async function* shownFor(
   reader: Reader,
   dataset: PartDataset,
   entries: readonly Entry[],
-  whole: boolean,
+  { whole, ids }: { readonly whole: boolean; readonly ids: KnownIds },
 ): AsyncGenerator<JsonObject> {
   if (whole || (entries.length > few && dataset.name !== 'lessons')) {
     yield* shownIn(reader, dataset)
     return
   }
   yield* dataset.name === 'lessons'
-    ? lessonsFor(reader, dataset, entries)
+    ? lessonsFor(reader, dataset, entries, ids)
     : foundFor(reader, dataset, entries)
 }
 
@@ -46,11 +47,14 @@ async function* lessonsFor(
   reader: Reader,
   dataset: PartDataset,
   entries: readonly Entry[],
+  ids: KnownIds,
 ): AsyncGenerator<JsonObject> {
   const seen = new Set<unknown>()
-  for (const courseId of new Set(entries.map(({ record }) => String(record['courseId'])))) {
-    // A course that is not there yet has none.
-    if ((await reader.names.course(courseId)) === null) continue
+  const courses = [...new Set(entries.map(({ record }) => String(record['courseId'])))].map(ids.idOf)
+  // A course that is not there yet has none; but where lessons cannot be listed, the next apply would make them again.
+  if (courses.includes(undefined)) for await (const _ of shownIn(reader, dataset, { limit: '1' })) break
+  for (const courseId of courses) {
+    if (courseId === undefined) continue
     for await (const shown of shownIn(reader, dataset, { course_id: courseId })) {
       seen.add(shown['externalId'] ?? shown['id'])
       yield shown

@@ -1,6 +1,5 @@
 import type { Caller } from '../../client/caller.ts'
-import { ApiError, NotOfferedError } from '../../client/errors.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { NotOfferedError } from '../../client/errors.ts'
 import { visible } from '../../codec/visible.ts'
 import { platformName } from '../../config/target.ts'
 import { calls } from '../../contract/calls.ts'
@@ -9,7 +8,7 @@ import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
-import { publishedApi, publishes } from '../operation/published-api.ts'
+import { isOffered, publishedApi, untold } from '../operation/published-api.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
@@ -106,32 +105,29 @@ function cannot(host: string, why: string, cause?: Error): CommandError {
   })
 }
 
-/** Throws a CommandError where a platform elsewhere says that it lacks an operation of the plans. */
+/** Throws a CommandError where a platform elsewhere lacks an operation of the plans; notes what nobody knows before. */
 async function requireOffered(
-  { io, session }: Context,
+  { io, session, output }: Context,
   caller: Caller,
   plans: readonly CoursePlan[],
 ): Promise<void> {
   const { update, delete: remove } = calls.lessons
-  const needed = [
-    ...(plans.some(({ steps }) => steps.some(({ action }) => action === 'update')) ? [update] : []),
-    ...(plans.some(({ prune, absent }) => prune && absent.length > 0) ? [remove] : []),
-  ]
-  if (needed.length === 0 || session.target().kind === 'local') return
-  try {
-    const document = await publishedApi(caller, io.signal)
-    if (!isJsonObject(document?.['paths'])) return
-    const missing = needed.find((operation) => !publishes(document, operation))
-    if (missing) {
-      throw cannot(
-        platformName(session.target()),
-        `does not support ${missing.id} (${missing.method} ${missing.path})`,
-      )
-    }
-  } catch (error) {
-    // Without a description, nobody knows before it is tried.
-    if (!(error instanceof ApiError)) throw error
+  const changed = plans.flatMap(({ steps }) => steps.flatMap(({ current }) => (current ? [current] : [])))
+  const removed = plans.flatMap(({ prune, absent }) => (prune ? absent : []))
+  const needed = [[update, changed[0]] as const, [remove, removed[0]] as const]
+  if (changed.length + removed.length === 0 || session.target().kind === 'local') return
+  const document = await publishedApi(caller, io.signal)
+  const unknown: string[] = []
+  for (const [operation, lesson] of needed) {
+    if (!lesson) continue
+    const params = { lessonId: String(lesson['id']) }
+    const offered = await isOffered(caller, document, operation, params, io.signal)
+    const named = `${operation.method} ${operation.path}`
+    if (offered === null) unknown.push(named)
+    if (offered !== false) continue
+    throw cannot(platformName(session.target()), `does not support ${operation.id} (${named})`)
   }
+  if (unknown.length > 0) await output.note(untold(platformName(session.target()), unknown))
 }
 
 async function confirmDeletion(context: Context, plans: readonly CoursePlan[]): Promise<void> {

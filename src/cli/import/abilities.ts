@@ -1,25 +1,30 @@
 import type { Caller } from '../../client/caller.ts'
 import { NotOfferedError } from '../../client/errors.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
 import { platformName, type Target } from '../../config/target.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
+import type { Context } from '../command/context.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { publishedApi, publishes } from '../operation/published-api.ts'
+import { isOffered, publishedApi, publishes, untold } from '../operation/published-api.ts'
 import { CommandError } from '../terminal/errors.ts'
+import { note } from '../terminal/io.ts'
 
 /** What a platform can do with the records of a dataset, known before anything is sent. */
 export interface Abilities {
   /** Many rows go in one request, each found by the server. */
   readonly batch: boolean
-  /** Records can be looked up, and so be changed. */
+  /** Records can be looked up. */
   readonly find: boolean
+  /** They can be changed; null where that is known only when it is tried. */
+  readonly change: boolean | null
   /** One record is shown by its reference; else lists are read for it. */
   readonly get: boolean
   /** A repeated POST with the same Idempotency-Key is answered as the first one was. */
   readonly keys: boolean
 }
 
-const everything: Abilities = { batch: true, find: true, get: true, keys: true }
+const everything: Abilities = { batch: true, find: true, change: true, get: true, keys: true }
 
 /**
  * Finds out what a platform can do: a local academy everything, others what their OpenAPI document has; where there is
@@ -39,38 +44,61 @@ export async function abilitiesOf(
     if (!has(create)) throw lacking(target, `new ${dataset.noun}s`, create)
     return {
       batch: has(batch),
-      find: has(list) && has(update),
+      find: update !== undefined && has(list),
+      change: has(update),
       get: has(get),
       keys: document?.['x-idempotency'] === true,
     }
   }
   // Nothing else is published of progress, which is set as a whole.
-  const find = update !== undefined && (await answers(caller, list, create, signal))
-  return { batch: false, find, get: false, keys: false }
+  const none = { batch: false, find: false, change: false, get: false, keys: false }
+  // Where records are not set by a published operation, the list tells whether there are any such.
+  const first = (update || !create.published) && (await firstOf(caller, list, create, signal))
+  if (!update || first === null) return none
+  const params = isJsonObject(first) ? dataset.operations.params(first) : null
+  // Where there is no record yet, there is none to change.
+  const change = params === null || (await isOffered(caller, null, update, params, signal))
+  return { ...none, find: true, change }
 }
 
-/** Throws a CommandError where rows are to change records that cannot be looked up. */
-export function requireFind(target: Target, { noun, operations }: Dataset, { find }: Abilities): void {
-  if (find || operations.update === undefined) return
-  throw new CommandError(
-    'not_offered',
-    'failure',
-    `${platformName(target)} cannot look up ${noun}s, so existing ones cannot be recognised`,
-    {
-      why: [`It does not support ${operations.list.method} ${operations.list.path}; nothing was sent`],
-      hint: `Create a new record from each row: --on-exists fail`,
-    },
-  )
+/**
+ * Throws a CommandError where rows are to change records that cannot be looked up or changed; notes where nobody knows
+ * before it is tried.
+ */
+export async function requireChange(
+  { io, session }: Pick<Context, 'io' | 'session'>,
+  { noun, operations }: Dataset,
+  { find, change }: Abilities,
+  onExists: 'update' | 'skip',
+): Promise<void> {
+  const { list, update } = operations
+  if (update === undefined) return
+  const platform = platformName(session.target())
+  const lacks = ({ method, path }: Call) => [`It does not support ${method} ${path}; nothing was sent`]
+  if (!find) {
+    const message = `${platform} cannot look up ${noun}s, so existing ones cannot be recognised`
+    const hint = 'Create a new record from each row: --on-exists fail'
+    throw new CommandError('not_offered', 'failure', message, { why: lacks(list), hint })
+  }
+  if (onExists === 'skip' || change === true) return
+  if (change === null) return note(io, untold(platform, [`${update.method} ${update.path}`]))
+  throw new CommandError('not_offered', 'failure', `${platform} cannot change ${noun}s`, {
+    why: lacks(update),
+    hint: 'Leave existing ones as they are: --on-exists skip',
+  })
 }
 
-/** True where a list can be read. Throws the fault where neither it nor `create` is there, and any other. */
-async function answers(caller: Caller, list: Call, create: Call, signal: AbortSignal): Promise<boolean> {
+/**
+ * The first record of a list, undefined where it is empty; null where it cannot be read. Throws the fault where neither it
+ * nor `create` is there, and any other.
+ */
+async function firstOf(caller: Caller, list: Call, create: Call, signal: AbortSignal): Promise<unknown> {
   try {
-    for await (const _ of caller.pages<Operation>(list, { signal })) break
-    return true
+    for await (const { data } of caller.pages<Operation>(list, { signal })) return data[0]
+    return undefined
   } catch (error) {
     if (!(error instanceof NotOfferedError) || !create.published) throw error
-    return false
+    return null
   }
 }
 

@@ -5,7 +5,7 @@ import { createNames } from '../dataset/names.ts'
 import { createPacing } from '../session/pacing.ts'
 import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { abilitiesOf, requireFind } from './abilities.ts'
+import { abilitiesOf, requireChange } from './abilities.ts'
 import { type Checked, checkFile } from './check-file.ts'
 import { writeErrors } from './errors-file.ts'
 import { byPages, oneByOne } from './finder.ts'
@@ -151,7 +151,7 @@ export async function openSending(
   const { signal } = io
   const caller = await session.caller({ onWait: ({ waitMs }) => onWait(waitMs) })
   const abilities = await abilitiesOf(session.target(), caller, dataset, signal)
-  if (onExists !== 'fail') requireFind(session.target(), dataset, abilities)
+  if (onExists !== 'fail') await requireChange({ io, session }, dataset, abilities, onExists)
   const finder = abilities.get ? oneByOne(caller, dataset, signal) : byPages(caller, dataset, signal, true)
   if (!abilities.get && abilities.find) await finder.prepare([])
   return {

@@ -1,10 +1,12 @@
 import type { Caller } from '../../client/caller.ts'
+import type { JsonObject } from '../../codec/json-object.ts'
 import { splitReferences } from '../../codec/reference-list.ts'
 import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { valueAt } from '../output/columns.ts'
 import { CommandError } from '../terminal/errors.ts'
+import { publishedApi, publishedOperation } from './published-api.ts'
 
 /**
  * A platform elsewhere may understand one reference alone, and would send the rows of another course, of none or of
@@ -23,7 +25,8 @@ export async function assertSeveralTaken(
   const target = session.target()
   const several = Object.keys(named).filter((name) => splitReferences(String(query[name] ?? '')).length > 1)
   if (several.length === 0 || target.kind === 'local') return
-  const lists = await listParameters(caller, operation, signal)
+  const document = await publishedApi(caller, signal)
+  const lists = listParameters(document, operation)
   const refused = several.find((name) => !lists.includes(name))
   if (refused === undefined) return
   const flag = named[refused]
@@ -32,29 +35,21 @@ export async function assertSeveralTaken(
     'failure',
     `${platformName(target)} does not support several --${flag} values`,
     {
-      why: [`Its OpenAPI document does not declare ${refused} as a list`],
+      why: [
+        document
+          ? `Its OpenAPI document does not declare ${refused} as a list`
+          : 'It publishes no OpenAPI document that declares them',
+      ],
       hint: `Run the command once for each ${flag}`,
     },
   )
 }
 
-/** The parameters that the platform's own description of the operation calls lists. */
-async function listParameters(caller: Caller, operation: Operation, signal: AbortSignal): Promise<unknown[]> {
-  const [{ calls }, errors] = await Promise.all([
-    import('../../contract/calls.ts'),
-    import('../../client/errors.ts'),
-  ])
-  const undescribed = [errors.ApiError, errors.NotOfferedError, errors.ProtocolError]
-  try {
-    const { data } = await caller.call(calls.service.openapi, { signal })
-    const path = valueAt(data['paths'], operation.path)
-    const parameters = valueAt(path, `${operation.method.toLowerCase()}.parameters`)
-    if (!Array.isArray(parameters)) return []
-    return parameters
-      .filter((parameter) => valueAt(parameter, 'schema.type') === 'array')
-      .map((parameter) => valueAt(parameter, 'name'))
-  } catch (error) {
-    if (undescribed.some((kind) => error instanceof kind)) return []
-    throw error
-  }
+/** The parameters that a platform's own description of an operation calls lists. */
+function listParameters(document: JsonObject | null, operation: Operation): unknown[] {
+  const parameters = publishedOperation(document, operation)?.['parameters']
+  if (!Array.isArray(parameters)) return []
+  return parameters
+    .filter((parameter) => valueAt(parameter, 'schema.type') === 'array')
+    .map((parameter) => valueAt(parameter, 'name'))
 }
