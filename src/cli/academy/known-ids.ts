@@ -3,15 +3,14 @@ import { isJsonObject } from '../../codec/json-object.ts'
 import { calls } from '../../contract/calls.ts'
 import { type Declared, type Entry, keyIn, keyText, nouns } from './entry.ts'
 import type { Problems } from './problems.ts'
-import type { Reader } from './reader.ts'
+import type { IdOf, Reader } from './reader.ts'
 import { referencesOf } from './references.ts'
 
 /** What files call the courses and users of an academy, by the ids that these have there. */
 export interface KnownIds {
   /** The key of what has this id; undefined where no file speaks of it. */
   keyOf(id: unknown): string | undefined
-  /** The id of what files call so; undefined where it is not there yet. */
-  idOf(key: string): string | undefined
+  readonly idOf: IdOf
   add(id: unknown, key: string): void
 }
 

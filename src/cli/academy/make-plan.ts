@@ -137,7 +137,7 @@ async function compareAll(
     return { ...record, ...Object.fromEntries(named) }
   }
 
-  for await (const shown of shownFor(reader, dataset, entries, { whole: prune, ids })) {
+  for await (const shown of shownFor(reader, dataset, entries, { whole: prune, idOf: ids.idOf })) {
     if (prune && dataset.name !== 'progress' && shown['managedBy'] === undefined) throw unlabelled(dataset)
     const entry = index.of(shown)
     if (entry) await match(entry, shown)

@@ -7,7 +7,6 @@ import { findShown } from '../dataset/find.ts'
 import type { Names } from '../dataset/names.ts'
 import type { Pacing } from '../session/pacing.ts'
 import type { Entry } from './entry.ts'
-import type { KnownIds } from './known-ids.ts'
 import type { PartDataset } from './load-part.ts'
 
 /** How an academy is read. */
@@ -18,6 +17,9 @@ export interface Reader {
   /** How much is written at once; it slows down when the platform asks for that. */
   readonly pacing: Pacing
 }
+
+/** The id of what files call so; undefined where it is not there yet. */
+export type IdOf = (key: string) => string | undefined
 
 /** So few records are asked for one by one: the academy may have many more. */
 const few = 50
@@ -31,14 +33,14 @@ export async function* shownFor(
   reader: Reader,
   dataset: PartDataset,
   entries: readonly Entry[],
-  { whole, ids }: { readonly whole: boolean; readonly ids: KnownIds },
+  { whole, idOf }: { readonly whole: boolean; readonly idOf: IdOf },
 ): AsyncGenerator<JsonObject> {
   if (whole || (entries.length > few && dataset.name !== 'lessons')) {
     yield* shownIn(reader, dataset)
     return
   }
   yield* dataset.name === 'lessons'
-    ? lessonsFor(reader, dataset, entries, ids)
+    ? lessonsFor(reader, dataset, entries, idOf)
     : foundFor(reader, dataset, entries)
 }
 
@@ -47,10 +49,10 @@ async function* lessonsFor(
   reader: Reader,
   dataset: PartDataset,
   entries: readonly Entry[],
-  ids: KnownIds,
+  idOf: IdOf,
 ): AsyncGenerator<JsonObject> {
   const seen = new Set<unknown>()
-  const courses = [...new Set(entries.map(({ record }) => String(record['courseId'])))].map(ids.idOf)
+  const courses = [...new Set(entries.map(({ record }) => String(record['courseId'])))].map(idOf)
   // A course that is not there yet has none; but where lessons cannot be listed, the next apply would make them again.
   if (courses.includes(undefined)) for await (const _ of shownIn(reader, dataset, { limit: '1' })) break
   for (const courseId of courses) {

@@ -8,7 +8,6 @@ import { withTimeZone } from '../command/time-flag.ts'
 import { exportAsked, formatFlag, targetFlags } from '../export/export-flags.ts'
 import { showRequest } from '../operation/dry-run.ts'
 import { queryOf } from '../operation/query.ts'
-import { assertSeveralTaken } from '../operation/several-references.ts'
 import { columnsAsked } from '../output/asked.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
@@ -129,6 +128,7 @@ async function runExport(context: Context, given: Given): Promise<void> {
   const filter = learnerFilter(context, caller, operation, wanted.query, flagIn(given))
   const whole = { ...wanted, operation, filter, remote: session.target().kind === 'remote' }
   if (settings.dryRun.value) return showRequest(context, exportRequest(caller, whole))
+  const { assertSeveralTaken } = await import('../operation/several-references.ts')
   await assertSeveralTaken(context, caller, operation, wanted.query, several)
   await withPlainDates(context, wanted.query, (query, widened) =>
     exportLearners(context, caller, { ...whole, query, widened }),
@@ -140,6 +140,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   const [caller, operation] = await Promise.all([session.caller(), contract()])
   const query = { ...filterOf(context, given), limit: 1 }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
+  const { assertSeveralTaken } = await import('../operation/several-references.ts')
   await assertSeveralTaken(context, caller, operation, query, several)
   const [{ assertFiltered, learnerFilter }, { withPlainDates }, { platformName }] = await Promise.all([
     import('../export/learner-filter.ts'),
