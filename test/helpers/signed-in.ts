@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import type { StoredCredential, StoredTokens } from '../../src/config/profiles.ts'
 import { oauthPaths, ownClientId } from '../../src/contract/oauth.ts'
 import type { Scope } from '../../src/contract/operation.ts'
-import type { Database } from '../../src/server/database/database.ts'
+import { nowhere } from '../../src/server/access/principal.ts'
+import type { Store } from '../../src/server/database/database.ts'
 import { idMaker } from '../../src/server/database/id.ts'
 import { openGrant } from '../../src/server/oauth/grant-tokens.ts'
 import { findClient } from '../../src/server/oauth/oauth-client.ts'
@@ -19,13 +20,15 @@ export interface SignedIn {
 
 /** Begins a session in an academy as signing in does, and gives what the program would store of it. */
 export async function signedIn(
-  database: Database,
+  database: Store,
   { userId, url, now, scopes = ['read', 'write'] }: SignedIn,
 ): Promise<StoredTokens> {
   const client = await findClient(database, ownClientId)
   if (!client) throw new Error('the academy does not know this program')
-  const issuing = { database, now: now(), newId: idMaker(now) }
-  const { tokens } = await openGrant(issuing, { client, userId, scopes })
+  const issuing = { now: now(), newId: idMaker(now), origin: nowhere }
+  const { tokens } = await database.write((transaction) =>
+    openGrant({ ...issuing, database: transaction }, { client, userId, scopes }),
+  )
   return storedTokens(url, {
     accessToken: tokens.accessToken,
     refreshToken: tokens.refreshToken,

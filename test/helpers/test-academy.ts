@@ -5,7 +5,7 @@ import { GradeInput } from '../../src/contract/grades.ts'
 import type { RoleName, Scope } from '../../src/contract/operation.ts'
 import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../../src/server/academy.ts'
 import { localPrincipal } from '../../src/server/access/identify.ts'
-import { grantable } from '../../src/server/access/principal.ts'
+import { grantable, nowhere } from '../../src/server/access/principal.ts'
 import { createKey } from '../../src/server/credentials/keys.ts'
 import type { Store } from '../../src/server/database/database.ts'
 import { allEndpoints } from '../../src/server/endpoints.ts'
@@ -174,7 +174,10 @@ export async function openTestAcademy({
 
   async function keyOf(userId: string, scopes: readonly Scope[]): Promise<string> {
     const details = { name: 'test', userId, scopes, expiresAt: null }
-    return (await createKey(database, details, { now: now().toISOString(), newId })).key ?? ''
+    const origin = nowhere
+    const call = { now: now().toISOString(), newId, principal: owner, origin }
+    const made = await database.write((transaction) => createKey({ ...call, database: transaction }, details))
+    return made.key ?? ''
   }
 
   function bearer(authorization: string | undefined): Anybody {
@@ -242,7 +245,13 @@ export async function openTestAcademy({
     async grade(grade) {
       const input = GradeInput.parse(grade)
       await database.write(async (transaction) => {
-        const call = { database: transaction, now: now().toISOString(), newId, principal: owner }
+        const call = {
+          database: transaction,
+          now: now().toISOString(),
+          newId,
+          principal: owner,
+          origin: nowhere,
+        }
         await setGrade(call, await gradedBy(call, input), input)
       })
     },

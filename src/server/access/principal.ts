@@ -11,6 +11,18 @@ export interface Principal {
   readonly credential: string
 }
 
+/** From where somebody did something. */
+export interface Origin {
+  /** The address that a request came from; null in this process. */
+  readonly address: string | null
+  readonly userAgent: string | null
+  /** Null for what nobody asked for with a request. */
+  readonly requestId: string | null
+}
+
+/** Where this process does something by itself. */
+export const nowhere: Origin = { address: null, userAgent: null, requestId: null }
+
 /** The scopes that a credential of a user with this role can have. */
 export const grantable: Readonly<Record<RoleName, readonly Scope[]>> = {
   admin: ['read', 'write', 'admin'],

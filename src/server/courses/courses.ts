@@ -2,6 +2,7 @@ import sql, { empty, join } from 'sql-template-tag'
 import { CourseInput } from '../../contract/course-attributes.ts'
 import { difficulties } from '../../contract/course-choices.ts'
 import { Course, type CourseUpdate, courses } from '../../contract/courses.ts'
+import { recordChange, recordUpdate } from '../changes/change.ts'
 import { countPassingScore } from '../counters/count.ts'
 import { courseSearchKey, titleKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
@@ -21,6 +22,13 @@ const transitions: Readonly<Record<Course['status'], readonly Course['status'][]
   published: ['archived', 'draft'],
   archived: ['published'],
 }
+
+/** What moving a course to a status is called. */
+const movedTo = {
+  draft: 'course.unpublished',
+  published: 'course.published',
+  archived: 'course.archived',
+} as const
 
 export const courseRoutes = routesOf(courses, {
   ...courseReads,
@@ -56,6 +64,7 @@ export const courseRoutes = routesOf(courses, {
       ...{ version: 1, created_at: now, updated_at: now, published_at: publishedAt, archived_at: null },
     })
     recordVersion(call, course, [])
+    await recordChange(call, { action: 'course.created', id, before: null, after: course })
     return course
   },
 
@@ -109,6 +118,7 @@ async function changeCourse(call: Call, current: Course, input: StoredInput): Pr
   if (changed.includes('modules')) await releaseLessons(call, current.id, input)
   const course = toCourse(await findCourse(database, current.id))
   recordVersion(call, course, changed)
+  await recordUpdate(call, 'course', current, course, movedTo[course.status])
   return updateOf(current, course, changed)
 }
 

@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import type { courses, DeletedCourse } from '../../contract/courses.ts'
 import type { DeletedLesson, lessons } from '../../contract/lessons.ts'
+import { recordChange } from '../changes/change.ts'
 import { countCourse, forgetCourse } from '../counters/count.ts'
 import type { Row } from '../database/database.ts'
 import { forgetAnswers } from '../database/kept-answers.ts'
@@ -27,12 +28,15 @@ export async function deleteCourse(call: Call<typeof courses.delete>): Promise<u
   if (query.erase && !(await resolve(database, 'courses', params.courseId))) {
     return eraseDeleted(call, 'courses', params.courseId)
   }
-  const { id, version } = await findCourse(database, params.courseId)
+  const course = toCourse(await findCourse(database, params.courseId))
+  const { id, version } = course
   requireVersion(call, version)
   if (!query.force) await requireDeletable(call, id)
   await keepOrErase(call, 'course', id, id)
   await forgetCourse(call, id)
   await database.run(sql`delete from courses where id = ${id} and version = ${version}`)
+  const action = query.erase ? 'course.erased' : 'course.deleted'
+  await recordChange(call, { action, id, before: course, after: null })
   return undefined
 }
 
@@ -42,11 +46,14 @@ export async function deleteLesson(call: Call<typeof lessons.delete>): Promise<u
   if (query.erase && !(await resolve(database, 'lessons', params.lessonId))) {
     return eraseDeleted(call, 'lessons', params.lessonId)
   }
-  const { id, version, course_id: courseId } = await findLesson(database, params.lessonId)
+  const lesson = toLesson(await findLesson(database, params.lessonId))
+  const { id, version, courseId } = lesson
   requireVersion(call, version)
   requireNotArchived(await findCourse(database, courseId))
   await keepOrErase(call, 'lesson', id, courseId)
   await database.run(sql`delete from lessons where id = ${id} and version = ${version}`)
+  const action = query.erase ? 'lesson.erased' : 'lesson.deleted'
+  await recordChange(call, { action, id, before: lesson, after: null })
   return undefined
 }
 
@@ -65,7 +72,9 @@ async function keepOrErase(
 async function eraseDeleted(call: Call, table: 'courses' | 'lessons', reference: string): Promise<undefined> {
   const { id, version } = await findDeleted(call, table, reference)
   requireVersion(call, version)
-  await eraseForGood(call, table === 'courses' ? 'course' : 'lesson', id)
+  const kind = table === 'courses' ? 'course' : 'lesson'
+  await eraseForGood(call, kind, id)
+  await recordChange(call, { action: `${kind}.erased`, id, before: null, after: null })
   return undefined
 }
 
@@ -148,7 +157,9 @@ export async function restoreDeletedCourse(call: Call<typeof courses.restoreDele
   requireVersion(call, version)
   await takeFromTrash(call.database, 'course', id)
   await countCourse(call, id)
-  return toCourse(await findCourse(call.database, id))
+  const course = toCourse(await findCourse(call.database, id))
+  await recordChange(call, { action: 'course.restored', id, before: null, after: course })
+  return course
 }
 
 /** Brings a deleted lesson back to its place; without its module where that is gone. */
@@ -173,7 +184,9 @@ export async function restoreDeletedLesson(call: Call<typeof lessons.restoreDele
     )
     recordLesson(call, id, ['moduleId'])
   }
-  return toLesson(await findLesson(database, id))
+  const restored = toLesson(await findLesson(database, id))
+  await recordChange(call, { action: 'lesson.restored', id, before: null, after: restored })
+  return restored
 }
 
 /** What a reference stands for among what was deleted and can be restored; throws 404. */

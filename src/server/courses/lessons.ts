@@ -1,5 +1,6 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { Lesson, LessonInput, lessons } from '../../contract/lessons.ts'
+import { recordChange, recordUpdate } from '../changes/change.ts'
 import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { titleKey } from '../database/stored-keys.ts'
@@ -27,6 +28,9 @@ const order = {
   updatedAt: sql`l.updated_at`,
   title: sql`l.title_key`,
 }
+
+/** What moving a lesson to a status is called. */
+const movedTo = { draft: 'lesson.unpublished', published: 'lesson.published' } as const
 
 export const lessonRoutes = routesOf(lessons, {
   async list(call) {
@@ -74,7 +78,9 @@ export const lessonRoutes = routesOf(lessons, {
               ${position}, ${input.durationMinutes}, ${input.status}, ${contentOf(input)}, ${input.managedBy}, 1,
               ${call.now}, ${call.now})`)
     recordLesson(call, id, [])
-    return show(call, await find(call, id))
+    const row = await find(call, id)
+    await recordChange(call, { action: 'lesson.created', id, before: null, after: toLesson(row) })
+    return show(call, row)
   },
 
   async update(call) {
@@ -110,7 +116,9 @@ async function changeLesson(call: Call, current: Lesson, parsed: LessonInput): P
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
     where id = ${current.id} and version = ${current.version}`)
   recordLesson(call, current.id, changed)
-  return toLesson(await find(call, current.id))
+  const lesson = toLesson(await find(call, current.id))
+  await recordUpdate(call, 'lesson', current, lesson, movedTo[lesson.status])
+  return lesson
 }
 
 const find = (call: Call, reference: string) => findLesson(call.database, reference, learnerSees(call))

@@ -3,9 +3,10 @@ import { isSound } from '../../codec/unicode-text.ts'
 import { type App, type AppInput, apps, type NewApp } from '../../contract/apps.ts'
 import { ownClientId } from '../../contract/oauth.ts'
 import { digest, newCredential } from '../access/secret.ts'
+import type { Writing } from '../audit/entry.ts'
+import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
 import { page } from '../database/page.ts'
-import type { Call } from '../http/handler.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError } from '../problem/problem-error.ts'
 
@@ -33,39 +34,43 @@ export const appRoutes = routesOf(apps, {
       toApp,
     ),
 
-  create: (call) => registerApp(call.database, bodyOf(call), call),
+  create: (call) => registerApp(call, bodyOf(call)),
 
-  async delete({ database, params }) {
-    await deleteApp(database, params.clientId)
+  async delete(call) {
+    await deleteApp(call, call.params.clientId)
     return undefined
   },
 })
 
 /** Registers an application and tells its secret: the only time that it is there. A public one has none. */
 export async function registerApp(
-  database: Database,
+  call: Writing,
   { name, redirectUris, public: isPublic }: AppInput,
-  { now, newId }: Pick<Call, 'now' | 'newId'>,
 ): Promise<NewApp> {
+  const { database, now, newId } = call
   const clientId = newId('app')
   const clientSecret = isPublic ? null : newCredential('clientSecret')
   await database.run(sql`
     insert into oauth_clients (id, name, redirect_uris, is_public, secret_hash, created_at)
     values (${clientId}, ${name}, ${JSON.stringify(redirectUris)}, ${isPublic}, ${clientSecret && digest(clientSecret)},
             ${now})`)
-  return { ...(await findApp(database, clientId)), clientSecret }
+  const app = await findApp(database, clientId)
+  await recordChange(call, { action: 'app.created', id: clientId, before: null, after: app })
+  return { ...app, clientSecret }
 }
 
 /**
  * Deletes an application; its codes, grants and tokens go with it, at once. Throws 404, and 403 for the client that
  * this program is itself.
  */
-async function deleteApp(database: Database, clientId: string): Promise<void> {
-  await findApp(database, clientId)
+async function deleteApp(call: Writing, clientId: string): Promise<void> {
+  const { database } = call
+  const app = await findApp(database, clientId)
   if (clientId === ownClientId) {
     throw new ProblemError('forbidden', `${ownClientId} is the built-in application and cannot be deleted.`)
   }
   await database.run(sql`delete from oauth_clients where id = ${clientId}`)
+  await recordChange(call, { action: 'app.deleted', id: clientId, before: app, after: null })
 }
 
 /** The registered application, without its secret; throws 404. */

@@ -1,5 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { type Grant, grants } from '../../contract/grants.ts'
+import type { Writing } from '../audit/entry.ts'
+import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
 import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
@@ -36,10 +38,11 @@ export const grantRoutes = routesOf(grants, {
       toGrant,
     ),
 
-  async revoke({ database, params, principal, now }) {
+  async revoke(call) {
+    const { params, principal } = call
     // The scope is that of an admin's credential alone: nobody else can be granted it.
     const ownerId = principal.scopes.includes('admin') ? undefined : principal.userId
-    await revokeGrant(database, params.grantId, now, ownerId)
+    await revokeGrant(call, params.grantId, ownerId)
     return undefined
   },
 })
@@ -57,15 +60,21 @@ export async function grantsOf(database: Database, userId: string, now: string):
  * Ends a grant with all its tokens; one that has ended stays as it is. Throws 404, also for a grant of anyone but
  * `ownerId` where that is given.
  */
-export async function revokeGrant(
-  database: Database,
-  grantId: string,
-  now: string,
-  ownerId?: string,
-): Promise<void> {
-  const grant = await database.one<{ user_id: string }>(sql`select user_id from grants where id = ${grantId}`)
-  if (!grant || (ownerId !== undefined && grant.user_id !== ownerId)) throw notFound('grant', grantId)
+export async function revokeGrant(call: Writing, grantId: string, ownerId?: string): Promise<void> {
+  const { database, now } = call
+  const row = await database.one<GrantRow & { revoked_at: string | null }>(
+    sql`select ${columns}, g.revoked_at from ${from} where g.id = ${grantId}`,
+  )
+  if (!row || (ownerId !== undefined && row.user_id !== ownerId)) throw notFound('grant', grantId)
+  if (row.revoked_at !== null) return
   await database.run(sql`update grants set revoked_at = ${now} where id = ${grantId} and revoked_at is null`)
+  const before = { ...toGrant(row), revokedAt: null }
+  await recordChange(call, {
+    action: 'grant.revoked',
+    id: grantId,
+    before,
+    after: { ...before, revokedAt: now },
+  })
 }
 
 /** Whose grants are asked for; throws 403 for somebody else's, whether or not they exist, unless an admin asks. */

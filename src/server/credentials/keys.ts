@@ -4,6 +4,8 @@ import { type Key, type KeyInput, keys, type NewKey } from '../../contract/keys.
 import type { Scope } from '../../contract/operation.ts'
 import { grantable } from '../access/principal.ts'
 import { digest, newCredential } from '../access/secret.ts'
+import type { Writing } from '../audit/entry.ts'
+import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
 import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
@@ -48,7 +50,7 @@ export const keyRoutes = routesOf(keys, {
     ),
 
   async create(call) {
-    const { database, principal, now } = call
+    const { principal, now } = call
     const input = bodyOf(call)
     const owner = await ownerOf(call, input.userId ?? principal.userId)
     requireGrantable(
@@ -59,24 +61,23 @@ export const keyRoutes = routesOf(keys, {
     if (expiresAt !== null && expiresAt <= now) {
       throw invalid([{ pointer: '#/expiresAt', code: 'in_past', detail: 'must be in the future' }])
     }
-    return createKey(database, { ...input, userId: owner.id, expiresAt }, call)
+    return createKey(call, { ...input, userId: owner.id, expiresAt })
   },
 
-  async revoke({ database, params, now }) {
-    await revokeKey(database, params.keyId, now)
+  async revoke(call) {
+    await revokeKey(call, call.params.keyId)
     return undefined
   },
 })
 
 /** Revokes a key; throws 404, also for a key of anyone but `ownerId` where that is given. */
-export async function revokeKey(
-  database: Database,
-  keyId: string,
-  now: string,
-  ownerId?: string,
-): Promise<void> {
-  const { id } = await findKey(database, keyId, ownerId)
+export async function revokeKey(call: Writing, keyId: string, ownerId?: string): Promise<void> {
+  const { database, now } = call
+  const key = await findKey(database, keyId, ownerId)
+  const { id } = key
+  if (key.revokedAt !== null) return
   await database.run(sql`update api_keys set revoked_at = ${now} where id = ${id} and revoked_at is null`)
+  await recordChange(call, { action: 'key.revoked', id, before: key, after: { ...key, revokedAt: now } })
 }
 
 /** The stored key, without its text; throws 404, also for a key of anyone but `ownerId` where that is given. */
@@ -95,21 +96,23 @@ export function aYearAfter(now: string): string {
 
 /** Makes a key and tells it: the only time that its text is there. */
 export async function createKey(
-  database: Database,
+  call: Writing,
   {
     name,
     userId,
     scopes,
     expiresAt,
   }: { name: string; userId: string; scopes: readonly Scope[]; expiresAt: string | null },
-  { now, newId }: Pick<Call, 'now' | 'newId'>,
 ): Promise<NewKey> {
+  const { database, now, newId } = call
   const key = newCredential('apiKey')
   const id = newId('key')
   await database.run(sql`
     insert into api_keys (id, user_id, name, hash, last4, scopes, expires_at, created_at)
     values (${id}, ${userId}, ${name}, ${digest(key)}, ${key.slice(-4)}, ${JSON.stringify(scopes)}, ${expiresAt}, ${now})`)
-  return { ...(await findKey(database, id)), key }
+  const made = await findKey(database, id)
+  await recordChange(call, { action: 'key.created', id, before: null, after: made })
+  return { ...made, key }
 }
 
 async function ownerOf({ database }: Call, reference: string) {

@@ -4,7 +4,7 @@ import { notFound } from '../problem/problem-error.ts'
 import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { addressOf } from './frame.tsx'
-import { writeFor } from './signed-in-request.ts'
+import { writeFor, writingOf } from './signed-in-request.ts'
 
 const section = '/dashboard/account'
 
@@ -29,10 +29,8 @@ export const grantRevocation: DashboardPage = {
   },
 
   async act(signedIn) {
-    const { request, params, user } = signedIn
-    await writeFor(signedIn, ({ database }) =>
-      revokeGrant(database, params['grantId'] ?? '', request.now.toISOString(), user.id),
-    )
+    const { params, user } = signedIn
+    await writeFor(signedIn, (inside) => revokeGrant(writingOf(inside), params['grantId'] ?? '', user.id))
     return seeOther(addressOf(signedIn, section, 'grant_revoked'))
   },
 }

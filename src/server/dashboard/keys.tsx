@@ -10,7 +10,7 @@ import { addressOf, framed } from './frame.tsx'
 import { KeyForm, keyInputOf } from './key-form.tsx'
 import { KeyTable } from './key-table.tsx'
 import { nextPage, pageAsked } from './paging.tsx'
-import { askOwn, type SignedInRequest, writeFor } from './signed-in-request.ts'
+import { askOwn, type SignedInRequest, writeFor, writingOf } from './signed-in-request.ts'
 
 const section = '/dashboard/keys'
 
@@ -44,10 +44,8 @@ export const keyRevocation: DashboardPage = {
   },
 
   async act(signedIn) {
-    const { request, params, user } = signedIn
-    await writeFor(signedIn, ({ database }) =>
-      revokeKey(database, params['keyId'] ?? '', request.now.toISOString(), user.id),
-    )
+    const { params, user } = signedIn
+    await writeFor(signedIn, (inside) => revokeKey(writingOf(inside), params['keyId'] ?? '', user.id))
     return seeOther(addressOf(signedIn, section, 'key_revoked'))
   },
 }

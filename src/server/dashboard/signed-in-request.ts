@@ -1,10 +1,11 @@
 import type { Answer, Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
+import type { Writing } from '../audit/entry.ts'
 import { type EndpointRequest, within } from '../http/endpoint.ts'
 import { type Call, type Route, requireRight } from '../http/handler.ts'
 import { unconditional } from '../http/precondition.ts'
 import { Constant, Streamed, Written } from '../http/reply.ts'
-import { hasLeft } from '../http/request-context.ts'
+import { hasLeft, originOf } from '../http/request-context.ts'
 import { parseQuery } from '../http/validation.ts'
 import {
   principalOf,
@@ -19,6 +20,15 @@ import { ProblemError } from '../problem/problem-error.ts'
 export interface SignedInRequest extends SignedInEndpointRequest {
   /** What they may do: all that their role can have, because no scope narrows a browser session. */
   readonly principal: Principal
+}
+
+/** The same in the transaction of what they change. */
+export type WritingRequest = SignedInRequest & { readonly database: Writing['database'] }
+
+/** What tells of what somebody changes who is signed in. */
+export function writingOf({ database, academy, principal, request }: WritingRequest): Writing {
+  const { newId } = academy
+  return { database, now: request.now.toISOString(), newId, principal, origin: originOf(request) }
 }
 
 /** What a page asks the API for: texts, as they would come in a request. */
@@ -40,7 +50,7 @@ export function signedInRequestOf(visit: EndpointRequest, visitor: Visitor, user
  */
 export function writeFor<Result>(
   signedIn: SignedInRequest,
-  work: (signedIn: SignedInRequest) => Promise<Result>,
+  work: (signedIn: WritingRequest) => Promise<Result>,
 ): Promise<Result> {
   return signedIn.academy.database.write(async (transaction) => {
     const inside = within(signedIn, transaction)
@@ -93,6 +103,7 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
     params: question.params ?? {},
     query: parseQuery(operation.query, `${new URLSearchParams(given as [string, string][])}`),
     principal,
+    origin: originOf(request),
     database: signedIn.database,
     now: request.now.toISOString(),
     newId: academy.newId,

@@ -11,6 +11,7 @@ export type IdPrefix =
   | 'grd'
   | 'map'
   | 'gnt'
+  | 'aud'
   | 'req'
   | 'ses'
   | 'mod'

@@ -1,6 +1,7 @@
 import sql, { raw } from 'sql-template-tag'
 import { ownClientId } from '../../contract/oauth.ts'
 import { attemptSchema } from './attempt-schema.ts'
+import { auditSchema } from './audit-schema.ts'
 import { counterSchema } from './counter-schema.ts'
 import { type Database, DatabaseError, type Store } from './database.ts'
 import { define, fillRows } from './fill-rows.ts'
@@ -45,6 +46,7 @@ export const migrations: readonly Migration[] = [
   addTrash,
   addGradebook,
   addIntegrations,
+  addAudit,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
@@ -161,6 +163,11 @@ async function addSessionPlaces(database: Database, { newId }: MigrationContext)
 /** Attempts at passwords and codes, for all servers on the database. */
 async function addAttempts(database: Database): Promise<void> {
   await define(database, attemptSchema)
+}
+
+/** Who changed what. */
+async function addAudit(database: Database): Promise<void> {
+  await define(database, auditSchema)
 }
 
 /** Versions of lessons, and where what is deleted waits for its end. */

@@ -1,6 +1,8 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import { type Grade, type GradeInput, wholeCourse } from '../../contract/grades.ts'
+import type { Writing } from '../audit/entry.ts'
+import { recordChange } from '../changes/change.ts'
 import { counting } from '../counters/count.ts'
 import { findCourse, requireNotArchived, toCourse } from '../courses/course-row.ts'
 import type { Call } from '../http/handler.ts'
@@ -17,7 +19,7 @@ export interface Graded {
 }
 
 /** What keeping a grade needs. */
-type GradeCall = Pick<Call, 'database' | 'now' | 'newId' | 'principal'>
+type GradeCall = Writing
 
 /**
  * Finds what a grade is about. Throws 404 with the place of an unknown learner or course, and 409 where the course is archived,
@@ -88,28 +90,28 @@ export async function setGrade(
   })
   const row = await database.one<GradeRow>(sql`select ${gradeColumns} from grades g where g.id = ${id}`)
   if (!row) throw new Error(`Grade ${id} was not kept`)
-  return toGrade(row)
+  const after = toGrade(row)
+  await recordChange(call, { action: 'grade.updated', id, before: before ?? null, after })
+  return after
 }
 
 /** Takes a grade away. What it completed stays completed. */
-export async function deleteGrade(call: Call, { id, learnerId: userId, courseId }: Grade): Promise<void> {
+export async function deleteGrade(call: Call, grade: Grade): Promise<void> {
+  const { id, learnerId: userId, courseId } = grade
   const row = await findCourse(call.database, courseId)
   requireNotArchived(row)
   await counting(call, { userId, courseId }, async () => {
     await call.database.run(sql`delete from grades where id = ${id}`)
     await gradeCourse(call, userId, toCourse(row))
   })
+  await recordChange(call, { action: 'grade.deleted', id, before: grade, after: null })
 }
 
 /**
  * The learner's grade of a course: the one of the course as a whole where there is one, else the mean of its items, by their
  * weights; items without one count as much as the criteria of the course say for their name, or all the same.
  */
-async function gradeCourse(
-  call: Pick<Call, 'database' | 'now'>,
-  userId: string,
-  course: Course,
-): Promise<void> {
+async function gradeCourse(call: Writing, userId: string, course: Course): Promise<void> {
   const { database } = call
   const items = await database.all<{
     item_id: string

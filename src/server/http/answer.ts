@@ -15,10 +15,11 @@ import {
   type Answered,
   type AppOptions,
   attempt,
-  type Bucket,
+  bucketOf,
   count,
   hasLeft,
   type LongReads,
+  originOf,
   problemReply,
   type RateLimits,
   type RequestContext,
@@ -96,11 +97,6 @@ export async function answer(
   return { ...outcome, reply, principal: caller?.principal, bucket: bucketOf(caller?.principal, context) }
 }
 
-/** What a request is counted under: its credential, or its network where it has none that is known. */
-function bucketOf(principal: Principal | undefined, { address }: RequestContext): Bucket {
-  return principal ? { kind: 'credential', name: principal.credential } : { kind: 'anonymous', name: address }
-}
-
 /** The call as a part of this transaction. */
 function within(call: Call, database: Transaction): Call {
   return { ...call, database }
@@ -126,6 +122,7 @@ function admit(
     params,
     query,
     principal,
+    origin: originOf(context),
     database,
     now: timeText(now),
     newId: app.newId,

@@ -1,5 +1,5 @@
 import type { Principal } from '../access/principal.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Transaction } from '../database/database.ts'
 import type { Reply } from './reply.ts'
 import {
   type Answered,
@@ -29,7 +29,10 @@ export interface EndpointRequest {
 }
 
 /** A visit, or what is more of it, as a part of this transaction. */
-export function within<Visit extends EndpointRequest>(visit: Visit, database: Database): Visit {
+export function within<Visit extends EndpointRequest>(
+  visit: Visit,
+  database: Transaction,
+): Visit & { readonly database: Transaction } {
   return { ...visit, database }
 }
 

@@ -1,7 +1,7 @@
 import type { Answer, Operation, Params, Query } from '../../contract/operation.ts'
 import type { Attempts } from '../access/attempts.ts'
 import type { Passwords } from '../access/passwords.ts'
-import type { Principal } from '../access/principal.ts'
+import type { Origin, Principal } from '../access/principal.ts'
 import type { Transaction } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { ProblemError } from '../problem/problem-error.ts'
@@ -15,6 +15,8 @@ export interface Call<O extends Operation = Operation> {
   readonly params: Params<O>
   readonly query: Query<O>
   readonly principal: Principal
+  /** From where the caller asks. */
+  readonly origin: Origin
   /** The transaction that the request is; before that, for what is prepared, the academy itself. */
   readonly database: Transaction
   /** The time of the request, ISO 8601 in UTC. */

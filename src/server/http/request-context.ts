@@ -4,7 +4,7 @@ import type { Credential } from '../access/identify.ts'
 import { type KnownCredentials, knownCredentials } from '../access/known-credentials.ts'
 import type { PasswordCost } from '../access/password.ts'
 import { type Passwords, passwordsOf } from '../access/passwords.ts'
-import type { Principal } from '../access/principal.ts'
+import type { Origin, Principal } from '../access/principal.ts'
 import type { Store } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 import { type ProblemError, problemOf, tooMany } from '../problem/problem-error.ts'
@@ -71,6 +71,14 @@ export interface Bucket {
   readonly name: string
 }
 
+/** What a request is counted under: its credential, or its network where it has none that is known. */
+export function bucketOf(
+  principal: Principal | undefined,
+  { address }: Pick<RequestContext, 'address'>,
+): Bucket {
+  return principal ? { kind: 'credential', name: principal.credential } : { kind: 'anonymous', name: address }
+}
+
 /** What one app keeps between requests: counts of them and of attempts, turns of passwords, and who was there just now. */
 export interface RateLimits {
   /** Absent where requests have no limit. */
@@ -93,6 +101,11 @@ export interface RequestContext {
   /** The network that it came from, as far as one subscriber has it: see `networkOf`. */
   readonly address: string
   readonly now: Date
+}
+
+/** From where a request came. */
+export function originOf({ raw, requestId }: Pick<RequestContext, 'raw' | 'requestId'>): Origin {
+  return { address: raw.address ?? null, userAgent: raw.headers['user-agent'] ?? null, requestId }
 }
 
 /** True once nobody waits for the answer to a request. */

@@ -3,7 +3,7 @@ import type { RoleName, Scope } from '../../contract/operation.ts'
 import { digest, newCredential } from '../access/secret.ts'
 import { revokeGrant } from '../credentials/grants.ts'
 import type { Database, Row } from '../database/database.ts'
-import { type IssuedTokens, type Issuing, openGrant } from './grant-tokens.ts'
+import { type IssuedTokens, type Issuing, openGrant, writingOf } from './grant-tokens.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { OAuthError } from './oauth-error.ts'
 import { requireVerifier } from './pkce.ts'
@@ -67,7 +67,7 @@ export async function exchangeCode(
     from authorization_codes c join users u on u.id = c.user_id
     where c.hash = ${hash}`)
   if (row?.grant_id) {
-    await revokeGrant(database, row.grant_id, time)
+    await revokeGrant(writingOf(issuing, client.id, null), row.grant_id)
     return new OAuthError(
       'invalid_grant',
       'The code has already been used; all tokens issued for it are revoked.',

@@ -11,9 +11,9 @@ export const deviceAuthorizationEndpoint = clientEndpoint(
   async ({ visit, form, client }) => {
     const scopes = askedScopes(parameter(form, 'scope'))
     const { academy, request, issuer } = visit
-    const { database, newId } = academy
+    const { database } = academy
     const { deviceCode, userCode } = await database.write((transaction) =>
-      newDevice({ database: transaction, newId, now: request.now }, client, scopes),
+      newDevice({ database: transaction, now: request.now }, client, scopes),
     )
     const page = issuer + oauthPaths.device
     return clientReply(200, {

@@ -37,7 +37,7 @@ interface DeviceRow extends Row {
 
 /** The codes of a device that wants these scopes (RFC 8628 §3.2). */
 export async function newDevice(
-  { database, now }: Issuing,
+  { database, now }: Pick<Issuing, 'database' | 'now'>,
   { id }: OAuthClient,
   scopes: readonly Scope[],
 ): Promise<{ deviceCode: string; userCode: string }> {
@@ -78,7 +78,7 @@ export async function waitingDevice(
 
 /** Answers a waiting device: what it may do, or nothing. False where it is not waiting any more. */
 export async function decideDevice(
-  { database, now }: Issuing,
+  { database, now }: Pick<Issuing, 'database' | 'now'>,
   userCode: string,
   userId: string,
   scopes: readonly Scope[] | null,

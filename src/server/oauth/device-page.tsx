@@ -88,7 +88,7 @@ async function decide(
   shown: readonly string[] | null,
 ): Promise<Reply> {
   const { academy, request, visitor } = signedIn
-  const { database, newId } = academy
+  const { database } = academy
   await requireTriesLeft(signedIn)
   const decided = await database.write(async (transaction) => {
     const user = await stillSignedIn(within(signedIn, transaction), visitor)
@@ -96,7 +96,7 @@ async function decide(
     if (!device) return false
     const left = device.scopes.filter((scope) => shown?.includes(scope))
     const scopes = shown && givableScopes(left, user.role)
-    return decideDevice({ database: transaction, newId, now: request.now }, userCode, user.id, scopes)
+    return decideDevice({ database: transaction, now: request.now }, userCode, user.id, scopes)
   })
   if (!decided) return wrong(signedIn)
   return seeOther(`${signedIn.base}${oauthPaths.device}?done=${shown ? 'allowed' : 'denied'}`)

@@ -1,8 +1,11 @@
 import sql from 'sql-template-tag'
 import type { RoleName, Scope } from '../../contract/operation.ts'
+import type { Origin } from '../access/principal.ts'
 import { digest, newCredential } from '../access/secret.ts'
+import type { Writing } from '../audit/entry.ts'
+import { recordChange } from '../changes/change.ts'
 import { revokeGrant } from '../credentials/grants.ts'
-import type { Database, Row } from '../database/database.ts'
+import type { Row, Transaction } from '../database/database.ts'
 import type { AppOptions } from '../http/request-context.ts'
 import type { OAuthClient } from './oauth-client.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -17,8 +20,19 @@ export const grantDays = { unused: 30, atMost: 90 } as const
 
 /** What giving out tokens takes. */
 export interface Issuing extends Pick<AppOptions, 'newId'> {
-  readonly database: Database
+  readonly database: Transaction
   readonly now: Date
+  readonly origin: Origin
+}
+
+/** What tells of what a client does for a user; null where nobody knows for whom. */
+export function writingOf(
+  { database, now, newId, origin }: Issuing,
+  clientId: string,
+  userId: string | null,
+): Writing {
+  const principal = { userId, credential: clientId }
+  return { database, now: now.toISOString(), newId, principal, origin }
 }
 
 /** Tokens at the moment they are given out. */
@@ -55,6 +69,9 @@ export async function openGrant(
   await database.run(sql`
     insert into grants (id, client_id, user_id, scopes, created_at, expires_at)
     values (${grantId}, ${client.id}, ${userId}, ${JSON.stringify(scopes)}, ${createdAt}, ${createdAt})`)
+  const grant = { id: grantId, userId, clientId: client.id, clientName: client.name, scopes, createdAt }
+  const change = { action: 'grant.created', id: grantId, before: null, after: grant } as const
+  await recordChange(writingOf(issuing, client.id, userId), change)
   return { grantId, tokens: await issueTokens(issuing, { grantId, createdAt, scopes }) }
 }
 
@@ -80,7 +97,7 @@ export async function rotate(
       left join refresh_tokens s on s.hash = r.successor
     where r.hash = ${hash}`)
   if (row?.used_at && !isLostAnswer(row, row.used_at, client, now)) {
-    await revokeGrant(database, row.grant_id, time)
+    await revokeGrant(writingOf(issuing, client.id, null), row.grant_id)
     return new OAuthError(
       'invalid_grant',
       'The refresh token has already been used; all tokens issued for it are revoked.',

@@ -2,8 +2,10 @@ import sql from 'sql-template-tag'
 import { oauthPaths } from '../../contract/oauth.ts'
 import { digest } from '../access/secret.ts'
 import { revokeGrant } from '../credentials/grants.ts'
-import type { Database, Row } from '../database/database.ts'
+import type { Row } from '../database/database.ts'
+import { originOf } from '../http/request-context.ts'
 import { clientEndpoint } from './client-endpoint.ts'
+import { type Issuing, writingOf } from './grant-tokens.ts'
 import { clientReply, OAuthError } from './oauth-error.ts'
 import { requiredParameter } from './parameter.ts'
 
@@ -14,8 +16,9 @@ import { requiredParameter } from './parameter.ts'
 export const revocationEndpoint = clientEndpoint(oauthPaths.revoke, async ({ visit, form, client }) => {
   const hash = digest(requiredParameter(form, 'token'))
   const { academy, request } = visit
-  await academy.database.write((transaction) =>
-    revoke(transaction, hash, client.id, request.now.toISOString()),
+  const { database, newId } = academy
+  await database.write((transaction) =>
+    revoke({ database: transaction, newId, now: request.now, origin: originOf(request) }, hash, client.id),
   )
   return clientReply(200, {})
 })
@@ -23,18 +26,20 @@ export const revocationEndpoint = clientEndpoint(oauthPaths.revoke, async ({ vis
 interface Owner extends Row {
   readonly grant_id: string
   readonly client_id: string
+  readonly user_id: string
 }
 
 /** Throws `invalid_grant` for the token of another client, which stays (RFC 7009 §2.1). */
-async function revoke(database: Database, hash: string, clientId: string, now: string): Promise<void> {
+async function revoke(issuing: Issuing, hash: string, clientId: string): Promise<void> {
+  const { database } = issuing
   const refresh = await database.one<Owner>(sql`
-    select t.grant_id, g.client_id from refresh_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)
+    select t.grant_id, g.client_id, g.user_id from refresh_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)
   const access = await database.one<Owner>(sql`
-    select t.grant_id, g.client_id from access_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)
+    select t.grant_id, g.client_id, g.user_id from access_tokens t join grants g on g.id = t.grant_id where t.hash = ${hash}`)
   const owner = refresh ?? access
   if (owner && owner.client_id !== clientId) {
     throw new OAuthError('invalid_grant', 'The token was issued to another client.')
   }
-  if (refresh) await revokeGrant(database, refresh.grant_id, now)
+  if (refresh) await revokeGrant(writingOf(issuing, clientId, refresh.user_id), refresh.grant_id)
   else if (access) await database.run(sql`delete from access_tokens where hash = ${hash}`)
 }

@@ -1,4 +1,5 @@
 import { deviceGrantType, oauthPaths } from '../../contract/oauth.ts'
+import { originOf } from '../http/request-context.ts'
 import { exchangeCode } from './authorization-code.ts'
 import { clientEndpoint } from './client-endpoint.ts'
 import { pollDevice } from './device-code.ts'
@@ -40,7 +41,7 @@ export const tokenEndpoint = clientEndpoint(oauthPaths.token, async ({ visit, fo
   const { academy, request } = visit
   const { database, newId } = academy
   const issued = await database.write((transaction) =>
-    give({ database: transaction, newId, now: request.now }, client),
+    give({ database: transaction, newId, now: request.now, origin: originOf(request) }, client),
   )
   if (issued instanceof OAuthError) throw issued
   return clientReply(200, {

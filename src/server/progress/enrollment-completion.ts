@@ -1,6 +1,8 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
-import type { Call } from '../http/handler.ts'
+import type { Writing } from '../audit/entry.ts'
+import { recordChange } from '../changes/change.ts'
+import { type EnrollmentRow, enrollmentColumns, toEnrollment } from './enrollment-row.ts'
 
 /** What a learner has of a course: when they completed it, and the grade in per cent; null for what there is not. */
 export interface Attainment {
@@ -13,7 +15,7 @@ export interface Attainment {
  * so.
  */
 export async function completeEnrollment(
-  { database, now }: Pick<Call, 'database' | 'now'>,
+  call: Writing,
   userId: string,
   { id, assessmentCriteria: { moveOn, passingScore } }: Course,
   { completedAt, grade }: Attainment,
@@ -27,10 +29,23 @@ export async function completeEnrollment(
     CompletedOrPassed: Boolean(completedAt) || passed,
   }[moveOn]
   if (!met) return false
-  const touched = await database.run(sql`
+  const { database, now } = call
+  const row = await database.one<EnrollmentRow>(sql`
+    select ${enrollmentColumns} from enrollments e
+    where e.user_id = ${userId} and e.course_id = ${id} and e.role = 'learner' and e.status = 'active'`)
+  if (!row) return false
+  const before = toEnrollment(row)
+  const after = {
+    ...before,
+    status: 'completed',
+    completedAt: before.completedAt ?? completedAt ?? now,
+    version: before.version + 1,
+    updatedAt: now,
+  }
+  await database.run(sql`
     update enrollments set
-      status = 'completed', completed_at = coalesce(completed_at, ${completedAt ?? now}), version = version + 1,
-      updated_at = ${now}
-    where user_id = ${userId} and course_id = ${id} and role = 'learner' and status = 'active'`)
-  return touched > 0
+      status = ${after.status}, completed_at = ${after.completedAt}, version = ${after.version}, updated_at = ${now}
+    where id = ${before.id} and version = ${before.version}`)
+  await recordChange(call, { action: 'enrollment.completed', id: before.id, before, after })
+  return true
 }

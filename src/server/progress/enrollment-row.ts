@@ -1,6 +1,8 @@
 import sql from 'sql-template-tag'
+import type { Course } from '../../contract/courses.ts'
 import type { Enrollment } from '../../contract/enrollments.ts'
 import type { Row } from '../database/database.ts'
+import type { UserRow } from '../users/user-row.ts'
 
 /** An enrolment as the row holds it, with what its course and user are called now. */
 export interface EnrollmentRow extends Row {
@@ -49,5 +51,27 @@ export function toEnrollment(row: EnrollmentRow): Enrollment {
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+  }
+}
+
+/** An enrolment by the first progress, as it is shown. */
+export function firstEnrollment(id: string, learner: UserRow, course: Course, now: string): Enrollment {
+  return {
+    id,
+    courseId: course.id,
+    courseTitle: course.title,
+    courseExternalId: course.externalId,
+    userId: learner.id,
+    userEmail: learner.email,
+    userExternalId: learner.external_id,
+    role: 'learner',
+    status: 'active',
+    enrolledAt: now,
+    completedAt: null,
+    source: 'progress',
+    managedBy: null,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
   }
 }

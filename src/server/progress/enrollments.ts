@@ -9,6 +9,7 @@ import {
   EnrollmentStatus,
   enrollments,
 } from '../../contract/enrollments.ts'
+import { recordChange, recordUpdate } from '../changes/change.ts'
 import { count, counting, newLearner } from '../counters/count.ts'
 import { countedOf } from '../counters/counted-enrollment.ts'
 import { findCourse, knownCourses, requireNotArchived } from '../courses/course-row.ts'
@@ -126,7 +127,7 @@ async function createEnrollment(call: Call): Promise<Enrollment> {
     )
   }
   // As it was written: it need not be read again.
-  return {
+  const enrollment: Enrollment = {
     id,
     ...shown,
     role,
@@ -139,6 +140,8 @@ async function createEnrollment(call: Call): Promise<Enrollment> {
     createdAt: now,
     updatedAt: now,
   }
+  await recordChange(call, { action: 'enrollment.created', id, before: null, after: enrollment })
+  return enrollment
 }
 
 async function updateEnrollment(call: Call, id: string): Promise<Enrollment> {
@@ -178,7 +181,20 @@ async function write(
   const { userId, courseId, role } = current
   if (role === 'learner') await counting(call, { userId, courseId }, update)
   else await update()
-  return find(call, id)
+  const written = await find(call, id)
+  await recordUpdate(call, 'enrollment', current, written, movedTo(current.status, status))
+  return written
+}
+
+/** What moving an enrolment to a status is called, where that has a name of its own. */
+function movedTo(from: Enrollment['status'], to: Enrollment['status']) {
+  if (from === 'deleted') return 'enrollment.restored'
+  return {
+    completed: 'enrollment.completed',
+    deleted: 'enrollment.deleted',
+    active: undefined,
+    inactive: undefined,
+  }[to] as 'enrollment.completed' | 'enrollment.deleted' | undefined
 }
 
 async function find(call: Call, id: string): Promise<Enrollment> {

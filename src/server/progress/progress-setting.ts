@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Progress, ProgressInput } from '../../contract/progress.ts'
+import { recordChange } from '../changes/change.ts'
 import { count, newLearner } from '../counters/count.ts'
 import {
   type CountedEnrollment,
@@ -22,6 +23,7 @@ import { type Call, isRole } from '../http/handler.ts'
 import { invalid, ProblemError, parentNotFound } from '../problem/problem-error.ts'
 import type { UserRow } from '../users/user-row.ts'
 import { completeEnrollment } from './enrollment-completion.ts'
+import { firstEnrollment } from './enrollment-row.ts'
 
 const toleratedFutureMs = 5 * 60 * 1000
 
@@ -48,7 +50,7 @@ export async function setProgress(
   if (learner.status !== 'active') {
     throw new ProblemError('user_inactive', `User ${learner.id} is ${learner.status}.`)
   }
-  const enrolled = await requireEnrolled(call, learner.id, course, standing)
+  const enrolled = await requireEnrolled(call, learner, course, standing)
   const current = currentOf(learner, course, enrolled)
   guard(current)
   const lastAccessed = given === undefined || call.lenient ? presentTime(given ?? now, now, current) : given
@@ -96,7 +98,7 @@ export async function setProgress(
   }
   await count(call, [{ before: enrolled.before, after }], enrolled.others)
   const startedAt = current?.startedAt ?? lastAccessed
-  return {
+  const written: Progress = {
     learnerId: learner.id,
     userEmail: learner.email,
     userExternalId: learner.external_id,
@@ -111,6 +113,12 @@ export async function setProgress(
     version,
     updatedAt: now,
   }
+  const change = { id: learner.id, before: current ?? null, after: written }
+  await recordChange(call, { action: 'progress.updated', ...change })
+  if (status === 'completed' && current?.status !== 'completed') {
+    await recordChange(call, { action: 'progress.completed', ...change })
+  }
+  return written
 }
 
 /** A time that stands for now: other clocks may be ahead, and others may have been first while this request waited. */
@@ -159,19 +167,27 @@ interface Enrolled {
 /** The first progress enrols the learner, unless learners record it themselves: they cannot enrol. */
 async function requireEnrolled(
   call: Call,
-  userId: string,
-  { id: courseId, assessmentCriteria: { passingScore } }: Course,
+  learner: UserRow,
+  course: Course,
   standing: Standing | undefined,
 ): Promise<Enrolled> {
   const { database, now } = call
+  const userId = learner.id
+  const {
+    id: courseId,
+    assessmentCriteria: { passingScore },
+  } = course
   if (!standing) {
     if (isRole(call, 'learner'))
       throw new ProblemError('forbidden', `You are not enrolled in course ${courseId}.`)
+    const id = call.newId('enr')
     await database.run(sql`
       insert into enrollments (id, course_id, user_id, role, status, enrolled_at, source, version, created_at, updated_at)
-      values (${call.newId('enr')}, ${courseId}, ${userId}, 'learner', 'active', ${now}, 'progress', 1, ${now}, ${now})`)
+      values (${id}, ${courseId}, ${userId}, 'learner', 'active', ${now}, 'progress', 1, ${now}, ${now})`)
     const [made] = await countedOf(database, userId, courseId)
     if (!made) throw new Error(`User ${userId} was not enrolled in course ${courseId}`)
+    const after = firstEnrollment(id, learner, course, now)
+    await recordChange(call, { action: 'enrollment.created', id, before: null, after })
     return { before: undefined, now: made, progress: undefined, others: newLearner(made) }
   }
   const before = { ...standing.counted, passingScore }

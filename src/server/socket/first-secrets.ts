@@ -6,6 +6,7 @@ import {
   takeBackFirstSecrets,
 } from '../access/first-admin.ts'
 import { localPrincipal } from '../access/identify.ts'
+import { nowhere } from '../access/principal.ts'
 import { aYearAfter, createKey } from '../credentials/keys.ts'
 import type { AppOptions } from '../http/request-context.ts'
 
@@ -39,13 +40,15 @@ async function makeAdminKey(
   { database, now, newId }: Academy,
   isWanted: boolean,
 ): Promise<string | undefined> {
-  const { userId, scopes } = await localPrincipal(database)
+  const principal = await localPrincipal(database)
+  const { userId, scopes } = principal
   const time = now().toISOString()
   const key = { name: 'first key', userId, scopes, expiresAt: aYearAfter(time) }
   return database.write(async (transaction) => {
     const wasOwed = await keyGiven(transaction)
     if (!isWanted && !wasOwed) return undefined
-    const made = await createKey(transaction, key, { now: time, newId })
+    const call = { database: transaction, now: time, newId, principal, origin: nowhere }
+    const made = await createKey(call, key)
     return made.key ?? undefined
   })
 }

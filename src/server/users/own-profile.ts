@@ -3,13 +3,14 @@ import sql from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { CurrentPassword, CurrentUser, OwnInput, Password, type users } from '../../contract/users.ts'
 import { callerOf } from '../access/passwords.ts'
+import { recordUpdate } from '../changes/change.ts'
 import { userSearchKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion } from '../http/handler.ts'
 import { resourceOf } from '../http/schema-routes.ts'
 import { invalid, tooMany } from '../problem/problem-error.ts'
 import { commonPasswordFaults, type NewPasswordHash } from './new-password.ts'
-import { endAccess } from './user-access.ts'
+import { endAccess, recordPassword } from './user-access.ts'
 import { findUser, toUser } from './user-row.ts'
 
 /** The signed-in user, with what the credential may do. */
@@ -72,8 +73,15 @@ export async function updateOwn(call: Call<typeof users.updateProfile>): Promise
       password_hash = coalesce(${hash}, password_hash),
       version = version + 1, updated_at = ${now}
     where id = ${current.id} and version = ${current.version}`)
-  if (hash !== null) await endAccess(database, current.id, now)
-  return getOwn(call)
+  const user = await getOwn(call)
+  const { scopes, authMethod, ...before } = current
+  const { scopes: _, authMethod: __, ...after } = user
+  await recordUpdate(call, 'user', before, after)
+  if (hash !== null) {
+    await recordPassword(call, current.id)
+    await endAccess(call, current.id)
+  }
+  return user
 }
 
 /** The hash of a new password, as long as the one that was proven is the current one; else null. */

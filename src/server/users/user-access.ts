@@ -1,22 +1,42 @@
 import sql from 'sql-template-tag'
-import type { Database } from '../database/database.ts'
+import type { Writing } from '../audit/entry.ts'
+import { recordChange } from '../changes/change.ts'
+import type { Row } from '../database/database.ts'
 
 /**
  * Ends every grant and every browser session of a user, and what was allowed in their name but not fetched yet: after
  * a new password, suspension or deletion.
  */
-export async function endAccess(database: Database, userId: string, now: string): Promise<void> {
-  await database.run(
-    sql`update grants set revoked_at = ${now} where user_id = ${userId} and revoked_at is null`,
-  )
+export async function endAccess(call: Writing, userId: string): Promise<void> {
+  const { database, now } = call
+  const grants = await database.all<Row & { id: string; client_id: string }>(sql`
+    update grants set revoked_at = ${now} where user_id = ${userId} and revoked_at is null returning id, client_id`)
+  for (const { id, client_id: clientId } of grants) {
+    await recordRevocation(call, 'grant.revoked', { id, userId, clientId })
+  }
   await database.run(sql`delete from authorization_codes where user_id = ${userId} and grant_id is null`)
   await database.run(sql`update device_codes set decision = 'denied' where user_id = ${userId}`)
   await database.run(sql`delete from browser_sessions where user_id = ${userId}`)
 }
 
 /** Ends every API key of a user for good: no later status brings one back. */
-export async function endKeys(database: Database, userId: string, now: string): Promise<void> {
-  await database.run(
-    sql`update api_keys set revoked_at = ${now} where user_id = ${userId} and revoked_at is null`,
-  )
+export async function endKeys(call: Writing, userId: string): Promise<void> {
+  const { database, now } = call
+  const keys = await database.all<Row & { id: string; name: string }>(sql`
+    update api_keys set revoked_at = ${now} where user_id = ${userId} and revoked_at is null returning id, name`)
+  for (const { id, name } of keys) await recordRevocation(call, 'key.revoked', { id, userId, name })
+}
+
+function recordRevocation(
+  call: Writing,
+  action: 'grant.revoked' | 'key.revoked',
+  thing: { readonly id: string; readonly userId: string; readonly [more: string]: string },
+): Promise<void> {
+  const [before, after] = [null, call.now].map((revokedAt) => ({ ...thing, revokedAt }))
+  return recordChange(call, { action, id: thing.id, before: before ?? null, after: after ?? null })
+}
+
+/** Tells that a user has another password, of which nothing is told. */
+export function recordPassword(call: Writing, id: string): Promise<void> {
+  return recordChange(call, { action: 'user.password_changed', id, before: null, after: null })
 }

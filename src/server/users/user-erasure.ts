@@ -1,11 +1,12 @@
 import sql from 'sql-template-tag'
 import type { User } from '../../contract/users.ts'
+import { eraseFromAudit } from '../audit/erasure.ts'
 import { forgetAnswers } from '../database/kept-answers.ts'
 import { userSearchKey } from '../database/stored-keys.ts'
 import type { Call } from '../http/handler.ts'
 
 /**
- * Anonymises a user for good: what tells who it was is gone from the user, the keys and the kept answers; the ids
+ * Anonymises a user for good: what tells who it was is gone from the user, the keys, the audit log and the kept answers; the ids
  * stay, so that courses keep their figures (GDPR Art. 17).
  */
 export async function eraseUser(call: Call, user: User): Promise<void> {
@@ -19,6 +20,7 @@ export async function eraseUser(call: Call, user: User): Promise<void> {
       password_hash = null, managed_by = null, version = version + 1, updated_at = ${now}
     where id = ${id}`)
   await database.run(sql`update api_keys set name = '' where user_id = ${id}`)
+  await eraseFromAudit(database, id)
   await forgetAnswersTo(call, user)
 }
 

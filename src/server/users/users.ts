@@ -2,6 +2,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { isSound } from '../../codec/unicode-text.ts'
 import { User, UserInput, users } from '../../contract/users.ts'
+import { recordChange, recordUpdate } from '../changes/change.ts'
 import { counting } from '../counters/count.ts'
 import { userSearchKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
@@ -12,7 +13,7 @@ import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { invalid } from '../problem/problem-error.ts'
 import { commonPasswordFaults, type NewPasswordHash, newPasswordHash } from './new-password.ts'
 import { getOwn, prepareOwn, updateOwn } from './own-profile.ts'
-import { endAccess, endKeys } from './user-access.ts'
+import { endAccess, endKeys, recordPassword } from './user-access.ts'
 import { eraseUser } from './user-erasure.ts'
 import { userReads } from './user-reads.ts'
 import { requireMayChange, requireMayCreate, requireMayDelete } from './user-rights.ts'
@@ -58,8 +59,9 @@ export const userRoutes = routesOf(users, {
           where id = ${user.id} and version = ${user.version}`),
       )
     }
-    await endAccess(call.database, user.id, call.now)
-    await endKeys(call.database, user.id, call.now)
+    await recordDeletion(call, user)
+    await endAccess(call, user.id)
+    await endKeys(call, user.id)
     return undefined
   },
 
@@ -83,7 +85,9 @@ async function createUser(call: Call): Promise<User> {
             ${input.managedBy}, 1, ${call.now}, ${call.now})`)
   // As it was written: it need not be read again.
   const { password, ...attributes } = input
-  return { id, ...attributes, version: 1, createdAt: call.now, updatedAt: call.now }
+  const user = { id, ...attributes, version: 1, createdAt: call.now, updatedAt: call.now }
+  await recordChange(call, { action: 'user.created', id, before: null, after: user })
+  return user
 }
 
 async function updateUser(call: Call, reference: string): Promise<User> {
@@ -104,10 +108,29 @@ async function updateUser(call: Call, reference: string): Promise<User> {
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
     where id = ${current.id} and version = ${current.version}`),
   )
-  if (password !== null || input.status !== 'active') await endAccess(call.database, current.id, call.now)
+  const user = toUser(await findUser(call.database, current.id))
+  await recordUpdate(call, 'user', current, user, movedFrom(current.status)[user.status])
+  if (password !== null) await recordPassword(call, user.id)
+  if (password !== null || input.status !== 'active') await endAccess(call, current.id)
   // From or to: who comes back begins without any key, whatever the deletion left.
-  if ([input.status, current.status].includes('deleted')) await endKeys(call.database, current.id, call.now)
-  return toUser(await findUser(call.database, current.id))
+  if ([input.status, current.status].includes('deleted')) await endKeys(call, current.id)
+  return user
+}
+
+/** What moving a user to a status is called, from the one that they have. */
+function movedFrom(status: User['status']) {
+  return {
+    active: status === 'deleted' ? 'user.restored' : 'user.activated',
+    suspended: status === 'deleted' ? 'user.restored' : 'user.suspended',
+    deleted: 'user.deleted',
+  } as const
+}
+
+async function recordDeletion(call: Call<typeof users.delete>, before: User): Promise<void> {
+  const after = toUser(await findUser(call.database, before.id))
+  if (call.query.erase)
+    await recordChange(call, { action: 'user.erased', id: before.id, before: null, after })
+  else await recordUpdate(call, 'user', before, after, 'user.deleted')
 }
 
 /** Writes a user; one who is deleted, or restored, takes their courses out of the counters, or back in. */

@@ -1,6 +1,8 @@
 import { hash, scryptSync } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { AppInput, NewApp } from '../../../src/contract/apps.ts'
+import { localPrincipal } from '../../../src/server/access/identify.ts'
+import { nowhere } from '../../../src/server/access/principal.ts'
 import { registerApp } from '../../../src/server/credentials/apps.ts'
 import { idMaker } from '../../../src/server/database/id.ts'
 import { type Answer, test as base, type Person, type TestAcademy } from '../../helpers/academy.ts'
@@ -64,7 +66,13 @@ export async function register(
   input: Partial<AppInput> = {},
 ): Promise<NewApp> {
   const app = { name: 'Gradebook', redirectUris: [callback], public: false, ...input }
-  return registerApp(database, app, { now: clock.now().toISOString(), newId: idMaker(clock.now) })
+  const call = {
+    now: clock.now().toISOString(),
+    newId: idMaker(clock.now),
+    principal: await localPrincipal(database),
+    origin: nowhere,
+  }
+  return database.write((transaction) => registerApp({ ...call, database: transaction }, app))
 }
 
 /** The path of an authorization request, as the client `learnctl` makes it. */

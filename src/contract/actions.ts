@@ -1,0 +1,19 @@
+/** What can happen to things of each kind, each as `<noun>.<past participle>`; the names that audit entries and events have. */
+export const actions = [
+  ...['course.created', 'course.updated', 'course.published', 'course.unpublished', 'course.archived'],
+  ...['course.deleted', 'course.restored', 'course.erased'],
+  ...['lesson.created', 'lesson.updated', 'lesson.published', 'lesson.unpublished'],
+  ...['lesson.deleted', 'lesson.restored', 'lesson.erased'],
+  ...['user.created', 'user.updated', 'user.suspended', 'user.activated', 'user.password_changed'],
+  ...['user.deleted', 'user.restored', 'user.erased'],
+  ...['enrollment.created', 'enrollment.updated', 'enrollment.completed'],
+  ...['enrollment.deleted', 'enrollment.restored'],
+  ...['progress.updated', 'progress.completed'],
+  ...['grade.updated', 'grade.deleted'],
+  ...['key.created', 'key.revoked'],
+  ...['app.created', 'app.deleted'],
+  ...['grant.created', 'grant.revoked'],
+] as const satisfies readonly `${string}.${string}`[]
+
+/** One of them. */
+export type Action = (typeof actions)[number]

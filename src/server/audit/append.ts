@@ -1,0 +1,66 @@
+import sql from 'sql-template-tag'
+import { hasManyWriters } from '../counters/count.ts'
+import type { Database, Row } from '../database/database.ts'
+import { keptOf, nameOf, userIn } from './details.ts'
+import { firstHash, type Linked, linkOf, newSalts, sha256, type Writing } from './entry.ts'
+
+/** What has been done to something, as far as an entry is made from it. */
+interface Done {
+  readonly action: string
+  /** What it was done to; null where that has no id. */
+  readonly id: string | null
+  readonly before: object | null
+  readonly after: object | null
+  readonly fields?: readonly string[]
+}
+
+const longestUserAgent = 512
+
+/**
+ * Appends the entry of what has been done, in the transaction that does it. On an engine with one writer it is linked to
+ * the one before at once; where there are many, all would wait for that one: there it is linked later, in order.
+ */
+export async function appendChange(
+  { database, now, newId, principal, origin }: Writing,
+  { action, id: subjectId, before, after, fields }: Done,
+): Promise<void> {
+  const [originSalt, detailsSalt] = newSalts()
+  const kept = keptOf(before, after, fields)
+  const thing = after ?? before
+  const userAgent = origin.userAgent?.slice(0, longestUserAgent) ?? null
+  const originText = JSON.stringify([originSalt, origin.address, userAgent])
+  const details = JSON.stringify([detailsSalt, origin.requestId, nameOf(thing), kept.before, kept.after])
+  const entry = {
+    id: newId('aud'),
+    at: now,
+    userId: principal.userId,
+    credential: principal.credential,
+    action,
+    subjectId,
+    originDigest: sha256(originText),
+    detailsDigest: sha256(details),
+  }
+  const link = hasManyWriters(database) ? undefined : await linkAfterLast(database, entry)
+  database.later(sql`
+    insert into audit_entries (id, place, at, user_id, credential, action, subject_id, about_id, origin, origin_digest,
+                               details, details_digest, hash)
+    values (${entry.id}, ${link?.place ?? null}, ${now}, ${entry.userId}, ${entry.credential}, ${action}, ${subjectId},
+            ${userIn(action.split('.', 1)[0] ?? '', subjectId, thing)}, ${originText}, ${entry.originDigest}, ${details},
+            ${entry.detailsDigest}, ${link?.hash ?? null})`)
+}
+
+/** The place of the last entry that is linked, and its hash. */
+export async function lastLink(
+  database: Database,
+): Promise<{ readonly place: number; readonly hash: string }> {
+  const last = await database.one<Row & { place: number; hash: string }>(
+    sql`select place, hash from audit_entries where place is not null order by place desc limit 1`,
+  )
+  return last ?? { place: 0, hash: firstHash }
+}
+
+async function linkAfterLast(database: Database, entry: Omit<Linked, 'place'>) {
+  const last = await lastLink(database)
+  const place = last.place + 1
+  return { place, hash: linkOf(last.hash, { ...entry, place }) }
+}

@@ -1,0 +1,68 @@
+import { isDeepStrictEqual } from 'node:util'
+import { sha256 } from './entry.ts'
+
+/** A thing, as the API shows it. */
+type Shown = Readonly<Record<string, unknown>>
+
+/** A change as far as it is kept. */
+export interface KeptChange {
+  readonly before: Shown | null
+  readonly after: Shown | null
+}
+
+/** JSON of one field, in characters: what is longer is kept as its digest. */
+const longestField = 4096
+/** The time of a change is that of its entry. */
+const untold: ReadonlySet<string> = new Set(['updatedAt'])
+/** Fields that no answer has but the first one, nor any entry. */
+const secrets = ['password', 'key', 'clientSecret', 'accessToken', 'webhookSecrets', 'secret'] as const
+const masked = '***'
+
+/** What is kept of a change: of an update what differs, of all else the whole thing; long texts as their digest, no secret. */
+export function keptOf(before: object | null, after: object | null, fields?: readonly string[]): KeptChange {
+  const [from, to] = [before as Shown | null, after as Shown | null]
+  if (!from || !to) return { before: from && shortened(from), after: to && shortened(to) }
+  const changed = (fields ?? Object.keys(to)).filter(
+    (field) => !untold.has(field) && !isDeepStrictEqual(from[field], to[field]),
+  )
+  return { before: shortened(only(from, changed)), after: shortened(only(to, changed)) }
+}
+
+function only(thing: Shown, fields: readonly string[]): Shown {
+  return Object.fromEntries(fields.map((field) => [field, thing[field] ?? null]))
+}
+
+function shortened(thing: Shown): Shown {
+  const open = secrets.some((field) => thing[field] != null) ? withoutSecrets(thing) : thing
+  // Nearly everything is short, and known to be by one look.
+  if (JSON.stringify(open).length <= longestField) return open
+  return Object.fromEntries(Object.entries(open).map(([field, value]) => [field, short(value)]))
+}
+
+function withoutSecrets(thing: Shown): Shown {
+  const hidden = secrets.filter((field) => thing[field] != null).map((field) => [field, masked])
+  return { ...thing, ...Object.fromEntries(hidden) }
+}
+
+function short(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? 'null'
+  if (text.length <= longestField) return value
+  return { omitted: true, bytes: Buffer.byteLength(text), sha256: sha256(text) }
+}
+
+/** What a thing is called: a title, an address, a name; null for what has none. */
+export function nameOf(thing: object | null): string | null {
+  const { title, courseTitle, userEmail, email, name } = (thing ?? {}) as Shown
+  const text = title ?? email ?? name
+  if (typeof text === 'string') return text
+  const both = [courseTitle, userEmail].filter((one) => typeof one === 'string')
+  return both.length > 0 ? both.join(' · ') : null
+}
+
+/** The user whom a change of a thing of this kind is about; null for nobody. */
+export function userIn(noun: string, id: string | null, thing: object | null): string | null {
+  if (noun === 'user') return id
+  const { userId, learnerId } = (thing ?? {}) as Shown
+  const found = userId ?? learnerId
+  return typeof found === 'string' ? found : null
+}

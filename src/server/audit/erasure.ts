@@ -1,0 +1,11 @@
+import sql from 'sql-template-tag'
+import type { Database } from '../database/database.ts'
+
+/**
+ * Takes out of the audit log what tells who a user was: the details of what concerns them, and from where they did what
+ * they did. What happened stays, with the digests of what is gone, by which the entries stay linked.
+ */
+export async function eraseFromAudit(database: Database, userId: string): Promise<void> {
+  await database.run(sql`update audit_entries set details = null where about_id = ${userId}`)
+  await database.run(sql`update audit_entries set origin = null where user_id = ${userId}`)
+}
