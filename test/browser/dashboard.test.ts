@@ -47,6 +47,15 @@ const test = base
       const learner = await send('/v1/users', 'POST', { email, profile: { firstName } })
       learners.push(learner.id)
       await send(`/v1/learners/${learner.id}/progress`, 'PUT', { courseId, completionPercentage })
+      for (let item = 1; item <= 12; item += 1) {
+        const grade = { itemId: `item-${item}`, label: `A long name of item ${item}`, scoreMaximum: 20 }
+        await send('/v1/grades', 'PUT', {
+          ...grade,
+          learnerId: learner.id,
+          courseId,
+          scoreGiven: 20 - item / 2,
+        })
+      }
     }
     const { email, password } = served.firstPassword!
     return { url: served.url, email, password, courseId, emptyId, learnerId: learners[0] ?? '', send }
@@ -191,7 +200,9 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
     for (const path of [
       '',
       ...courses.map((course) => `/courses/${course}`),
+      `/courses/${courseId}/grades`,
       `/learners/${learnerId}`,
+      `/learners/${learnerId}/grades`,
       ...['/keys', '/apps', '/account', '/nothing'],
     ]) {
       await dashboard.goto(`${school.url}/dashboard${path}`)
@@ -208,7 +219,9 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
       ['', 'overview'],
       [`/courses/${courseId}`, 'course'],
       [`/courses/${emptyId}`, 'empty-course'],
+      [`/courses/${courseId}/grades`, 'course-grades'],
       [`/learners/${learnerId}`, 'learner'],
+      [`/learners/${learnerId}/grades`, 'learner-grades'],
       ...['/keys', '/apps', '/account'].map((path) => [path, path.slice(1)] as const),
     ])
     for (const [path, name] of names) {

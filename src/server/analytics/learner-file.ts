@@ -4,15 +4,19 @@ import type { Cell, Database } from '../database/database.ts'
 import { Streamed } from '../http/reply.ts'
 import { columns, toRow } from './analytics-rows.ts'
 
-/** How rows about learners become a file. */
-export interface LearnerFile {
+/** How rows become a file. */
+export interface RowFile {
   /** What the file is called, without its ending. */
   readonly name: string
-  readonly format: 'csv' | 'ndjson'
   /** CSV begins with a byte order mark, by which spreadsheets know UTF-8. */
   readonly bom: boolean
   /** CSV without the guard against formulas. */
   readonly raw: boolean
+}
+
+/** How rows about learners become a file. */
+export interface LearnerFile extends RowFile {
+  readonly format: 'csv' | 'ndjson'
 }
 
 /** Characters of a piece, more or less. */
@@ -28,16 +32,22 @@ const freeText: readonly string[] = [
 ]
 const plain = columns.map((name) => !freeText.includes(name))
 
-/** Rows about learners, and how each cell-by-cell row of the statement behind them becomes text: none, one or more lines. */
-export interface LearnerRows {
+/** The rows of a statement, and how each, cell by cell, becomes text: none, one or more lines. */
+export interface FileRows {
+  readonly columns: readonly string[]
   readonly statement: Sql
   readonly csv: (raw: boolean) => (cells: readonly Cell[]) => string
+}
+
+/** Rows about learners, which are lines of JSON, too. */
+export interface LearnerRows extends FileRows {
   readonly json: () => (cells: readonly Cell[]) => string
 }
 
 /** The rows of a statement that selects the columns of a LearnerRow. */
 export function learnerRows(statement: Sql): LearnerRows {
   return {
+    columns,
     statement,
     csv: (raw) => (cells) => csvRecord(cells, raw, plain),
     json: () => (cells) => `${JSON.stringify(toRow(cells))}\n`,
@@ -45,19 +55,21 @@ export function learnerRows(statement: Sql): LearnerRows {
 }
 
 /** All rows as text, piece by piece, on a connection of their own that sees one snapshot. */
-export function learnerFile(
-  database: Database,
-  rows: LearnerRows,
-  { name, format, bom, raw }: LearnerFile,
-): Streamed {
-  const csv = format === 'csv'
-  const encode = csv ? rows.csv(raw) : rows.json()
-  const head = csv ? (bom ? '\ufeff' : '') + csvRecord(columns, true) : ''
-  const headers = {
-    'content-type': csv ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8',
-    'content-disposition': `attachment; filename="${name}.${csv ? 'csv' : 'ndjson'}"`,
-  }
-  return new Streamed(headers, chunks(database, rows.statement, head, encode))
+export function learnerFile(database: Database, rows: LearnerRows, file: LearnerFile): Streamed {
+  if (file.format === 'csv') return csvFile(database, rows, file)
+  const headers = fileHeaders('application/x-ndjson; charset=utf-8', `${file.name}.ndjson`)
+  return new Streamed(headers, chunks(database, rows.statement, '', rows.json()))
+}
+
+/** All rows as CSV, piece by piece, on a connection of their own that sees one snapshot. */
+export function csvFile(database: Database, rows: FileRows, { name, bom, raw }: RowFile): Streamed {
+  const head = (bom ? '\ufeff' : '') + csvRecord(rows.columns, true)
+  const headers = fileHeaders('text/csv; charset=utf-8; header=present', `${name}.csv`)
+  return new Streamed(headers, chunks(database, rows.statement, head, rows.csv(raw)))
+}
+
+function fileHeaders(type: string, name: string) {
+  return { 'content-type': type, 'content-disposition': `attachment; filename="${name}"` }
 }
 
 async function* chunks(

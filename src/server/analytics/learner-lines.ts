@@ -3,7 +3,7 @@ import { csvText } from '../../codec/csv.ts'
 import { learns } from '../counters/counted-enrollment.ts'
 import type { Cell, Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
-import { passed, toRow } from './analytics-rows.ts'
+import { columns, passed, toRow } from './analytics-rows.ts'
 import type { LearnerRows } from './learner-file.ts'
 import { type RowFilter, timeCondition } from './row-filter.ts'
 
@@ -30,7 +30,7 @@ const lineOf = ({
  * the database as one cell of text, because a cell for each of nineteen values takes longer than finding them.
  */
 export async function learnerLines(database: Database, filter: RowFilter): Promise<LearnerRows> {
-  return { statement: await everyLine(database, filter), csv: csvLines, json: jsonLines }
+  return { columns, statement: await everyLine(database, filter), csv: csvLines, json: jsonLines }
 }
 
 /** The statement behind it: id, e-mail address, first and last name, external id and lines, or null, of each learner. */

@@ -8,6 +8,7 @@ import { attentionWords, CourseAttention } from './attention-tiles.tsx'
 import { CompletionChart } from './completion-chart.tsx'
 import { Figures } from './figures.tsx'
 import { filterOf, type LearnerQuery, learnerQueryOf, searchOf } from './learner-query.ts'
+import { LearnerSearch } from './learner-search.tsx'
 import { LearnerTable } from './learner-table.tsx'
 import { nextSteps } from './next-steps.tsx'
 import { numberedPages, pageSize } from './paging.tsx'
@@ -52,7 +53,7 @@ export async function courseLearners({ signedIn, course }: { signedIn: SignedInR
       <section class="card" aria-labelledby="learners">
         <h2 id="learners">Learners</h2>
         <Filters {...{ here, standing, query, graded }} />
-        <Search here={here} query={query} />
+        <LearnerSearch here={here} query={query} />
         {isPart ? (
           <p class="note">
             Of the learners, the {counted(mostSorted)} who enrolled last are listed. Search for others, or
@@ -128,23 +129,5 @@ function Filters({
         })}
       </ul>
     </nav>
-  )
-}
-
-function Search({ here, query }: { here: string; query: LearnerQuery }) {
-  const { q, status, attention, sort } = query
-  const kept = Object.entries({ status, attention, sort: sort === 'name' ? undefined : sort })
-  return (
-    <search>
-      <form method="get" action={`${here}#learners`} class="search" aria-label="Search learners">
-        <label for="q">Name, username or e-mail address</label>
-        <input id="q" name="q" type="search" value={q ?? ''} maxlength={200} autocomplete="off" />
-        {kept.map(([name, value]) => (value ? <input type="hidden" name={name} value={value} /> : null))}
-        <button type="submit" class="quiet">
-          Search
-        </button>
-        {q ? <a href={`${here}${searchOf({ status, attention, sort })}#learners`}>Clear</a> : null}
-      </form>
-    </search>
   )
 }

@@ -4,9 +4,11 @@ import { type Course, courses } from '../../contract/courses.ts'
 import { rowsPage } from '../analytics/analytics-rows.ts'
 import { courseRoutes } from '../courses/courses.ts'
 import { isRole } from '../http/handler.ts'
+import { courseHeading } from './course-heading.tsx'
 import { courseLearners } from './course-learners.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { framed } from './frame.tsx'
+import { gradeList } from './grade-list.tsx'
 import { CourseTable } from './learner-table.tsx'
 import { ownRows } from './own-courses.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
@@ -22,19 +24,7 @@ export const coursePage: DashboardPage = {
       signedIn,
       { title: course.title, section: '/dashboard' },
       <>
-        <p class="back">
-          <a href={`${signedIn.base}/dashboard`}>Overview</a>
-        </p>
-        <h1>{course.title}</h1>
-        <p class="note">
-          {course.difficulty} · {course.status}
-          {course.externalId === null ? null : (
-            <>
-              {' · '}
-              <code>{course.externalId}</code>
-            </>
-          )}
-        </p>
+        {await courseHeading({ signedIn, course, shown: 'Learners' })}
         {course.description === '' ? null : <p class="text">{course.description}</p>}
         {await content({ signedIn, course })}
       </>,
@@ -46,14 +36,29 @@ async function ownProgress({ signedIn, course }: { signedIn: SignedInRequest; co
   const { database } = signedIn
   const conditions = [...ownRows(signedIn), sql`c.id = ${course.id}`]
   const { data } = await rowsPage(database, { limit: 1 }, { conditions })
+  const grades = await gradeList({
+    signedIn,
+    learnerId: signedIn.user.id,
+    courseId: course.id,
+    caption: 'My grades in this course, the latest first',
+    none: null,
+  })
   return (
-    <section class="card" aria-labelledby="progress">
-      <h2 id="progress">My progress</h2>
-      {data.length === 0 ? (
-        <p>You are not enrolled in this course.</p>
-      ) : (
-        <CourseTable caption="My progress in this course" rows={data} />
-      )}
-    </section>
+    <>
+      <section class="card" aria-labelledby="progress">
+        <h2 id="progress">My progress</h2>
+        {data.length === 0 ? (
+          <p>You are not enrolled in this course.</p>
+        ) : (
+          <CourseTable caption="My progress in this course" rows={data} />
+        )}
+      </section>
+      {grades ? (
+        <section class="card" aria-labelledby="grades">
+          <h2 id="grades">My grades</h2>
+          {grades}
+        </section>
+      ) : null}
+    </>
   )
 }

@@ -3,11 +3,12 @@ import { refusalPage, seeOther } from '../pages/page.tsx'
 import { accountPage } from './account.tsx'
 import { appDeletion, appsPage } from './apps.tsx'
 import { coursePage } from './course.tsx'
-import { courseFile } from './course-file.ts'
+import { courseFile, gradeFile } from './course-file.ts'
+import { courseGradesPage } from './course-grades.tsx'
 import { endpointsOf, noPage, signOut } from './dashboard-page.ts'
 import { grantRevocation } from './grant-revocation.tsx'
 import { keyRevocation, keysPage } from './keys.tsx'
-import { learnerPage } from './learner.tsx'
+import { learnerGradesPage, learnerPage } from './learner.tsx'
 import { overview } from './overview.tsx'
 import { otherSessionsEnd, sessionEnd } from './session-end.tsx'
 
@@ -15,7 +16,10 @@ const pages = [
   overview,
   coursePage,
   courseFile,
+  courseGradesPage,
+  gradeFile,
   learnerPage,
+  learnerGradesPage,
   keysPage,
   keyRevocation,
   appsPage,

@@ -36,12 +36,7 @@ export function LearnerTable({
     <StandingTable
       caption="Learners of this course"
       {...{ columns, rows, graded }}
-      name={(row) => (
-        <>
-          <a href={`${base}/dashboard/learners/${encodeURIComponent(row.learnerId)}`}>{nameOf(row)}</a>
-          {nameOf(row) === row.email ? null : <small>{row.email}</small>}
-        </>
-      )}
+      name={(row) => <LearnerName base={base} row={row} />}
     />
   )
 }
@@ -59,6 +54,16 @@ export function CourseTable({
   const columns = [{ name: 'Course' }, ...standing.map(({ sort: _, ...column }) => column)]
   const graded = rows.some(({ gradePercent }) => gradePercent !== null)
   return <StandingTable {...{ caption, columns, rows, graded }} name={link} />
+}
+
+/** A learner's name and e-mail address, with the way to the learner, or to another page about them. */
+export function LearnerName({ base, row, page = '' }: { base: string; row: LearnerRow; page?: string }) {
+  return (
+    <>
+      <a href={`${base}/dashboard/learners/${encodeURIComponent(row.learnerId)}${page}`}>{nameOf(row)}</a>
+      {nameOf(row) === row.email ? null : <small>{row.email}</small>}
+    </>
+  )
 }
 
 /** A learner's name, or the e-mail address where there is none. */
@@ -95,7 +100,7 @@ function StandingTable({
 }
 
 /** What a heading does: it sorts by its column, and from the end where that is done already. */
-function sortingOf(here: string, query: LearnerQuery, sort: string): NonNullable<Column['sorting']> {
+export function sortingOf(here: string, query: LearnerQuery, sort: string): NonNullable<Column['sorting']> {
   const now = query.sort === sort ? 'ascending' : query.sort === `-${sort}` ? 'descending' : undefined
   // The table's own names, with the sign that turns the order around.
   const next = (now === 'ascending' ? `-${sort}` : sort) as LearnerQuery['sort']
@@ -112,7 +117,8 @@ function statusOf({ progressStatus, enrollmentStatus }: LearnerRow): Child {
   )
 }
 
-function gradeOf({ gradePercent, passed }: LearnerRow): Child {
+/** A learner's grade of a course, and whether it is passed. */
+export function gradeOf({ gradePercent, passed }: LearnerRow): Child {
   return (
     <>
       {percent(gradePercent)}

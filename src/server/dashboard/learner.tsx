@@ -1,45 +1,54 @@
 import sql from 'sql-template-tag'
-import { analytics } from '../../contract/analytics.ts'
-import { users } from '../../contract/users.ts'
-import { requireRight } from '../http/handler.ts'
-import { userRoutes } from '../users/users.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { framed } from './frame.tsx'
+import { gradeList } from './grade-list.tsx'
 import { learnerCourses } from './learner-courses.tsx'
-import { ask } from './signed-in-request.ts'
+import { learnerHeading, learnerOf } from './learner-heading.tsx'
 
 /** One learner and the courses they take, for those who work for the academy. */
 export const learnerPage: DashboardPage = {
   path: '/dashboard/learners/:userId',
   async show(signedIn) {
-    requireRight(signedIn.principal, analytics.learners)
-    const { id, email, externalId, role, status, profile } = await ask(signedIn, userRoutes, users.get, {
-      params: signedIn.params,
-    })
-    const name = [profile.firstName, profile.lastName].filter(Boolean).join(' ') || email
+    const { user, name } = await learnerOf(signedIn)
     return framed(
       signedIn,
       { title: name, section: '/dashboard' },
       <>
-        <p class="back">
-          <a href={`${signedIn.base}/dashboard`}>Overview</a>
-        </p>
-        <h1>{name}</h1>
-        <p class="note">
-          {name === email ? null : `${email} · `}
-          {role}
-          {status === 'active' ? null : ` · ${status}`}
-          {' · '}
-          <code>{externalId ?? id}</code>
-        </p>
+        {await learnerHeading({ signedIn, user, name, shown: 'Courses' })}
         {
           await learnerCourses({
             signedIn,
-            conditions: [sql`u.id = ${id}`],
+            conditions: [sql`u.id = ${user.id}`],
             caption: `Courses of ${name}`,
             none: 'Not enrolled in a course yet.',
           })
         }
+      </>,
+    )
+  },
+}
+
+/** All grades of one learner, for those who work for the academy. */
+export const learnerGradesPage: DashboardPage = {
+  path: '/dashboard/learners/:userId/grades',
+  async show(signedIn) {
+    const { user, name } = await learnerOf(signedIn)
+    return framed(
+      signedIn,
+      { title: `Grades of ${name}`, section: '/dashboard' },
+      <>
+        {await learnerHeading({ signedIn, user, name, shown: 'Grades' })}
+        <section class="card" aria-labelledby="grades">
+          <h2 id="grades">Grades</h2>
+          {
+            await gradeList({
+              signedIn,
+              learnerId: user.id,
+              caption: `Grades of ${name}, the latest first`,
+              none: <p>No grades yet.</p>,
+            })
+          }
+        </section>
       </>,
     )
   },

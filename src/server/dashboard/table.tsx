@@ -3,8 +3,11 @@ import type { Child } from 'hono/jsx'
 /** A column of a table. */
 export interface Column {
   readonly name: string
-  /** Figures, set flush right; a bar, which wants room; or an address, which wants room where there is little. */
-  readonly look?: 'figures' | 'drawn' | 'broad'
+  /**
+   * Figures, set flush right, or those under a long heading; a bar, which wants room; or an address, which wants room where
+   * there is little.
+   */
+  readonly look?: 'figures' | 'score' | 'drawn' | 'broad'
   /** Its heading is read aloud, and not shown. */
   readonly unseen?: true
   /** Its heading sorts the table: where that link leads, and which way the column is sorted now. */

@@ -1,3 +1,4 @@
+import { visible } from '../../codec/visible.ts'
 import type { ProgressStep } from '../../contract/progress.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
@@ -41,4 +42,10 @@ export function many(count: number, one: string, several = `${one}s`): string {
 export function percent(value: number | null): string {
   if (value === null) return '–'
   return `${value < 100 ? Math.min(Math.round(value * 10) / 10, 99.9) : value}%`
+}
+
+/** What others wrote, on one line: what is not seen is shown, as `\\n` or `\\u202e`, and what is longer is cut. */
+export function shown(text: string, most = 200): string {
+  const characters = [...text.slice(0, 2 * most + 2)]
+  return visible(characters.length > most ? `${characters.slice(0, most - 1).join('')}…` : text)
 }

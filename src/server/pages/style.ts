@@ -39,11 +39,13 @@ small { display: block; font-size: .875rem; font-weight: 400; color: var(--soft)
   border-bottom: 1px solid var(--line); padding: .5rem max(1rem, (100% - 70rem) / 2); }
 .mark { font-weight: 700; letter-spacing: -.01em; color: var(--ink); text-decoration: none; padding: .5rem 0; }
 .mark span { font-weight: 400; color: var(--soft); }
-.banner ul, .filter ul, .key, .plain { list-style: none; margin: 0; padding: 0; }
-.banner ul, .filter ul { display: flex; flex-wrap: wrap; gap: .25rem; }
-.banner nav a { display: block; padding: .5rem .75rem; color: var(--ink); text-decoration: none; border-bottom: 3px solid transparent; }
-.banner nav a:hover { background: var(--ground); border-radius: 6px 6px 0 0; }
-.banner nav a[aria-current] { font-weight: 600; border-bottom-color: var(--accent); }
+.banner ul, .parts ul, .filter ul, .key, .plain { list-style: none; margin: 0; padding: 0; }
+.banner ul, .parts ul, .filter ul { display: flex; flex-wrap: wrap; gap: .25rem; }
+.parts { border-bottom: 1px solid var(--line); margin: 0 0 1.5rem; }
+.parts li { margin: 0 0 -1px; }
+:is(.banner nav, .parts) a { display: block; padding: .5rem .75rem; color: var(--ink); text-decoration: none; border-bottom: 3px solid transparent; }
+:is(.banner nav, .parts) a:hover { background: var(--ground); border-radius: 6px 6px 0 0; }
+:is(.banner nav, .parts) a[aria-current] { font-weight: 600; border-bottom-color: var(--accent); }
 .who { display: flex; align-items: center; gap: .75rem; margin-left: auto; min-width: 0; }
 .who span { text-align: right; line-height: 1.25; font-size: .875rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .who button { flex: none; }
@@ -120,6 +122,8 @@ tbody th { font-weight: 600; overflow-wrap: anywhere; }
 tbody th a, .take { display: inline-block; }
 tbody tr:last-child > * { border-bottom: 0; }
 .figures { text-align: right; white-space: nowrap; }
+.score { text-align: right; overflow-wrap: anywhere; }
+td.score { white-space: nowrap; }
 .drawn { width: 30%; min-width: 10rem; }
 .drawn > .bar { margin: .25rem 0; }
 time, .word { white-space: nowrap; }
@@ -129,6 +133,7 @@ small .state { margin-left: .5rem; }
 .take { color: var(--bad); }
 
 table + .note { margin: 1rem 0 0; }
+.pages.items { padding: 0 0 .75rem; }
 .pages { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; padding: 1rem 0 0; }
 .below { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 1rem; padding: 1rem 0 0; }
 .below .pages { padding: 0; }
@@ -184,6 +189,7 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
   .who span { font-size: .8125rem; }
   .tiles { grid-template-columns: 1fr 1fr; }
   .tiles div { padding: .75rem 1rem; }
+  .tiles div:last-child:nth-child(odd) { grid-column: 1 / -1; }
   .tiles dd { font-size: 1.5rem; }
   .columns text { font-size: 12px; }
   .filter .apart { margin-left: 0; }
@@ -196,15 +202,16 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
   .sorting tr { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1rem; }
   .sorting tr::before { content: "Sort by"; color: var(--soft); font-size: .875rem; }
   .sorting th { display: block; width: auto; min-width: 0; padding: .25rem 0; border: 0; }
+  .sorting th:not(:has(a)) { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   section tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(6rem, 1fr)); gap: .5rem .75rem; padding: .875rem 0;
     border-bottom: 1px solid var(--line); }
   section tbody tr:has(.figures ~ .figures ~ .figures) { grid-template-columns: repeat(auto-fit, minmax(4.5rem, 1fr)); }
   section tbody tr:last-child { border-bottom: 0; padding-bottom: 0; }
-  section tbody :is(th, td, .figures) { display: block; padding: 0; border: 0; min-width: 0; text-align: left; }
+  section tbody :is(th, td, .figures, .score) { display: block; padding: 0; border: 0; min-width: 0; text-align: left; }
   section tbody :is(th, .drawn, .broad) { grid-column: 1 / -1; width: auto; }
   section tbody th { order: -2; }
   section tbody .drawn { order: -1; }
-  section td[data-column]::before { content: attr(data-column); content: attr(data-column) / ""; display: block; font-size: .8125rem;
+  section td[data-column]::before { content: attr(data-column); content: attr(data-column) / ""; display: block; font-size: .8125rem; white-space: normal;
     color: var(--soft); }
   .facts { grid-template-columns: 1fr; gap: 0; }
   .facts dd { margin: 0 0 .625rem; }
@@ -217,8 +224,8 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
   .axis { stroke: CanvasText; }
   .columns svg:hover .whole { fill: transparent; }
   .filter a[aria-current] { forced-color-adjust: none; background: Highlight; color: HighlightText; border-color: Highlight; }
-  .banner nav a { border-bottom-color: Canvas; }
-  .banner nav a[aria-current] { border-bottom-color: Highlight; }
+  :is(.banner nav, .parts) a { border-bottom-color: Canvas; }
+  :is(.banner nav, .parts) a[aria-current] { border-bottom-color: Highlight; }
 }
 @media print {
   :root { ${light} }

@@ -317,7 +317,7 @@ test('a learner has a page: their courses, with the way to each', async ({
   const course = await browser.open(`/dashboard/courses/${courseId}`)
   const [, link = ''] = /<a href="([^"]+)">Ada<\/a>/.exec(course.html) ?? []
   const { text, html } = await browser.open(link)
-  expect(text).toMatch(/Ada ada@b\.example · learner · usr_\w+ Courses 1/)
+  expect(text).toMatch(/Ada ada@b\.example · learner · usr_\w+ Courses Grades Courses 1/)
   expect(text).toMatch(/Logic In progress 40% 1 Mar 2026 75% Passed$/)
   expect(html).toContain(`<a href="/dashboard/courses/${courseId}">Logic</a>`)
   expect((await browser.open('/dashboard/learners/usr_none')).status).toBe(404)

@@ -22,6 +22,7 @@ async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrow
   const learner = await admin.post('/v1/users', { email: 'l@b.example', profile })
   await admin.put(`/v1/users/${admin.id}`, { profile })
   await admin.put(`/v1/learners/${learner.body.id}/progress`, { courseId, completionPercentage: 40 })
+  await academy.grade({ learnerId: learner.body.id, courseId, scoreGiven: 40, itemId: 'x', label: hostile })
   await send(browser, '/dashboard/keys', { ...complete['/dashboard/keys'], name: hostile })
   const looked: Looked[] = []
   for (const path of pagePaths) {
@@ -57,7 +58,9 @@ describe('every page', () => {
     expect(shown).toEqual([
       '/dashboard',
       '/dashboard/courses/:courseId',
+      '/dashboard/courses/:courseId/grades',
       '/dashboard/learners/:userId',
+      '/dashboard/learners/:userId/grades',
       '/dashboard/keys',
       '/dashboard/account',
       'a new application',
@@ -116,7 +119,9 @@ describe('every page', () => {
     const current: Readonly<Record<string, string | undefined>> = {
       '/dashboard': '/dashboard" aria-current="page',
       '/dashboard/courses/:courseId': '/dashboard" aria-current="true',
+      '/dashboard/courses/:courseId/grades': '/dashboard" aria-current="true',
       '/dashboard/learners/:userId': '/dashboard" aria-current="true',
+      '/dashboard/learners/:userId/grades': '/dashboard" aria-current="true',
       '/dashboard/keys': '/dashboard/keys" aria-current="page',
       '/dashboard/keys/:keyId/revoke': '/dashboard/keys" aria-current="true',
       '/dashboard/apps': '/dashboard/apps" aria-current="page',

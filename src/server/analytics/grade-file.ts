@@ -1,0 +1,51 @@
+import sql, { type Sql } from 'sql-template-tag'
+import { csvRecord } from '../../codec/csv.ts'
+import type { FileRows } from './learner-file.ts'
+
+/** The columns of a file of grades: those that an import of grades reads under these names, and who and what they are about. */
+const columns = [
+  'learnerId',
+  'email',
+  'firstName',
+  'lastName',
+  'externalId',
+  'courseId',
+  'courseTitle',
+  'itemId',
+  'source',
+  'label',
+  'scoreGiven',
+  'scoreMaximum',
+  'percent',
+  'weight',
+  'gradedAt',
+] as const
+
+/** Everything else is an id, a time or a number. */
+const freeText: readonly string[] = [
+  'email',
+  'firstName',
+  'lastName',
+  'externalId',
+  'courseTitle',
+  'itemId',
+  'source',
+  'label',
+]
+const plain = columns.map((name) => !freeText.includes(name))
+
+/** All grades of a course, the oldest first, without those of deleted users. */
+export function gradesOfCourse(courseId: string): FileRows {
+  return { columns, statement: statementOf(courseId), csv: (raw) => (cells) => csvRecord(cells, raw, plain) }
+}
+
+// Cross joins keep the order of the tables: the index of the course's grades is walked.
+function statementOf(courseId: string): Sql {
+  return sql`
+    select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
+      g.item_id, g.source, g.label, g.score_given, g.score_maximum, 100.0 * g.score_given / g.score_maximum, g.weight,
+      g.graded_at
+    from courses c cross join grades g on g.course_id = c.id cross join users u on u.id = g.user_id
+    where c.id = ${courseId} and g.course_id = ${courseId} and u.status <> 'deleted'
+    order by g.created_at, g.id`
+}
