@@ -35,14 +35,17 @@ export interface Verified {
   readonly body: JsonObject
 }
 
-/** What the signer of a delivery has at hand. */
-export interface SigningMaterial {
-  /** The secret shared with the integration, or for a signed JWT the private key as a JWK. */
-  readonly secret: string | { readonly privateKey: JsonObject }
+/** What the headers of Standard Webhooks say beside the signature. */
+export interface Sending {
   /** Milliseconds since 1970. */
   readonly now: number
-  /** The id of the delivery, where the scheme has one. */
   readonly id: string
+}
+
+/** What the signer of a delivery has at hand. */
+export interface SigningMaterial extends Sending {
+  /** The secret shared with the integration, or for a signed JWT the private key as a JWK. */
+  readonly secret: string | { readonly privateKey: JsonObject }
 }
 
 /** A delivery as its sender sends it, to be added to the address. */

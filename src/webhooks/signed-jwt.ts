@@ -1,4 +1,4 @@
-import { compactVerify, importJWK } from 'jose'
+import { CompactSign, compactVerify, importJWK } from 'jose'
 import type { JsonObject } from '../codec/json-object.ts'
 import type { Delivery, SigningKeys, Trust } from './delivery.ts'
 import { DeliveryFault, malformed, unproved } from './delivery-fault.ts'
@@ -79,4 +79,13 @@ function assertInTime(claims: JsonObject, now: number): void {
       `The JWT ${isOver ? 'has expired' : 'is not valid yet'}.`,
     )
   }
+}
+
+/** A JWT with these claims, as text, signed with a private key that has a `kid`. Throws TypeError on another one. */
+export async function signedClaims(claims: string, privateKey: JsonObject): Promise<string> {
+  const { kid } = privateKey
+  if (typeof kid !== 'string' || kid === '') throw new TypeError('The signing key has no kid.')
+  return new CompactSign(Buffer.from(claims))
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid })
+    .sign(await importJWK(privateKey, 'RS256'))
 }

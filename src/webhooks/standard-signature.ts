@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { HttpHeaders } from '../contract/http.ts'
-import type { Delivery, SignedDelivery, SigningMaterial } from './delivery.ts'
+import type { Delivery, Sending, SignedDelivery } from './delivery.ts'
 import { DeliveryFault, unproved } from './delivery-fault.ts'
 import { anyOf, isSame } from './secrets.ts'
 
@@ -73,7 +73,7 @@ export function checkStandard(delivery: Delivery, secrets: readonly string[], no
 }
 
 /** A delivery signed as Standard Webhooks has it. */
-export function signStandard(body: string, secret: string, { id, now }: SigningMaterial): SignedDelivery {
+export function signStandard(body: string, secret: string, { id, now }: Sending): SignedDelivery {
   const seconds = Math.floor(now / 1000)
   return {
     headers: {

@@ -1,0 +1,37 @@
+import type { JsonObject } from '../codec/json-object.ts'
+import { jsonText } from '../codec/json-text.ts'
+import type { LmsKind } from '../contract/integration-choices.ts'
+import type { SignedDelivery, SigningMaterial } from './delivery.ts'
+import { kinds } from './kinds.ts'
+import { signStandard } from './standard-signature.ts'
+import { bodySignature } from './verify.ts'
+
+/**
+ * A payload signed as the system of its kind signs it: Canvas with a private key, or with the headers of Standard Webhooks
+ * where there is a secret in its place. Throws TypeError on a key that cannot sign.
+ */
+export async function sign(
+  kind: LmsKind,
+  payload: JsonObject,
+  { secret, ...material }: SigningMaterial,
+): Promise<SignedDelivery> {
+  const { proof } = kinds[kind]
+  const body = jsonText(payload)
+  const json = { 'content-type': 'application/json' }
+  if (typeof secret !== 'string') {
+    const { signedClaims } = await import('./signed-jwt.ts')
+    // Canvas sends the token as a JSON text.
+    return { headers: json, query: {}, body: JSON.stringify(await signedClaims(body, secret.privateKey)) }
+  }
+  switch (proof.by) {
+    case 'member':
+      return { headers: json, query: {}, body: jsonText({ ...payload, [proof.member]: secret }) }
+    case 'address':
+      return { headers: json, query: { [proof.parameter]: secret }, body }
+    case 'hmac':
+      return { headers: { ...json, [proof.header]: bodySignature(proof, secret, body) }, query: {}, body }
+    case 'jwt':
+    case 'standard':
+      return signStandard(body, secret, material)
+  }
+}

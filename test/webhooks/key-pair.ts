@@ -1,0 +1,13 @@
+import { generateKeyPairSync } from 'node:crypto'
+import type { JsonObject } from '../../src/codec/json-object.ts'
+
+/** A key pair as a Canvas has it: the private key to sign with, and the set that it publishes. */
+export function keyPair(kid: string): { readonly privateKey: JsonObject; readonly keySet: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  return {
+    privateKey: { ...privateKey.export({ format: 'jwk' }), kid },
+    keySet: JSON.stringify({
+      keys: [{ ...publicKey.export({ format: 'jwk' }), kid, alg: 'RS256', use: 'sig' }],
+    }),
+  }
+}
