@@ -26,7 +26,11 @@ export function normaliseBaseUrl(text: string): string {
 
 /** True for `localhost`, its subdomains (RFC 6761 §6.3) and the loopback addresses. */
 export function isLoopback(url: string): boolean {
-  const { hostname } = new URL(url)
+  return isLoopbackHost(new URL(url).hostname)
+}
+
+/** The same for the host name in an address. */
+export function isLoopbackHost(hostname: string): boolean {
   return (
     /^(.+\.)?localhost\.?$/.test(hostname) || /^127\.\d+\.\d+\.\d+$/.test(hostname) || hostname === '[::1]'
   )

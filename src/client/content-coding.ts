@@ -37,6 +37,7 @@ const freeBytes = 8 * 1024 * 1024
  * ConnectionError `cut_short` where its end is missing.
  */
 export function decoded(target: Target, reply: HttpResponse): HttpResponse {
+  if (reply.headers['content-encoding'] === undefined) return reply
   const codings = (reply.headers['content-encoding'] ?? '')
     .toLowerCase()
     .split(',')

@@ -31,6 +31,10 @@ export async function readStart(
   { body }: Pick<HttpResponse, 'body'>,
   limitBytes: number,
 ): Promise<{ readonly bytes: Buffer; readonly whole: boolean }> {
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : bufferOf(body)
+    return { bytes: bytes.subarray(0, limitBytes), whole: bytes.length <= limitBytes }
+  }
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body === null ? [] : bytesOf(body)) {
@@ -39,6 +43,11 @@ export async function readStart(
     if (size > limitBytes) return { bytes: Buffer.concat(chunks, limitBytes), whole: false }
   }
   return { bytes: Buffer.concat(chunks, size), whole: true }
+}
+
+/** The same bytes. */
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
 /** The body as bytes, or null as soon as it turns out longer than the limit; the rest is then not read. */

@@ -30,11 +30,11 @@ export function thingIn(body: unknown, noun: string, depth = deepest): unknown {
 function contentOf(body: unknown, noun: string): unknown {
   if (Array.isArray(body)) return body.length === 1 && isJsonObject(body[0]) ? body[0] : undefined
   if (!isJsonObject(body)) return undefined
-  const members = Object.entries(body)
-  const [first, ...others] = members.filter(([name]) => !isRemark(bareName(name)))
-  if (first === undefined || others.length > 0) return undefined
-  const [name, value] = first
-  const alone = members.length === 1
+  const names = Object.keys(body)
+  const name = names.find((each) => !isRemark(bareName(each)))
+  if (name === undefined || names.some((each) => each !== name && !isRemark(bareName(each)))) return undefined
+  const value = body[name]
+  const alone = names.length === 1
   const expected = envelopes.has(bareName(name)) || wordsOf(noun).map(bareName).includes(bareName(name))
   if (isJsonObject(value)) return alone || expected ? value : undefined
   return expected && Array.isArray(value) && value.length === 1 && isJsonObject(value[0])

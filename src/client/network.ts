@@ -1,10 +1,11 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import type { HttpRequest, HttpResponse } from '../contract/http.ts'
+import { isLoopback } from './base-url.ts'
 import {
   type ClosableTransport,
   createUndiciTransport,
-  isProxied,
+  hasProxy,
   linesOf,
   standing,
   type UndiciOptions,
@@ -13,19 +14,29 @@ import { faultOf } from './wire-fault.ts'
 
 /** How long a connection that nobody uses is kept: less than any server keeps it. */
 const keptMs = 4000
+/** By then undici has made up for the time that it takes to load: a request costs it half as much. */
+const fewRequests = 500
+
+/** Options of the transport of a command. */
+export interface NetworkOptions extends UndiciOptions {
+  /** How many requests go by Node's own client (default 500). */
+  readonly fewRequests?: number
+}
 
 /**
  * The transport of a program that ends soon: by Node's own HTTP client, which is there in a fifth of the time that
- * undici takes to load, and through a proxy by undici. `close` drops every connection at once, also those in use.
+ * undici takes to load; through a proxy, and once it turns out that there are many requests, by undici. `close` drops
+ * every connection at once, also those in use.
  */
-export function createNetworkTransport(options: UndiciOptions = {}): ClosableTransport {
+export function createNetworkTransport(options: NetworkOptions = {}): ClosableTransport {
   const { connectTimeoutMs = 5000, env = {} } = options
   const agents = new Map<string, Promise<http.Agent>>()
-  let proxied: ClosableTransport | null = null
+  let left = options.fewRequests ?? fewRequests
+  let undici: ClosableTransport | null = null
 
-  function viaProxy(request: HttpRequest): Promise<HttpResponse> {
-    proxied ??= createUndiciTransport(options)
-    return proxied(request)
+  function viaUndici(request: HttpRequest): Promise<HttpResponse> {
+    undici ??= createUndiciTransport(options)
+    return undici(request)
   }
 
   function agentFor(protocol: string): Promise<http.Agent> {
@@ -42,7 +53,8 @@ export function createNetworkTransport(options: UndiciOptions = {}): ClosableTra
       return {
         status: response.statusCode ?? 0,
         headers: linesOf(response.headersDistinct),
-        body: read(request, response),
+        // Short answers come as a whole, together with the head; null is an empty one.
+        body: response.complete ? (response.read() as Buffer | null) : read(request, response),
       }
     } catch (error) {
       throw faultOf(request, error, { part: 'head', connectTimeoutMs })
@@ -54,7 +66,7 @@ export function createNetworkTransport(options: UndiciOptions = {}): ClosableTra
       const outgoing = http.request(url, {
         agent,
         method: request.method,
-        headers: { ...standing(request.url), ...framing(request), ...request.headers },
+        headers: { ...standing(url.hostname), ...framing(request), ...request.headers },
         ...(request.signal && { signal: request.signal }),
       })
       outgoing.on('response', resolve).on('error', reject)
@@ -80,12 +92,16 @@ export function createNetworkTransport(options: UndiciOptions = {}): ClosableTra
     const open = await Promise.all(agents.values())
     agents.clear()
     for (const agent of open) agent.destroy()
-    await proxied?.close()
-    proxied = null
+    await undici?.close()
+    undici = null
   }
 
-  const transport = (request: HttpRequest) =>
-    isProxied(request.url, env) ? viaProxy(request) : direct(request)
+  const isSet = hasProxy(env)
+  const transport = (request: HttpRequest) => {
+    if (left === 0 || (isSet && !isLoopback(request.url))) return viaUndici(request)
+    left -= 1
+    return direct(request)
+  }
   return Object.assign(transport, { close })
 }
 

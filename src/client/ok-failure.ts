@@ -25,7 +25,7 @@ const worked = ['success', 'ok', 'succeeded']
  * `status` counts only where nothing else is there.
  */
 export function statusOfFailure(body: unknown): FailureStatus | null {
-  if (!isJsonObject(body)) return null
+  if (!isJsonObject(body) || saysNothing(body)) return null
   const said = new Map(Object.entries(body).map(([name, value]) => [bareName(name), value]))
   const status = statusIn(body, said)
   const isThing = [said.get('id'), said.get('uuid')].some((id) => id !== undefined && id !== null)
@@ -35,6 +35,19 @@ export function statusOfFailure(body: unknown): FailureStatus | null {
     (!isThing && telling.some((name) => isSaid(said.get(name)))) ||
     (bare && (status !== null || failed.test(String(said.get('status') ?? ''))))
   return failing ? { said: status ?? 422, certain: status !== null } : null
+}
+
+const outcomeNames: ReadonlySet<string> = new Set([...telling, ...worked])
+
+/** True for a body that has something to show and no member about how it went, as nearly all have. */
+function saysNothing(body: JsonObject): boolean {
+  let shows = false
+  for (const key of Object.keys(body)) {
+    const name = bareName(key)
+    if (outcomeNames.has(name)) return false
+    shows ||= body[key] !== null && !isRemark(name) && !explanations.has(name)
+  }
+  return shows
 }
 
 /** Members that count the things a write found, and those it changed. */
@@ -51,8 +64,8 @@ const changes = [
 export function saysNothingDone(body: unknown): boolean {
   if (body === false || body === 0) return true
   if (!isJsonObject(body)) return false
+  if (Object.keys(body).some((name) => ['id', 'uuid'].includes(bareName(name)))) return false
   const said = new Map(Object.entries(body).map(([name, value]) => [bareName(name), value]))
-  if ([...said.keys()].some((name) => /^(id|uuid)$/.test(name))) return false
   const countsIn = (names: readonly string[]) =>
     names.flatMap((name) => {
       const value = said.get(name)

@@ -58,11 +58,15 @@ export function createSender(options: SenderOptions): Sender {
   const { baseUrl, transport, authorization, credential, insecureHttp, now, onExchange } = options
   const reauthorization = options.reauthorization ?? (async () => null)
   let honours: Promise<boolean> | null = null
+  let isConfidential = insecureHttp
 
   async function withCredential(request: OutgoingRequest): Promise<OutgoingRequest> {
     const value = 'authorization' in request.headers ? null : await authorization?.()
     const headers = value ? { ...request.headers, authorization: value } : request.headers
-    if (!insecureHttp && ('authorization' in headers || 'cookie' in headers)) assertConfidential(baseUrl)
+    if (!isConfidential && ('authorization' in headers || 'cookie' in headers)) {
+      assertConfidential(baseUrl)
+      isConfidential = true
+    }
     return { ...request, headers }
   }
 

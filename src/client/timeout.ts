@@ -35,7 +35,16 @@ export async function exchangeWithin(
         reject(error)
         controller.abort(error)
       }, ms)
-      work.then(resolve, reject).finally(() => clearTimeout(timer))
+      work.then(
+        (value) => {
+          clearTimeout(timer)
+          resolve(value)
+        },
+        (error: unknown) => {
+          clearTimeout(timer)
+          reject(error)
+        },
+      )
     })
 
   async function* guarded<Piece>(body: AsyncIterable<Piece>): AsyncGenerator<Piece> {

@@ -5,11 +5,3 @@ declare module 'undici/lib/dispatcher/agent.js' {
 declare module 'undici/lib/dispatcher/env-http-proxy-agent.js' {
   export { EnvHttpProxyAgent as default } from 'undici'
 }
-declare module 'undici/lib/api/api-request.js' {
-  import type { Dispatcher } from 'undici'
-
-  export default function request(
-    this: Dispatcher,
-    options: Dispatcher.RequestOptions,
-  ): Promise<Dispatcher.ResponseData>
-}

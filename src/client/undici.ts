@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici'
 import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
-import { isLoopback } from './base-url.ts'
+import { isLoopbackHost } from './base-url.ts'
 import { acceptedCodings } from './content-coding.ts'
+import { dispatched } from './dispatched.ts'
 import { userAgent } from './user-agent.ts'
 import { faultOf } from './wire-fault.ts'
 
@@ -25,8 +26,10 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
   const dispatchers = new Map<boolean, Promise<Dispatcher>>()
   const connectTimeoutMs = options.connectTimeoutMs ?? 5000
 
-  function dispatcherFor(url: string): Promise<Dispatcher> {
-    const proxied = isProxied(url, options.env ?? {})
+  const isSet = hasProxy(options.env ?? {})
+
+  function dispatcherFor(hostname: string): Promise<Dispatcher> {
+    const proxied = isSet && !isLoopbackHost(hostname)
     const dispatcher =
       dispatchers.get(proxied) ?? openDispatcher(proxied, connectTimeoutMs, options.env ?? {})
     dispatchers.set(proxied, dispatcher)
@@ -34,22 +37,24 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
   }
 
   async function send(request: HttpRequest): Promise<HttpResponse> {
-    const { default: dispatch } = await import('undici/lib/api/api-request.js')
-    const { origin, pathname, search } = new URL(request.url)
+    const { origin, hostname, pathname, search } = new URL(request.url)
     try {
-      const { statusCode, headers, body } = await dispatch.call(await dispatcherFor(request.url), {
-        origin,
-        path: pathname + search,
-        method: request.method,
-        headers: { ...standing(request.url), ...request.headers },
-        // It takes iterables, too, which its type does not say (undici, lib/core/request.js).
-        body: (request.body ?? null) as string | Uint8Array | null,
-        signal: request.signal ?? null,
-      })
+      const { status, headers, body } = await dispatched(
+        await dispatcherFor(hostname),
+        {
+          origin,
+          path: pathname + search,
+          method: request.method as Dispatcher.HttpMethod,
+          headers: { ...standing(hostname), ...request.headers },
+          // It takes iterables, too, which its type does not say (undici, lib/core/request.js).
+          body: (request.body ?? null) as string | Uint8Array | null,
+        },
+        request.signal,
+      )
       return {
-        status: statusCode,
+        status,
         headers: linesOf(headers),
-        body: read(request, body),
+        body: body === null || body instanceof Uint8Array ? body : read(request, body),
       }
     } catch (error) {
       throw faultOf(request, error, { part: 'head', connectTimeoutMs })
@@ -73,14 +78,15 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
   return Object.assign(send, { close })
 }
 
-/** True for what goes to other machines where a proxy is set, whatever is excepted from it. */
-export function isProxied(url: string, env: Environment): boolean {
-  return !isLoopback(url) && proxyOf(env) !== null
+/** True where a proxy is set for what goes to other machines, whatever is excepted from it. */
+export function hasProxy(env: Environment): boolean {
+  return proxyOf(env) !== null
 }
 
 /** What every request says unless it says otherwise. Within a machine, compressing costs more than it saves. */
-export function standing(url: string): HttpHeaders {
-  return { 'accept-encoding': isLoopback(url) ? 'identity' : acceptedCodings, 'user-agent': userAgent }
+export function standing(hostname: string): HttpHeaders {
+  const coding = isLoopbackHost(hostname) ? 'identity' : acceptedCodings
+  return { 'accept-encoding': coding, 'user-agent': userAgent }
 }
 
 async function openDispatcher(
@@ -117,7 +123,8 @@ function proxyOf(env: Environment) {
 /** The headers of a response, each as one line under its name in lower case. */
 export function linesOf(headers: Readonly<Record<string, string | string[] | undefined>>): HttpHeaders {
   const lines: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) {
+  for (const name of Object.keys(headers)) {
+    const value = headers[name]
     if (value !== undefined) lines[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
   }
   return lines
