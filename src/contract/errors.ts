@@ -29,6 +29,8 @@ export const statusOf = {
   enrollment_inactive: 409,
   user_inactive: 409,
   last_admin: 409,
+  endpoint_disabled: 409,
+  limit_reached: 409,
   precondition_failed: 412,
   content_too_large: 413,
   uri_too_long: 414,

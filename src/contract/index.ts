@@ -1,11 +1,13 @@
 import { analytics } from './analytics.ts'
 import { apps } from './apps.ts'
 import { courses } from './courses.ts'
+import { endpoints } from './endpoints.ts'
 import { enrollments } from './enrollments.ts'
 import { grades } from './grades.ts'
 import { grants } from './grants.ts'
 import { keys } from './keys.ts'
 import { lessons } from './lessons.ts'
+import { messages } from './messages.ts'
 import type { Operation } from './operation.ts'
 import { progress } from './progress.ts'
 import { service } from './service.ts'
@@ -23,6 +25,8 @@ export const contract = {
   keys,
   apps,
   grants,
+  endpoints,
+  messages,
   service,
 }
 export type Contract = typeof contract

@@ -38,6 +38,13 @@ const characters: Readonly<Record<string, number>> = {
   key: 100,
   clientSecret: 100,
   recordedBy: 64,
+  secret: 100,
+  type: 64,
+  subject: 64,
+  result: 1024,
+  lastResult: 1024,
+  response: 1024,
+  body: 20_000,
   version: 64,
 }
 
@@ -48,6 +55,7 @@ const items: Readonly<Record<string, number>> = {
   errors: 100,
   modifiedAttributes: 100,
   changes: 10_000,
+  attempts: 50,
   // One for each course of the academy.
   byCourse: 1_000_000,
 }

@@ -24,6 +24,8 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   keyId: { description: 'Id of the API key', schema: id },
   clientId: { description: 'Client id of the OAuth application', schema: id },
   grantId: { description: 'Id of the grant', schema: id },
+  endpointId: { description: 'Id of the webhook endpoint', schema: id },
+  messageId: { description: 'Id of the webhook message', schema: id },
 }
 
 /** True where a change can be made conditional on the version: what can be updated, or restored, has one. */

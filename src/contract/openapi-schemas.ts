@@ -4,6 +4,7 @@ import * as apps from './apps.ts'
 import { BatchResult } from './batch.ts'
 import * as attributes from './course-attributes.ts'
 import * as courses from './courses.ts'
+import * as endpoints from './endpoints.ts'
 import * as enrollments from './enrollments.ts'
 import { BooleanParam } from './field.ts'
 import * as grades from './grades.ts'
@@ -11,6 +12,7 @@ import * as grants from './grants.ts'
 import { operations } from './index.ts'
 import * as keys from './keys.ts'
 import * as lessons from './lessons.ts'
+import * as messages from './messages.ts'
 import type { Schema } from './openapi-limits.ts'
 import { partsOf, queryOf, sentOf, shownOf } from './openapi-tidy.ts'
 import * as progress from './progress.ts'
@@ -41,6 +43,8 @@ const sent: Named = {
   GradeBatch: grades.grades.batch.body,
   KeyInput: keys.KeyInput,
   AppInput: apps.AppInput,
+  EndpointInput: endpoints.EndpointInput,
+  EndpointPatch: endpoints.EndpointPatch,
 }
 
 /** What responses carry. */
@@ -87,6 +91,12 @@ const shown: Named = {
   NewApp: apps.NewApp,
   Grant: grants.Grant,
   GrantPage: grants.grants.list.response,
+  Endpoint: endpoints.Endpoint,
+  EndpointPage: endpoints.endpoints.list.response,
+  NewEndpoint: endpoints.NewEndpoint,
+  Message: messages.Message,
+  MessagePage: messages.messages.list.response,
+  MessageDetails: messages.MessageDetails,
   BatchResult,
   Health: service.health.response,
   OpenApiDocument: service.openapi.response,
@@ -102,6 +112,8 @@ const choices: Named = {
   EnrollmentRole: enrollments.EnrollmentRole,
   EnrollmentStatus: enrollments.EnrollmentStatus,
   ProgressStatus: progress.ProgressStatus,
+  EndpointStatus: endpoints.EndpointStatus,
+  MessageStatus: messages.MessageStatus,
 }
 
 /** Which request says how long, high or many the fields of a response are. */
@@ -124,6 +136,8 @@ const bounded: Readonly<Record<string, string>> = {
   NewKey: 'KeyInput',
   App: 'AppInput',
   NewApp: 'AppInput',
+  Endpoint: 'EndpointInput',
+  NewEndpoint: 'EndpointInput',
 }
 
 /** The schemas of the contract, as OpenAPI needs them. */

@@ -23,6 +23,8 @@ const tagNames: Readonly<Record<keyof Contract, string>> = {
   keys: 'API keys',
   apps: 'OAuth applications',
   grants: 'Grants',
+  endpoints: 'Webhook endpoints',
+  messages: 'Webhook messages',
   service: 'Service',
 }
 

@@ -15,6 +15,8 @@ const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   keys: async () => (await import('./credentials/keys.ts')).keyRoutes,
   apps: async () => (await import('./credentials/apps.ts')).appRoutes,
   grants: async () => (await import('./credentials/grants.ts')).grantRoutes,
+  endpoints: async () => (await import('./webhooks/outbox/endpoints.ts')).endpointRoutes,
+  messages: async () => (await import('./webhooks/outbox/messages.ts')).messageRoutes,
   service: async () => (await import('./service.ts')).serviceRoutes,
 }
 
@@ -27,7 +29,9 @@ const plainRoutes: Partial<typeof routes> = {
 
 type PathOf<Operations> = Operations[keyof Operations] extends { readonly path: infer Path } ? Path : never
 
-type FirstStep<Path> = Path extends `/v1/${infer Rest}`
+type FirstStep<Path> = Path extends `/v1/webhooks/${infer Rest}`
+  ? `webhooks/${FirstStep<`/${Rest}`>}`
+  : Path extends `/v1/${infer Rest}`
   ? FirstStep<`/${Rest}`>
   : Path extends `/${infer Step}/${string}`
     ? Step
@@ -51,6 +55,8 @@ const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: 
   keys: 'keys',
   apps: 'apps',
   grants: 'grants',
+  'webhooks/endpoints': 'endpoints',
+  'webhooks/messages': 'messages',
   health: 'service',
   ready: 'service',
   'openapi.json': 'service',
@@ -66,10 +72,11 @@ export async function routesFor(step: string, isPlain = false): Promise<readonly
   return ((isPlain ? plainRoutes[group] : undefined) ?? routes[group])()
 }
 
-/** The step that tells which resource a path is about: the first one after `/v1`, or the first one. */
+/** What tells which resource a path is about: the first step after `/v1`, or the first one; below `webhooks` two. */
 export function resourceIn(path: string): string {
-  const steps = (path.split('?', 1)[0] ?? '').split('/')
-  return (steps[1] === 'v1' ? steps[2] : steps[1]) ?? ''
+  const [, first = '', ...rest] = (path.split('?', 1)[0] ?? '').split('/')
+  if (first !== 'v1') return first
+  return rest.slice(0, rest[0] === 'webhooks' ? 2 : 1).join('/')
 }
 
 /** The routes of every group. */

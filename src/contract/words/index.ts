@@ -7,6 +7,7 @@ import * as lessons from './lessons.ts'
 import * as progress from './progress.ts'
 import * as record from './record.ts'
 import * as users from './users.ts'
+import * as webhooks from './webhooks.ts'
 
 function page(of: string): record.Words {
   return { ...record.pageWords, '': `One page of ${of}` }
@@ -21,6 +22,8 @@ export const words: Readonly<Record<string, record.Words>> = {
   UserStatus: { '': 'Whether a user can sign in' },
   EnrollmentRole: { '': 'Role of a user in a course' },
   EnrollmentStatus: { '': 'Status of an enrolment' },
+  EndpointStatus: { '': 'Whether events are sent to an endpoint' },
+  MessageStatus: { '': 'Whether a message was delivered, is still to be sent, or was given up' },
   ProgressStatus: { '': 'Derived from the completion percentage when progress is recorded' },
 
   Course: courses.courseWords,
@@ -100,6 +103,15 @@ export const words: Readonly<Record<string, record.Words>> = {
   AppPage: page('OAuth applications'),
   Grant: access.grantWords,
   GrantPage: page('grants'),
+
+  Endpoint: webhooks.endpointWords,
+  EndpointInput: webhooks.endpointInputWords,
+  EndpointPatch: webhooks.endpointPatchWords,
+  NewEndpoint: webhooks.newEndpointWords,
+  EndpointPage: page('webhook endpoints'),
+  Message: webhooks.messageWords,
+  MessageDetails: webhooks.messageDetailsWords,
+  MessagePage: page('webhook messages'),
 
   BatchResult: record.batchResultWords,
   Problem: record.problemWords,

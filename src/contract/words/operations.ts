@@ -16,6 +16,10 @@ export const tagWords = {
   keys: 'API keys: credentials for programs. A key acts as its owner and is shown once.',
   apps: 'OAuth applications, which act on behalf of the users who allow it.',
   grants: 'The access that users have given to OAuth applications.',
+  endpoints:
+    'Webhook endpoints: where events are sent, signed as Standard Webhooks 1.0.0. An academy can have up to 50.',
+  messages:
+    'Webhook messages: one event for one endpoint, with the attempts to deliver it. They are kept for 7 days.',
   service: 'Health check and API description. No credential is needed.',
 } satisfies Words
 
@@ -121,6 +125,23 @@ export const operationWords: Words = {
 
   'grants.list': 'Lists your own grants, or with `user_id` those of another user, which requires an admin.',
   'grants.revoke': 'The tokens of the grant stop working at once.',
+
+  'endpoints.list': 'Lists the endpoints, without their secrets.',
+  'endpoints.get': 'The `ETag` is the version of the endpoint: send it as `If-Match` with an update.',
+  'endpoints.create':
+    'Only `url` is required. The response has the signing secret, which is shown only once. Events are sent to public https addresses, and to others only if the server allows it.',
+  'endpoints.update':
+    'Send what changes. Events are queued only while the endpoint is active; setting `status` to `active` also resumes an endpoint that is paused or was disabled.',
+  'endpoints.delete': 'Nothing more is sent to the endpoint, and its messages are deleted.',
+  'endpoints.rotate':
+    'The response has the new secret, which is shown only once. For 24 hours messages are signed with both secrets.',
+  'endpoints.test':
+    'Queues an event of type endpoint.test, whatever the endpoint subscribes to, and returns its message; read the message again for the outcome.',
+
+  'messages.list': 'The newest come first.',
+  'messages.get': 'Returns the message with its body and its last 50 attempts.',
+  'messages.resend':
+    'The message is sent again at once, and retried as a new one. It keeps its id, by which a receiver knows that it was sent before.',
 
   'service.health': 'Responds as long as the server is running. No credential is needed.',
   'service.ready':

@@ -28,6 +28,8 @@ export const whenOf: Readonly<Record<ErrorCode, string>> = {
   enrollment_inactive: 'the learner is not enrolled, or the enrolment is inactive',
   user_inactive: 'the user is suspended or deleted',
   last_admin: 'the academy would have no active admin',
+  endpoint_disabled: 'the webhook endpoint is disabled: set it active first',
+  limit_reached: 'there are as many of them as an academy can have',
   precondition_failed: 'If-Match is not the current version, or If-None-Match is',
   content_too_large: 'the body is larger than 1 MiB',
   uri_too_long: 'the path and query are longer than 8 KiB',
@@ -81,4 +83,8 @@ export const problemCodes: Readonly<Record<string, readonly ErrorCode[]>> = {
   'keys.list': ['not_found'],
   'keys.create': ['not_found', 'user_inactive'],
   'grants.list': ['not_found'],
+  'endpoints.create': ['limit_reached', 'encryption_unavailable'],
+  'endpoints.rotate': ['encryption_unavailable'],
+  'endpoints.test': ['endpoint_disabled'],
+  'messages.resend': ['endpoint_disabled'],
 }

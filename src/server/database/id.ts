@@ -12,6 +12,8 @@ export type IdPrefix =
   | 'map'
   | 'gnt'
   | 'aud'
+  | 'whe'
+  | 'msg'
   | 'req'
   | 'ses'
   | 'mod'

@@ -13,6 +13,7 @@ import { schema } from './schema.ts'
 import { signInSchema } from './sign-in-schema.ts'
 import { takeIntoUse } from './sqlite.ts'
 import { trashSchema } from './trash-schema.ts'
+import { outboxSchema } from './webhook-schema.ts'
 
 /** What a migration may need besides the database. */
 export interface MigrationContext {
@@ -47,6 +48,7 @@ export const migrations: readonly Migration[] = [
   addGradebook,
   addIntegrations,
   addAudit,
+  addOutbox,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
@@ -178,6 +180,11 @@ async function addTrash(database: Database): Promise<void> {
 /** How other learning management systems are connected. */
 async function addIntegrations(database: Database): Promise<void> {
   await define(database, integrationSchema)
+}
+
+/** Where events are sent, and the events on their way. */
+async function addOutbox(database: Database): Promise<void> {
+  await define(database, outboxSchema)
 }
 
 /** Counters of how learners stand, and the indexes that find what happened in a period. */

@@ -1,0 +1,62 @@
+import sql, { raw } from 'sql-template-tag'
+
+/** Where events are sent, who subscribes to what, and the messages on their way with their attempts. */
+export const outboxSchema = [
+  raw(`create table webhook_endpoints (
+    id text primary key not null,
+    url text not null,
+    events text not null,
+    description text not null,
+    status text not null,
+    disabled_reason text,
+    expires_at text,
+    paused_until text,
+    secret text not null,
+    previous_secret text,
+    previous_secret_until text,
+    mark text not null,
+    version integer not null,
+    created_at text not null,
+    updated_at text not null,
+    deleted_at text
+  ) strict, without rowid`),
+  sql`create unique index webhook_endpoints_by_mark on webhook_endpoints (mark)`,
+  // Those of active endpoints alone. What is written asks it once for each event.
+  raw(`create table webhook_subscriptions (
+    pattern text not null,
+    endpoint_id text not null references webhook_endpoints (id) on delete cascade,
+    mark text not null,
+    primary key (pattern, endpoint_id)
+  ) strict, without rowid`),
+  sql`create index webhook_subscriptions_by_endpoint on webhook_subscriptions (endpoint_id)`,
+  // `due_at` is null once it is finished, and while it waits for an earlier one about the same subject.
+  raw(`create table webhook_messages (
+    id text primary key not null,
+    endpoint_id text not null,
+    type text not null,
+    subject text not null,
+    body text not null,
+    status text not null,
+    step integer not null,
+    attempt_count integer not null,
+    last_result text,
+    due_at text,
+    lease text,
+    created_at text not null,
+    finished_at text
+  ) strict, without rowid`),
+  sql`create index webhook_messages_due on webhook_messages (endpoint_id, due_at, id) where due_at is not null`,
+  sql`create index webhook_messages_by_subject on webhook_messages (subject, endpoint_id, status, id)`,
+  sql`create index webhook_messages_by_created_at on webhook_messages (created_at, id)`,
+  sql`create index webhook_messages_by_endpoint on webhook_messages (endpoint_id, created_at, id)`,
+  raw(`create table webhook_attempts (
+    message_id text not null references webhook_messages (id) on delete cascade,
+    number integer not null,
+    started_at text not null,
+    duration_ms integer not null,
+    status integer,
+    result text not null,
+    response text not null,
+    primary key (message_id, number)
+  ) strict, without rowid`),
+]

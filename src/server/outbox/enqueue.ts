@@ -1,0 +1,67 @@
+import sql, { join, type Sql } from 'sql-template-tag'
+import type { JsonObject } from '../../codec/json-object.ts'
+import { eventTypes, patternsOf } from '../../contract/events.ts'
+import type { Transaction } from '../database/database.ts'
+import type { IdMaker } from '../database/id.ts'
+import { type Changed, dataOf, subjectOf } from './event-data.ts'
+
+/** The transaction that a change is a part of, and when it is made, ISO 8601 in UTC. */
+export interface Enqueuing {
+  readonly database: Pick<Transaction, 'later'>
+  readonly now: string
+  readonly newId: IdMaker
+}
+
+/** One message as it is kept until it is sent. */
+export interface NewMessage {
+  readonly type: string
+  /** Whom or what it is about: messages about the same are sent in their order. */
+  readonly subject: string
+  readonly timestamp: string
+  readonly data: JsonObject
+}
+
+/** The last characters of an id, in whose place each endpoint has its mark: of one event each gets another message. */
+export const markLength = 4
+
+/**
+ * Queues what was done for each endpoint that subscribes to it, in the transaction of the change: both are kept, or
+ * neither. Where nobody subscribes, that is one look at an index. Actions that are no events are left out.
+ */
+export function enqueue(call: Enqueuing, change: Changed): void {
+  const type = eventTypes.find((event) => event === change.action)
+  if (!type) return
+  const event = { type, subject: subjectOf(change), timestamp: call.now, data: dataOf(type, change) }
+  call.database.later(sql`${inserted} select distinct ${columnsOf(stemOf(call), event)} from webhook_subscriptions
+    where pattern in (${join(patternsOf(type))})`)
+}
+
+/** Queues a message for one endpoint, whatever it subscribes to, and tells its id. */
+export function enqueueFor(
+  call: Enqueuing,
+  { id, mark }: { readonly id: string; readonly mark: string },
+  message: NewMessage,
+): string {
+  const stem = stemOf(call)
+  call.database.later(sql`${inserted} select ${columnsOf(stem, message)}
+    from (select ${text(id)} as endpoint_id, ${text(mark)} as mark) endpoint`)
+  return `${stem}${mark}`
+}
+
+const inserted = sql`
+  insert into webhook_messages (id, endpoint_id, type, subject, body, status, step, attempt_count, due_at, created_at)`
+
+function columnsOf(stem: string, { type, subject, timestamp, data }: NewMessage): Sql {
+  const body = JSON.stringify({ type, timestamp, data })
+  return sql`${text(stem)} || mark, endpoint_id, ${text(type)}, ${text(subject)}, ${text(body)}, 'pending', 0, 0,
+    ${text(timestamp)}, ${text(timestamp)}`
+}
+
+function stemOf({ newId }: Enqueuing): string {
+  return newId('msg').slice(0, -markLength)
+}
+
+/** A value of a list of columns, whose type PostgreSQL cannot see. */
+function text(value: string): Sql {
+  return sql`cast(${value} as text)`
+}

@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto'
+import sql, { join } from 'sql-template-tag'
+import { Endpoint, EndpointInput, endpoints } from '../../../contract/endpoints.ts'
+import { testEvent } from '../../../contract/events.ts'
+import type { Database } from '../../database/database.ts'
+import { page } from '../../database/page.ts'
+import { requireVersion } from '../../http/handler.ts'
+import { bodyOf, resourceOf, routesOf } from '../../http/schema-routes.ts'
+import { enqueueFor, markLength } from '../../outbox/enqueue.ts'
+import { invalid, ProblemError } from '../../problem/problem-error.ts'
+import {
+  type EndpointRow,
+  endpointColumns,
+  findEndpoint,
+  isKept,
+  secretPlace,
+  toEndpoint,
+} from './endpoint-row.ts'
+import { findMessage } from './message-row.ts'
+
+/** So many there may be: each event is written once for each, and each has connections of its own. */
+export const mostEndpoints = 50
+/** With those that are deleted, until their messages are gone too. */
+const mostKept = 1000
+/** Beyond a symmetric key of 24 to 64 bytes there is nothing to gain (Standard Webhooks 1.0.0, Signature scheme). */
+const secretBytes = 32
+/** How long both secrets sign after a rotation. */
+const overlapMs = 24 * 60 * 60 * 1000
+
+export const endpointRoutes = routesOf(endpoints, {
+  list: ({ database, query, now }) =>
+    page<EndpointRow, Endpoint>(
+      database,
+      {
+        columns: endpointColumns,
+        from: sql`webhook_endpoints e`,
+        mostly: [isKept(now)],
+        where: [query.status && sql`e.status in (${join(query.status)})`],
+      },
+      { sort: '-createdAt', expressions: { createdAt: sql`e.id` }, id: sql`e.id` },
+      query,
+      (row) => toEndpoint(row, now),
+    ),
+
+  async get({ database, params, now }) {
+    return toEndpoint(await findEndpoint(database, params.endpointId, now), now)
+  },
+
+  async create(call) {
+    const { database, now } = call
+    const input = bodyOf(call)
+    requireAhead(input.expiresAt, now)
+    const mark = await freeMark(database)
+    const id = call.newId('whe')
+    const secret = newSecret()
+    const sealed = await call.sealing.seal(database, secretPlace(id), secret)
+    await database.run(sql`
+      insert into webhook_endpoints (id, url, events, description, status, expires_at, secret, mark, version, created_at, updated_at)
+      values (${id}, ${input.url}, ${JSON.stringify(input.events)}, ${input.description}, ${input.status},
+              ${input.expiresAt}, ${sealed}, ${mark}, 1, ${now}, ${now})`)
+    const row = await findEndpoint(database, id, now)
+    await subscribe(database, row)
+    return { ...toEndpoint(row, now), secret }
+  },
+
+  async update(call) {
+    const { database, params, now } = call
+    const row = await findEndpoint(database, params.endpointId, now)
+    requireVersion(call, row.version)
+    const before = toEndpoint(row, now)
+    const input = resourceOf(call, EndpointInput, Endpoint, before)
+    const same = Object.entries(input).every(
+      ([field, value]) => JSON.stringify(value) === JSON.stringify(before[field as keyof Endpoint]),
+    )
+    if (same) return before
+    if (input.expiresAt !== before.expiresAt) requireAhead(input.expiresAt, now)
+    // Whoever sets it active has seen to what it was disabled for, or paused.
+    await database.run(sql`
+      update webhook_endpoints set
+        url = ${input.url}, events = ${JSON.stringify(input.events)}, description = ${input.description},
+        status = ${input.status}, expires_at = ${input.expiresAt},
+        disabled_reason = ${input.status === 'active' ? null : before.disabledReason},
+        paused_until = ${input.url === before.url && input.status === before.status ? row.paused_until : null},
+        version = version + 1, updated_at = ${now}
+      where id = ${row.id}`)
+    const changed = await findEndpoint(database, row.id, now)
+    await subscribe(database, changed)
+    return toEndpoint(changed, now)
+  },
+
+  async delete(call) {
+    const { database, params, now } = call
+    const row = await findEndpoint(database, params.endpointId, now)
+    requireVersion(call, row.version)
+    await removeEndpoint(database, row.id, now)
+    return undefined
+  },
+
+  async rotate(call) {
+    const { database, params, now } = call
+    const row = await findEndpoint(database, params.endpointId, now)
+    requireVersion(call, row.version)
+    const secret = newSecret()
+    const sealed = await call.sealing.seal(database, secretPlace(row.id), secret)
+    await database.run(sql`
+      update webhook_endpoints set
+        secret = ${sealed}, previous_secret = secret,
+        previous_secret_until = ${new Date(Date.parse(now) + overlapMs).toISOString()},
+        version = version + 1, updated_at = ${now}
+      where id = ${row.id}`)
+    return { ...toEndpoint(await findEndpoint(database, row.id, now), now), secret }
+  },
+
+  async test(call) {
+    const { database, params, now } = call
+    const row = await findEndpoint(database, params.endpointId, now)
+    if (row.status !== 'active') {
+      throw new ProblemError('endpoint_disabled', `Webhook endpoint ${row.id} is disabled; set it active first.`)
+    }
+    const data = { endpointId: row.id, description: row.description }
+    const id = enqueueFor(call, row, { type: testEvent, subject: row.id, timestamp: now, data })
+    return findMessage(database, id)
+  },
+})
+
+/** Ends an endpoint at once; its messages go by and by. */
+export async function removeEndpoint(database: Database, id: string, now: string): Promise<void> {
+  await database.run(sql`
+    update webhook_endpoints set deleted_at = ${now}, secret = '', previous_secret = null where id = ${id}`)
+  await database.run(sql`delete from webhook_subscriptions where endpoint_id = ${id}`)
+}
+
+/** Makes what is looked at with each event what the endpoint subscribes to; nothing where it is not active. */
+export async function subscribe(
+  database: Database,
+  { id, mark, events, status }: Pick<EndpointRow, 'id' | 'mark' | 'events' | 'status'>,
+): Promise<void> {
+  await database.run(sql`delete from webhook_subscriptions where endpoint_id = ${id}`)
+  if (status !== 'active') return
+  const patterns = [...new Set(JSON.parse(events) as string[])]
+  await database.run(sql`
+    insert into webhook_subscriptions (pattern, endpoint_id, mark)
+    values ${join(patterns.map((pattern) => sql`(${pattern}, ${id}, ${mark})`))}`)
+}
+
+/** A mark that no endpoint has. Throws 409 where there are as many endpoints as there may be. */
+async function freeMark(database: Database): Promise<string> {
+  const rows = await database.all<{ mark: string; deleted_at: string | null }>(
+    sql`select mark, deleted_at from webhook_endpoints where id >= '' order by id limit ${mostKept}`,
+  )
+  const kept = rows.filter((row) => row.deleted_at === null).length
+  if (kept >= mostEndpoints || rows.length >= mostKept) {
+    throw new ProblemError('limit_reached', `An academy can have at most ${mostEndpoints} webhook endpoints.`)
+  }
+  const taken = new Set(rows.map(({ mark }) => mark))
+  for (let count = 0; ; count += 1) {
+    const mark = count.toString(16).padStart(markLength, '0')
+    if (!taken.has(mark)) return mark
+  }
+}
+
+/** Throws 422 for a time at which the endpoint would be gone already. */
+function requireAhead(expiresAt: string | null, now: string): void {
+  if (expiresAt !== null && expiresAt <= now) {
+    throw invalid([{ pointer: '#/expiresAt', code: 'in_past', detail: 'must be in the future' }])
+  }
+}
+
+/** A signing secret in the form of the standard (Standard Webhooks 1.0.0, Signature scheme). */
+function newSecret(): string {
+  return `whsec_${randomBytes(secretBytes).toString('base64')}`
+}

@@ -1,0 +1,66 @@
+import sql, { join } from 'sql-template-tag'
+import { type Message, messages } from '../../../contract/messages.ts'
+import { page } from '../../database/page.ts'
+import { routesOf } from '../../http/schema-routes.ts'
+import { ProblemError } from '../../problem/problem-error.ts'
+import { findEndpoint } from './endpoint-row.ts'
+import {
+  type AttemptRow,
+  findMessage,
+  findMessageRow,
+  type MessageRow,
+  messageColumns,
+  toAttempt,
+  toMessage,
+} from './message-row.ts'
+
+/** So many attempts of a message are shown, the last ones: each time that it is sent again there are more. */
+const shownAttempts = 50
+
+export const messageRoutes = routesOf(messages, {
+  list: ({ database, query }) =>
+    page<MessageRow, Message>(
+      database,
+      {
+        columns: messageColumns,
+        from: sql`webhook_messages m`,
+        within: [
+          {
+            field: 'createdAt',
+            condition: query.endpoint_id && sql`m.endpoint_id = ${query.endpoint_id}`,
+          },
+        ],
+        where: [
+          query.status && sql`m.status in (${join(query.status)})`,
+          query.type && sql`m.type in (${join(query.type)})`,
+        ],
+      },
+      { sort: '-createdAt', expressions: { createdAt: sql`m.created_at` }, id: sql`m.id` },
+      query,
+      toMessage,
+    ),
+
+  async get({ database, params }) {
+    const row = await findMessageRow(database, params.messageId)
+    const attempts = await database.all<AttemptRow>(sql`
+      select number, started_at, duration_ms, status, result, response from webhook_attempts
+      where message_id = ${row.id} order by number desc limit ${shownAttempts}`)
+    return { ...toMessage(row), body: row.body, attempts: attempts.reverse().map(toAttempt) }
+  },
+
+  async resend({ database, params, now }) {
+    const row = await findMessageRow(database, params.messageId)
+    const endpoint = await findEndpoint(database, row.endpoint_id, now)
+    if (endpoint.status !== 'active') {
+      throw new ProblemError(
+        'endpoint_disabled',
+        `Webhook endpoint ${endpoint.id} is disabled; set it active first.`,
+      )
+    }
+    // One that is being sent is left to whoever sends it.
+    await database.run(sql`
+      update webhook_messages set status = 'pending', step = 0, due_at = ${now}, lease = null, finished_at = null
+      where id = ${row.id} and (lease is null or due_at <= ${now})`)
+    return findMessage(database, row.id)
+  },
+})
