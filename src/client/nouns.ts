@@ -11,6 +11,8 @@ const words: Readonly<Record<string, readonly string[]>> = {
   progress: ['progress', 'learnerProgress', 'courseProgress'],
   key: ['key', 'apiKey'],
   app: ['app', 'application', 'client'],
+  endpoint: ['endpoint', 'webhook', 'subscription', 'hook'],
+  message: ['message', 'event', 'delivery'],
   row: ['row', 'learner', 'record', 'student', 'user'],
 }
 

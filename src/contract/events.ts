@@ -1,36 +1,26 @@
-/** What happened, as outgoing webhooks name it: the noun, then what was done. */
-export const eventTypes = [
-  'course.created',
-  'course.updated',
-  'course.published',
-  'course.archived',
-  'course.deleted',
-  'course.restored',
-  'lesson.created',
-  'lesson.updated',
-  'lesson.deleted',
-  'lesson.restored',
-  'user.created',
-  'user.updated',
-  'user.deleted',
-  'enrollment.created',
-  'enrollment.updated',
-  'enrollment.deleted',
-  'progress.updated',
-  'progress.completed',
-  'grade.updated',
-  'grade.deleted',
-] as const
-export type EventType = (typeof eventTypes)[number]
+import { actions } from './actions.ts'
+
+const nouns = ['course', 'lesson', 'user', 'enrollment', 'progress', 'grade'] as const
+type Noun = (typeof nouns)[number]
+
+/** What happens to the contents of an academy, as outgoing webhooks name it; who may sign in how is nobody else's business. */
+export const eventTypes = actions.filter(isEvent)
+export type EventType = Exclude<Extract<(typeof actions)[number], `${Noun}.${string}`>, 'user.password_changed'>
 
 /** The event that a test of an endpoint sends; no pattern subscribes to it. */
 export const testEvent = 'endpoint.test'
 
-const nouns = ['course', 'lesson', 'user', 'enrollment', 'progress', 'grade'] as const
+/** The events that a message may be of. */
+export const messageTypes = [testEvent, ...eventTypes] as const
 
 /** What an endpoint may subscribe to: everything, all events of a noun, or one event. */
 export const eventPatterns = ['*', ...nouns.map((noun) => `${noun}.*` as const), ...eventTypes] as const
 export type EventPattern = (typeof eventPatterns)[number]
+
+/** True for an action that is an event. */
+export function isEvent(action: string): action is EventType {
+  return nouns.some((noun) => action.startsWith(`${noun}.`)) && action !== 'user.password_changed'
+}
 
 /** The patterns that an event fits. */
 export function patternsOf(type: EventType): readonly string[] {

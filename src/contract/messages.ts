@@ -1,13 +1,11 @@
 import * as z from 'zod'
-import { eventTypes, testEvent } from './events.ts'
+import { messageTypes } from './events.ts'
 import { choices, exactly, Time } from './field.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
 const messageStatuses = ['pending', 'delivered', 'failed'] as const
 export const MessageStatus = z.enum(messageStatuses)
-
-const messageTypes = [...eventTypes, testEvent] as const
 
 /** One event for one endpoint. */
 export const Message = z.object({

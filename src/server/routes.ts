@@ -32,12 +32,12 @@ type PathOf<Operations> = Operations[keyof Operations] extends { readonly path: 
 type FirstStep<Path> = Path extends `/v1/webhooks/${infer Rest}`
   ? `webhooks/${FirstStep<`/${Rest}`>}`
   : Path extends `/v1/${infer Rest}`
-  ? FirstStep<`/${Rest}`>
-  : Path extends `/${infer Step}/${string}`
-    ? Step
-    : Path extends `/${infer Step}`
+    ? FirstStep<`/${Rest}`>
+    : Path extends `/${infer Step}/${string}`
       ? Step
-      : never
+      : Path extends `/${infer Step}`
+        ? Step
+        : never
 
 /** Whose operations are below each first step of a path. A step of the contract that is missing does not compile. */
 const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: Name } = {

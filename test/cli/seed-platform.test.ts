@@ -127,6 +127,46 @@ const missing: Record<string, [line: string, needed: string]> = {
     'apps.create (POST /v1/apps returned 404)',
   ],
   'apps delete': ['apps delete 1 --yes', 'apps.delete (DELETE /v1/apps/1 returned 404)'],
+  'webhooks endpoints list': [
+    'webhooks endpoints list',
+    'endpoints.list (GET /v1/webhooks/endpoints returned 404)',
+  ],
+  'webhooks endpoints get': [
+    'webhooks endpoints get 1',
+    'endpoints.get (GET /v1/webhooks/endpoints/1 returned 404)',
+  ],
+  'webhooks endpoints create': [
+    'webhooks endpoints create --to https://a.example/hooks',
+    'endpoints.create (POST /v1/webhooks/endpoints returned 404)',
+  ],
+  'webhooks endpoints update': [
+    'webhooks endpoints update 1 --status active',
+    'endpoints.update (PUT /v1/webhooks/endpoints/1 returned 404)',
+  ],
+  'webhooks endpoints delete': [
+    'webhooks endpoints delete 1 --yes',
+    'endpoints.delete (DELETE /v1/webhooks/endpoints/1 returned 404)',
+  ],
+  'webhooks endpoints rotate': [
+    'webhooks endpoints rotate 1',
+    'endpoints.rotate (POST /v1/webhooks/endpoints/1/rotate returned 404)',
+  ],
+  'webhooks endpoints test': [
+    'webhooks endpoints test 1',
+    'endpoints.test (POST /v1/webhooks/endpoints/1/test returned 404)',
+  ],
+  'webhooks messages list': [
+    'webhooks messages list',
+    'messages.list (GET /v1/webhooks/messages returned 404)',
+  ],
+  'webhooks messages show': [
+    'webhooks messages show 1',
+    'messages.get (GET /v1/webhooks/messages/1 returned 404)',
+  ],
+  'webhooks messages resend': [
+    'webhooks messages resend 1',
+    'messages.resend (POST /v1/webhooks/messages/1/resend returned 404)',
+  ],
   'auth grants list': ['auth grants list', 'grants.list (GET /v1/grants returned 404)'],
   'auth grants revoke': ['auth grants revoke 1 --yes', 'grants.revoke (DELETE /v1/grants/1 returned 404)'],
 }

@@ -164,6 +164,7 @@ async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<s
   await admin.put(course, { status: 'archived' })
   keep(await admin.put(course, { status: 'draft' }))
   keep(await ofDeletedCourse(admin))
+  keep(await ofDisabledEndpoint(admin))
   keep(await admin.post('/v1/lessons', lesson))
   keep(await lastAdmin(academy, admin))
   const key = { 'idempotency-key': '"once"' }
@@ -190,6 +191,13 @@ async function ofDeletedCourse(admin: Person): Promise<Answer> {
   return admin.post(`/v1/deleted-lessons/${lesson.id}/restore`)
 }
 
+/** Refuses to test an endpoint to which nothing is sent. */
+async function ofDisabledEndpoint(admin: Person): Promise<Answer> {
+  const path = '/v1/webhooks/endpoints'
+  const { body } = await admin.post(path, { url: 'https://lms.example.org/hooks', status: 'disabled' })
+  return admin.post(`${path}/${body.id}/test`)
+}
+
 /** Refuses to delete the only admin of an academy of its own. */
 async function lastAdmin(academy: TestAcademy, admin: Person): Promise<Answer> {
   const { data } = (await admin.get('/v1/users?role=admin&status=active')).body
@@ -204,6 +212,7 @@ const details: Readonly<Partial<Record<ErrorCode, string>>> = {
   token_expired: 'The access token expired at 2026-03-01T11:00:00.000Z.',
   headers_too_large: 'The request has more than 1,000 headers, or they are larger than 16 KiB.',
   request_timeout: 'The request took too long to arrive.',
+  limit_reached: 'An academy can have at most 50 webhook endpoints.',
   misdirected_request:
     'Host "school.example.org" is not allowed; start the server with --allow-host to add it.',
   rate_limited: 'Too many requests; try again in 12 s.',
@@ -228,7 +237,7 @@ function withStableIds(made: unknown): string {
   const text = (name: string, value: unknown): unknown => {
     if (typeof value !== 'string') return value
     if (name === 'last4') return 'hown'
-    if (name === 'clientSecret') return 'shown_only_once'
+    if (name === 'clientSecret' || name === 'secret') return 'shown_only_once'
     return value
       .replaceAll(/\b([a-z]{3})_(0[0-9a-z]{8})[0-9a-f]{20}\b|\breq_[a-z_]+\b/g, stable)
       .replaceAll(/\b(lp[a-z])_[A-Za-z0-9]{36}\b/g, '$1_shown')

@@ -19,7 +19,7 @@ const golden = `
 429 rate_limited
 431 headers_too_large
 500 internal
-503 unavailable`
+503 unavailable encryption_unavailable`
 
 test('every code has the status of the table, and every status a phrase', () => {
   const expected = golden

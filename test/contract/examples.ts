@@ -194,6 +194,28 @@ export const examples: Readonly<Record<string, Example>> = {
   'grants.list': { request: 'GET /v1/grants?user_id={userId}' },
   'grants.revoke': { request: 'DELETE /v1/grants/{grantId}' },
 
+  'endpoints.list': { request: 'GET /v1/webhooks/endpoints?status=active' },
+  'endpoints.get': { request: 'GET /v1/webhooks/endpoints/{endpointId}' },
+  'endpoints.create': {
+    request: 'POST /v1/webhooks/endpoints',
+    body: {
+      url: 'https://lms.example.org/webhooks/academy',
+      events: ['course.*', 'progress.completed'],
+      description: 'Catalogue of the school',
+    },
+  },
+  'endpoints.update': {
+    request: 'PUT /v1/webhooks/endpoints/{endpointId}',
+    body: { events: ['course.*'], description: null },
+  },
+  'endpoints.delete': { request: 'DELETE /v1/webhooks/endpoints/{endpointId}' },
+  'endpoints.rotate': { request: 'POST /v1/webhooks/endpoints/{endpointId}/rotate' },
+  'endpoints.test': { request: 'POST /v1/webhooks/endpoints/{endpointId}/test' },
+
+  'messages.list': { request: 'GET /v1/webhooks/messages?endpoint_id={endpointId}&status=pending,failed' },
+  'messages.get': { request: 'GET /v1/webhooks/messages/{messageId}' },
+  'messages.resend': { request: 'POST /v1/webhooks/messages/{messageId}/resend' },
+
   'service.health': { request: 'GET /health' },
   'service.ready': { request: 'GET /ready' },
   'service.openapi': { request: 'GET /v1/openapi.json' },
@@ -244,6 +266,13 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     redirectUris: ['https://time.example.org/cb'],
   })
   const { clientId } = app.body
+  clock.advance(minute)
+  const endpoint = await admin.post('/v1/webhooks/endpoints', {
+    url: 'https://grades.example.org/events',
+    events: ['grade.updated', 'progress.*'],
+  })
+  const endpointId = endpoint.body.id
+  const message = await admin.post(`/v1/webhooks/endpoints/${endpointId}/test`)
   return {
     courseId,
     version: '1',
@@ -256,6 +285,8 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     gradeId: (await admin.get(`/v1/grades?learner_id=${learnerId}`)).body.data[0].id,
     keyId: key.body.id,
     clientId,
+    endpointId,
+    messageId: message.body.id,
     grantId: (await giveGrant(academy, { userId: learnerId, clientId })).id,
   }
 }

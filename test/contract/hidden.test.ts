@@ -49,6 +49,8 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
   const { clientId } = app.body
   const grant = await giveGrant(academy, { userId: otherId, clientId })
   const key = await admin.post('/v1/keys', { name: 'spare', userId: otherId })
+  const endpoint = await admin.post('/v1/webhooks/endpoints', { url: 'https://lms.example/hooks' })
+  const message = await admin.post(`/v1/webhooks/endpoints/${endpoint.body.id}/test`)
   const users: Pair[] = [
     { hidden: otherId, unknown: 'usr_none' },
     { hidden: 'ext:S-1', unknown: 'ext:S-9' },
@@ -88,6 +90,9 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
       itemId: [{ hidden: 'exam-1', unknown: 'exam-9' }],
       grantId: [{ hidden: grant.id, unknown: 'gnt_none' }],
       keyId: [{ hidden: key.body.id, unknown: 'key_none' }],
+      endpointId: [{ hidden: endpoint.body.id, unknown: 'whe_none' }],
+      endpoint_id: [{ hidden: endpoint.body.id, unknown: 'whe_none' }],
+      messageId: [{ hidden: message.body.id, unknown: 'msg_none' }],
       clientId: [{ hidden: clientId, unknown: 'app_none' }],
       // A number is no reference.
       version: [],

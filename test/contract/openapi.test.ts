@@ -122,7 +122,7 @@ test.for(described)('$name says in words what it does, and what each parameter t
   const { summary, description, parameters } = operation
   expect(summary).toMatch(/^[A-Z].*[^.]$/)
   expect(summary.split(' ')[0]).toMatch(
-    /^(List|Show|Get|Create|Update|Delete|Compare|Restore|Enrol|Record|Report|Register|Revoke|Check)$/,
+    /^(List|Show|Get|Create|Update|Delete|Compare|Restore|Enrol|Record|Report|Register|Revoke|Check|Send|Replace)$/,
   )
   expect(description).toMatch(/^[A-Z].*[.]$/)
   expect(description.split('. ')[0]).not.toBe(summary)
@@ -220,6 +220,8 @@ test('If-Match is told where there are versions, and where it is obeyed', () => 
     'courses.restore',
     'courses.restoreDeleted',
     'courses.update',
+    'endpoints.delete',
+    'endpoints.update',
     'enrollments.delete',
     'enrollments.update',
     'grades.set',

@@ -78,6 +78,16 @@ DELETE /v1/keys/{keyId}                                   ss+s+  sssss  sssss  s
 GET    /v1/apps                                           ss+s+  sssss  sssss  sssss
 POST   /v1/apps                                           ss+s+  sssss  sssss  sssss
 DELETE /v1/apps/{clientId}                                ss+s+  sssss  sssss  sssss
+GET    /v1/webhooks/endpoints                             ss+s+  sssss  sssss  sssss
+GET    /v1/webhooks/endpoints/{endpointId}                ss+s+  sssss  sssss  sssss
+POST   /v1/webhooks/endpoints                             ss+s+  sssss  sssss  sssss
+PUT    /v1/webhooks/endpoints/{endpointId}                ss+s+  sssss  sssss  sssss
+DELETE /v1/webhooks/endpoints/{endpointId}                ss+s+  sssss  sssss  sssss
+POST   /v1/webhooks/endpoints/{endpointId}/rotate         ss+s+  sssss  sssss  sssss
+POST   /v1/webhooks/endpoints/{endpointId}/test           ss+s+  sssss  sssss  sssss
+GET    /v1/webhooks/messages                              ss+s+  sssss  sssss  sssss
+GET    /v1/webhooks/messages/{messageId}                  ss+s+  sssss  sssss  sssss
+POST   /v1/webhooks/messages/{messageId}/resend           ss+s+  sssss  sssss  sssss
 GET    /v1/grants                                         +ss++  +ss++  +ss++  +ss++
 DELETE /v1/grants/{grantId}                               s+s++  s+s++  sssss  s+s++
 DELETE /v1/courses/none?force=true                        ssss+  sssss  sssss  srsrr

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type * as z from 'zod'
 import { AppInput } from '../../src/contract/apps.ts'
 import { CourseInput } from '../../src/contract/course-attributes.ts'
+import { EndpointInput } from '../../src/contract/endpoints.ts'
 import { EnrollmentInput } from '../../src/contract/enrollments.ts'
 import { GradeInput } from '../../src/contract/grades.ts'
 import { KeyInput } from '../../src/contract/keys.ts'
@@ -139,6 +140,19 @@ const all: readonly Sample[] = [
     schema: KeyInput,
     path: '/v1/keys',
     whole: { name: 'export', userId: '{adminId}', scopes: ['write'], expiresAt: '2027-01-31T09:30:00.000Z' },
+  },
+  {
+    name: 'webhook endpoint',
+    schema: EndpointInput,
+    path: '/v1/webhooks/endpoints',
+    least: { url: 'https://lms.example/hooks' },
+    whole: {
+      url: 'https://other.example/hooks?school=7',
+      events: ['course.*', 'progress.completed'],
+      description: 'Catalogue',
+      status: 'disabled',
+      expiresAt: '2027-01-31T09:30:00.000Z',
+    },
   },
   {
     name: 'application',

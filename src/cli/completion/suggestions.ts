@@ -27,6 +27,8 @@ export type ThingNoun =
   | 'keys'
   | 'apps'
   | 'grants'
+  | 'endpoints'
+  | 'messages'
   | 'profiles'
   | 'snapshots'
 
@@ -44,6 +46,8 @@ export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   key: 'keys',
   app: 'apps',
   grant: 'grants',
+  endpoint: 'endpoints',
+  message: 'messages',
   profile: 'profiles',
   'to-profile': 'profiles',
 }

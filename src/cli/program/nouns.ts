@@ -86,6 +86,21 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Register OAuth applications that act on behalf of users',
     load: async () => (await import('../commands/apps.ts')).commands,
   },
+  webhooks: {
+    group: 'Access',
+    summary: 'Send events to other systems',
+    groups: {
+      endpoints: 'Manage where events are sent',
+      messages: 'Follow events to where they are sent',
+    },
+    load: async () => {
+      const all = await Promise.all([
+        import('../commands/webhook-endpoints.ts'),
+        import('../commands/webhook-messages.ts'),
+      ])
+      return all.flatMap(({ commands }) => commands)
+    },
+  },
   open: {
     group: 'Tools',
     summary: 'Open the dashboard in the browser',

@@ -42,7 +42,8 @@ export const messageWords = {
   status: 'Whether it was delivered, is still to be sent, or was given up',
   attemptCount: 'Number of attempts so far',
   lastResult: 'Result of the last attempt; null before the first one',
-  nextAttemptAt: 'When it is sent next; null while it is being sent, waits for an earlier one, or is finished',
+  nextAttemptAt:
+    'When it is sent next; null while it is being sent, waits for an earlier one, or is finished',
   createdAt: 'When the event happened',
   finishedAt: 'When it was delivered or given up; null before that',
 } satisfies Words

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Action } from '../../contract/actions.ts'
 import { appendChange } from '../audit/append.ts'
 import type { Writing } from '../audit/entry.ts'
+import { enqueue } from '../outbox/enqueue.ts'
 
 /** A change of one thing: what was done, and the thing as the API shows it before and after; null where there is none. */
 export interface Change {
@@ -21,6 +22,7 @@ const unaudited = /^progress\./
  * made here. Secrets are no part of what is told.
  */
 export async function recordChange(call: Writing, change: Change): Promise<void> {
+  enqueue(call, change)
   if (!unaudited.test(change.action)) await appendChange(call, change)
 }
 

@@ -21,6 +21,7 @@ export const outboxSchema = [
     deleted_at text
   ) strict, without rowid`),
   sql`create unique index webhook_endpoints_by_mark on webhook_endpoints (mark)`,
+  sql`create index webhook_endpoints_by_created_at on webhook_endpoints (created_at, id)`,
   // Those of active endpoints alone. What is written asks it once for each event.
   raw(`create table webhook_subscriptions (
     pattern text not null,

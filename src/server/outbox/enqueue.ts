@@ -1,6 +1,6 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { JsonObject } from '../../codec/json-object.ts'
-import { eventTypes, patternsOf } from '../../contract/events.ts'
+import { isEvent, patternsOf } from '../../contract/events.ts'
 import type { Transaction } from '../database/database.ts'
 import type { IdMaker } from '../database/id.ts'
 import { type Changed, dataOf, subjectOf } from './event-data.ts'
@@ -29,10 +29,11 @@ export const markLength = 4
  * neither. Where nobody subscribes, that is one look at an index. Actions that are no events are left out.
  */
 export function enqueue(call: Enqueuing, change: Changed): void {
-  const type = eventTypes.find((event) => event === change.action)
-  if (!type) return
+  const type = change.action
+  if (!isEvent(type)) return
   const event = { type, subject: subjectOf(change), timestamp: call.now, data: dataOf(type, change) }
-  call.database.later(sql`${inserted} select distinct ${columnsOf(stemOf(call), event)} from webhook_subscriptions
+  call.database.later(sql`${inserted}
+    select distinct ${valuesOf(event, sql`${text(stemOf(call))} || mark`, sql`endpoint_id`)} from webhook_subscriptions
     where pattern in (${join(patternsOf(type))})`)
 }
 
@@ -42,19 +43,19 @@ export function enqueueFor(
   { id, mark }: { readonly id: string; readonly mark: string },
   message: NewMessage,
 ): string {
-  const stem = stemOf(call)
-  call.database.later(sql`${inserted} select ${columnsOf(stem, message)}
-    from (select ${text(id)} as endpoint_id, ${text(mark)} as mark) endpoint`)
-  return `${stem}${mark}`
+  const messageId = `${stemOf(call)}${mark}`
+  call.database.later(sql`${inserted} values (${valuesOf(message, sql`${messageId}`, sql`${id}`)})`)
+  return messageId
 }
 
 const inserted = sql`
   insert into webhook_messages (id, endpoint_id, type, subject, body, status, step, attempt_count, due_at, created_at)`
 
-function columnsOf(stem: string, { type, subject, timestamp, data }: NewMessage): Sql {
+/** What each column of a message holds, in the order in which `inserted` names them. */
+function valuesOf({ type, subject, timestamp, data }: NewMessage, id: Sql, endpointId: Sql): Sql {
   const body = JSON.stringify({ type, timestamp, data })
-  return sql`${text(stem)} || mark, endpoint_id, ${text(type)}, ${text(subject)}, ${text(body)}, 'pending', 0, 0,
-    ${text(timestamp)}, ${text(timestamp)}`
+  return sql`${id}, ${endpointId}, ${text(type)}, ${text(subject)}, ${text(body)}, 'pending', 0, 0, ${text(timestamp)},
+    ${text(timestamp)}`
 }
 
 function stemOf({ newId }: Enqueuing): string {

@@ -6,8 +6,8 @@ export interface Changed {
   /** The noun, then what was done: `course.published`. */
   readonly action: string
   readonly id: string
-  readonly before: JsonObject | null
-  readonly after: JsonObject | null
+  readonly before: object | null
+  readonly after: object | null
 }
 
 /** The fields of each noun that its events carry: ids, and what is short. Whoever needs more asks for it by its id. */
@@ -32,7 +32,8 @@ const fields: Readonly<Record<string, readonly string[]>> = {
 /** What an event tells of a thing: as it is afterwards, or, where it is gone, as it was. */
 export function dataOf(type: EventType, { before, after, id }: Changed): JsonObject {
   const noun = type.slice(0, type.indexOf('.'))
-  const thing = after ?? before ?? {}
+  // Of what is erased nothing is told.
+  const thing = type.endsWith('.erased') ? {} : thingOf({ before, after })
   const data: JsonObject = noun === 'progress' ? {} : { id }
   for (const field of fields[noun] ?? []) if (Object.hasOwn(thing, field)) data[field] = thing[field]
   return data
@@ -40,6 +41,11 @@ export function dataOf(type: EventType, { before, after, id }: Changed): JsonObj
 
 /** Whom or what a change is about: the learner where there is one, else the course, else the thing itself. */
 export function subjectOf({ before, after, id }: Changed): string {
-  const thing = after ?? before ?? {}
+  const thing = thingOf({ before, after })
   return String(thing['learnerId'] ?? thing['userId'] ?? thing['courseId'] ?? id)
+}
+
+function thingOf({ before, after }: Pick<Changed, 'before' | 'after'>): JsonObject {
+  // What the API shows is JSON.
+  return { ...(after ?? before) }
 }

@@ -19,6 +19,7 @@ export async function eraseUser(call: Call, user: User): Promise<void> {
       search_key = ${userSearchKey({ email: address, username: null, profile: {} })},
       password_hash = null, managed_by = null, version = version + 1, updated_at = ${now}
     where id = ${id}`)
+  await database.run(sql`delete from webhook_messages where subject = ${id}`)
   await database.run(sql`update api_keys set name = '' where user_id = ${id}`)
   await eraseFromAudit(database, id)
   await forgetAnswersTo(call, user)

@@ -50,7 +50,7 @@ describe.each(commands)('$path', ({ path, command }) => {
 
   test('gives examples of itself', () => {
     // One may be given the ids that another prints.
-    const own = new RegExp(`^(${path}|\\S+ list .* \\| learnctl ${path})( |$)`)
+    const own = new RegExp(`^(${path}|\\S+( \\S+)? list .* \\| learnctl ${path})( |$)`)
     for (const example of command.examples ?? []) expect(example).toMatch(own)
   })
 
@@ -110,7 +110,7 @@ describe('the commands', () => {
       others.filter(
         (id) => !/^(service\.|analytics\.|\w+\.(batch|listDeleted)$|progress\.(all|steps)$)/.test(id),
       ),
-    ).toEqual(['courses.version', 'lessons.version', 'users.updateProfile'])
+    ).toEqual(['courses.version', 'lessons.version', 'users.updateProfile', 'endpoints.test'])
   })
 })
 

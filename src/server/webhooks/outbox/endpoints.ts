@@ -37,7 +37,7 @@ export const endpointRoutes = routesOf(endpoints, {
         mostly: [isKept(now)],
         where: [query.status && sql`e.status in (${join(query.status)})`],
       },
-      { sort: '-createdAt', expressions: { createdAt: sql`e.id` }, id: sql`e.id` },
+      { sort: '-createdAt', expressions: { createdAt: sql`e.created_at` }, id: sql`e.id` },
       query,
       (row) => toEndpoint(row, now),
     ),
@@ -115,7 +115,10 @@ export const endpointRoutes = routesOf(endpoints, {
     const { database, params, now } = call
     const row = await findEndpoint(database, params.endpointId, now)
     if (row.status !== 'active') {
-      throw new ProblemError('endpoint_disabled', `Webhook endpoint ${row.id} is disabled; set it active first.`)
+      throw new ProblemError(
+        'endpoint_disabled',
+        `Webhook endpoint ${row.id} is disabled; set it active first.`,
+      )
     }
     const data = { endpointId: row.id, description: row.description }
     const id = enqueueFor(call, row, { type: testEvent, subject: row.id, timestamp: now, data })
@@ -146,7 +149,7 @@ export async function subscribe(
 /** A mark that no endpoint has. Throws 409 where there are as many endpoints as there may be. */
 async function freeMark(database: Database): Promise<string> {
   const rows = await database.all<{ mark: string; deleted_at: string | null }>(
-    sql`select mark, deleted_at from webhook_endpoints where id >= '' order by id limit ${mostKept}`,
+    sql`select mark, deleted_at from webhook_endpoints where created_at >= '' order by created_at limit ${mostKept}`,
   )
   const kept = rows.filter((row) => row.deleted_at === null).length
   if (kept >= mostEndpoints || rows.length >= mostKept) {

@@ -1,0 +1,130 @@
+import { memberOf } from '../../client/member.ts'
+import type { EndpointInput, endpoints } from '../../contract/endpoints.ts'
+import { eventPatterns } from '../../contract/events.ts'
+import type { QueryInput } from '../../contract/operation.ts'
+import type { Command } from '../command/command.ts'
+import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import type { Lookup } from '../operation/lookup.ts'
+import { call } from '../operation/operation-command.ts'
+import { inVersion } from '../operation/thing-name.ts'
+import { testCommand } from './webhook-test.ts'
+
+const contract = async () => (await import('../../contract/calls.ts')).calls.endpoints
+
+const statuses = ['active', 'disabled'] as const
+
+const fields = {
+  url: {
+    name: 'to',
+    placeholder: 'url',
+    summary: 'URL to send events to: https, or http on this machine',
+    required: true,
+  },
+  events: {
+    kind: 'words',
+    placeholder: 'event,…',
+    summary: 'Events such as course.published, course.* or * for all',
+    choices: eventPatterns,
+    choicesTold: true,
+    default: '*',
+  },
+  description: { summary: 'What the endpoint is for' },
+  status: { summary: 'Whether events are sent', choices: statuses, default: 'active' },
+  expiresAt: {
+    kind: 'time',
+    time: 'future',
+    never: true,
+    summary: 'Delete it then: a time, a day, a duration such as 2h, or never',
+    default: 'never',
+  },
+} satisfies FieldFlags<EndpointInput>
+
+const endpoint = { name: 'endpoint', summary: 'Id of the endpoint' }
+const columns = ['url', 'events', 'status', 'pausedUntil', 'description', 'id']
+
+const nameOf = (thing: unknown, given = '') => String(memberOf(thing, 'url') ?? given)
+
+async function named(look: Lookup, id: string): Promise<string> {
+  return nameOf(await look.one((await contract()).get, { endpointId: id }), id)
+}
+
+/** `learnctl webhooks endpoints …` */
+export const commands: readonly Command[] = [
+  call({
+    name: 'endpoints list',
+    summary: 'List webhook endpoints',
+    operation: async () => (await contract()).list,
+    query: {
+      status: { kind: 'words', summary: 'Filter by status', choices: statuses },
+    } satisfies QueryFlags<QueryInput<typeof endpoints.list>>,
+    columns,
+    examples: ['webhooks endpoints list', 'webhooks endpoints list --status disabled'],
+  }),
+  call({
+    name: 'endpoints get',
+    summary: 'Show a webhook endpoint',
+    operation: async () => (await contract()).get,
+    arguments: { endpointId: endpoint },
+    columns,
+    examples: ['webhooks endpoints get "$ENDPOINT_ID" -o json'],
+  }),
+  call({
+    name: 'endpoints create',
+    summary: 'Create a webhook endpoint (its secret is shown only once)',
+    description:
+      'Events are signed as Standard Webhooks 1.0.0 and sent while a server runs for the academy (`learnctl server start`).\nReceivers must have a public https address; a server on the loopback also sends to http on the loopback, and --webhook-allow\nof `server start` allows others.',
+    operation: async () => (await contract()).create,
+    fields,
+    ifLost: 'delete the endpoint and create another',
+    columns: ['url', 'events', 'id', 'secret'],
+    examples: [
+      'webhooks endpoints create --to https://lms.example.org/hooks --events course.*,progress.completed',
+      'webhooks endpoints create --to https://lms.example.org/hooks -o json',
+    ],
+  }),
+  call({
+    name: 'endpoints update',
+    summary: 'Update webhook endpoints',
+    operation: async () => (await contract()).update,
+    arguments: { endpointId: endpoint },
+    several: 'webhook endpoints',
+    fields,
+    merge: true,
+    versioned: true,
+    columns,
+    done: (answer, { arguments: { endpoint } }) =>
+      `Updated webhook endpoint ${nameOf(answer, endpoint)}${inVersion(answer)}`,
+    examples: [
+      'webhooks endpoints update "$ENDPOINT_ID" --status active',
+      'webhooks endpoints update "$ENDPOINT_ID" --events course.*',
+    ],
+  }),
+  call({
+    name: 'endpoints delete',
+    summary: 'Delete webhook endpoints',
+    operation: async () => (await contract()).delete,
+    arguments: { endpointId: endpoint },
+    several: 'webhook endpoints',
+    destroys: {
+      action: ({ arguments: { endpoint } }) => `delete webhook endpoint ${endpoint}`,
+      question: async (look, { arguments: { endpoint = '' } }) => ({
+        text: `Delete webhook endpoint ${await named(look, endpoint)}`,
+        consequence: 'Messages that are not delivered yet are lost.',
+      }),
+      several: async () => ({ consequence: 'Messages that are not delivered yet are lost.' }),
+    },
+    done: (_, { arguments: { endpoint } }) => `Deleted webhook endpoint ${endpoint}`,
+    examples: ['webhooks endpoints delete "$ENDPOINT_ID" --yes'],
+  }),
+  testCommand,
+  call({
+    name: 'endpoints rotate',
+    summary: 'Replace the secret of a webhook endpoint (the new one is shown only once)',
+    description: 'For 24 hours each message is signed with both secrets, so that receivers can change over.',
+    operation: async () => (await contract()).rotate,
+    arguments: { endpointId: endpoint },
+    ifLost: 'rotate the secret again',
+    columns: ['url', 'previousSecretUntil', 'id', 'secret'],
+    examples: ['webhooks endpoints rotate "$ENDPOINT_ID" -o json'],
+  }),
+]

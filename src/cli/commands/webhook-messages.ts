@@ -1,0 +1,70 @@
+import { messageTypes } from '../../contract/events.ts'
+import type { messages } from '../../contract/messages.ts'
+import type { QueryInput } from '../../contract/operation.ts'
+import type { Command } from '../command/command.ts'
+import type { QueryFlags } from '../command/flag.ts'
+import { call } from '../operation/operation-command.ts'
+
+const contract = async () => (await import('../../contract/calls.ts')).calls.messages
+
+const message = { name: 'message', summary: 'Id of the message' }
+const columns = [
+  ...['type', 'status', 'attemptCount', 'lastResult', 'nextAttemptAt', 'createdAt', 'id'],
+  'endpointId',
+]
+
+/** `learnctl webhooks messages …` */
+export const commands: readonly Command[] = [
+  call({
+    name: 'messages list',
+    summary: 'List the events that were or will be sent to webhook endpoints',
+    operation: async () => (await contract()).list,
+    query: {
+      endpoint_id: { name: 'endpoint', summary: 'Filter by endpoint: its id' },
+      status: {
+        kind: 'words',
+        summary: 'Filter by status',
+        choices: ['pending', 'delivered', 'failed'],
+      },
+      type: {
+        kind: 'words',
+        placeholder: 'event,…',
+        summary: 'Filter by event, such as course.published',
+        choices: messageTypes,
+        choicesTold: true,
+      },
+    } satisfies QueryFlags<QueryInput<typeof messages.list>>,
+    columns,
+    examples: ['webhooks messages list --status failed', 'webhooks messages list --endpoint "$ENDPOINT_ID"'],
+  }),
+  call({
+    name: 'messages show',
+    summary: 'Show a webhook message with its attempts',
+    operation: async () => (await contract()).get,
+    arguments: { messageId: message },
+    rows: {
+      columns: ['number', 'startedAt', 'durationMs', 'result', 'response'],
+      from: (answer) => (answer as { attempts?: readonly unknown[] }).attempts ?? [],
+    },
+    columns,
+    notes: (answer) => {
+      const { type, status, nextAttemptAt } = answer as Partial<Record<string, unknown>>
+      const next = typeof nextAttemptAt === 'string' ? `; next attempt at ${nextAttemptAt}` : ''
+      return typeof status === 'string' ? `${type} is ${status}${next}` : null
+    },
+    examples: ['webhooks messages show "$MESSAGE_ID"', 'webhooks messages show "$MESSAGE_ID" -o json'],
+  }),
+  call({
+    name: 'messages resend',
+    summary: 'Send webhook messages again',
+    operation: async () => (await contract()).resend,
+    arguments: { messageId: message },
+    several: 'webhook messages',
+    columns,
+    done: (_, { arguments: { message } }) => `Queued message ${message}`,
+    examples: [
+      'webhooks messages resend "$MESSAGE_ID"',
+      'webhooks messages list --status failed -q | learnctl webhooks messages resend --ids -',
+    ],
+  }),
+]
