@@ -13,6 +13,7 @@ export const actions = [
   ...['key.created', 'key.revoked'],
   ...['app.created', 'app.deleted'],
   ...['grant.created', 'grant.revoked'],
+  ...['endpoint.created', 'endpoint.updated', 'endpoint.rotated', 'endpoint.disabled', 'endpoint.deleted'],
 ] as const satisfies readonly `${string}.${string}`[]
 
 /** One of them. */

@@ -5,7 +5,11 @@ type Noun = (typeof nouns)[number]
 
 /** What happens to the contents of an academy, as outgoing webhooks name it; who may sign in how is nobody else's business. */
 export const eventTypes = actions.filter(isEvent)
-export type EventType = Exclude<Extract<(typeof actions)[number], `${Noun}.${string}`>, 'user.password_changed'>
+/** One of them. */
+export type EventType = Exclude<
+  Extract<(typeof actions)[number], `${Noun}.${string}`>,
+  'user.password_changed'
+>
 
 /** The event that a test of an endpoint sends; no pattern subscribes to it. */
 export const testEvent = 'endpoint.test'
@@ -23,6 +27,15 @@ export function isEvent(action: string): action is EventType {
 }
 
 /** The patterns that an event fits. */
-export function patternsOf(type: EventType): readonly string[] {
+export function patternsOf(type: string): readonly string[] {
   return ['*', `${type.split('.', 1)[0]}.*`, type]
+}
+
+/** The fewest of some patterns that say the same: no event fits two of them. */
+export function withoutOverlap(patterns: readonly string[]): readonly string[] {
+  const all = new Set(patterns)
+  return [...all].filter((pattern) => {
+    const wider = pattern === '*' ? [] : patternsOf(pattern).filter((other) => other !== pattern)
+    return !wider.some((other) => all.has(other))
+  })
 }

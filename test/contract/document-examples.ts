@@ -218,6 +218,7 @@ const details: Readonly<Partial<Record<ErrorCode, string>>> = {
   rate_limited: 'Too many requests; try again in 12 s.',
   internal: 'Internal error; see the server log for this request id.',
   unavailable: 'The server is shutting down.',
+  encryption_unavailable: 'Encryption key file academy.db.key is missing: restore it from where it was kept.',
 }
 
 function untried(code: ErrorCode): Problem {

@@ -47,6 +47,8 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
   [/^keys revoke/, 'names a key', key],
   [/^apps delete/, 'names an application', app],
   [/^auth grants revoke/, 'names what somebody allowed an application, on the platform', grant],
+  [/ENDPOINT_ID/, 'names a webhook endpoint', endpoint],
+  [/MESSAGE_ID|^webhooks messages list .*resend/, 'names a webhook message', message],
   [/^open/, 'opens what a server shows', serve],
   [/^server snapshot (restore|delete)/, 'names a snapshot', made('server snapshot save seeded --force')],
   [/^server restore/, 'names a backup', made('server backup academy-backup.db --force')],
@@ -189,6 +191,17 @@ async function deletedUser(place: Place): Promise<RunOptions> {
 
 async function app(place: Place): Promise<RunOptions> {
   return named(place, 'CLIENT_ID', 'apps create --name Desk --redirect-uri http://127.0.0.1/ --public -q')
+}
+
+async function endpoint(place: Place): Promise<RunOptions> {
+  return named(place, 'ENDPOINT_ID', 'webhooks endpoints create --to https://lms.example.org/hooks -q')
+}
+
+async function message(place: Place): Promise<RunOptions> {
+  const { env } = await endpoint(place)
+  const tested = await place.cli.run(`webhooks endpoints test ${env?.['ENDPOINT_ID']}`)
+  expect(tested).toMatchObject({ code: 0 })
+  return named(place, 'MESSAGE_ID', 'webhooks messages list --limit 1 -q')
 }
 
 /** The id that a command prints, in a variable of the shell. */

@@ -33,7 +33,7 @@ export function enqueue(call: Enqueuing, change: Changed): void {
   if (!isEvent(type)) return
   const event = { type, subject: subjectOf(change), timestamp: call.now, data: dataOf(type, change) }
   call.database.later(sql`${inserted}
-    select distinct ${valuesOf(event, sql`${text(stemOf(call))} || mark`, sql`endpoint_id`)} from webhook_subscriptions
+    select ${valuesOf(event, sql`${text(stemOf(call))} || mark`, sql`endpoint_id`)} from webhook_subscriptions
     where pattern in (${join(patternsOf(type))})`)
 }
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import sql, { join } from 'sql-template-tag'
 import { Endpoint, EndpointInput, endpoints } from '../../../contract/endpoints.ts'
-import { testEvent } from '../../../contract/events.ts'
+import { testEvent, withoutOverlap } from '../../../contract/events.ts'
+import { recordChange } from '../../changes/change.ts'
 import type { Database } from '../../database/database.ts'
 import { page } from '../../database/page.ts'
 import { requireVersion } from '../../http/handler.ts'
@@ -60,7 +61,9 @@ export const endpointRoutes = routesOf(endpoints, {
               ${input.expiresAt}, ${sealed}, ${mark}, 1, ${now}, ${now})`)
     const row = await findEndpoint(database, id, now)
     await subscribe(database, row)
-    return { ...toEndpoint(row, now), secret }
+    const endpoint = toEndpoint(row, now)
+    await recordChange(call, { action: 'endpoint.created', id, before: null, after: endpoint })
+    return { ...endpoint, secret }
   },
 
   async update(call) {
@@ -85,7 +88,9 @@ export const endpointRoutes = routesOf(endpoints, {
       where id = ${row.id}`)
     const changed = await findEndpoint(database, row.id, now)
     await subscribe(database, changed)
-    return toEndpoint(changed, now)
+    const after = toEndpoint(changed, now)
+    await recordChange(call, { action: 'endpoint.updated', id: row.id, before, after })
+    return after
   },
 
   async delete(call) {
@@ -93,6 +98,8 @@ export const endpointRoutes = routesOf(endpoints, {
     const row = await findEndpoint(database, params.endpointId, now)
     requireVersion(call, row.version)
     await removeEndpoint(database, row.id, now)
+    const before = toEndpoint(row, now)
+    await recordChange(call, { action: 'endpoint.deleted', id: row.id, before, after: null })
     return undefined
   },
 
@@ -108,7 +115,10 @@ export const endpointRoutes = routesOf(endpoints, {
         previous_secret_until = ${new Date(Date.parse(now) + overlapMs).toISOString()},
         version = version + 1, updated_at = ${now}
       where id = ${row.id}`)
-    return { ...toEndpoint(await findEndpoint(database, row.id, now), now), secret }
+    const after = toEndpoint(await findEndpoint(database, row.id, now), now)
+    const before = toEndpoint(row, now)
+    await recordChange(call, { action: 'endpoint.rotated', id: row.id, before, after })
+    return { ...after, secret }
   },
 
   async test(call) {
@@ -140,7 +150,7 @@ export async function subscribe(
 ): Promise<void> {
   await database.run(sql`delete from webhook_subscriptions where endpoint_id = ${id}`)
   if (status !== 'active') return
-  const patterns = [...new Set(JSON.parse(events) as string[])]
+  const patterns = withoutOverlap(JSON.parse(events) as string[])
   await database.run(sql`
     insert into webhook_subscriptions (pattern, endpoint_id, mark)
     values ${join(patterns.map((pattern) => sql`(${pattern}, ${id}, ${mark})`))}`)
