@@ -65,6 +65,7 @@ export const GradeStep = z.object({
   gradedAt: Time,
   recordedAt: Time,
   recordedBy: z.string(),
+  recordedByEmail: z.string().nullable(),
 })
 export type GradeStep = z.output<typeof GradeStep>
 

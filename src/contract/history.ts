@@ -6,6 +6,7 @@ export const versionEntry = {
   version: z.int(),
   createdAt: Time,
   userId: z.string(),
+  userEmail: z.string().nullable(),
   modifiedAttributes: z.array(z.string()),
 }
 

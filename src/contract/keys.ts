@@ -16,6 +16,7 @@ export type KeyInput = z.output<typeof KeyInput>
 export const Key = z.object({
   id: z.string(),
   userId: z.string(),
+  userEmail: z.string(),
   name: z.string(),
   prefix: z.string(),
   last4: z.string(),

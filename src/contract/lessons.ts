@@ -45,6 +45,7 @@ export const Lesson = z.object({
   id: z.string(),
   externalId: z.string().nullable(),
   courseId: z.string(),
+  courseTitle: z.string(),
   moduleId: z.string().nullable(),
   title: z.string(),
   description: z.string(),
@@ -71,7 +72,7 @@ export type LessonVersion = z.output<typeof LessonVersion>
 
 /** A version with the attributes that the lesson had then. */
 export const LessonSnapshot = LessonVersion.extend({
-  attributes: Lesson.omit({ id: true, version: true, createdAt: true, updatedAt: true }),
+  attributes: Lesson.omit({ id: true, courseTitle: true, version: true, createdAt: true, updatedAt: true }),
 })
 export type LessonSnapshot = z.output<typeof LessonSnapshot>
 

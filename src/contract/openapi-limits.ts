@@ -45,6 +45,7 @@ const characters: Readonly<Record<string, number>> = {
   lastResult: 1024,
   response: 1024,
   body: 20_000,
+  recordedByEmail: 254,
   version: 64,
 }
 

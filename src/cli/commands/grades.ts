@@ -54,10 +54,11 @@ const columns = [
   'userEmail',
   'courseTitle',
   'itemId',
-  'scoreGiven',
-  'scoreMaximum',
   'percent',
   'gradedAt',
+  'label',
+  'scoreGiven',
+  'scoreMaximum',
   'id',
 ]
 
@@ -127,7 +128,7 @@ export const commands: readonly Command[] = [
     summary: 'List the history of a grade, newest first',
     operation: async () => (await contract()).history,
     arguments: { gradeId: grade },
-    columns: ['version', 'scoreGiven', 'scoreMaximum', 'gradedAt', 'recordedAt', 'recordedBy'],
+    columns: ['version', 'scoreGiven', 'scoreMaximum', 'gradedAt', 'recordedAt', 'recordedByEmail'],
     examples: ['grades history "$(learnctl grades list --learner ext:65002 --item 1758 -q)"'],
   }),
   importCommand('grades', 'grades', ['grades import grades.csv']),

@@ -53,7 +53,7 @@ export function historyCommands({
       summary: `List the versions of a ${thing}`,
       operation: async () => (await operations()).versions,
       arguments: own,
-      columns: ['version', 'createdAt', 'modifiedAttributes', 'userId'],
+      columns: ['version', 'createdAt', 'modifiedAttributes', 'userEmail'],
       examples: [`${noun} versions ${example}`],
     }),
     call({

@@ -31,7 +31,7 @@ const fields = {
   },
 } satisfies FieldFlags<KeyInput>
 
-const columns = ['name', 'last4', 'scopes', 'expiresAt', 'lastUsedAt', 'revokedAt', 'id', 'userId']
+const columns = ['name', 'last4', 'scopes', 'expiresAt', 'lastUsedAt', 'revokedAt', 'id', 'userEmail']
 
 /** `learnctl keys …` */
 export const commands: readonly Command[] = [

@@ -46,7 +46,7 @@ const filters = {
 } satisfies QueryFlags<QueryInput<typeof lessons.list>>
 
 const lesson = { name: 'lesson', summary: 'Lesson: id or external id' }
-const columns = ['order', 'title', 'status', 'version', 'updatedAt', 'id', 'courseId']
+const columns = ['order', 'title', 'courseTitle', 'status', 'version', 'updatedAt', 'id']
 
 /** `Updated lesson The tides (tides), version 3` of what answered a change. */
 function updated(verb: string) {

@@ -12,6 +12,7 @@ export const keyWords = {
   '': 'An API key, without the key itself',
   id: 'Id of the key, key_…',
   userId: 'Id of the owner: the key acts as this user',
+  userEmail: 'E-mail address of the owner as it is now',
   name: keyInputWords.name,
   prefix: 'First characters of the key',
   last4: 'Last characters of the key',

@@ -43,4 +43,5 @@ export const gradeStepWords = {
   gradedAt: 'When it was graded',
   recordedAt: 'When the entry was recorded',
   recordedBy: 'Id of the user whose credential recorded it',
+  recordedByEmail: 'E-mail address of that user as it is now',
 } satisfies Words

@@ -46,6 +46,7 @@ export const lessonWords = {
   '': 'A lesson of a course',
   id: 'Id of the lesson, les_…',
   ...attributes,
+  courseTitle: 'Title of the course as it is now, whatever the version of the lesson',
   version: recordWords.version,
   createdAt: recordWords.createdAt,
   updatedAt: recordWords.updatedAt,
@@ -63,6 +64,7 @@ export const lessonVersionWords = {
   lessonId: lessonWords.id,
   ...versionWords,
   userId: 'User who made the version; null for one that was made before lessons had a history',
+  userEmail: 'E-mail address of that user as it is now; null where it is not known who it was',
 } satisfies Words
 
 export const lessonDiffWords = {

@@ -24,6 +24,7 @@ export const versionWords = {
   version: 'Number of the version, from 1',
   createdAt: 'When the version was made',
   userId: 'User who made the version',
+  userEmail: 'E-mail address of that user as it is now',
   modifiedAttributes: 'Names of the attributes that differ from the version before',
 } satisfies Words
 

@@ -18,13 +18,15 @@ interface CourseVersionRow extends VersionRow {
   readonly course_id: string
   readonly attributes: string
   readonly user_id: string
+  readonly user_email: string | null
 }
 
 const history: History = {
   kind: 'course',
   table: 'course_versions',
   owner: 'course_id',
-  columns: sql`v.course_id, v.version, v.attributes, v.modified_attributes, v.user_id, v.created_at`,
+  columns: sql`v.course_id, v.version, v.attributes, v.modified_attributes, v.user_id,
+    (select email from users where id = v.user_id) as user_email, v.created_at`,
 }
 
 /** The history of a course, newest first. */
@@ -77,7 +79,7 @@ async function findVersion(
 }
 
 function toVersion(row: CourseVersionRow): CourseVersion {
-  return { courseId: row.course_id, userId: row.user_id, ...entryOf(row) }
+  return { courseId: row.course_id, userId: row.user_id, userEmail: row.user_email, ...entryOf(row) }
 }
 
 function attributesIn({ attributes }: CourseVersionRow): CourseSnapshot['attributes'] {

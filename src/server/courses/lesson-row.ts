@@ -10,6 +10,7 @@ export interface LessonRow extends Row {
   readonly id: string
   readonly external_id: string | null
   readonly course_id: string
+  readonly course_title: string
   readonly module_id: string | null
   readonly title: string
   readonly description: string
@@ -24,7 +25,8 @@ export interface LessonRow extends Row {
 }
 
 /** The columns of a lesson row, from `lessons l`. */
-export const lessonColumns = sql`l.id, l.external_id, l.course_id, l.module_id, l.title, l.description, l.position,
+export const lessonColumns = sql`l.id, l.external_id, l.course_id,
+  (select title from courses where id = l.course_id) as course_title, l.module_id, l.title, l.description, l.position,
   l.duration_minutes, l.status, l.content, l.managed_by, l.version, l.created_at, l.updated_at`
 
 /** The stored lesson behind a reference; throws 404, also where it does not meet `seen`, a condition on `l` and its course `c`. */
@@ -49,6 +51,7 @@ type Content = Omit<
   | 'id'
   | 'externalId'
   | 'courseId'
+  | 'courseTitle'
   | 'moduleId'
   | 'title'
   | 'description'
@@ -74,6 +77,7 @@ export function toLesson(row: LessonRow): Lesson {
     id: row.id,
     externalId: row.external_id,
     courseId: row.course_id,
+    courseTitle: row.course_title,
     moduleId: row.module_id,
     title: row.title,
     description: row.description,

@@ -14,14 +14,17 @@ import { changesBetween, entryOf, type History, type VersionRow, versionOf, vers
 import { findLesson, type LessonRow, toLesson } from './lesson-row.ts'
 
 /** A lesson as it was, which was changed last when it became so. */
-type LessonVersionRow = VersionRow & LessonRow & { readonly user_id: string | null }
+type LessonVersionRow = VersionRow &
+  LessonRow & { readonly user_id: string | null; readonly user_email: string | null }
 
 const history: History = {
   kind: 'lesson',
   table: 'lesson_versions',
   owner: 'lesson_id',
-  columns: sql`v.lesson_id as id, v.version, v.external_id, v.course_id, v.module_id, v.title, v.description, v.position,
-    v.duration_minutes, v.status, v.content, v.managed_by, v.modified_attributes, v.user_id, v.created_at, v.created_at as updated_at`,
+  columns: sql`v.lesson_id as id, v.version, v.external_id, v.course_id,
+    (select title from courses where id = v.course_id) as course_title, v.module_id, v.title, v.description, v.position,
+    v.duration_minutes, v.status, v.content, v.managed_by, v.modified_attributes, v.user_id,
+    (select email from users where id = v.user_id) as user_email, v.created_at, v.created_at as updated_at`,
 }
 
 /** Keeps a lesson as it is now as one version of its history. */
@@ -112,10 +115,10 @@ async function findVersion(
 }
 
 function toVersion(row: LessonVersionRow): LessonVersion {
-  return { lessonId: row.id, userId: row.user_id, ...entryOf(row) }
+  return { lessonId: row.id, userId: row.user_id, userEmail: row.user_email, ...entryOf(row) }
 }
 
 function attributesIn(row: LessonVersionRow): LessonSnapshot['attributes'] {
-  const { id, version, createdAt, updatedAt, ...attributes } = toLesson(row)
+  const { id, courseTitle, version, createdAt, updatedAt, ...attributes } = toLesson(row)
   return attributes
 }

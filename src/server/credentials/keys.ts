@@ -17,6 +17,7 @@ import { findUser, toUser } from '../users/user-row.ts'
 interface KeyRow extends Row {
   id: string
   user_id: string
+  user_email: string
   name: string
   last4: string
   scopes: string
@@ -26,7 +27,7 @@ interface KeyRow extends Row {
   revoked_at: string | null
 }
 
-const columns = sql`k.id, k.user_id, k.name, k.last4, k.scopes, k.expires_at, k.created_at, k.last_used_at, k.revoked_at`
+const columns = sql`k.id, k.user_id, (select email from users where id = k.user_id) as user_email, k.name, k.last4, k.scopes, k.expires_at, k.created_at, k.last_used_at, k.revoked_at`
 
 export const keyRoutes = routesOf(keys, {
   list: async ({ database, query }) =>
@@ -134,6 +135,7 @@ function toKey(row: KeyRow): Key {
   return {
     id: row.id,
     userId: row.user_id,
+    userEmail: row.user_email,
     name: row.name,
     prefix: credentialPrefixes.apiKey,
     last4: row.last4,

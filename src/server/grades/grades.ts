@@ -21,6 +21,7 @@ interface StepRow extends Row {
   readonly graded_at: string
   readonly recorded_at: string
   readonly recorded_by: string
+  readonly recorded_by_email: string | null
 }
 
 const order = { createdAt: sql`g.created_at`, updatedAt: sql`g.updated_at`, gradedAt: sql`g.graded_at` }
@@ -83,7 +84,8 @@ export const gradeRoutes = routesOf(grades, {
     return page<StepRow, GradeStep>(
       call.database,
       {
-        columns: sql`s.grade_id, s.version, s.score_given, s.score_maximum, s.graded_at, s.recorded_at, s.recorded_by`,
+        columns: sql`s.grade_id, s.version, s.score_given, s.score_maximum, s.graded_at, s.recorded_at, s.recorded_by,
+          (select email from users where id = s.recorded_by) as recorded_by_email`,
         from: sql`grade_steps s`,
         within: [{ field: 'version', condition: sql`s.grade_id = ${id}` }],
       },
@@ -141,5 +143,6 @@ function toStep(row: StepRow): GradeStep {
     gradedAt: row.graded_at,
     recordedAt: row.recorded_at,
     recordedBy: row.recorded_by,
+    recordedByEmail: row.recorded_by_email,
   }
 }

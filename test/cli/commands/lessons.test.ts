@@ -143,7 +143,9 @@ describe('list', () => {
     expect(await inFormat('table')).toBe(
       lessons
         .map((lesson: Record<string, unknown>) =>
-          ['order', 'title', 'status', 'version', 'updatedAt', 'id', 'courseId'].map((name) => lesson[name]),
+          ['order', 'title', 'courseTitle', 'status', 'version', 'updatedAt', 'id'].map(
+            (name) => lesson[name],
+          ),
         )
         .map((cells: string[]) => `${cells.join('\t')}\n`)
         .join(''),

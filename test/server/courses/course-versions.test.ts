@@ -27,6 +27,7 @@ test('every change is a version; the newest comes first', async ({ admin, clock 
       version: 1,
       createdAt: '2026-03-01T13:00:00.000Z',
       userId: admin.id,
+      userEmail: admin.email,
       modifiedAttributes: [],
     },
   ])

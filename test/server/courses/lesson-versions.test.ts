@@ -29,6 +29,7 @@ test('every change of a lesson is a version; the newest comes first', async ({ a
       version: 1,
       createdAt: new Date(Date.parse(start) + hour).toISOString(),
       userId: admin.id,
+      userEmail: admin.email,
       modifiedAttributes: [],
     },
   ])

@@ -38,6 +38,7 @@ test('a lesson needs a course and a title only', async ({ instructor }) => {
     id: expect.stringMatching(/^les_/),
     externalId: null,
     courseId,
+    courseTitle: 'Logic',
     moduleId: null,
     title: 'Syllogisms',
     description: '',

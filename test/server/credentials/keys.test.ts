@@ -32,6 +32,7 @@ test('a new key is shown once, reads only and lasts a year unless told otherwise
   expect(shown).toEqual({
     id: expect.stringMatching(/^key_/),
     userId: admin.id,
+    userEmail: admin.email,
     name: 'export',
     prefix: 'lpk_',
     last4: key.slice(-4),

@@ -109,7 +109,7 @@ test('an older grade never replaces a newer one, an equally old one does, and th
   })
   const { data } = (await admin.get(`/v1/grades/${first.id}/history`)).body
   expect(data).toMatchObject([
-    { version: 2, scoreGiven: 60, recordedBy: admin.id },
+    { version: 2, scoreGiven: 60, recordedBy: admin.id, recordedByEmail: admin.email },
     { version: 1, scoreGiven: 50 },
   ])
 })
