@@ -26,6 +26,12 @@ export interface Intent {
   readonly version?: number
 }
 
+/** An intent of an earlier process. */
+export interface EarlierIntent extends Intent {
+  /** When it was sent, in milliseconds since 1970. */
+  readonly at: number
+}
+
 /** What has been done of an import, on the disk: one line for each unit, written when its answer is there. */
 export interface Journal {
   /** Names this import: with the number of a unit it makes the key by which a server knows a repeated request. */
@@ -38,7 +44,9 @@ export interface Journal {
   /** True as soon as something was sent: whatever stops the import now can be resumed. */
   readonly hasBegun: boolean
   /** What a unit was to do that an earlier process began: nobody knows whether it was done. Null for any other. */
-  intentOf(unit: number): Intent | null
+  intentOf(unit: number): EarlierIntent | null
+  /** How many units an earlier process began before that time, in milliseconds since 1970, of which nobody knows more. */
+  unknownSince(ms: number): number
   begin(unit: number, intent?: Intent): void
   finish(unit: number, outcomes: readonly Outcome[]): void
   /** Takes the journal away: the import is complete. */
@@ -46,9 +54,11 @@ export interface Journal {
   close(): void
 }
 
+type Clock = Pick<Io, 'now'>
+
 interface Entries {
   readonly done: Set<number>
-  readonly begun: Map<number, Intent>
+  readonly begun: Map<number, EarlierIntent>
   readonly rejections: Rejection[]
   counts: Counts
 }
@@ -76,30 +86,31 @@ export async function openJournal(
     if (header) requireOwn(header, identity)
     if (header && beginning !== 'restart') {
       requireSame(header, identity, beginning)
-      return goOn(path, found, identity, lines)
+      return goOn(io, path, found, identity, lines)
     }
-    const journal = begin(path, identity)
+    const journal = begin(io, path, identity)
     if (found !== null && found !== path) rmSync(found, { force: true })
     return journal
   })
 }
 
-function begin(path: string, identity: ImportIdentity): Journal {
+function begin(io: Clock, path: string, identity: ImportIdentity): Journal {
   const header = { id: crypto.randomUUID(), pid: process.pid, host: hostname(), ...identity }
   replaceLines(path, [header])
-  return journalAt(path, header.id, noEntries(), null)
+  return journalAt(io, path, header.id, noEntries(), null)
 }
 
 function goOn(
+  io: Clock,
   path: string,
   before: string | null,
   identity: ImportIdentity,
   [header = {}, ...lines]: readonly JsonObject[],
 ): Journal {
   const entries = noEntries()
-  for (const { begun, kind, version, unit, counts, rejections } of lines) {
+  for (const { begun, at, kind, version, unit, counts, rejections } of lines) {
     // What `begin` and `finish` wrote.
-    if (typeof begun === 'number') entries.begun.set(begun, { kind, version } as Intent)
+    if (typeof begun === 'number') entries.begun.set(begun, { kind, version, at } as EarlierIntent)
     if (typeof unit !== 'number' || entries.done.has(unit)) continue
     entries.done.add(unit)
     entries.counts = sumOf(entries.counts, counts as Counts)
@@ -107,16 +118,23 @@ function goOn(
   }
   replaceLines(path, [{ ...header, pid: process.pid, host: hostname(), ...identity }, ...lines])
   if (before !== null && before !== path) rmSync(before, { force: true })
-  return journalAt(path, String(header['id']), entries, totalOf(entries.counts))
+  return journalAt(io, path, String(header['id']), entries, totalOf(entries.counts))
 }
 
-function journalAt(path: string, id: string, entries: Entries, resumed: number | null): Journal {
-  const file = openSync(path, 'a', 0o600)
+function journalAt(
+  { now }: Clock,
+  path: string,
+  id: string,
+  entries: Entries,
+  resumed: number | null,
+): Journal {
+  let file: number | null = null
   let fault: Error | null = null
   const append = (entry: object) => {
     // After a line that was cut off nothing may follow on the same line.
     if (fault) throw fault
     try {
+      file ??= openSync(path, 'a', 0o600)
       const bytes = Buffer.from(`${JSON.stringify(entry)}\n`)
       for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
     } catch (error) {
@@ -140,8 +158,9 @@ function journalAt(path: string, id: string, entries: Entries, resumed: number |
     },
     isDone: (unit) => entries.done.has(unit),
     intentOf: (unit) => (entries.done.has(unit) ? null : (before.get(unit) ?? null)),
+    unknownSince: (ms) => [...before].filter(([unit, { at }]) => at < ms && !entries.done.has(unit)).length,
     begin(begun, intent = {}) {
-      append({ begun, ...intent })
+      append({ begun, at: now(), ...intent })
       hasBegun = true
     },
     finish(unit, outcomes) {
@@ -153,7 +172,7 @@ function journalAt(path: string, id: string, entries: Entries, resumed: number |
       entries.rejections.push(...rejections)
     },
     remove: () => rmSync(path, { force: true }),
-    close: () => closeSync(file),
+    close: () => file !== null && closeSync(file),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Context } from '../command/context.ts'
 import { type Dataset, namesOf } from '../dataset/dataset.ts'
 import { createNames } from '../dataset/names.ts'
 import { createPacing } from '../session/pacing.ts'
+import { UsageError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { abilitiesOf, requireChange } from './abilities.ts'
@@ -11,7 +12,7 @@ import { writeErrors } from './errors-file.ts'
 import { byPages, oneByOne } from './finder.ts'
 import type { ColumnMap } from './header.ts'
 import type { ImportFile } from './import-file.ts'
-import { type Beginning, openJournal } from './journal.ts'
+import { type Beginning, type Journal, openJournal } from './journal.ts'
 import { type Counts, countsOf, type Outcome, sumOf, totalOf } from './outcome.ts'
 import { readRows } from './read-rows.ts'
 import type { Row, Rows } from './row.ts'
@@ -48,6 +49,8 @@ export interface Imported {
 }
 
 const batchCharacters = 700_000
+/** Less than the 24 hours for which idempotency keys are remembered (docs/api.md): clocks differ, and requests take time. */
+const rememberedMs = 23 * 60 * 60 * 1000
 const singleSize = { rows: 1, characters: Number.POSITIVE_INFINITY }
 
 /**
@@ -81,6 +84,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     },
     beginning,
   )
+  if (batch) requireRemembered(journal, io.now())
   if (beginning === 'resume') await note(io, beginningOf(file.name, journal.resumed, rows))
   const line = await createProgressLine(io, 'rows', rows)
   try {
@@ -114,13 +118,30 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   }
 
   async function sendUnit(unit: Unit): Promise<void> {
+    const before = journal.intentOf(unit.index)
     const outcomes: Outcome[] = await send(sending, unit, {
       idempotencyKey: `${journal.id}-${unit.index}`,
-      before: journal.intentOf(unit.index),
+      before,
+      forgotten: before !== null && before.at < io.now() - rememberedMs,
       begin: (intent) => journal.begin(unit.index, intent),
     })
     journal.finish(unit.index, outcomes)
   }
+}
+
+/**
+ * Throws a UsageError where a request was sent so long ago that it cannot be repeated: nobody would know any more which of
+ * its rows it created.
+ */
+function requireRemembered(journal: Journal, now: number): void {
+  const unknown = journal.unknownSince(now - rememberedMs)
+  if (unknown === 0) return
+  const what = unknown === 1 ? 'a request' : `${unknown} requests`
+  throw new UsageError('The import was interrupted too long ago to be continued', {
+    code: 'import_too_old',
+    why: [`It lost the response to ${what}, which the platform remembers for 24 hours; nothing was sent`],
+    hint: 'Begin again from the first row; existing records are recognised: --restart',
+  })
 }
 
 /** What an import finds out before anything is sent: its rows, checked, and how to read them again. */

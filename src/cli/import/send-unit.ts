@@ -36,6 +36,8 @@ export interface Attempt {
   readonly idempotencyKey: string
   /** What it was to do when it was sent before, by a process that ended before it had an answer; null where it was not. */
   readonly before: Intent | null
+  /** True where that is so long ago that the platform has forgotten the key. */
+  readonly forgotten: boolean
   /** Notes that it is sent now. */
   readonly begin: (intent?: Intent) => void
 }
@@ -94,12 +96,13 @@ async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Ou
   const { dataset, abilities, finder, onExists, luck } = sending
   const { line, record } = row
   const { before, begin } = attempt
+  const keys = abilities.keys && !attempt.forgotten
   if (dataset.operations.update === undefined) return setRow(sending, row, attempt)
   const findable = abilities.find && keyOf(dataset, record) !== null
-  if (before !== null && !abilities.keys && !findable) return unknownOutcome(line)
+  if (before !== null && !keys && !findable) return unknownOutcome(line)
   // Where keys are known, a creation that was refused changed nothing, and one that is repeated is answered as the first.
   const first = before?.kind === 'created' || (before === null && luck.isNew && !mayBeId(record))
-  if (!findable || (abilities.keys && (onExists === 'fail' || first))) {
+  if (!findable || (keys && (onExists === 'fail' || first))) {
     if (before === null) begin({ kind: 'created' })
     try {
       return await createRow(sending, row, attempt, findable)
