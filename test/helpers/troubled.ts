@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { ConnectionError } from '../../src/client/errors.ts'
+import type { HttpBody, HttpResponse, Transport } from '../../src/contract/http.ts'
+
+/** What a network can do to one request. */
+export const troubles = [
+  ...['none', 'none', 'none', 'none'],
+  ...['429', '503', 'cut before', 'cut after', 'drip', 'drip and cut'],
+] as const
+export type Trouble = (typeof troubles)[number]
+
+/** Any troubles, one for each request; then there are none. */
+export const someTrouble = fc.array(fc.constantFrom(...troubles), { minLength: 20, maxLength: 120 })
+
+/** An answer that says to come back later. */
+export const laterAnswer = (status: 429 | 503, seconds = 1): HttpResponse => ({
+  status,
+  headers: { 'content-type': 'application/problem+json', 'retry-after': String(seconds) },
+  body: JSON.stringify({ title: 'Later', status, code: status === 429 ? 'rate_limited' : 'unavailable' }),
+})
+
+/** The way to a platform with a trouble for each request, then none. */
+export function troubled(transport: Transport, planned: readonly Trouble[]): Transport {
+  const left = [...planned]
+  return async (request) => {
+    const trouble = left.shift() ?? 'none'
+    if (trouble === '429' || trouble === '503') return laterAnswer(trouble === '429' ? 429 : 503)
+    const lost = () => new ConnectionError(request, 'reset', 'Connection lost')
+    if (trouble === 'cut before') throw lost()
+    const response = await transport(request)
+    if (trouble === 'cut after') throw lost()
+    if (trouble === 'none' || response.body === null) return response
+    return { ...response, body: dripping(response.body, trouble, lost) }
+  }
+}
+
+/** A body that comes in small pieces, and breaks off after the first of them where it is cut. */
+async function* dripping(body: HttpBody, trouble: Trouble, lost: () => Error): AsyncGenerator<Uint8Array> {
+  const step = 97
+  for await (const piece of typeof body === 'string' || body instanceof Uint8Array ? [body] : body) {
+    const bytes = Buffer.from(piece)
+    for (let at = 0; at < bytes.length; at += step) {
+      yield bytes.subarray(at, at + step)
+      if (trouble === 'drip and cut') throw lost()
+    }
+  }
+}
