@@ -12,6 +12,9 @@ export const placeholders: Readonly<Record<keyof Kinds, string>> = {
   json: 'json|@file',
 }
 
+/** What stands for null in the place of a number that there may be none of. */
+export const noneText = 'none'
+
 /** The values of flags by their names, as far as they were given. */
 export type FlagValues = Readonly<Record<string, unknown>>
 
@@ -25,6 +28,8 @@ export function parseFlag(flag: Flag, text: string, previous: unknown): unknown 
   const before = Array.isArray(previous) ? previous : []
   switch (flag.kind) {
     case 'number':
+      // The parser of the command line takes no null for a value.
+      if (flag.none && text === noneText) return noneText
       return parseExactNumber(text, `--${flag.name}`)
     case 'texts':
       return [...before, text]

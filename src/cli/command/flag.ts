@@ -36,6 +36,8 @@ export interface Flag {
   readonly time?: TimeUse
   /** True for a time that there may be none of: `never` is null. */
   readonly never?: true
+  /** True for a number that there may be none of: `none` is null. */
+  readonly none?: true
   /** A switch that `--no-…` switches off: what it stands for may be on by default. */
   readonly negatable?: true
   /** The values that the contract knows. Checked here only for the local academy: other platforms may have others. */

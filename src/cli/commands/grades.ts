@@ -20,7 +20,13 @@ const fields = {
     required: true,
   },
   courseId: { name: 'course', summary: 'Course: id or external id', required: true },
-  scoreGiven: { name: 'score', kind: 'number', summary: 'Score of the learner', required: true },
+  scoreGiven: {
+    name: 'score',
+    kind: 'number',
+    summary: 'Score of the learner, or none to clear the grade',
+    none: true,
+    required: true,
+  },
   scoreMaximum: { name: 'maximum', kind: 'number', summary: 'Score that counts as 100%', default: '100' },
   itemId: {
     name: 'item',
@@ -34,6 +40,7 @@ const fields = {
     default: 'from the assessment criteria, else equal weights',
   },
   source: { summary: 'Where the grade comes from', default: 'manual' },
+  published: { kind: 'switch', summary: 'Show the grade to the learner, and count it', default: 'true' },
   gradedAt: { kind: 'time', summary: 'Day or time of grading, or how long ago', default: 'now' },
 } satisfies FieldFlags<GradeInput>
 
@@ -68,7 +75,8 @@ async function deletion(look: Lookup, { arguments: { grade = '' } }: Given): Pro
   const found = await look.one((await contract()).get, { gradeId: grade })
   if (!isJsonObject(found)) return { text: `Delete grade ${grade}`, consequence }
   const { userEmail, itemId, courseTitle, scoreGiven, scoreMaximum } = found
-  const text = `Delete the grade ${scoreGiven} of ${scoreMaximum} of ${userEmail} for ${itemId} in course ${courseTitle}`
+  const score = scoreGiven === null ? 'cleared grade' : `grade ${scoreGiven} of ${scoreMaximum}`
+  const text = `Delete the ${score} of ${userEmail} for ${itemId} in course ${courseTitle}`
   return { text, consequence }
 }
 
@@ -94,17 +102,21 @@ export const commands: readonly Command[] = [
     name: 'set',
     summary: 'Record a grade of a learner in a course',
     description:
-      'Learner, course, item and source identify a grade: a second one replaces it, unless it was graded earlier (exit 6).\nThe grade of the course follows at once: that of the course as a whole, else the mean of its items by their weights.',
+      'Learner, course, item and source identify a grade: a second one replaces it, unless it was graded earlier (exit 6).\nThe grade of the course follows at once: that of the course as a whole, else the mean of its items by their weights.\nGrades without a score, and those that are not published, do not count.',
     operation: async () => (await contract()).set,
     fields,
     columns,
     done: (answer, { flags }) => {
       const item = flags['item'] === undefined ? '' : ` for ${flags['item']}`
-      return `Set the grade of learner ${flags['learner'] ?? memberOf(answer, 'learnerId')}${item} in course ${flags['course'] ?? memberOf(answer, 'courseId')} to ${memberOf(answer, 'scoreGiven')} of ${memberOf(answer, 'scoreMaximum')}`
+      const whose = `the grade of learner ${flags['learner'] ?? memberOf(answer, 'learnerId')}${item} in course ${flags['course'] ?? memberOf(answer, 'courseId')}`
+      if (memberOf(answer, 'scoreGiven') === null) return `Cleared ${whose}`
+      const hidden = memberOf(answer, 'published') === false ? ', not published' : ''
+      return `Set ${whose} to ${memberOf(answer, 'scoreGiven')} of ${memberOf(answer, 'scoreMaximum')}${hidden}`
     },
     examples: [
       'grades set --learner ext:11391 --course ext:AAA-2013J --score 85',
       'grades set --learner ext:11391 --course ext:AAA-2013J --item exam-1 --score 17 --maximum 20 --weight 60',
+      'grades set --learner ext:11391 --course ext:AAA-2013J --item exam-1 --score none',
     ],
   }),
   call({

@@ -1,7 +1,13 @@
 import { type CsvValue, unguarded } from '../../codec/csv.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import { isDay } from '../../codec/time-text.ts'
-import type { CellKind } from './column.ts'
+import type { Column } from './column.ts'
+
+/** What a column says of its cells. */
+type CellColumn = Pick<Column, 'kind' | 'nullable'>
+
+/** A cell that says null where an empty one would say nothing. */
+const nullCell = 'null'
 
 /** A cell whose text is not of its column's kind; the message continues the name of the column. */
 export class CellError extends Error {
@@ -12,9 +18,10 @@ export class CellError extends Error {
  * The value of a cell's text; undefined for an empty one. Numbers are those of JSON, times may be days (00:00 in UTC),
  * lists are JSON or have commas between their items. Throws a CellError.
  */
-export function readCell(kind: CellKind, cell: string): unknown {
+export function readCell({ kind, nullable }: CellColumn, cell: string): unknown {
   const text = unguarded(cell)
   if (text === '') return undefined
+  if (nullable && text.trim().toLowerCase() === nullCell) return null
   switch (kind) {
     case 'text':
       return text
@@ -34,7 +41,8 @@ export function readCell(kind: CellKind, cell: string): unknown {
 }
 
 /** A value as the text of a cell, which `readCell` reads as the same value again; null for an empty cell. */
-export function cellOf(kind: CellKind, value: unknown): CsvValue {
+export function cellOf({ kind, nullable }: CellColumn, value: unknown): CsvValue {
+  if (value === null && nullable) return nullCell
   if (value === null || value === undefined) return null
   if (typeof value === 'string') return value
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return value

@@ -14,6 +14,8 @@ export interface Column {
   readonly kind: CellKind
   /** Without it there is no record. */
   readonly required: boolean
+  /** True for a required one that may be null: a cell says so by the word, since an empty one says nothing. */
+  readonly nullable?: boolean
   /** Never shown, nor exported. */
   readonly secret: boolean
   /** What it is where nothing is said about it: null resets it to this. */
@@ -42,6 +44,7 @@ function leavesOf(schema: z.ZodObject, above: string, needed: boolean): Omit<Col
         path,
         kind: kindOf(inner),
         required,
+        ...(required && field.safeParse(null).success && { nullable: true }),
         secret: field.meta()?.['writeOnly'] === true,
         initial: absent.data ?? null,
       },

@@ -80,7 +80,10 @@ export async function recordSource(
         hint: 'To export other columns: --columns <names>',
       })
     }
-    const lacks = (record: JsonObject) => needed.some(({ path }) => (valueAt(record, path) ?? null) === null)
+    const isEmpty = (value: unknown, { nullable }: Column) =>
+      value === undefined || (value === null && !nullable)
+    const lacks = (record: JsonObject) =>
+      needed.some((column) => isEmpty(valueAt(record, column.path), column))
     lacking += records.filter(lacks).length
   }
 
@@ -153,7 +156,9 @@ function withoutAnswers({ assessments }: JsonObject): boolean {
 /** A record as its format has it: with a text in each cell, or with its objects. */
 function shownAs(record: JsonObject, { format, columns: { shown } }: WantedRecords): unknown {
   if (format !== 'csv' && format !== 'table') return record
-  return Object.fromEntries(shown.map(({ path, kind }) => [path, cellOf(kind, valueAt(record, path))]))
+  return Object.fromEntries(
+    shown.map((column) => [column.path, cellOf(column, valueAt(record, column.path))]),
+  )
 }
 
 async function encoderOf(context: Context, wanted: WantedRecords): Promise<ListEncoder> {

@@ -80,7 +80,8 @@ function rowOf(line: number, cells: readonly string[], { columns, clears }: Mean
     const cell = cells[index]
     if (column === null || cell === undefined) continue
     try {
-      const value = readCell(column.kind, cell) ?? (clears(column) ? column.initial : undefined)
+      const read = readCell(column, cell)
+      const value = read === undefined && clears(column) ? column.initial : read
       if (value !== undefined) setAt(record, column.path.split('.'), value)
     } catch (error) {
       if (!(error instanceof CellError)) throw error

@@ -59,7 +59,7 @@ function rowOf(line: number, value: JsonObject, dataset: Dataset, map: ColumnMap
       setAt(record, path.split('.'), `${value}T00:00:00.000Z`)
     }
   }
-  const cells = dataset.columns.map(({ kind, path }) => guardedCell(cellOf(kind, valueAt(record, path))))
+  const cells = dataset.columns.map((column) => guardedCell(cellOf(column, valueAt(record, column.path))))
   return { line, record, problems, cells }
 }
 

@@ -3,7 +3,7 @@ import type { Call } from '../../contract/calls.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { BoundFlag, Flag } from '../command/flag.ts'
-import { parseFlag } from '../command/flag-value.ts'
+import { noneText, parseFlag } from '../command/flag-value.ts'
 import { type PasswordUse, passwordFlag, readPassword } from '../command/password.ts'
 import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -36,7 +36,9 @@ export async function makeBody(
     const value = given.flags[flag.name]
     if (value === undefined) continue
     const read =
-      flag.kind === 'json' ? readJsonOrDocument(context.io, String(value), `--${flag.name}`) : value
+      flag.kind === 'json'
+        ? readJsonOrDocument(context.io, String(value), `--${flag.name}`)
+        : meant(flag, value)
     setAt(body, place.split('.'), await read)
   }
   for (const name of unset(given)) setAt(body, placeOf(name, flags).split('.'), null)
@@ -106,8 +108,13 @@ async function askForMissing(
     const answer = flag.choices
       ? await prompts.choice(question, flag.choices)
       : parseFlag(flag, await prompts.text(question, (text) => faultOf(flag, text) ?? true), undefined)
-    setAt(body, place.split('.'), answer)
+    setAt(body, place.split('.'), meant(flag, answer))
   }
+}
+
+/** The value as the API takes it. */
+function meant(flag: Flag, value: unknown): unknown {
+  return flag.none && value === noneText ? null : value
 }
 
 /** What keeps a text from being a value of the flag; null where it is one. */

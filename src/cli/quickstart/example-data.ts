@@ -68,6 +68,7 @@ export async function readExampleData(): Promise<ExampleData> {
       scoreGiven: Number(cell(row, 'scoreGiven')),
       scoreMaximum: Number(cell(row, 'scoreMaximum')),
       weight: Number(cell(row, 'weight')),
+      published: true,
       gradedAt: cell(row, 'gradedAt'),
     })),
   }

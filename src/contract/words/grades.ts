@@ -7,10 +7,12 @@ const attributes = {
     'What was graded, such as an exam; $course is the course as a whole, whose grade replaces the mean of the items',
   source: 'Where the grade comes from: manual, or a system that sends grades',
   label: 'Name of the item',
-  scoreGiven: 'Score of the learner; it may exceed the maximum',
+  scoreGiven:
+    'Score of the learner, which may exceed the maximum; null clears the grade, so that it counts no longer and an older one does not return',
   scoreMaximum: 'Score that counts as 100%',
   weight:
     'Weight of the item in the grade of the course; null for the weight that the assessment criteria give to its id or name, or equal weights',
+  published: 'Whether the learner sees the grade and it counts',
   gradedAt: 'When it was graded (default now)',
 } satisfies Words
 
@@ -27,8 +29,9 @@ export const gradeWords = {
   userExternalId: 'The school’s own id of the learner, as it is now',
   courseTitle: 'Title of the course as it is now',
   courseExternalId: 'The school’s own id of the course, as it is now',
-  percent: 'Score in per cent of the maximum',
+  percent: 'Score in per cent of the maximum, above 100 where it exceeds that; null without a score',
   gradedAt: 'When it was graded',
+  deliveryId: 'Id of the webhook delivery that it came with, whd_…; null for any other grade',
   version: recordWords.version,
   createdAt: recordWords.createdAt,
   updatedAt: recordWords.updatedAt,
@@ -40,8 +43,10 @@ export const gradeStepWords = {
   version: 'Version of the grade that this entry made',
   scoreGiven: attributes.scoreGiven,
   scoreMaximum: attributes.scoreMaximum,
+  published: attributes.published,
   gradedAt: 'When it was graded',
+  deliveryId: 'Id of the webhook delivery that it came with, whd_…; null for any other entry',
   recordedAt: 'When the entry was recorded',
-  recordedBy: 'Id of the user whose credential recorded it',
-  recordedByEmail: 'E-mail address of that user as it is now',
+  recordedBy: 'Id of the user whose credential recorded it; webhook:<kind> where a webhook delivery did',
+  recordedByEmail: 'E-mail address of that user as it is now; null where a webhook delivery did',
 } satisfies Words

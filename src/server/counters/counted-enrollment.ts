@@ -149,21 +149,31 @@ export async function* everyCounted(
   }
 }
 
-/** All learners' enrolments in one course, some of them at a time. */
+interface InCourseRow extends CountedRow {
+  readonly completed_at: string | null
+  readonly created_at: string
+  readonly id: string
+}
+
+/** All learners' enrolments in one course, with when they completed it, some of them at a time. */
 export async function* countedIn(
   database: Database,
   courseId: string,
   atOnce = 5_000,
-): AsyncGenerator<CountedEnrollment[]> {
+): AsyncGenerator<(Walked & Pick<ProgressBehind, 'completedAt'>)[]> {
   const course = await database.one<Row & { passing_score: number }>(
     sql`select ${passingScore} as passing_score from courses c where c.id = ${courseId}`,
   )
   for (let after = sql`true`; ; ) {
-    const rows = await database.all<CountedRow & { created_at: string; id: string }>(sql`
-      select ${columns}, e.created_at, e.id from ${tables}
+    const rows = await database.all<InCourseRow>(sql`
+      select ${columns}, p.completed_at, e.created_at, e.id from ${tables}
       where e.course_id = ${courseId} and ${learns('e')} and ${after}
       order by e.created_at, e.id limit ${atOnce}`)
-    yield rows.map((row) => toCounted(row, course?.passing_score ?? 0))
+    yield rows.map((row) => ({
+      userId: row.user_id,
+      completedAt: row.completed_at,
+      ...toCounted(row, course?.passing_score ?? 0),
+    }))
     const last = rows[atOnce - 1]
     if (!last) return
     after = sql`(e.created_at, e.id) > (${last.created_at}, ${last.id})`

@@ -6,6 +6,7 @@ import { recordChange, recordUpdate } from '../changes/change.ts'
 import { countPassingScore } from '../counters/count.ts'
 import { courseSearchKey, titleKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
+import { regradeCourse } from '../grades/regrade.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
@@ -119,6 +120,7 @@ async function changeCourse(call: Call, current: Course, input: StoredInput): Pr
   const course = toCourse(await findCourse(database, current.id))
   recordVersion(call, course, changed)
   await recordUpdate(call, 'course', current, course, movedTo[course.status])
+  if (changed.includes('assessmentCriteria')) await regradeCourse(call, current, course)
   return updateOf(current, course, changed)
 }
 

@@ -105,6 +105,20 @@ async function renew(
   await define(database, [sql`drop table old_grades`])
 }
 
+/**
+ * Grades may be cleared or not published yet, and tell the delivery that they came with. Columns are added, not changed:
+ * a cleared grade keeps a number in `score_given`, and no row has to be written again.
+ */
+export async function addGradeStates(database: Database): Promise<void> {
+  for (const table of ['grades', 'deleted_grades', 'grade_steps', 'deleted_grade_steps']) {
+    await define(database, [
+      sql`alter table ${raw(table)} add column cleared integer not null default 0`,
+      sql`alter table ${raw(table)} add column published integer not null default 1`,
+      sql`alter table ${raw(table)} add column delivery_id text`,
+    ])
+  }
+}
+
 function oldGrades(database: Database, after: OldGrade | undefined): Promise<OldGrade[]> {
   const from = after
     ? sql`where (user_id, course_id, source, item_id)

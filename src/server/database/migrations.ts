@@ -5,7 +5,7 @@ import { auditSchema } from './audit-schema.ts'
 import { counterSchema } from './counter-schema.ts'
 import { type Database, DatabaseError, type Store } from './database.ts'
 import { define, fillRows } from './fill-rows.ts'
-import { addGradebook } from './grade-migration.ts'
+import { addGradebook, addGradeStates } from './grade-migration.ts'
 import type { IdPrefix } from './id.ts'
 import { integrationSchema } from './integration-schema.ts'
 import { addListIndexes, addListKeys, addParentIndexes, addSearch } from './list-migration.ts'
@@ -49,6 +49,7 @@ export const migrations: readonly Migration[] = [
   addIntegrations,
   addAudit,
   addOutbox,
+  addGradeStates,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */

@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { raw, type Sql } from 'sql-template-tag'
 import type { Grade } from '../../contract/grades.ts'
 import type { Row } from '../database/database.ts'
 
@@ -14,10 +14,12 @@ export interface GradeRow extends Row {
   readonly item_id: string
   readonly source: string
   readonly label: string
-  readonly score_given: number
+  readonly score_given: number | null
   readonly score_maximum: number
   readonly weight: number | null
+  readonly published: number
   readonly graded_at: string
+  readonly delivery_id: string | null
   readonly version: number
   readonly created_at: string
   readonly updated_at: string
@@ -29,7 +31,19 @@ export const gradeColumns = sql`g.id, g.user_id,
   (select external_id from users where id = g.user_id) as user_external_id,
   g.course_id, (select title from courses where id = g.course_id) as course_title,
   (select external_id from courses where id = g.course_id) as course_external_id,
-  g.item_id, g.source, g.label, g.score_given, g.score_maximum, g.weight, g.graded_at, g.version, g.created_at, g.updated_at`
+  g.item_id, g.source, g.label, ${scoreOf('g')}, g.score_maximum, g.weight, g.published, g.graded_at, g.delivery_id,
+  g.version, g.created_at, g.updated_at`
+
+/** The score of a grade, or of a step of its history; null where it was cleared. */
+export function scoreOf(alias: 'g' | 's'): Sql {
+  const table = raw(alias)
+  return sql`case when ${table}.cleared = 1 then null else ${table}.score_given end as score_given`
+}
+
+/** The score of a row as its columns have it: a cleared one keeps a number, because the column takes no null. */
+export function storedScore(score: number | null): Sql {
+  return sql`${score ?? 0}, ${score === null ? 1 : 0}`
+}
 
 /** A grade as it is shown, from its row. */
 export function toGrade(row: GradeRow): Grade {
@@ -46,9 +60,11 @@ export function toGrade(row: GradeRow): Grade {
     label: row.label,
     scoreGiven: row.score_given,
     scoreMaximum: row.score_maximum,
-    percent: (100 * row.score_given) / row.score_maximum,
+    percent: row.score_given === null ? null : (100 * row.score_given) / row.score_maximum,
     weight: row.weight,
+    published: row.published === 1,
     gradedAt: row.graded_at,
+    deliveryId: row.delivery_id,
     version: row.version,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

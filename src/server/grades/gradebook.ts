@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
-import { type Grade, type GradeInput, wholeCourse } from '../../contract/grades.ts'
+import type { Grade, GradeInput } from '../../contract/grades.ts'
 import type { Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
 import { counting } from '../counters/count.ts'
@@ -9,7 +9,8 @@ import type { Call } from '../http/handler.ts'
 import { ProblemError, parentNotFound } from '../problem/problem-error.ts'
 import { completeEnrollment } from '../progress/enrollment-completion.ts'
 import { findUser } from '../users/user-row.ts'
-import { type GradeRow, gradeColumns, toGrade } from './grade-row.ts'
+import { courseGradesOf, keepCourseGrades } from './course-grade.ts'
+import { type GradeRow, gradeColumns, storedScore, toGrade } from './grade-row.ts'
 
 /** A grade behind its references, and the one that is stored under the same learner, course, source and item. */
 export interface Graded {
@@ -52,14 +53,18 @@ export async function gradedBy({ database }: Pick<Call, 'database'>, input: Grad
 
 /**
  * Keeps a grade, brings the course's grade of the learner up to date, and completes the enrolment where that is due. An older
- * grade never replaces a newer one (409 `stale_grade`), an equally old one does, so that a repetition is harmless.
+ * grade never replaces a newer one (409 `stale_grade`), an equally old one does, so that a repetition is harmless. One
+ * without a score stays as what was cleared when: no older score can come back.
+ *
+ * @param deliveryId of the webhook delivery that it came with
  */
 export async function setGrade(
   call: GradeCall,
   { userId, course, before }: Graded,
-  { itemId, source, label, scoreGiven, scoreMaximum, weight, gradedAt = call.now }: GradeInput,
+  { itemId, source, label, scoreGiven, scoreMaximum, weight, published, gradedAt = call.now }: GradeInput,
+  deliveryId: string | null = null,
 ): Promise<Grade> {
-  const { database, now } = call
+  const { database, now, principal } = call
   if (before && before.gradedAt > gradedAt) {
     throw new ProblemError(
       'stale_grade',
@@ -67,25 +72,29 @@ export async function setGrade(
       { members: { current: before } },
     )
   }
-  const kept = { label, scoreGiven, scoreMaximum, weight, gradedAt }
+  const kept = { label, scoreGiven, scoreMaximum, weight, published, gradedAt }
   const same =
     before && Object.entries(kept).every(([field, value]) => before[field as keyof Grade] === value)
   if (same) return before
   const id = before?.id ?? call.newId('grd')
   const version = (before?.version ?? 0) + 1
+  const isPublished = published ? 1 : 0
   await counting(call, { userId, courseId: course.id }, async () => {
     await database.run(sql`
-      insert into grades (id, user_id, course_id, source, item_id, label, score_given, score_maximum, weight, graded_at,
-                          version, created_at, updated_at)
-      values (${id}, ${userId}, ${course.id}, ${source}, ${itemId}, ${label}, ${scoreGiven}, ${scoreMaximum}, ${weight},
-              ${gradedAt}, ${version}, ${now}, ${now})
+      insert into grades (id, user_id, course_id, source, item_id, label, score_given, cleared, score_maximum, weight,
+                          published, graded_at, delivery_id, version, created_at, updated_at)
+      values (${id}, ${userId}, ${course.id}, ${source}, ${itemId}, ${label}, ${storedScore(scoreGiven)},
+              ${scoreMaximum}, ${weight}, ${isPublished}, ${gradedAt}, ${deliveryId}, ${version}, ${now}, ${now})
       on conflict (user_id, course_id, source, item_id) do update set
-        label = excluded.label, score_given = excluded.score_given, score_maximum = excluded.score_maximum,
-        weight = excluded.weight, graded_at = excluded.graded_at, version = excluded.version,
+        label = excluded.label, score_given = excluded.score_given, cleared = excluded.cleared,
+        score_maximum = excluded.score_maximum, weight = excluded.weight, published = excluded.published,
+        graded_at = excluded.graded_at, delivery_id = excluded.delivery_id, version = excluded.version,
         updated_at = excluded.updated_at`)
     await database.run(sql`
-      insert into grade_steps (grade_id, version, score_given, score_maximum, graded_at, recorded_at, recorded_by)
-      values (${id}, ${version}, ${scoreGiven}, ${scoreMaximum}, ${gradedAt}, ${now}, ${call.principal.userId})`)
+      insert into grade_steps (grade_id, version, score_given, cleared, score_maximum, published, graded_at, delivery_id,
+                               recorded_at, recorded_by)
+      values (${id}, ${version}, ${storedScore(scoreGiven)}, ${scoreMaximum}, ${isPublished}, ${gradedAt},
+              ${deliveryId}, ${now}, ${principal.userId ?? principal.credential})`)
     await gradeCourse(call, userId, course)
   })
   const row = await database.one<GradeRow>(sql`select ${gradeColumns} from grades g where g.id = ${id}`)
@@ -107,50 +116,19 @@ export async function deleteGrade(call: Call, grade: Grade): Promise<void> {
   await recordChange(call, { action: 'grade.deleted', id, before: grade, after: null })
 }
 
-/**
- * The learner's grade of a course: the one of the course as a whole where there is one, else the mean of its items, by their
- * weights; items without one count as much as the criteria of the course say for their name, or all the same.
- */
+/** Brings the learner's grade of a course up to date, and completes the enrolment where that is due. */
 async function gradeCourse(call: Writing, userId: string, course: Course): Promise<void> {
   const { database } = call
-  const items = await database.all<{
-    item_id: string
-    label: string
-    percent: number
-    weight: number | null
-    graded_at: string
-  }>(sql`
-    select item_id, label, 100.0 * score_given / score_maximum as percent, weight, graded_at from grades
-    where user_id = ${userId} and course_id = ${course.id} order by source, item_id limit ${maximumItems}`)
-  if (items.length === 0) {
+  const grades = await courseGradesOf(database, [userId], course)
+  const grade = grades.get(userId)
+  if (!grade) {
     await database.run(sql`delete from course_grades where user_id = ${userId} and course_id = ${course.id}`)
     return
   }
-  const inTime = items.toSorted((one, other) => (one.graded_at < other.graded_at ? -1 : 1))
-  const whole = inTime.findLast(({ item_id: item }) => item === wholeCourse)
-  const grade = whole?.percent ?? meanOf(items, course.assessmentCriteria.weights)
-  await database.run(sql`
-    insert into course_grades (user_id, course_id, percent, updated_at)
-    values (${userId}, ${course.id}, ${grade}, ${inTime.at(-1)?.graded_at})
-    on conflict (user_id, course_id) do update set percent = excluded.percent, updated_at = excluded.updated_at`)
+  await keepCourseGrades(database, course.id, grades)
   const progress = await database.one<{ completed_at: string | null }>(
     sql`select completed_at from progress where user_id = ${userId} and course_id = ${course.id}`,
   )
-  await completeEnrollment(call, userId, course, { completedAt: progress?.completed_at ?? null, grade })
-}
-
-/** Grades of one learner in one course that count. */
-const maximumItems = 10_000
-
-function meanOf(
-  items: readonly { item_id: string; label: string; percent: number; weight: number | null }[],
-  named: Course['assessmentCriteria']['weights'],
-): number {
-  const weighted = items.map(({ item_id: item, label, percent, weight }) => ({
-    percent,
-    weight: weight ?? named.find(({ name }) => name === item || name === label)?.weight ?? null,
-  }))
-  const sum = weighted.reduce((total, { weight }) => total + (weight ?? 0), 0)
-  if (sum === 0) return weighted.reduce((total, { percent }) => total + percent, 0) / weighted.length
-  return weighted.reduce((total, { percent, weight }) => total + percent * (weight ?? 0), 0) / sum
+  const completedAt = progress?.completed_at ?? null
+  await completeEnrollment(call, userId, course, { completedAt, grade: grade.percent })
 }

@@ -7,18 +7,20 @@ import { page } from '../database/page.ts'
 import { resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
-import { resourceOf, routesOf } from '../http/schema-routes.ts'
+import { routesOf } from '../http/schema-routes.ts'
 import { parseBody } from '../http/validation.ts'
-import { notFound, ProblemError } from '../problem/problem-error.ts'
-import { type GradeRow, gradeColumns, toGrade } from './grade-row.ts'
+import { invalid, notFound, ProblemError } from '../problem/problem-error.ts'
+import { type GradeRow, gradeColumns, scoreOf, toGrade } from './grade-row.ts'
 import { deleteGrade, gradedBy, setGrade } from './gradebook.ts'
 
 interface StepRow extends Row {
   readonly grade_id: string
   readonly version: number
-  readonly score_given: number
+  readonly score_given: number | null
   readonly score_maximum: number
+  readonly published: number
   readonly graded_at: string
+  readonly delivery_id: string | null
   readonly recorded_at: string
   readonly recorded_by: string
   readonly recorded_by_email: string | null
@@ -36,6 +38,7 @@ export const gradeRoutes = routesOf(grades, {
       {
         columns: gradeColumns,
         from: sql`grades g`,
+        mostly: [only && sql`g.published = 1`],
         narrow: [
           only && sql`g.user_id = ${only}`,
           query.learner_id &&
@@ -84,10 +87,11 @@ export const gradeRoutes = routesOf(grades, {
     return page<StepRow, GradeStep>(
       call.database,
       {
-        columns: sql`s.grade_id, s.version, s.score_given, s.score_maximum, s.graded_at, s.recorded_at, s.recorded_by,
-          (select email from users where id = s.recorded_by) as recorded_by_email`,
+        columns: sql`s.grade_id, s.version, ${scoreOf('s')}, s.score_maximum, s.published, s.graded_at, s.delivery_id,
+          s.recorded_at, s.recorded_by, (select email from users where id = s.recorded_by) as recorded_by_email`,
         from: sql`grade_steps s`,
         within: [{ field: 'version', condition: sql`s.grade_id = ${id}` }],
+        mostly: [onlyUserOf(call) !== undefined && sql`s.published = 1`],
       },
       { sort: '-version', expressions: { version: sql`s.version` }, id: sql`s.grade_id` },
       call.query,
@@ -121,16 +125,21 @@ function writable(rawBody: unknown): unknown {
 }
 
 /** Throws 422 for what only the server sets, and is not what it was. */
-function requireUnchanged(call: Call, before: Grade | undefined): void {
-  if (!isJsonObject(call.rawBody)) return
-  const fixed = Object.entries(before ?? {}).filter(([field]) => !Object.hasOwn(GradeInput.shape, field))
-  resourceOf(call, GradeInput, Grade, Object.fromEntries(fixed))
+function requireUnchanged({ rawBody }: Call, before: Grade | undefined): void {
+  if (!isJsonObject(rawBody)) return
+  const fixed = Object.keys(rawBody).filter((field) => !Object.hasOwn(GradeInput.shape, field))
+  const changed = fixed.filter((field) => !before || rawBody[field] !== before[field as keyof Grade])
+  if (changed.length === 0) return
+  throw invalid(
+    changed.map((field) => ({ pointer: `#/${field}`, code: 'read_only', detail: 'is read-only' })),
+  )
 }
 
 async function find(call: Call, id: string): Promise<Grade> {
   const row = await call.database.one<GradeRow>(sql`select ${gradeColumns} from grades g where g.id = ${id}`)
   const only = onlyUserOf(call)
-  if (!row || (only !== undefined && row.user_id !== only)) throw notFound('grade', id)
+  if (!row || (only !== undefined && !(row.user_id === only && row.published === 1)))
+    throw notFound('grade', id)
   return toGrade(row)
 }
 
@@ -140,7 +149,9 @@ function toStep(row: StepRow): GradeStep {
     version: row.version,
     scoreGiven: row.score_given,
     scoreMaximum: row.score_maximum,
+    published: row.published === 1,
     gradedAt: row.graded_at,
+    deliveryId: row.delivery_id,
     recordedAt: row.recorded_at,
     recordedBy: row.recorded_by,
     recordedByEmail: row.recorded_by_email,

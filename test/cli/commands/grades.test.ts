@@ -40,6 +40,25 @@ test('a grade of an earlier day is refused', async ({ local }) => {
   expect(refused.stderr).toContain('The stored grade is newer')
 })
 
+test('a grade is cleared by score none, and one that is not published does not count', async ({ local }) => {
+  await fill(local)
+  const set = 'grades set --learner ext:1 --course ext:LOG --item exam'
+  expect((await local.run(`${set} --score 50 --no-published`)).stderr).toBe(
+    'Set the grade of learner ext:1 for exam in course ext:LOG to 50 of 100, not published\n',
+  )
+  const percent = async () =>
+    (await local.run('analytics export --columns gradePercent,passed')).stdout.split('\r\n')[1]
+  expect(await percent()).toBe(',')
+  await local.run(`${set} --score 50`)
+  expect(await percent()).toBe('50,false')
+  expect((await local.run(`${set} --score none`)).stderr).toBe(
+    'Cleared the grade of learner ext:1 for exam in course ext:LOG\n',
+  )
+  expect(await percent()).toBe(',')
+  const refused = await local.run(`${set} --score nothing`)
+  expect(refused.stderr).toContain('--score must be a number, not "nothing"')
+})
+
 test('grades are imported, and a second time nothing changes', async ({ local }) => {
   await fill(local)
   const csv =
@@ -68,6 +87,10 @@ test('what is exported is imported elsewhere, and exported there as the same fil
   await local.run(
     'grades set --learner ext:1 --course ext:LOG --score 81.25 --label Überblick,"5" --weight 30',
   )
+  const set = 'grades set --learner ext:1 --course ext:LOG --item'
+  expect(await local.run(`${set} cleared --score none`)).toMatchObject({ code: 0 })
+  const hidden = await local.run(`${set} hidden --score 120 --no-published`)
+  expect(hidden, hidden.stderr).toMatchObject({ code: 0 })
   const nouns = ['users', 'courses', 'enrollments', 'grades']
   for (const noun of nouns) await local.run(`${noun} export --file ${noun}.csv`)
   const there = (line: string) => local.run(`${line} --database ${join(local.home, 'other.db')}`)
@@ -77,5 +100,6 @@ test('what is exported is imported elsewhere, and exported there as the same fil
   }
   const { stdout } = await there('grades export')
   expect(stdout).toBe((await local.run('grades export')).stdout)
-  expect(stdout.split('\r\n')).toHaveLength(4)
+  expect(stdout.split('\r\n')).toHaveLength(6)
+  expect(stdout).toContain('cleared,manual,,null,100,,')
 })

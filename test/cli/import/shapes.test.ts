@@ -40,7 +40,7 @@ async function recordsOf(dataset: Dataset, csv: string, size: number): Promise<u
 }
 
 function csvOf({ columns }: Dataset, records: readonly object[]): string {
-  const cells = (record: object) => columns.map(({ kind, path }) => cellOf(kind, valueAt(record, path)))
+  const cells = (record: object) => columns.map((column) => cellOf(column, valueAt(record, column.path)))
   const header = columns.map(({ name }) => name)
   return [header, ...records.map(cells)].map((cells) => csvRecord(cells, false)).join('')
 }

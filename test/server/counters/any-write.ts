@@ -32,7 +32,17 @@ export const anyWrite = fc.oneof(
   },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('enrolment'), ...enrolling }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('no enrolment'), person, course }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('grade'), person, course, percentage }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('grade'),
+      person,
+      course,
+      percentage,
+      itemId: fc.constantFrom('$course', 'essay', 'exam'),
+      state: fc.constantFrom('published', 'published', 'hidden', 'cleared'),
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -50,6 +60,7 @@ export const anyWrite = fc.oneof(
       passingScore: percentage,
       completionThreshold: fc.constantFrom(20, 80, 100),
       moveOn: fc.constantFrom('Completed', 'Passed', 'NotApplicable'),
+      weight: fc.constantFrom(10, 50),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete course'), course, erase: fc.boolean() }) },
@@ -95,7 +106,10 @@ export async function sendWrite(academy: TestAcademy, admin: Anybody, one: AnyWr
       const refused = (error: unknown) => {
         if (!(error instanceof ProblemError)) throw error
       }
-      await academy.grade({ learnerId: id ?? 'none', courseId, scoreGiven: one.percentage }).catch(refused)
+      const { itemId, state, percentage } = one
+      const scoreGiven = state === 'cleared' ? null : percentage
+      const grade = { learnerId: id ?? 'none', courseId, itemId, scoreGiven, published: state !== 'hidden' }
+      await academy.grade(grade).catch(refused)
       return
     }
     case 'user':
@@ -106,11 +120,15 @@ export async function sendWrite(academy: TestAcademy, admin: Anybody, one: AnyWr
     case 'delete user':
       return admin.delete(`/v1/users/${userId}${one.erase ? '?erase=true' : ''}`)
     case 'course': {
-      const { passingScore, completionThreshold, moveOn } = one
+      const { passingScore, completionThreshold, moveOn, weight } = one
+      const weights = [
+        { name: 'essay', weight },
+        { name: 'exam', weight: 40 },
+      ]
       const body = {
         title: 'Logic',
         externalId: `c${one.course}`,
-        assessmentCriteria: { passingScore, moveOn },
+        assessmentCriteria: { passingScore, moveOn, weights },
         progressTracking: { completionThreshold },
       }
       const made = await admin.post('/v1/courses', body)
@@ -131,6 +149,7 @@ const lenient = { prefer: 'handling=lenient' }
 export const beginning: readonly AnyWrite[] = [
   ...[0, 1, 2, 3].map((person) => ({ kind: 'user', person, status: 'active' }) as const),
   ...[0, 1, 2].map((course) => {
-    return { kind: 'course', course, passingScore: 50, completionThreshold: 80, moveOn: 'Completed' } as const
+    const criteria = { passingScore: 50, completionThreshold: 80, moveOn: 'Completed', weight: 50 } as const
+    return { kind: 'course', course, ...criteria } as const
   }),
 ]

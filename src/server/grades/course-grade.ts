@@ -1,0 +1,84 @@
+import sql, { join, type Sql } from 'sql-template-tag'
+import type { Course } from '../../contract/courses.ts'
+import { wholeCourse } from '../../contract/grades.ts'
+import type { Database, Row } from '../database/database.ts'
+
+/** The grade of a learner in a course: in per cent, and when the newest of what it comes from was graded. */
+export interface CourseGrade {
+  readonly percent: number
+  readonly gradedAt: string
+}
+
+interface ItemRow extends Row {
+  readonly user_id: string
+  readonly item_id: string
+  readonly label: string
+  readonly percent: number
+  readonly weight: number | null
+  readonly graded_at: string
+}
+
+type Weights = Course['assessmentCriteria']['weights']
+
+/** Grades of one learner in one course that count. */
+const maximumItems = 10_000
+
+/** The grades of some learners in a course, as the rules of `courseGradeOf` make them, by the learners' ids. */
+export async function courseGradesOf(
+  database: Database,
+  userIds: readonly string[],
+  { id, assessmentCriteria: { weights } }: Pick<Course, 'id' | 'assessmentCriteria'>,
+): Promise<ReadonlyMap<string, CourseGrade>> {
+  if (userIds.length === 0) return new Map()
+  const items = await database.all<ItemRow>(sql`
+    select user_id, item_id, label, 100.0 * score_given / score_maximum as percent, weight, graded_at from grades
+    where ${isOneOf(userIds)} and course_id = ${id} and published = 1 and cleared = 0
+    order by user_id, source, item_id limit ${maximumItems * userIds.length}`)
+  const all = [...Map.groupBy(items, (item) => item.user_id)]
+  return new Map(all.map(([userId, own]) => [userId, courseGradeOf(own, weights)]))
+}
+
+function isOneOf([first, ...others]: readonly string[]): Sql {
+  return others.length === 0 ? sql`user_id = ${first}` : sql`user_id in (${join([first, ...others])})`
+}
+
+/**
+ * The one of the course as a whole where there is one, else the mean of the items, by their weights; those without one
+ * count as much as the criteria of the course say for their id or name, or all the same.
+ */
+function courseGradeOf(items: readonly ItemRow[], named: Weights): CourseGrade {
+  const inTime = items.toSorted((one, other) => compare(one.graded_at, other.graded_at))
+  const whole = inTime.findLast(({ item_id: item }) => item === wholeCourse)
+  const gradedAt = (whole ?? inTime.at(-1))?.graded_at ?? ''
+  return { percent: whole?.percent ?? meanOf(items, named), gradedAt }
+}
+
+function compare(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
+}
+
+function meanOf(items: readonly ItemRow[], named: Weights): number {
+  const weighted = items.map(({ item_id: item, label, percent, weight }) => ({
+    percent,
+    weight: weight ?? named.find(({ name }) => name === item || name === label)?.weight ?? null,
+  }))
+  const sum = weighted.reduce((total, { weight }) => total + (weight ?? 0), 0)
+  if (sum === 0) return weighted.reduce((total, { percent }) => total + percent, 0) / weighted.length
+  return weighted.reduce((total, { percent, weight }) => total + percent * (weight ?? 0), 0) / sum
+}
+
+/** Keeps the grades of learners in a course. */
+export async function keepCourseGrades(
+  database: Database,
+  courseId: string,
+  grades: ReadonlyMap<string, CourseGrade>,
+): Promise<void> {
+  if (grades.size === 0) return
+  const rows = [...grades].map(
+    ([userId, { percent, gradedAt }]) => sql`(${userId}, ${courseId}, ${percent}, ${gradedAt})`,
+  )
+  await database.run(sql`
+    insert into course_grades (user_id, course_id, percent, updated_at) values ${join(rows)}
+    on conflict (user_id, course_id) do update set percent = excluded.percent, updated_at = excluded.updated_at`)
+}
