@@ -130,6 +130,7 @@ const all: readonly Sample[] = [
       source: 'school',
       label: 'Exam',
       scoreGiven: 17,
+      published: false,
       scoreMaximum: 20,
       weight: 60,
       gradedAt: '2026-01-31T09:30:00.000Z',

@@ -40,7 +40,7 @@ const fields = {
     default: 'from the assessment criteria, else equal weights',
   },
   source: { summary: 'Where the grade comes from', default: 'manual' },
-  published: { kind: 'switch', summary: 'Show the grade to the learner, and count it', default: 'true' },
+  published: { kind: 'switch', summary: 'Show the grade to the learner, and count it', default: 'on' },
   gradedAt: { kind: 'time', summary: 'Day or time of grading, or how long ago', default: 'now' },
 } satisfies FieldFlags<GradeInput>
 

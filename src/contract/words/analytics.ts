@@ -17,7 +17,8 @@ export const learnerRowWords = {
   startedAt: 'When the learner first accessed the course; null before that',
   lastAccessed: 'When the learner last accessed the course; null if never',
   completedAt: 'When the learner first reached the completion threshold; null before that',
-  gradePercent: 'Grade of the learner in the course in per cent, above 100 where scores exceed their maximum; null without one',
+  gradePercent:
+    'Grade of the learner in the course in per cent, above 100 where scores exceed their maximum; null without one',
   passed: 'Whether the grade reaches the passing score of the course; null without a grade',
   gradeUpdatedAt: 'When the newest of the grades that it comes from was graded; null without one',
   courseExternalId: 'The school’s own id of the course; null without one',

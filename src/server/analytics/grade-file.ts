@@ -19,6 +19,7 @@ const columns = [
   'percent',
   'weight',
   'gradedAt',
+  'published',
 ] as const
 
 /** Everything else is an id, a time or a number. */
@@ -34,7 +35,7 @@ const freeText: readonly string[] = [
 ]
 const plain = columns.map((name) => !freeText.includes(name))
 
-/** All grades of a course, the oldest first, without those of deleted users. */
+/** All grades of a course, the oldest first, without those that were cleared, and those of deleted users. */
 export function gradesOfCourse(courseId: string): FileRows {
   return { columns, statement: statementOf(courseId), csv: (raw) => (cells) => csvRecord(cells, raw, plain) }
 }
@@ -44,8 +45,8 @@ function statementOf(courseId: string): Sql {
   return sql`
     select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id, c.id, c.title,
       g.item_id, g.source, g.label, g.score_given, g.score_maximum, 100.0 * g.score_given / g.score_maximum, g.weight,
-      g.graded_at
+      g.graded_at, case when g.published = 1 then 'true' else 'false' end
     from courses c cross join grades g on g.course_id = c.id cross join users u on u.id = g.user_id
-    where c.id = ${courseId} and g.course_id = ${courseId} and u.status <> 'deleted'
+    where c.id = ${courseId} and g.course_id = ${courseId} and g.cleared = 0 and u.status <> 'deleted'
     order by g.created_at, g.id`
 }

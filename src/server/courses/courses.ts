@@ -6,7 +6,6 @@ import { recordChange, recordUpdate } from '../changes/change.ts'
 import { countPassingScore } from '../counters/count.ts'
 import { courseSearchKey, titleKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
-import { regradeCourse } from '../grades/regrade.ts'
 import { type Call, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
@@ -31,60 +30,75 @@ const movedTo = {
   archived: 'course.archived',
 } as const
 
-export const courseRoutes = routesOf(courses, {
-  ...courseReads,
+/** Brings grades and enrolments in line with the new criteria of a course, in the transaction that changes it. */
+export type Regrade = (call: Call, before: Course, course: Course) => Promise<void>
 
-  async create(call) {
-    const input = withModuleIds(resourceOf(call, CourseInput, Course), [], call.newId)
-    if (input.status === 'archived') throw badTransition('new', 'archived', ['draft', 'published'])
-    await requireUnique(call.database, 'courses', input, undefined)
-    const { now } = call
-    const id = call.newId('crs')
-    const attributes = attributesOf(input)
-    const publishedAt = input.status === 'published' ? now : null
-    call.database.later(sql`
-      insert into courses (id, external_id, title, title_key, description, search_key, difficulty, level, status,
-                           attributes, managed_by, version, created_at, updated_at, published_at, archived_at)
-      values (${id}, ${input.externalId}, ${input.title}, ${titleKey(input)}, ${input.description},
-              ${courseSearchKey(input)}, ${input.difficulty}, ${difficulties.indexOf(input.difficulty)}, ${input.status}, ${attributes},
-              ${input.managedBy}, 1, ${now}, ${now}, ${publishedAt}, null)`)
-    addTags(call, id, input.tags)
-    // As it was written: it need not be read again.
-    const { title, description, difficulty, status, externalId, managedBy } = input
-    const course = toCourse({
-      ...{
-        id,
-        external_id: externalId,
-        title,
-        description,
-        difficulty,
-        status,
-        attributes,
-        managed_by: managedBy,
-      },
-      ...{ version: 1, created_at: now, updated_at: now, published_at: publishedAt, archived_at: null },
-    })
-    recordVersion(call, course, [])
-    await recordChange(call, { action: 'course.created', id, before: null, after: course })
-    return course
-  },
+/** The routes that read courses without more than a query. */
+export const courseReadRoutes = routesOf({ list: courses.list, get: courses.get }, courseReads)
 
-  async update(call) {
-    const row = await findCourse(call.database, call.params.courseId)
-    const current = toCourse(row)
-    const input = withModuleIds(resourceOf(call, CourseInput, Course, current), current.modules, call.newId)
-    requireVersion(call, current.version)
-    return changeCourse(call, current, input)
-  },
+/** The routes of courses. */
+export function courseRoutesWith(regrade: Regrade) {
+  async function change(call: Call, current: Course, input: StoredInput): Promise<CourseUpdate> {
+    const update = await changeCourse(call, current, input)
+    if (update.modifiedAttributes.includes('assessmentCriteria')) await regrade(call, current, update.course)
+    return update
+  }
 
-  delete: deleteCourse,
-  versions: listVersions,
-  version: getVersion,
-  diff: compareVersions,
-  restore: (call) => restoreVersion(call, changeCourse),
-  listDeleted: listDeletedCourses,
-  restoreDeleted: restoreDeletedCourse,
-})
+  return routesOf(courses, {
+    ...courseReads,
+
+    async create(call) {
+      const input = withModuleIds(resourceOf(call, CourseInput, Course), [], call.newId)
+      if (input.status === 'archived') throw badTransition('new', 'archived', ['draft', 'published'])
+      await requireUnique(call.database, 'courses', input, undefined)
+      const { now } = call
+      const id = call.newId('crs')
+      const attributes = attributesOf(input)
+      const publishedAt = input.status === 'published' ? now : null
+      call.database.later(sql`
+        insert into courses (id, external_id, title, title_key, description, search_key, difficulty, level, status,
+                             attributes, managed_by, version, created_at, updated_at, published_at, archived_at)
+        values (${id}, ${input.externalId}, ${input.title}, ${titleKey(input)}, ${input.description},
+                ${courseSearchKey(input)}, ${input.difficulty}, ${difficulties.indexOf(input.difficulty)}, ${input.status}, ${attributes},
+                ${input.managedBy}, 1, ${now}, ${now}, ${publishedAt}, null)`)
+      addTags(call, id, input.tags)
+      // As it was written: it need not be read again.
+      const { title, description, difficulty, status, externalId, managedBy } = input
+      const course = toCourse({
+        ...{
+          id,
+          external_id: externalId,
+          title,
+          description,
+          difficulty,
+          status,
+          attributes,
+          managed_by: managedBy,
+        },
+        ...{ version: 1, created_at: now, updated_at: now, published_at: publishedAt, archived_at: null },
+      })
+      recordVersion(call, course, [])
+      await recordChange(call, { action: 'course.created', id, before: null, after: course })
+      return course
+    },
+
+    async update(call) {
+      const row = await findCourse(call.database, call.params.courseId)
+      const current = toCourse(row)
+      const input = withModuleIds(resourceOf(call, CourseInput, Course, current), current.modules, call.newId)
+      requireVersion(call, current.version)
+      return change(call, current, input)
+    },
+
+    delete: deleteCourse,
+    versions: listVersions,
+    version: getVersion,
+    diff: compareVersions,
+    restore: (call) => restoreVersion(call, change),
+    listDeleted: listDeletedCourses,
+    restoreDeleted: restoreDeletedCourse,
+  })
+}
 
 /** Writes what changed as a new version; nothing changed keeps the version and the times. */
 async function changeCourse(call: Call, current: Course, input: StoredInput): Promise<CourseUpdate> {
@@ -120,7 +134,6 @@ async function changeCourse(call: Call, current: Course, input: StoredInput): Pr
   const course = toCourse(await findCourse(database, current.id))
   recordVersion(call, course, changed)
   await recordUpdate(call, 'course', current, course, movedTo[course.status])
-  if (changed.includes('assessmentCriteria')) await regradeCourse(call, current, course)
   return updateOf(current, course, changed)
 }
 

@@ -4,7 +4,7 @@ import { everyLearner } from '../analytics/course-learners.ts'
 import { gradesOfCourse } from '../analytics/grade-file.ts'
 import { csvFile, type FileRows, learnerRows } from '../analytics/learner-file.ts'
 import { standingsOf } from '../analytics/standing.ts'
-import { courseRoutes } from '../courses/courses.ts'
+import { courseReadRoutes } from '../courses/courses.ts'
 import { requireRight } from '../http/handler.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { filterOf, learnerQueryOf } from './learner-query.ts'
@@ -34,7 +34,7 @@ function fileAt(
     isLong: () => true,
     async show(signedIn) {
       requireRight(signedIn.principal, analytics.learners)
-      const course = await ask(signedIn, courseRoutes, courses.get, { params: signedIn.params })
+      const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
       const rows = await rowsOf(signedIn, course)
       // Who downloads from a page opens it in a spreadsheet.
       const file = { name: `${what}_${slugOf(course)}`, bom: true, raw: false }

@@ -3,7 +3,7 @@ import { analytics } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { mostSorted, pageOfLearners } from '../analytics/course-learners.ts'
 import { standingOfCourse } from '../analytics/standing.ts'
-import { courseRoutes } from '../courses/courses.ts'
+import { courseReadRoutes } from '../courses/courses.ts'
 import { gradesOfLearners, mostGrades } from '../grades/course-grades.ts'
 import { requireRight } from '../http/handler.ts'
 import { parseQuery } from '../http/validation.ts'
@@ -26,7 +26,7 @@ export const courseGradesPage: DashboardPage = {
   isLong: () => true,
   async show(signedIn) {
     requireRight(signedIn.principal, analytics.learners)
-    const course = await ask(signedIn, courseRoutes, courses.get, { params: signedIn.params })
+    const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
     return framed(
       signedIn,
       { title: `Grades of ${course.title}`, section: '/dashboard' },

@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import { analytics } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { rowsPage } from '../analytics/analytics-rows.ts'
-import { courseRoutes } from '../courses/courses.ts'
+import { courseReadRoutes } from '../courses/courses.ts'
 import { isRole } from '../http/handler.ts'
 import { courseHeading } from './course-heading.tsx'
 import { courseLearners } from './course-learners.tsx'
@@ -18,7 +18,7 @@ export const coursePage: DashboardPage = {
   path: '/dashboard/courses/:courseId',
   isLong: (signedIn) => isRole(signedIn, ...analytics.learners.roles),
   async show(signedIn) {
-    const course = await ask(signedIn, courseRoutes, courses.get, { params: signedIn.params })
+    const course = await ask(signedIn, courseReadRoutes, courses.get, { params: signedIn.params })
     const content = isRole(signedIn, ...analytics.learners.roles) ? courseLearners : ownProgress
     return framed(
       signedIn,

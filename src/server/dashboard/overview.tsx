@@ -1,7 +1,7 @@
 import { analytics } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
 import { standingOfAcademy, standingsOf } from '../analytics/standing.ts'
-import { courseRoutes } from '../courses/courses.ts'
+import { courseReadRoutes } from '../courses/courses.ts'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { AcademyAttention } from './attention-tiles.tsx'
@@ -36,7 +36,7 @@ const nobody: Parts & { averageCompletionPercentage: null } = {
 }
 
 async function wholeAcademy(signedIn: SignedInRequest): Promise<Reply> {
-  const listed = await ask(signedIn, courseRoutes, courses.list, {
+  const listed = await ask(signedIn, courseReadRoutes, courses.list, {
     query: { ...pageAsked(signedIn), sort: 'title', include_total: 'true' },
   })
   const { database } = signedIn

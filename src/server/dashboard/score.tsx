@@ -4,13 +4,15 @@ import { percent } from './value-text.tsx'
 /** A grade in per cent, and as it was given where that is something else. */
 export function Score({ grade }: { grade: Grade | undefined }) {
   if (!grade) return <span class="none">–</span>
-  const { scoreGiven, scoreMaximum } = grade
+  const { scoreGiven, scoreMaximum, published } = grade
+  if (scoreGiven === null) return <span class="none">Cleared</span>
   return (
     <>
       {percent(grade.percent)}
       {scoreMaximum === 100 ? null : (
         <small>{`${scoreText(scoreGiven)} of ${scoreText(scoreMaximum)}`}</small>
       )}
+      {published ? null : <small>Not published</small>}
     </>
   )
 }
