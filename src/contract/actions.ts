@@ -14,6 +14,8 @@ export const actions = [
   ...['app.created', 'app.deleted'],
   ...['grant.created', 'grant.revoked'],
   ...['endpoint.created', 'endpoint.updated', 'endpoint.rotated', 'endpoint.disabled', 'endpoint.deleted'],
+  ...['integration.updated', 'integration.removed'],
+  ...['mapping.updated', 'mapping.deleted'],
 ] as const satisfies readonly `${string}.${string}`[]
 
 /** One of them. */

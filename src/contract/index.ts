@@ -5,6 +5,7 @@ import { endpoints } from './endpoints.ts'
 import { enrollments } from './enrollments.ts'
 import { grades } from './grades.ts'
 import { grants } from './grants.ts'
+import { integrations } from './integrations.ts'
 import { keys } from './keys.ts'
 import { lessons } from './lessons.ts'
 import { messages } from './messages.ts'
@@ -27,6 +28,7 @@ export const contract = {
   grants,
   endpoints,
   messages,
+  integrations,
   service,
 }
 export type Contract = typeof contract

@@ -1,4 +1,5 @@
 import { operations } from './index.ts'
+import { lmsKinds } from './integration-choices.ts'
 import type { OperationExample } from './openapi-examples.ts'
 import { limited, type Schema } from './openapi-limits.ts'
 import type { Operation } from './operation.ts'
@@ -23,6 +24,11 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   gradeId: { description: 'Id of the grade', schema: id },
   keyId: { description: 'Id of the API key', schema: id },
   clientId: { description: 'Client id of the OAuth application', schema: id },
+  lmsKind: {
+    description: 'Kind of the other system',
+    schema: { type: 'string', enum: [...lmsKinds] },
+  },
+  mappingId: { description: 'Id of the mapping', schema: id },
   grantId: { description: 'Id of the grant', schema: id },
   endpointId: { description: 'Id of the webhook endpoint', schema: id },
   messageId: { description: 'Id of the webhook message', schema: id },

@@ -10,8 +10,11 @@ import { BooleanParam } from './field.ts'
 import * as grades from './grades.ts'
 import * as grants from './grants.ts'
 import { operations } from './index.ts'
+import * as integration from './integration.ts'
+import { integrations } from './integrations.ts'
 import * as keys from './keys.ts'
 import * as lessons from './lessons.ts'
+import * as mapping from './mapping.ts'
 import * as messages from './messages.ts'
 import type { Schema } from './openapi-limits.ts'
 import { partsOf, queryOf, sentOf, shownOf } from './openapi-tidy.ts'
@@ -45,6 +48,9 @@ const sent: Named = {
   AppInput: apps.AppInput,
   EndpointInput: endpoints.EndpointInput,
   EndpointPatch: endpoints.EndpointPatch,
+  IntegrationPatch: integration.IntegrationPatch,
+  MappingInput: mapping.MappingInput,
+  MappingBatch: integrations.mapBatch.body,
 }
 
 /** What responses carry. */
@@ -97,6 +103,11 @@ const shown: Named = {
   Message: messages.Message,
   MessagePage: messages.messages.list.response,
   MessageDetails: messages.MessageDetails,
+  Integration: integration.Integration,
+  IntegrationPage: integrations.list.response,
+  IntegrationCheck: integration.IntegrationCheck,
+  Mapping: mapping.Mapping,
+  MappingPage: integrations.mappings.response,
   BatchResult,
   Health: service.health.response,
   OpenApiDocument: service.openapi.response,
@@ -114,6 +125,9 @@ const choices: Named = {
   ProgressStatus: progress.ProgressStatus,
   EndpointStatus: endpoints.EndpointStatus,
   MessageStatus: messages.MessageStatus,
+  LmsKind: integration.LmsKind,
+  GradeToProgress: integration.GradeToProgress,
+  MappedNoun: mapping.MappedNoun,
 }
 
 /** Which request says how long, high or many the fields of a response are. */
@@ -138,6 +152,8 @@ const bounded: Readonly<Record<string, string>> = {
   NewApp: 'AppInput',
   Endpoint: 'EndpointInput',
   NewEndpoint: 'EndpointInput',
+  Integration: 'IntegrationPatch',
+  Mapping: 'MappingInput',
 }
 
 /** The schemas of the contract, as OpenAPI needs them. */

@@ -21,6 +21,7 @@ const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   grants: async () => (await import('./credentials/grants.ts')).grantRoutes,
   endpoints: async () => (await import('./webhooks/outbox/endpoints.ts')).endpointRoutes,
   messages: async () => (await import('./webhooks/outbox/messages.ts')).messageRoutes,
+  integrations: async () => (await import('./integrations/integrations.ts')).integrationRoutes,
   service: async () => (await import('./service.ts')).serviceRoutes,
 }
 
@@ -61,6 +62,7 @@ const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: 
   grants: 'grants',
   'webhooks/endpoints': 'endpoints',
   'webhooks/messages': 'messages',
+  integrations: 'integrations',
   health: 'service',
   ready: 'service',
   'openapi.json': 'service',

@@ -215,6 +215,34 @@ export const examples: Readonly<Record<string, Example>> = {
   'messages.list': { request: 'GET /v1/webhooks/messages?endpoint_id={endpointId}&status=pending,failed' },
   'messages.get': { request: 'GET /v1/webhooks/messages/{messageId}' },
   'messages.resend': { request: 'POST /v1/webhooks/messages/{messageId}/resend' },
+  'integrations.list': { request: 'GET /v1/integrations' },
+  'integrations.get': { request: 'GET /v1/integrations/{lmsKind}' },
+  'integrations.set': {
+    request: 'PUT /v1/integrations/{lmsKind}',
+    body: {
+      baseUrl: 'https://moodle.example.org',
+      gradeToProgress: 'completed_on_pass',
+      gradeItems: { '12': { name: 'TMA 1752', maximum: 20 } },
+    },
+  },
+  'integrations.remove': { request: 'DELETE /v1/integrations/{lmsKind}' },
+  'integrations.test': { request: 'POST /v1/integrations/{lmsKind}/test' },
+  'integrations.mappings': { request: 'GET /v1/integrations/{lmsKind}/mappings?noun=course' },
+  'integrations.mapping': { request: 'GET /v1/integrations/{lmsKind}/mappings/{mappingId}' },
+  'integrations.map': {
+    request: 'PUT /v1/integrations/{lmsKind}/mappings',
+    body: { noun: 'user', externalKey: '15', reference: 'ext:28400' },
+  },
+  'integrations.mapBatch': {
+    request: 'POST /v1/integrations/{lmsKind}/mappings/batch',
+    body: {
+      items: [
+        { noun: 'user', externalKey: '16', reference: '{learnerId}' },
+        { noun: 'course', externalKey: '5', reference: 'ext:BBB-2013J' },
+      ],
+    },
+  },
+  'integrations.unmap': { request: 'DELETE /v1/integrations/{lmsKind}/mappings/{mappingId}' },
 
   'service.health': { request: 'GET /health' },
   'service.ready': { request: 'GET /ready' },
@@ -273,6 +301,14 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
   })
   const endpointId = endpoint.body.id
   const message = await admin.post(`/v1/webhooks/endpoints/${endpointId}/test`)
+  const lmsKind = 'moodle'
+  await admin.put(`/v1/integrations/${lmsKind}`, { gradeToProgress: 'none' })
+  clock.advance(minute)
+  const mapping = await admin.put(`/v1/integrations/${lmsKind}/mappings`, {
+    noun: 'course',
+    externalKey: '4',
+    reference: courseId,
+  })
   return {
     courseId,
     version: '1',
@@ -284,6 +320,8 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     enrollmentId: enrollment.body.data[0].id,
     gradeId: (await admin.get(`/v1/grades?learner_id=${learnerId}`)).body.data[0].id,
     keyId: key.body.id,
+    lmsKind,
+    mappingId: mapping.body.id,
     clientId,
     endpointId,
     messageId: message.body.id,

@@ -51,6 +51,9 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
   const key = await admin.post('/v1/keys', { name: 'spare', userId: otherId })
   const endpoint = await admin.post('/v1/webhooks/endpoints', { url: 'https://lms.example/hooks' })
   const message = await admin.post(`/v1/webhooks/endpoints/${endpoint.body.id}/test`)
+  await admin.put('/v1/integrations/moodle', { gradeToProgress: 'none' })
+  const mapped = { noun: 'course', externalKey: '4', reference: courseId }
+  const mapping = await admin.put('/v1/integrations/moodle/mappings', mapped)
   const users: Pair[] = [
     { hidden: otherId, unknown: 'usr_none' },
     { hidden: 'ext:S-1', unknown: 'ext:S-9' },
@@ -93,6 +96,8 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
       endpointId: [{ hidden: endpoint.body.id, unknown: 'whe_none' }],
       endpoint_id: [{ hidden: endpoint.body.id, unknown: 'whe_none' }],
       messageId: [{ hidden: message.body.id, unknown: 'msg_none' }],
+      lmsKind: [{ hidden: 'moodle', unknown: 'blackboard' }],
+      mappingId: [{ hidden: mapping.body.id, unknown: 'map_none' }],
       clientId: [{ hidden: clientId, unknown: 'app_none' }],
       // A number is no reference.
       version: [],

@@ -90,6 +90,16 @@ GET    /v1/webhooks/messages/{messageId}                  ss+s+  sssss  sssss  s
 POST   /v1/webhooks/messages/{messageId}/resend           ss+s+  sssss  sssss  sssss
 GET    /v1/grants                                         +ss++  +ss++  +ss++  +ss++
 DELETE /v1/grants/{grantId}                               s+s++  s+s++  sssss  s+s++
+GET    /v1/integrations                                   ss+s+  sssss  sssss  sssss
+GET    /v1/integrations/{lmsKind}                         ss+s+  sssss  sssss  sssss
+PUT    /v1/integrations/{lmsKind}                         ss+s+  sssss  sssss  sssss
+DELETE /v1/integrations/{lmsKind}                         ss+s+  sssss  sssss  sssss
+POST   /v1/integrations/{lmsKind}/test                    ss+s+  sssss  sssss  sssss
+GET    /v1/integrations/{lmsKind}/mappings                ss+s+  sssss  sssss  sssss
+GET    /v1/integrations/{lmsKind}/mappings/{mappingId}           ss+s+  sssss  sssss  sssss
+PUT    /v1/integrations/{lmsKind}/mappings                ss+s+  sssss  sssss  sssss
+POST   /v1/integrations/{lmsKind}/mappings/batch          ss+s+  sssss  sssss  sssss
+DELETE /v1/integrations/{lmsKind}/mappings/{mappingId}           ss+s+  sssss  sssss  sssss
 DELETE /v1/courses/none?force=true                        ssss+  sssss  sssss  srsrr
 DELETE /v1/courses/none?erase=true                        ssss+  sssss  sssss  srsrr
 DELETE /v1/lessons/none?erase=true                        ssss+  sssss  sssss  srsrr

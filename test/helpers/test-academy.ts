@@ -12,6 +12,7 @@ import { allEndpoints } from '../../src/server/endpoints.ts'
 import { gradedBy, setGrade } from '../../src/server/grades/gradebook.ts'
 import { createApp } from '../../src/server/http/app.ts'
 import type { LogEntry } from '../../src/server/http/log.ts'
+import { outgoingWhenNeeded } from '../../src/server/outgoing/outgoing-when-needed.ts'
 import { allRoutes } from '../../src/server/routes.ts'
 import { keyFile, keyPathOf } from '../../src/server/sealing/key-file.ts'
 import { type Sealing, sealingWith } from '../../src/server/sealing/sealing.ts'
@@ -164,6 +165,7 @@ export async function openTestAcademy({
       perMinute,
       passwordCost: cost,
       sealing,
+      outgoing: outgoingWhenNeeded({ loopback: true }),
       log: (entry) => logged.push(entry),
     },
     () => routes,

@@ -7,6 +7,7 @@ import { EnrollmentInput } from '../../src/contract/enrollments.ts'
 import { GradeInput } from '../../src/contract/grades.ts'
 import { KeyInput } from '../../src/contract/keys.ts'
 import { LessonInput } from '../../src/contract/lessons.ts'
+import { MappingInput } from '../../src/contract/mapping.ts'
 import { ProgressInput } from '../../src/contract/progress.ts'
 import { UserInput } from '../../src/contract/users.ts'
 import { filled, furnish } from '../contract/examples.ts'
@@ -135,6 +136,13 @@ const all: readonly Sample[] = [
       weight: 60,
       gradedAt: '2026-01-31T09:30:00.000Z',
     },
+  },
+  {
+    name: 'mapping',
+    setByPut: true,
+    schema: MappingInput,
+    path: '/v1/integrations/canvas/mappings',
+    whole: { noun: 'user', externalKey: '21070000000000048', reference: '{userId}' },
   },
   {
     name: 'API key',

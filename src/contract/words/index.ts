@@ -3,6 +3,7 @@ import * as analytics from './analytics.ts'
 import * as courses from './courses.ts'
 import * as enrollments from './enrollments.ts'
 import * as grades from './grades.ts'
+import * as integrations from './integrations.ts'
 import * as lessons from './lessons.ts'
 import * as progress from './progress.ts'
 import * as record from './record.ts'
@@ -112,6 +113,19 @@ export const words: Readonly<Record<string, record.Words>> = {
   Message: webhooks.messageWords,
   MessageDetails: webhooks.messageDetailsWords,
   MessagePage: page('webhook messages'),
+  LmsKind: { '': 'Kind of the other learning management system' },
+  GradeToProgress: {
+    '': 'What a grade does to progress: nothing, 100% once the course is passed, or the grade is the percentage',
+  },
+  MappedNoun: { '': 'What is mapped: a course or a user' },
+  Integration: integrations.integrationWords,
+  IntegrationPatch: integrations.integrationPatchWords,
+  IntegrationPage: page('integrations'),
+  IntegrationCheck: integrations.integrationCheckWords,
+  Mapping: integrations.mappingWords,
+  MappingInput: integrations.mappingInputWords,
+  MappingPage: page('mappings'),
+  MappingBatch: record.batchWords,
 
   BatchResult: record.batchResultWords,
   Problem: record.problemWords,

@@ -20,6 +20,8 @@ export const tagWords = {
     'Webhook endpoints: where events are sent, signed as Standard Webhooks 1.0.0. An academy can have up to 50.',
   messages:
     'Webhook messages: one event for one endpoint, with the attempts to deliver it. They are kept for 7 days.',
+  integrations:
+    'The connections to other learning management systems: what their secrets are, what their grades do here, and which of their courses and users is which.',
   service: 'Health check and API description. No credential is needed.',
 } satisfies Words
 
@@ -142,6 +144,23 @@ export const operationWords: Words = {
   'messages.get': 'Returns the message with its body and its last 50 attempts.',
   'messages.resend':
     'The message is sent again at once, and retried as a new one. It keeps its id, by which a receiver knows that it was sent before.',
+  'integrations.list': 'There is at most one integration for each kind. Secrets are never returned.',
+  'integrations.get':
+    'Of each secret it says when it was set and, if it is long, its last four characters. The secret itself is never returned.',
+  'integrations.set':
+    'Send what changes: absent attributes are left unchanged, and null resets one to its default. `accessToken` and `webhookSecrets` can only be written. A new webhook secret replaces the one before at once, unless `oldSecretEndsAt` says until when that is still accepted; two secrets are accepted at most. Secrets are encrypted with a key that is not in the database; without it, the response is 503 `encryption_unavailable`.',
+  'integrations.remove':
+    'Its secrets are deleted, and its events are refused from now on. Mappings and grades are kept.',
+  'integrations.test':
+    'Asks the other system, with the access token, who it belongs to, and looks at what is set. No redirect is followed, and the token is sent over https only, unless the other system is on this machine or in a network that the server allows.',
+  'integrations.mappings':
+    'The newest come first. A mapping whose course or user was deleted has `targetStatus` deleted: events about it are not matched until it is restored.',
+  'integrations.mapping': 'Returns one mapping by its id.',
+  'integrations.map':
+    'Noun and key identify a mapping: the first one creates it, others replace it. It needs no integration to be set up.',
+  'integrations.mapBatch':
+    'Each item succeeds or fails on its own. The response has one result for each item, in the same order.',
+  'integrations.unmap': 'What its key names is then found by external id or e-mail address alone.',
 
   'service.health': 'Responds as long as the server is running. No credential is needed.',
   'service.ready':

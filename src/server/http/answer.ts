@@ -132,6 +132,7 @@ function admit(
     signIns: limits.signIns,
     passwords: limits.passwords,
     sealing: app.sealing,
+    outgoing: app.outgoing,
     hasLeft: () => hasLeft(context),
     rawBody: undefined,
     prepared: undefined,

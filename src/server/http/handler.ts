@@ -4,6 +4,7 @@ import type { Passwords } from '../access/passwords.ts'
 import type { Origin, Principal } from '../access/principal.ts'
 import type { Transaction } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { Preconditions } from './precondition.ts'
@@ -33,6 +34,8 @@ export interface Call<O extends Operation = Operation> {
   readonly passwords: Passwords
   /** Seals and opens the secrets of other systems. */
   readonly sealing: Sealing
+  /** Sends requests to other systems; never within a transaction. */
+  readonly outgoing: Outgoing
   /** True once nobody waits for the answer. */
   readonly hasLeft: () => boolean
   /** The body as it came, parsed but not judged: what is named in the path 404s before the body 422s. */

@@ -7,6 +7,7 @@ import { type Passwords, passwordsOf } from '../access/passwords.ts'
 import type { Origin, Principal } from '../access/principal.ts'
 import type { Store } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
+import type { Outgoing } from '../outgoing/outgoing.ts'
 import { type ProblemError, problemOf, tooMany } from '../problem/problem-error.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { LogEntry } from './log.ts'
@@ -27,6 +28,8 @@ export interface AppOptions {
   readonly newId: (prefix: IdPrefix) => string
   /** Seals and opens the secrets of other systems. */
   readonly sealing: Sealing
+  /** Sends requests to other systems, as far as this academy may. */
+  readonly outgoing: Outgoing
   /** False where an answer without a version gets no entity tag, because nobody keeps it: it takes reading all of it. */
   readonly tagged?: boolean
   /** Requests a minute for each credential; 0 for no limit. */

@@ -43,7 +43,8 @@ export interface Integration {
   readonly updatedAt: string
 }
 
-interface IntegrationRow extends Row {
+/** An integration as its row holds it. */
+export interface IntegrationRow extends Row {
   readonly lms_kind: string
   readonly base_url: string | null
   readonly access_token: string | null
@@ -61,20 +62,23 @@ interface IntegrationRow extends Row {
   readonly updated_at: string
 }
 
-const columns = sql`lms_kind, base_url, access_token, access_token_set_at, access_token_last4, webhook_secrets,
+/** The columns of an integration's row. */
+export const integrationColumns = sql`lms_kind, base_url, access_token, access_token_set_at, access_token_last4, webhook_secrets,
   root_account_uuid, jwks_url, jwks, grade_to_progress, grade_items, default_grade_maximum, version, created_at, updated_at`
 
 /** The integration of a kind; undefined where it is not set up, and for a kind that does not exist. */
 export async function integrationOf(database: Database, kind: string): Promise<Integration | undefined> {
   const row = await database.one<IntegrationRow>(
-    sql`select ${columns} from integrations where lms_kind = ${kind}`,
+    sql`select ${integrationColumns} from integrations where lms_kind = ${kind}`,
   )
   return row && toIntegration(row)
 }
 
 /** All integrations, in the order of their kinds: as many as there are kinds at most. */
 export async function allIntegrations(database: Database): Promise<Integration[]> {
-  const rows = await database.all<IntegrationRow>(sql`select ${columns} from integrations order by lms_kind`)
+  const rows = await database.all<IntegrationRow>(
+    sql`select ${integrationColumns} from integrations order by lms_kind`,
+  )
   return rows.map(toIntegration)
 }
 
@@ -83,15 +87,19 @@ export function placeOf(kind: string, field: 'accessToken' | 'webhookSecret'): s
   return `integration:${kind}:${field}`
 }
 
-/** The webhook secrets that are accepted at a time, the newest first. Throws 503 where they cannot be opened. */
-export function webhookSecretsAt(
-  { lmsKind, webhookSecrets }: Integration,
-  sealing: Sealing,
-  now: string,
-): string[] {
-  return webhookSecrets
-    .filter(({ endsAt }) => endsAt === null || endsAt > now)
-    .map(({ sealed }) => sealing.open(placeOf(lmsKind, 'webhookSecret'), sealed))
+/** A webhook secret in the clear, and until when it counts: null for no end, else ISO 8601 in UTC. */
+export interface OpenSecret {
+  readonly value: string
+  readonly validUntil: string | null
+}
+
+/** The webhook secrets, the newest first; some may have ended. Throws 503 where they cannot be opened. */
+export function webhookSecretsOf({ lmsKind, webhookSecrets }: Integration, sealing: Sealing): OpenSecret[] {
+  const place = placeOf(lmsKind, 'webhookSecret')
+  return webhookSecrets.map(({ sealed, endsAt }) => ({
+    value: sealing.open(place, sealed),
+    validUntil: endsAt,
+  }))
 }
 
 /** The access token of the other system; undefined where there is none. Throws 503 where it cannot be opened. */
@@ -104,7 +112,7 @@ export async function keepIntegration(database: Database, integration: Integrati
   const { lmsKind, baseUrl, accessToken, webhookSecrets, rootAccountUuid, jwksUrl, jwks } = integration
   const { gradeToProgress, gradeItems, defaultGradeMaximum, version, createdAt, updatedAt } = integration
   await database.run(sql`
-    insert into integrations (${columns})
+    insert into integrations (${integrationColumns})
     values (${lmsKind}, ${baseUrl}, ${accessToken?.sealed ?? null}, ${accessToken?.setAt ?? null},
             ${accessToken?.last4 ?? null}, ${JSON.stringify(webhookSecrets)}, ${rootAccountUuid}, ${jwksUrl}, ${jwks},
             ${gradeToProgress}, ${JSON.stringify(gradeItems)}, ${defaultGradeMaximum}, ${version}, ${createdAt},
@@ -118,7 +126,8 @@ export async function keepIntegration(database: Database, integration: Integrati
       version = excluded.version, updated_at = excluded.updated_at`)
 }
 
-function toIntegration(row: IntegrationRow): Integration {
+/** An integration, from its row. */
+export function toIntegration(row: IntegrationRow): Integration {
   return {
     // What is stored went through the schema.
     lmsKind: row.lms_kind as LmsKind,

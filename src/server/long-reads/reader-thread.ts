@@ -5,6 +5,7 @@ import { openReader } from '../database/sqlite.ts'
 import { shortenLog } from '../database/write-ahead-log.ts'
 import { allEndpoints } from '../endpoints.ts'
 import { type Answerer, answererOf } from '../http/app.ts'
+import { outgoingWhenNeeded } from '../outgoing/outgoing-when-needed.ts'
 import { resourceIn, routesFor } from '../routes.ts'
 import { sealingWith } from '../sealing/sealing.ts'
 import { type FromThread, piecesAhead, type ThreadData, type ToThread } from './message.ts'
@@ -25,9 +26,9 @@ const now = () => (fixedTime === undefined ? new Date() : new Date(fixedTime))
 const database = postgres
   ? (await import('../database/postgres/open-postgres.ts')).openPostgresReader(postgres)
   : openReader(path)
-// What is read here has no secret in it.
-const sealing = sealingWith(undefined)
-const app = { database, now, newId: idMaker(now), perMinute: 0, publicUrl, sealing, log: () => {} }
+// What is read here has no secret in it, and asks nobody else.
+const others = { sealing: sealingWith(undefined), outgoing: outgoingWhenNeeded({ loopback: false }) }
+const app = { database, now, newId: idMaker(now), perMinute: 0, publicUrl, ...others, log: () => {} }
 const operations = answererOf(app, (target) => routesFor(resourceIn(target)), [])
 let pages: Promise<Answerer> | undefined
 

@@ -11,6 +11,7 @@ import { allEndpoints } from '../endpoints.ts'
 import { createApp } from '../http/app.ts'
 import { type LogEntry, logLine } from '../http/log.ts'
 import { type LongReadLimits, longReadLimits, openLongReads } from '../long-reads/long-reads.ts'
+import { outgoingWhenNeeded } from '../outgoing/outgoing-when-needed.ts'
 import { ProblemError, unavailable } from '../problem/problem-error.ts'
 import { allRoutes } from '../routes.ts'
 import { academySealing } from '../sealing/academy-sealing.ts'
@@ -45,6 +46,8 @@ export interface ServeOptions {
   readonly postgres?: PostgresOptions | undefined
   /** The file of the key that secrets are sealed with, on PostgreSQL; without one, none can be stored there. */
   readonly encryptionKeyFile?: string | undefined
+  /** Hosts and networks that it may send requests to besides public ones. */
+  readonly webhookAllow?: readonly string[] | undefined
   readonly host: string
   /** 0 for any free port. */
   readonly port: number
@@ -101,6 +104,7 @@ export interface RunningServer extends FirstSecrets {
 type Listener = ReturnType<typeof nodeListener>
 
 const drainMs = 30_000
+const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 const noTunnel = new ProblemError(
   'invalid_parameter',
   'The request is not valid HTTP/1.1: CONNECT is not supported.',
@@ -158,8 +162,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   // database is open wait for it.
   await listen(server, options)
   const sealing = academySealing(options)
+  const outgoing = outgoingWhenNeeded({
+    allow: options.webhookAllow,
+    loopback: loopbackHosts.has(options.host),
+  })
   const isClosing = () => stopped !== undefined
-  const app = { now, newId, perMinute, publicUrl, log, passwordCost, sealing, isClosing }
+  const app = { now, newId, perMinute, publicUrl, log, passwordCost, sealing, outgoing, isClosing }
   const listenWith = (transport: Transport) => {
     listener = nodeListener(
       withCors(withContentCoding(transport), options.corsOrigins),

@@ -21,6 +21,8 @@ export async function eraseUser(call: Call, user: User): Promise<void> {
     where id = ${id}`)
   await database.run(sql`delete from webhook_messages where subject = ${id}`)
   await database.run(sql`update api_keys set name = '' where user_id = ${id}`)
+  // What other systems call the user is theirs as well.
+  await database.run(sql`delete from integration_mappings where target_id = ${id}`)
   await eraseFromAudit(database, id)
   await forgetAnswersTo(call, user)
 }

@@ -3,6 +3,7 @@ import type { AcademyFile } from '../../../src/server/academy.ts'
 import { openAcademyFile } from '../../../src/server/academy.ts'
 import { allEndpoints } from '../../../src/server/endpoints.ts'
 import { createApp } from '../../../src/server/http/app.ts'
+import { outgoingWhenNeeded } from '../../../src/server/outgoing/outgoing-when-needed.ts'
 import { allRoutes } from '../../../src/server/routes.ts'
 import { passingKey } from '../../../src/server/sealing/key-file.ts'
 import { sealingWith } from '../../../src/server/sealing/sealing.ts'
@@ -22,6 +23,7 @@ export async function appOn(academy: string | AcademyFile, now: () => Date) {
       perMinute: 0,
       passwordCost,
       sealing: sealingWith(passingKey()),
+      outgoing: outgoingWhenNeeded({ loopback: false }),
       log: () => undefined,
     },
     () => routes,

@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util'
+import sql from 'sql-template-tag'
+import { isJsonObject } from '../../codec/json-object.ts'
+import type { Fault } from '../../contract/errors.ts'
+import { IntegrationInput, Integration as Shown } from '../../contract/integration.ts'
+import type { LmsKind } from '../../contract/integration-choices.ts'
+import { integrations } from '../../contract/integrations.ts'
+import { recordChange } from '../changes/change.ts'
+import type { Database } from '../database/database.ts'
+import { page } from '../database/page.ts'
+import { requireVersion } from '../http/handler.ts'
+import { resourceOf, routesOf } from '../http/schema-routes.ts'
+import { notFound } from '../problem/problem-error.ts'
+import { checkConnection } from './connection-check.ts'
+import {
+  type Integration,
+  type IntegrationRow,
+  integrationColumns,
+  integrationOf,
+  keepIntegration,
+  toIntegration,
+} from './integration.ts'
+import { requireKind, webhookPathOf } from './lms-kind.ts'
+import { deleteMapping, getMapping, listMappings, setMapping, setMappings } from './mappings.ts'
+import { changedSecrets } from './secret-change.ts'
+import { shownIntegration } from './shown-integration.ts'
+
+const canvasOnly = ['rootAccountUuid', 'jwksUrl', 'jwks'] as const
+
+export const integrationRoutes = routesOf(integrations, {
+  list: ({ database, query, now }) =>
+    page<IntegrationRow, Shown>(
+      database,
+      { columns: integrationColumns, from: sql`integrations i` },
+      { sort: 'lmsKind', expressions: { lmsKind: sql`i.lms_kind` }, id: sql`i.lms_kind` },
+      query,
+      (row) => shownIntegration(toIntegration(row), now),
+    ),
+
+  async get({ database, params, now }) {
+    return shownIntegration(await findIntegration(database, params.lmsKind), now)
+  },
+
+  async set(call) {
+    const { database, now } = call
+    const lmsKind = requireKind(call.params.lmsKind)
+    const stored = await integrationOf(database, lmsKind)
+    const current = stored && shownIntegration(stored, now)
+    const input = resourceOf(call, IntegrationInput, Shown, current, faultsOf(lmsKind, call.rawBody))
+    requireVersion(call, stored?.version ?? 0)
+    const sent = isJsonObject(call.rawBody) ? call.rawBody : {}
+    // In a merge patch null takes a member away: what was parsed does not tell that from one that is absent.
+    const removed = (field: string) => Object.hasOwn(sent, field) && sent[field] === null
+    const secrets = await changedSecrets(call, lmsKind, stored, {
+      accessToken: removed('accessToken') ? null : input.accessToken,
+      webhookSecrets: removed('webhookSecrets') ? null : input.webhookSecrets,
+      oldSecretEndsAt: removed('oldSecretEndsAt') ? null : input.oldSecretEndsAt,
+    })
+    const next: Integration = {
+      lmsKind,
+      baseUrl: input.baseUrl,
+      ...secrets,
+      rootAccountUuid: input.rootAccountUuid,
+      jwksUrl: input.jwksUrl,
+      jwks: input.jwks && JSON.stringify(input.jwks),
+      gradeToProgress: input.gradeToProgress,
+      gradeItems: input.gradeItems,
+      defaultGradeMaximum: input.defaultGradeMaximum,
+      version: stored?.version ?? 0,
+      createdAt: stored?.createdAt ?? now,
+      updatedAt: stored?.updatedAt ?? now,
+    }
+    if (current && isDeepStrictEqual(next, stored)) return current
+    const changed = { ...next, version: next.version + 1, updatedAt: now }
+    await keepIntegration(database, changed)
+    const after = shownIntegration(changed, now)
+    await recordChange(call, { action: 'integration.updated', id: lmsKind, before: current ?? null, after })
+    return after
+  },
+
+  async remove(call) {
+    const found = await findIntegration(call.database, call.params.lmsKind)
+    const { lmsKind } = found
+    requireVersion(call, found.version)
+    await call.database.run(sql`delete from integrations where lms_kind = ${lmsKind}`)
+    const before = shownIntegration(found, call.now)
+    await recordChange(call, { action: 'integration.removed', id: lmsKind, before, after: null })
+    return undefined
+  },
+
+  test: {
+    prepare: async (call) => {
+      const integration = await findIntegration(call.database, call.params.lmsKind)
+      return checkConnection(integration, call)
+    },
+    // What was found out before the transaction, which has nothing to write.
+    handle: ({ prepared, params }) => {
+      const checks = prepared as Awaited<ReturnType<typeof checkConnection>>
+      const lmsKind = requireKind(params.lmsKind)
+      return {
+        lmsKind,
+        ok: checks.every(({ status }) => status !== 'failed'),
+        webhookPath: webhookPathOf(lmsKind),
+        checks,
+      }
+    },
+  },
+
+  mappings: listMappings,
+  mapping: getMapping,
+  map: setMapping,
+  mapBatch: setMappings,
+  unmap: deleteMapping,
+})
+
+/** The integration of a kind; throws 404, also for a kind that does not exist. */
+async function findIntegration(database: Database, kind: string): Promise<Integration> {
+  const found = await integrationOf(database, requireKind(kind))
+  if (!found) throw notFound('integration', kind)
+  return found
+}
+
+/** What a kind cannot use, and what its secrets have to be. */
+function faultsOf(kind: LmsKind, rawBody: unknown): Fault[] {
+  if (!isJsonObject(rawBody)) return []
+  const faults: Fault[] = []
+  for (const field of canvasOnly) {
+    if (kind === 'canvas' || (rawBody[field] ?? null) === null) continue
+    faults.push({ pointer: `#/${field}`, code: 'not_applicable', detail: 'applies to canvas only' })
+  }
+  const secrets: unknown = rawBody['webhookSecrets']
+  if (kind !== 'standard' || !Array.isArray(secrets)) return faults
+  for (const [index, secret] of secrets.entries()) {
+    if (typeof secret !== 'string' || isStandardSecret(secret)) continue
+    const detail = 'must be whsec_ followed by 24 to 64 bytes in base64'
+    faults.push({ pointer: `#/webhookSecrets/${index}`, code: 'invalid_secret', detail })
+  }
+  return faults
+}
+
+/** A symmetric secret of Standard Webhooks 1.0.0. */
+function isStandardSecret(secret: string): boolean {
+  const [, text] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? []
+  const { length } = Buffer.from(text ?? '', 'base64')
+  return length >= 24 && length <= 64
+}

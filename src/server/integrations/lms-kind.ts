@@ -1,0 +1,18 @@
+import { type LmsKind, lmsKinds } from '../../contract/integration-choices.ts'
+import { notFoundDetail, ProblemError } from '../problem/problem-error.ts'
+
+/** The kind that a path names; throws 404 that lists the kinds there are. */
+export function requireKind(kind: string): LmsKind {
+  const known = lmsKinds.find((each) => each === kind)
+  if (known) return known
+  const others = lmsKinds.slice(0, -1).join(', ')
+  throw new ProblemError(
+    'not_found',
+    `${notFoundDetail('LMS kind', kind)} It must be ${others} or ${lmsKinds.at(-1)}.`,
+  )
+}
+
+/** Where a system of this kind sends its events: path-absolute. */
+export function webhookPathOf(kind: LmsKind): `/${string}` {
+  return `/webhooks/${kind}/grades`
+}

@@ -1,0 +1,185 @@
+import sql from 'sql-template-tag'
+import type { LmsKind, MappedNoun } from '../../contract/integration-choices.ts'
+import type { integrations } from '../../contract/integrations.ts'
+import { type Mapping, MappingInput } from '../../contract/mapping.ts'
+import type { Writing } from '../audit/entry.ts'
+import { recordChange } from '../changes/change.ts'
+import type { Row } from '../database/database.ts'
+import { page } from '../database/page.ts'
+import { resolve, resolveFilter } from '../database/reference.ts'
+import { readBatch, runBatch, upsert } from '../http/batch.ts'
+import { type Call, type Handler, requireVersion } from '../http/handler.ts'
+import { bodyOf } from '../http/schema-routes.ts'
+import { parseBody } from '../http/validation.ts'
+import { notFound, ProblemError, parentNotFound } from '../problem/problem-error.ts'
+import { requireKind } from './lms-kind.ts'
+
+type Operations = typeof integrations
+
+interface MappingRow extends Row {
+  readonly id: string
+  readonly lms_kind: string
+  readonly noun: string
+  readonly external_key: string
+  readonly target_id: string
+  readonly name: string | null
+  readonly status: string | null
+  readonly version: number
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+/** The columns of a mapping, from `integration_mappings m`, with what the course or user is called now. */
+const columns = sql`m.id, m.lms_kind, m.noun, m.external_key, m.target_id,
+  case when m.noun = 'course' then coalesce((select title from courses where id = m.target_id),
+      (select title from deleted_courses where id = m.target_id))
+    else (select email from users where id = m.target_id) end as name,
+  case when m.noun = 'course' then (select 'active' from courses where id = m.target_id)
+    else (select case when status = 'deleted' then 'deleted' else 'active' end from users where id = m.target_id)
+    end as status,
+  m.version, m.created_at, m.updated_at`
+
+/** `integrations.mappings` */
+export const listMappings: Handler<Operations['mappings']> = async (call) => {
+  const { database, query, params } = call
+  const kind = requireKind(params.lmsKind)
+  const { noun, external_key: key, course_id: course, user_id: user } = query
+  const target = async (table: 'courses' | 'users', reference: string | undefined, parameter: string) =>
+    reference && sql`m.target_id = ${await resolveFilter(database, table, reference, parameter)}`
+  return page<MappingRow, Mapping>(
+    database,
+    {
+      columns,
+      from: sql`integration_mappings m`,
+      within: [
+        {
+          field: 'createdAt',
+          condition: noun ? sql`m.lms_kind = ${kind} and m.noun = ${noun}` : sql`m.lms_kind = ${kind}`,
+        },
+      ],
+      narrow: [
+        // As the primary key has them.
+        key && sql`m.lms_kind = ${kind} and m.noun in ('course', 'user') and m.external_key = ${key}`,
+        await target('courses', course, 'course_id'),
+        await target('users', user, 'user_id'),
+      ],
+    },
+    { sort: '-createdAt', expressions: { createdAt: sql`m.created_at` }, id: sql`m.id` },
+    query,
+    toMapping,
+  )
+}
+
+/** `integrations.mapping` */
+export const getMapping: Handler<Operations['mapping']> = (call) => find(call, call.params)
+
+/** `integrations.map` */
+export const setMapping: Handler<Operations['map']> = async (call) => {
+  const kind = requireKind(call.params.lmsKind)
+  const input = bodyOf(call)
+  const targetId = await targetOf(call, input)
+  const before = await stored(call, kind, input)
+  requireVersion(call, before?.version ?? 0)
+  return keep(call, kind, { ...input, targetId }, before)
+}
+
+/** `integrations.mapBatch` */
+export const setMappings: Handler<Operations['mapBatch']> = (call) => {
+  const kind = requireKind(call.params.lmsKind)
+  const { items, onExists } = readBatch(call.rawBody, 'update')
+  return runBatch(call, items, async (item) => {
+    const input = parseBody(MappingInput, item.rawBody)
+    const before = await stored(item, kind, input)
+    if (before && onExists === 'fail') {
+      throw new ProblemError('duplicate', `Mapping ${before.id} exists.`, { members: { id: before.id } })
+    }
+    const write = async () => keep(item, kind, { ...input, targetId: await targetOf(item, input) }, before)
+    return upsert(onExists, before, write, write)
+  })
+}
+
+/** `integrations.unmap` */
+export const deleteMapping: Handler<Operations['unmap']> = async (call) => {
+  const mapping = await find(call, call.params)
+  requireVersion(call, mapping.version)
+  await call.database.run(sql`delete from integration_mappings where id = ${mapping.id}`)
+  const before = withUser(mapping)
+  await recordChange(call, { action: 'mapping.deleted', id: mapping.id, before, after: null })
+  return undefined
+}
+
+async function targetOf(
+  { database }: Pick<Call, 'database'>,
+  { noun, reference }: MappingInput,
+): Promise<string> {
+  const id =
+    noun === 'course'
+      ? await resolve(database, 'courses', reference)
+      : await resolve(database, 'users', reference, sql`status <> 'deleted'`)
+  if (id) return id
+  throw parentNotFound('#/reference', noun, reference)
+}
+
+async function stored(
+  { database }: Pick<Call, 'database'>,
+  kind: LmsKind,
+  { noun, externalKey }: Pick<MappingInput, 'noun' | 'externalKey'>,
+): Promise<Mapping | undefined> {
+  const row = await database.one<MappingRow>(sql`
+    select ${columns} from integration_mappings m
+    where m.lms_kind = ${kind} and m.noun = ${noun} and m.external_key = ${externalKey}`)
+  return row && toMapping(row)
+}
+
+async function keep(
+  call: Writing,
+  kind: LmsKind,
+  { noun, externalKey, targetId }: { noun: MappedNoun; externalKey: string; targetId: string },
+  before: Mapping | undefined,
+): Promise<Mapping> {
+  if (before?.reference === targetId) return before
+  const { database, now } = call
+  await database.run(sql`
+    insert into integration_mappings (id, lms_kind, noun, external_key, target_id, version, created_at, updated_at)
+    values (${call.newId('map')}, ${kind}, ${noun}, ${externalKey}, ${targetId}, 1, ${now}, ${now})
+    on conflict (lms_kind, noun, external_key) do update set
+      target_id = excluded.target_id, version = integration_mappings.version + 1, updated_at = excluded.updated_at`)
+  const after = await stored(call, kind, { noun, externalKey })
+  if (!after) throw new Error(`Mapping of ${noun} ${externalKey} was not kept`)
+  const [from, to] = [before ? withUser(before) : null, withUser(after)]
+  await recordChange(call, { action: 'mapping.updated', id: after.id, before: from, after: to })
+  return after
+}
+
+/** With the user whom it is about, so that whatever is kept of it can be erased with them. */
+function withUser(mapping: Mapping) {
+  return { ...mapping, userId: mapping.noun === 'user' ? mapping.reference : null }
+}
+
+async function find(
+  { database }: Pick<Call, 'database'>,
+  { lmsKind, mappingId }: { readonly lmsKind: string; readonly mappingId: string },
+): Promise<Mapping> {
+  const kind = requireKind(lmsKind)
+  const row = await database.one<MappingRow>(
+    sql`select ${columns} from integration_mappings m where m.id = ${mappingId} and m.lms_kind = ${kind}`,
+  )
+  if (!row) throw notFound('mapping', mappingId)
+  return toMapping(row)
+}
+
+function toMapping(row: MappingRow): Mapping {
+  return {
+    id: row.id,
+    // What is stored went through the schema.
+    lmsKind: row.lms_kind as LmsKind,
+    noun: row.noun as MappedNoun,
+    externalKey: row.external_key,
+    reference: row.target_id,
+    name: row.name,
+    targetStatus: row.status === 'active' ? 'active' : 'deleted',
+    version: row.version,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  }
+}

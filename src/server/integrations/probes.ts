@@ -1,0 +1,106 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import type { LmsKind } from '../../contract/integration-choices.ts'
+import type { OutgoingRequest, OutgoingResponse } from '../outgoing/outgoing.ts'
+
+/** A request that the other system answers only to those it knows. */
+export interface Probe {
+  readonly request: Pick<OutgoingRequest, 'method' | 'url' | 'headers' | 'body'>
+  /** Whose token it is, as the answer tells; undefined where it is not the answer to a known one. */
+  readonly whom: (answer: JsonObject) => string | undefined
+}
+
+/** What each system is asked; null where it has nothing to ask. Sources: docs/integrations.md. */
+export const probes: Readonly<Record<LmsKind, ((baseUrl: string, token: string) => Probe) | null>> = {
+  // Canvas LMS API, Users: GET /api/v1/users/self.
+  canvas: (baseUrl, token) => ({
+    request: get(`${baseUrl}/api/v1/users/self`, { authorization: `Bearer ${token}` }),
+    whom: ({ id, name }) => (id === undefined ? undefined : named(name, id)),
+  }),
+  // Moodle Web services, REST protocol: the token is a parameter, which a POST keeps out of logs.
+  moodle: (baseUrl, token) => ({
+    request: {
+      method: 'POST',
+      url: `${baseUrl}/webservice/rest/server.php`,
+      headers: { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' },
+      body: String(
+        new URLSearchParams({
+          wstoken: token,
+          wsfunction: 'core_webservice_get_site_info',
+          moodlewsrestformat: 'json',
+        }),
+      ),
+    },
+    whom: ({ username, sitename }) =>
+      username === undefined ? undefined : `${named(username, undefined)} on ${named(sitename, undefined)}`,
+  }),
+  // Open edX user API: a JSON Web Token has a scheme of its own there.
+  openedx: (baseUrl, token) => ({
+    request: get(`${baseUrl}/api/user/v1/me`, {
+      authorization: `${/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token) ? 'JWT' : 'Bearer'} ${token}`,
+    }),
+    whom: ({ username }) => (username === undefined ? undefined : named(username, undefined)),
+  }),
+  // Thinkific Admin API: API keys go with the name of the site, access tokens stand alone.
+  thinkific: (baseUrl, token) => {
+    const path = '/api/public/v1/courses?limit=1'
+    const [, site = 'api'] = /^https:\/\/([\w-]+)\.thinkific\.com$/i.exec(baseUrl) ?? []
+    const request =
+      site.toLowerCase() === 'api'
+        ? get(baseUrl + path, { authorization: `Bearer ${token}` })
+        : get(`https://api.thinkific.com${path}`, { 'x-auth-api-key': token, 'x-auth-subdomain': site })
+    return {
+      request,
+      whom: ({ items }) => (Array.isArray(items) ? 'a user who can read courses' : undefined),
+    }
+  },
+  standard: null,
+}
+
+/** What an answer says of the token: whose it is, or why it is not accepted, as a clause. */
+export function verdict(
+  { status, headers, body }: OutgoingResponse,
+  { whom }: Probe,
+): { readonly isAccepted: boolean; readonly detail: string } {
+  const refused = (detail: string) => ({ isAccepted: false, detail })
+  if (status >= 300 && status < 400) {
+    return refused(`redirected to ${originOf(headers['location'])}: set the base URL to where the system is`)
+  }
+  if (status === 401 || status === 403) return refused(`not accepted (HTTP ${status})`)
+  if (status !== 200) return refused(`unexpected answer (HTTP ${status}): check the base URL`)
+  const answer = objectIn(body)
+  if (!answer) return refused('unexpected answer, which is not JSON: check the base URL')
+  const known = whom(answer)
+  if (known !== undefined) return { isAccepted: true, detail: `accepted as ${known}` }
+  // Moodle tells what is wrong with status 200.
+  const code = answer['errorcode']
+  if (typeof code === 'string') return refused(`not accepted (${plain(code)})`)
+  return refused('unexpected answer: check the base URL')
+}
+
+function get(url: string, headers: Readonly<Record<string, string>>): Probe['request'] {
+  return { method: 'GET', url, headers: { accept: 'application/json', ...headers } }
+}
+
+function objectIn(body: Buffer): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString())
+    return isJsonObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function originOf(location: string | string[] | undefined): string {
+  const address = [location].flat()[0] ?? ''
+  return URL.canParse(address) ? new URL(address).origin : 'another path'
+}
+
+function named(name: unknown, id: unknown): string {
+  const text = typeof name === 'string' || typeof name === 'number' ? plain(String(name)) : 'an unnamed user'
+  return id === undefined ? text : `${text} (id ${plain(String(id))})`
+}
+
+/** What another system says, short and on one line. */
+function plain(text: string): string {
+  return text.replaceAll(/\p{C}/gu, '').trim().slice(0, 100)
+}
