@@ -12,11 +12,25 @@ export const actions = [
   ...['grade.updated', 'grade.deleted'],
   ...['key.created', 'key.revoked'],
   ...['app.created', 'app.deleted'],
-  ...['grant.created', 'grant.revoked'],
   ...['endpoint.created', 'endpoint.updated', 'endpoint.rotated', 'endpoint.disabled', 'endpoint.deleted'],
   ...['integration.updated', 'integration.removed'],
   ...['mapping.updated', 'mapping.deleted'],
+  ...['grant.created', 'grant.refreshed', 'grant.revoked'],
+  ...['session.created', 'session.refused', 'session.ended'],
+  ...['request.refused'],
 ] as const satisfies readonly `${string}.${string}`[]
 
 /** One of them. */
 export type Action = (typeof actions)[number]
+
+/** What an action is done to: what comes before the dot. */
+export type Noun = Action extends `${infer Name}.${string}` ? Name : never
+
+/** Each of them once. */
+export const nouns = [...new Set(actions.map(nounOf))] as [Noun, ...Noun[]]
+
+/** What an action is done to. */
+export function nounOf(action: Action): Noun {
+  // Every action has a dot.
+  return action.slice(0, action.indexOf('.')) as Noun
+}

@@ -1,5 +1,6 @@
 import { analytics } from './analytics.ts'
 import { apps } from './apps.ts'
+import { audit } from './audit.ts'
 import { courses } from './courses.ts'
 import { endpoints } from './endpoints.ts'
 import { enrollments } from './enrollments.ts'
@@ -29,6 +30,7 @@ export const contract = {
   endpoints,
   messages,
   integrations,
+  audit,
   service,
 }
 export type Contract = typeof contract

@@ -22,6 +22,7 @@ const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   endpoints: async () => (await import('./webhooks/outbox/endpoints.ts')).endpointRoutes,
   messages: async () => (await import('./webhooks/outbox/messages.ts')).messageRoutes,
   integrations: async () => (await import('./integrations/integrations.ts')).integrationRoutes,
+  audit: async () => (await import('./audit-log/audit-log.ts')).auditRoutes,
   service: async () => (await import('./service.ts')).serviceRoutes,
 }
 
@@ -63,6 +64,7 @@ const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: 
   'webhooks/endpoints': 'endpoints',
   'webhooks/messages': 'messages',
   integrations: 'integrations',
+  audit: 'audit',
   health: 'service',
   ready: 'service',
   'openapi.json': 'service',

@@ -1,3 +1,4 @@
+import { linkEntries } from './audit/link.ts'
 import { hasManyWriters } from './counters/count.ts'
 import { foldChanges } from './counters/fold.ts'
 import type { Store } from './database/database.ts'
@@ -12,6 +13,8 @@ export type Later = (work: () => void, ms: number) => NodeJS.Timeout
 const sweptEveryMs = 60_000
 /** Whoever reads counters adds up the changes that are not folded into them yet. */
 const foldedEveryMs = 5000
+/** Until then, nothing shows whether an entry has been changed. */
+const linkedEveryMs = 5000
 
 const later: Later = (work, ms) => setTimeout(work, ms).unref()
 
@@ -21,10 +24,15 @@ const later: Later = (work, ms) => setTimeout(work, ms).unref()
  */
 export function keepInOrder(database: Store, now: () => Date, wait = later): Stop {
   const stops = [regularly(sweptEveryMs, () => sweep(database, now()), wait)]
+  stops.push(regularly(linkedEveryMs, () => linkAll(database), wait))
   if (hasManyWriters(database)) stops.push(regularly(foldedEveryMs, () => foldAll(database, now), wait))
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
   }
+}
+
+async function linkAll(database: Store): Promise<void> {
+  while (await database.write((transaction) => linkEntries(transaction)));
 }
 
 async function foldAll(database: Store, now: () => Date): Promise<void> {

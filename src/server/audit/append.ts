@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import { hasManyWriters } from '../counters/count.ts'
 import type { Database, Row } from '../database/database.ts'
+import { timeOfId } from '../database/id.ts'
 import { keptOf, nameOf, userIn } from './details.ts'
 import { firstHash, type Linked, linkOf, newSalts, sha256, type Writing } from './entry.ts'
 
@@ -20,19 +21,21 @@ const longestUserAgent = 512
  * Appends the entry of what has been done, in the transaction that does it. On an engine with one writer it is linked to
  * the one before at once; where there are many, all would wait for that one: there it is linked later, in order.
  */
-export async function appendChange(
-  { database, now, newId, principal, origin }: Writing,
+export async function appendEntry(
+  { database, newId, principal, origin }: Omit<Writing, 'now'>,
   { action, id: subjectId, before, after, fields }: Done,
 ): Promise<void> {
   const [originSalt, detailsSalt] = newSalts()
-  const kept = keptOf(before, after, fields)
+  const id = newId('aud')
   const thing = after ?? before
   const userAgent = origin.userAgent?.slice(0, longestUserAgent) ?? null
   const originText = JSON.stringify([originSalt, origin.address, userAgent])
-  const details = JSON.stringify([detailsSalt, origin.requestId, nameOf(thing), kept.before, kept.after])
+  const kept = keptOf(before, after, fields)
+  const named = JSON.stringify([detailsSalt, origin.requestId, nameOf(thing)])
+  const details = `${named.slice(0, -1)},${kept.before},${kept.after}]`
   const entry = {
-    id: newId('aud'),
-    at: now,
+    id,
+    at: timeOfId(id),
     userId: principal.userId,
     credential: principal.credential,
     action,
@@ -40,13 +43,13 @@ export async function appendChange(
     originDigest: sha256(originText),
     detailsDigest: sha256(details),
   }
-  const link = hasManyWriters(database) ? undefined : await linkAfterLast(database, entry)
+  const aboutId = userIn(thing)
+  const link = hasManyWriters(database) ? later() : await linkAfterLast(database, entry)
   database.later(sql`
-    insert into audit_entries (id, place, at, user_id, credential, action, subject_id, about_id, origin, origin_digest,
-                               details, details_digest, hash)
-    values (${entry.id}, ${link?.place ?? null}, ${now}, ${entry.userId}, ${entry.credential}, ${action}, ${subjectId},
-            ${userIn(action.split('.', 1)[0] ?? '', subjectId, thing)}, ${originText}, ${entry.originDigest}, ${details},
-            ${entry.detailsDigest}, ${link?.hash ?? null})`)
+    insert into audit_entries (place, id, user_id, credential, action, subject_id, about_id, origin, origin_digest, details,
+                               details_digest, hash)
+    values (${link.place}, ${id}, ${entry.userId}, ${entry.credential}, ${action}, ${subjectId}, ${aboutId}, ${originText},
+            ${entry.originDigest}, ${details}, ${entry.detailsDigest}, ${link.hash})`)
 }
 
 /** The place of the last entry that is linked, and its hash. */
@@ -54,7 +57,7 @@ export async function lastLink(
   database: Database,
 ): Promise<{ readonly place: number; readonly hash: string }> {
   const last = await database.one<Row & { place: number; hash: string }>(
-    sql`select place, hash from audit_entries where place is not null order by place desc limit 1`,
+    sql`select place, hash from audit_entries where place > 0 order by place desc limit 1`,
   )
   return last ?? { place: 0, hash: firstHash }
 }
@@ -63,4 +66,9 @@ async function linkAfterLast(database: Database, entry: Omit<Linked, 'place'>) {
   const last = await lastLink(database)
   const place = last.place + 1
   return { place, hash: linkOf(last.hash, { ...entry, place }) }
+}
+
+/** A place of its own for an entry that is not linked yet. */
+function later() {
+  return { place: -1 - Math.floor(Math.random() * (Number.MAX_SAFE_INTEGER - 1)), hash: null }
 }

@@ -4,10 +4,10 @@ import { sha256 } from './entry.ts'
 /** A thing, as the API shows it. */
 type Shown = Readonly<Record<string, unknown>>
 
-/** A change as far as it is kept. */
-export interface KeptChange {
-  readonly before: Shown | null
-  readonly after: Shown | null
+/** A change as far as it is kept, as JSON. */
+interface KeptChange {
+  readonly before: string
+  readonly after: string
 }
 
 /** JSON of one field, in characters: what is longer is kept as its digest. */
@@ -21,22 +21,26 @@ const masked = '***'
 /** What is kept of a change: of an update what differs, of all else the whole thing; long texts as their digest, no secret. */
 export function keptOf(before: object | null, after: object | null, fields?: readonly string[]): KeptChange {
   const [from, to] = [before as Shown | null, after as Shown | null]
-  if (!from || !to) return { before: from && shortened(from), after: to && shortened(to) }
+  if (!from || !to) return { before: textOf(from), after: textOf(to) }
   const changed = (fields ?? Object.keys(to)).filter(
     (field) => !untold.has(field) && !isDeepStrictEqual(from[field], to[field]),
   )
-  return { before: shortened(only(from, changed)), after: shortened(only(to, changed)) }
+  return { before: textOf(only(from, changed)), after: textOf(only(to, changed)) }
 }
 
 function only(thing: Shown, fields: readonly string[]): Shown {
   return Object.fromEntries(fields.map((field) => [field, thing[field] ?? null]))
 }
 
-function shortened(thing: Shown): Shown {
+function textOf(thing: Shown | null): string {
+  if (!thing) return 'null'
   const open = secrets.some((field) => thing[field] != null) ? withoutSecrets(thing) : thing
+  const text = JSON.stringify(open)
   // Nearly everything is short, and known to be by one look.
-  if (JSON.stringify(open).length <= longestField) return open
-  return Object.fromEntries(Object.entries(open).map(([field, value]) => [field, short(value)]))
+  if (text.length <= longestField) return text
+  return JSON.stringify(
+    Object.fromEntries(Object.entries(open).map(([field, value]) => [field, short(value)])),
+  )
 }
 
 function withoutSecrets(thing: Shown): Shown {
@@ -59,9 +63,8 @@ export function nameOf(thing: object | null): string | null {
   return both.length > 0 ? both.join(' · ') : null
 }
 
-/** The user whom a change of a thing of this kind is about; null for nobody. */
-export function userIn(noun: string, id: string | null, thing: object | null): string | null {
-  if (noun === 'user') return id
+/** The user whom a thing is about that is no user itself; null for nobody. */
+export function userIn(thing: object | null): string | null {
   const { userId, learnerId } = (thing ?? {}) as Shown
   const found = userId ?? learnerId
   return typeof found === 'string' ? found : null

@@ -1,5 +1,5 @@
-import { hash, randomBytes } from 'node:crypto'
-import type { Origin, Principal } from '../access/principal.ts'
+import { hash, randomFillSync } from 'node:crypto'
+import type { Origin } from '../access/principal.ts'
 import type { Transaction } from '../database/database.ts'
 import type { IdPrefix } from '../database/id.ts'
 
@@ -14,7 +14,11 @@ export interface Writing {
 }
 
 /** Who does something, and with what: null for nobody who is known. */
-export type Actor = { readonly userId: string | null } & Pick<Principal, 'credential'>
+export interface Actor {
+  readonly userId: string | null
+  /** The id of a key or grant, `local`, `browser`, that of the application that asked for tokens. */
+  readonly credential: string | null
+}
 
 /** What is linked to the entry before: all of an entry but what may be erased, of which the digests stay. */
 export interface Linked {
@@ -23,7 +27,7 @@ export interface Linked {
   readonly id: string
   readonly at: string
   readonly userId: string | null
-  readonly credential: string
+  readonly credential: string | null
   readonly action: string
   readonly subjectId: string | null
   readonly originDigest: string
@@ -49,8 +53,21 @@ export function sha256(text: string): string {
   return hash('sha256', text, 'hex')
 }
 
+const saltBytes = 12
+/** Drawn together: for one salt at a time, asking takes longer than the bytes. */
+const drawn = Buffer.alloc(256 * saltBytes)
+let used = drawn.length
+
 /** Two salts of 96 bits: without one, a digest of little would tell what it is of, after that has been erased. */
 export function newSalts(): readonly [string, string] {
-  const text = randomBytes(24).toString('base64url')
-  return [text.slice(0, 16), text.slice(16)]
+  return [newSalt(), newSalt()]
+}
+
+function newSalt(): string {
+  if (used === drawn.length) {
+    randomFillSync(drawn)
+    used = 0
+  }
+  used += saltBytes
+  return drawn.toString('base64url', used - saltBytes, used)
 }

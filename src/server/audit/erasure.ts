@@ -6,6 +6,8 @@ import type { Database } from '../database/database.ts'
  * they did. What happened stays, with the digests of what is gone, by which the entries stay linked.
  */
 export async function eraseFromAudit(database: Database, userId: string): Promise<void> {
-  await database.run(sql`update audit_entries set details = null where about_id = ${userId}`)
+  for (const column of [sql`subject_id`, sql`about_id`]) {
+    await database.run(sql`update audit_entries set details = null where ${column} = ${userId}`)
+  }
   await database.run(sql`update audit_entries set origin = null where user_id = ${userId}`)
 }

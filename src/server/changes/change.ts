@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Action } from '../../contract/actions.ts'
-import { appendChange } from '../audit/append.ts'
+import { appendEntry } from '../audit/append.ts'
 import type { Writing } from '../audit/entry.ts'
 import { enqueue } from '../outbox/enqueue.ts'
 
@@ -23,7 +23,7 @@ const unaudited = /^progress\./
  */
 export async function recordChange(call: Writing, change: Change): Promise<void> {
   enqueue(call, change)
-  if (!unaudited.test(change.action)) await appendChange(call, change)
+  if (!unaudited.test(change.action)) await appendEntry(call, change)
 }
 
 /** What a change of status takes along. */

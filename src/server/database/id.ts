@@ -91,6 +91,16 @@ function idOf(prefix: IdPrefix, time: Date, chance: string): string {
   return `${prefix}_${time.getTime().toString(36).padStart(9, '0')}${chance}`
 }
 
+/** Where the ids of things of this kind begin that are made at a time, in milliseconds since 1970, or later. */
+export function firstIdAt(prefix: IdPrefix, timeMs: number): string {
+  return `${prefix}_${Math.max(0, timeMs).toString(36).padStart(9, '0')}`
+}
+
+/** When an id of `idMaker` was made, ISO 8601 in UTC. */
+export function timeOfId(id: string): string {
+  return new Date(Number.parseInt(id.slice(4, 13), 36)).toISOString()
+}
+
 const idForm = /^[a-z]{3}_[0-9a-z]{9}[0-9a-f]{20}$/
 
 /** True for text in the form of an id that `idMaker` makes, of whatever kind. */

@@ -1,0 +1,80 @@
+import * as z from 'zod'
+import { type Action, actions, nouns } from './actions.ts'
+import { choices, exactly, Instant, ofUser, Time } from './field.ts'
+import { admins, operation } from './operation.ts'
+import { page, paging, sorting } from './page.ts'
+
+const Shown = z.record(z.string(), z.unknown())
+const Digest = z.string().length(64)
+
+/** One entry of the audit log: who did what, when, with which credential and from where, and what it changed. */
+export const AuditEntry = z.object({
+  id: z.string(),
+  at: Time,
+  userId: z.string().nullable(),
+  userEmail: z.string().nullable(),
+  credential: z.string().nullable(),
+  action: z.enum(actions),
+  noun: z.enum(nouns),
+  subjectId: z.string().nullable(),
+  subjectName: z.string().nullable(),
+  address: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  requestId: z.string().nullable(),
+  before: Shown.nullable(),
+  after: Shown.nullable(),
+  place: z.int().nullable(),
+  originSalt: z.string().nullable(),
+  originDigest: Digest,
+  detailsSalt: z.string().nullable(),
+  detailsDigest: Digest,
+  hash: Digest.nullable(),
+})
+export type AuditEntry = z.output<typeof AuditEntry>
+
+/** The audit log, for admins. Nothing changes or deletes its entries. */
+export const audit = {
+  list: operation({
+    id: 'audit.list',
+    method: 'GET',
+    path: '/v1/audit',
+    summary: 'List the entries of the audit log',
+    published: false,
+    scope: 'admin',
+    roles: admins,
+    query: z.strictObject({
+      user_id: ofUser,
+      credential: exactly('credential'),
+      action: choices(actions as readonly [Action, ...Action[]]).optional(),
+      noun: z.enum(nouns).optional().meta({ description: 'Filter by kind of thing' }),
+      subject_id: exactly('the id of the thing'),
+      since: Instant.optional().meta({ description: 'At or after this time' }),
+      until: Instant.optional().meta({ description: 'Before this time' }),
+      sort: sorting(['at', 'place'], '-at'),
+      ...paging,
+    }),
+    response: page(AuditEntry),
+    status: 200,
+    list: true,
+    filters: {
+      user_id: { by: 'reference', field: 'userId', to: 'userId', email: 'userEmail' },
+      credential: { by: 'equal', field: 'credential' },
+      action: { by: 'choice', field: 'action', choices: actions },
+      noun: { by: 'choice', field: 'noun', choices: nouns },
+      subject_id: { by: 'equal', field: 'subjectId' },
+      since: { by: 'start', field: 'at' },
+      until: { by: 'end', field: 'at' },
+    },
+  }),
+  get: operation({
+    id: 'audit.get',
+    method: 'GET',
+    path: '/v1/audit/{entryId}',
+    summary: 'Show an entry of the audit log',
+    published: false,
+    scope: 'admin',
+    roles: admins,
+    response: AuditEntry,
+    status: 200,
+  }),
+}

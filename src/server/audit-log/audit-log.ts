@@ -1,0 +1,49 @@
+import sql, { join } from 'sql-template-tag'
+import { type AuditEntry, audit } from '../../contract/audit.ts'
+import { firstIdAt } from '../database/id.ts'
+import { page } from '../database/page.ts'
+import { resolveFilter } from '../database/reference.ts'
+import { routesOf } from '../http/schema-routes.ts'
+import { notFound } from '../problem/problem-error.ts'
+import { type EntryRow, entryColumns, toEntry } from './entry-row.ts'
+
+/** Ids tell when they were made: the order of both is the same. */
+const order = { at: sql`a.id`, place: sql`a.place` }
+/** By the column before, as two entries have different ones. */
+const id = sql`a.id`
+
+export const auditRoutes = routesOf(audit, {
+  async list({ database, query }) {
+    const { user_id: user, credential, action, noun, subject_id: subject, since, until } = query
+    return page<EntryRow, AuditEntry>(
+      database,
+      {
+        columns: entryColumns,
+        from: sql`audit_entries a`,
+        narrow: [
+          user && sql`a.user_id = ${await resolveFilter(database, 'users', user, 'user_id')}`,
+          credential && sql`a.credential = ${credential}`,
+          action && sql`a.action in (${join(action)})`,
+          // What comes after a dot, in the order of their codes, is a slash.
+          noun && sql`a.action > ${`${noun}.`} and a.action < ${`${noun}/`}`,
+          subject && sql`a.subject_id = ${subject}`,
+        ],
+        within: [
+          { field: 'at', condition: since && sql`a.id >= ${firstIdAt('aud', Date.parse(since))}` },
+          { field: 'at', condition: until && sql`a.id < ${firstIdAt('aud', Date.parse(until))}` },
+        ],
+      },
+      { sort: query.sort, expressions: order, id },
+      query,
+      toEntry,
+    )
+  },
+
+  async get({ database, params }) {
+    const row = await database.one<EntryRow>(
+      sql`select ${entryColumns} from audit_entries a where a.id = ${params.entryId}`,
+    )
+    if (!row) throw notFound('audit entry', params.entryId)
+    return toEntry(row)
+  },
+})

@@ -1,0 +1,68 @@
+import sql from 'sql-template-tag'
+import { type Action, nounOf } from '../../contract/actions.ts'
+import type { AuditEntry } from '../../contract/audit.ts'
+import type { Row } from '../database/database.ts'
+import { timeOfId } from '../database/id.ts'
+
+/** An entry of the audit log as its row holds it; `origin` and `details` are JSON, null once they are erased. */
+export interface EntryRow extends Row {
+  readonly place: number
+  readonly id: string
+  readonly user_id: string | null
+  readonly user_email: string | null
+  readonly credential: string | null
+  readonly action: string
+  readonly subject_id: string | null
+  readonly origin: string | null
+  readonly origin_digest: string
+  readonly details: string | null
+  readonly details_digest: string
+  readonly hash: string | null
+}
+
+/** The columns of an entry's row, from `audit_entries a`. */
+export const entryColumns = sql`a.place, a.id, a.user_id, (select email from users where id = a.user_id) as user_email,
+  a.credential, a.action, a.subject_id, a.origin, a.origin_digest, a.details, a.details_digest, a.hash`
+
+type Origin = [salt: string, address: string | null, userAgent: string | null]
+type Details = [
+  salt: string,
+  requestId: string | null,
+  name: string | null,
+  before: AuditEntry['before'],
+  after: AuditEntry['after'],
+]
+const erasedOrigin = [null, null, null] as const
+const erasedDetails = [null, null, null, null, null] as const
+
+/** An entry as it is shown, from its row. */
+export function toEntry(row: EntryRow): AuditEntry {
+  // Written by `appendEntry`.
+  const [originSalt, address, userAgent] =
+    row.origin === null ? erasedOrigin : (JSON.parse(row.origin) as Origin)
+  const [detailsSalt, requestId, subjectName, before, after] =
+    row.details === null ? erasedDetails : (JSON.parse(row.details) as Details)
+  const action = row.action as Action
+  return {
+    id: row.id,
+    at: timeOfId(row.id),
+    userId: row.user_id,
+    userEmail: row.user_email,
+    credential: row.credential,
+    action,
+    noun: nounOf(action),
+    subjectId: row.subject_id,
+    subjectName,
+    address,
+    userAgent,
+    requestId,
+    before,
+    after,
+    place: row.place > 0 ? row.place : null,
+    originSalt,
+    originDigest: row.origin_digest,
+    detailsSalt,
+    detailsDigest: row.details_digest,
+    hash: row.hash,
+  }
+}

@@ -1,0 +1,53 @@
+import sql from 'sql-template-tag'
+import type { Row, Transaction } from '../database/database.ts'
+import { timeOfId } from '../database/id.ts'
+import { lastLink } from './append.ts'
+import { type Linked, linkOf } from './entry.ts'
+
+/** Entries in one transaction: some ten milliseconds' worth. */
+const linkedAtOnce = 500
+
+interface UnlinkedRow extends Row {
+  readonly place: number
+  readonly id: string
+  readonly user_id: string | null
+  readonly credential: string | null
+  readonly action: string
+  readonly subject_id: string | null
+  readonly origin_digest: string
+  readonly details_digest: string
+}
+
+/**
+ * Links entries that were appended without a place to the last one that has one, in the order in which they were made as
+ * far as they are there. True where more are left. Of two servers that do so at the same time one does it anew.
+ */
+export async function linkEntries(database: Transaction, most = linkedAtOnce): Promise<boolean> {
+  const waiting = await database.all<UnlinkedRow>(sql`
+    select place, id, user_id, credential, action, subject_id, origin_digest, details_digest from audit_entries
+    where place < 0 order by place limit ${most}`)
+  if (waiting.length === 0) return false
+  const last = await lastLink(database)
+  let { place, hash } = last
+  for (const row of waiting.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
+    place += 1
+    hash = linkOf(hash, linkedOf(row, place))
+    database.later(sql`update audit_entries set place = ${place}, hash = ${hash} where place = ${row.place}`)
+  }
+  return waiting.length === most
+}
+
+/** What of an entry's row is linked, in its place. */
+function linkedOf(row: UnlinkedRow, place: number): Linked {
+  return {
+    place,
+    id: row.id,
+    at: timeOfId(row.id),
+    userId: row.user_id,
+    credential: row.credential,
+    action: row.action,
+    subjectId: row.subject_id,
+    originDigest: row.origin_digest,
+    detailsDigest: row.details_digest,
+  }
+}
