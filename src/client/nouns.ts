@@ -13,10 +13,11 @@ const words: Readonly<Record<string, readonly string[]>> = {
   app: ['app', 'application', 'client'],
   endpoint: ['endpoint', 'webhook', 'subscription', 'hook'],
   message: ['message', 'event', 'delivery'],
+  entry: ['entry', 'auditEntry', 'event', 'record', 'log'],
   row: ['row', 'learner', 'record', 'student', 'user'],
 }
 
-const nouns: Readonly<Record<string, string>> = { analytics: 'row', progress: 'progress' }
+const nouns: Readonly<Record<string, string>> = { analytics: 'row', progress: 'progress', audit: 'entry' }
 
 /** The noun of an operation's things: `course` for `courses.list`, `row` for the rows of analytics. */
 export function nounOf({ id }: Pick<Operation, 'id'>): string {

@@ -47,6 +47,12 @@ const characters: Readonly<Record<string, number>> = {
   body: 20_000,
   recordedByEmail: 254,
   version: 64,
+  subjectName: 1024,
+  credential: 64,
+  address: 64,
+  userAgent: 512,
+  originSalt: 16,
+  detailsSalt: 16,
 }
 
 /** The most items of lists that have no limit of their own. */

@@ -31,6 +31,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   mappingId: { description: 'Id of the mapping', schema: id },
   grantId: { description: 'Id of the grant', schema: id },
   endpointId: { description: 'Id of the webhook endpoint', schema: id },
+  entryId: { description: 'Id of the audit entry', schema: id },
   messageId: { description: 'Id of the webhook message', schema: id },
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import * as analytics from './analytics.ts'
 import * as apps from './apps.ts'
+import { AuditEntry, audit } from './audit.ts'
 import { BatchResult } from './batch.ts'
 import * as attributes from './course-attributes.ts'
 import * as courses from './courses.ts'
@@ -108,6 +109,8 @@ const shown: Named = {
   IntegrationCheck: integration.IntegrationCheck,
   Mapping: mapping.Mapping,
   MappingPage: integrations.mappings.response,
+  AuditEntry,
+  AuditEntryPage: audit.list.response,
   BatchResult,
   Health: service.health.response,
   OpenApiDocument: service.openapi.response,

@@ -26,6 +26,7 @@ const tagNames: Readonly<Record<keyof Contract, string>> = {
   endpoints: 'Webhook endpoints',
   messages: 'Webhook messages',
   integrations: 'Integrations',
+  audit: 'Audit log',
   service: 'Service',
 }
 

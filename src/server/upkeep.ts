@@ -11,31 +11,25 @@ export type Stop = () => Promise<void>
 export type Later = (work: () => void, ms: number) => NodeJS.Timeout
 
 const sweptEveryMs = 60_000
-/** Whoever reads counters adds up the changes that are not folded into them yet. */
-const foldedEveryMs = 5000
-/** Until then, nothing shows whether an entry has been changed. */
-const linkedEveryMs = 5000
+/** Whoever reads counters adds up the changes that are not folded into them yet; audit entries are told as not linked yet. */
+const broughtInEveryMs = 5000
 
 const later: Later = (work, ms) => setTimeout(work, ms).unref()
 
 /**
  * Keeps a database in order while it is served, outside all requests: what has expired is deleted, and on an engine with
- * many writers their changes are brought into the counters. Several servers may do so at the same time.
+ * many writers their changes are brought into the counters, and their audit entries linked. Several servers may do so at the same time.
  */
 export function keepInOrder(database: Store, now: () => Date, wait = later): Stop {
   const stops = [regularly(sweptEveryMs, () => sweep(database, now()), wait)]
-  stops.push(regularly(linkedEveryMs, () => linkAll(database), wait))
-  if (hasManyWriters(database)) stops.push(regularly(foldedEveryMs, () => foldAll(database, now), wait))
+  if (hasManyWriters(database)) stops.push(regularly(broughtInEveryMs, () => bringIn(database, now), wait))
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
   }
 }
 
-async function linkAll(database: Store): Promise<void> {
+async function bringIn(database: Store, now: () => Date): Promise<void> {
   while (await database.write((transaction) => linkEntries(transaction)));
-}
-
-async function foldAll(database: Store, now: () => Date): Promise<void> {
   const time = now().toISOString()
   while (await database.write((transaction) => foldChanges({ database: transaction, now: time })));
 }

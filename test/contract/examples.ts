@@ -244,6 +244,9 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'integrations.unmap': { request: 'DELETE /v1/integrations/{lmsKind}/mappings/{mappingId}' },
 
+  'audit.list': { request: 'GET /v1/audit?subject_id={courseId}&action=course.updated,course.published' },
+  'audit.get': { request: 'GET /v1/audit/{entryId}' },
+
   'service.health': { request: 'GET /health' },
   'service.ready': { request: 'GET /ready' },
   'service.openapi': { request: 'GET /v1/openapi.json' },
@@ -325,6 +328,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     clientId,
     endpointId,
     messageId: message.body.id,
+    entryId: (await admin.get(`/v1/audit?subject_id=${courseId}&noun=course`)).body.data[0].id,
     grantId: (await giveGrant(academy, { userId: learnerId, clientId })).id,
   }
 }

@@ -54,6 +54,7 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
   await admin.put('/v1/integrations/moodle', { gradeToProgress: 'none' })
   const mapped = { noun: 'course', externalKey: '4', reference: courseId }
   const mapping = await admin.put('/v1/integrations/moodle/mappings', mapped)
+  const [entry] = (await admin.get(`/v1/audit?subject_id=${draftId}`)).body.data
   const users: Pair[] = [
     { hidden: otherId, unknown: 'usr_none' },
     { hidden: 'ext:S-1', unknown: 'ext:S-9' },
@@ -99,6 +100,8 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
       lmsKind: [{ hidden: 'moodle', unknown: 'blackboard' }],
       mappingId: [{ hidden: mapping.body.id, unknown: 'map_none' }],
       clientId: [{ hidden: clientId, unknown: 'app_none' }],
+      entryId: [{ hidden: entry.id, unknown: 'aud_none' }],
+      subject_id: [{ hidden: draftId, unknown: 'crs_none' }],
       // A number is no reference.
       version: [],
       cursor: [],

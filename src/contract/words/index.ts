@@ -1,5 +1,6 @@
 import * as access from './access.ts'
 import * as analytics from './analytics.ts'
+import { auditEntryWords } from './audit.ts'
 import * as courses from './courses.ts'
 import * as enrollments from './enrollments.ts'
 import * as grades from './grades.ts'
@@ -126,6 +127,9 @@ export const words: Readonly<Record<string, record.Words>> = {
   MappingInput: integrations.mappingInputWords,
   MappingPage: page('mappings'),
   MappingBatch: record.batchWords,
+
+  AuditEntry: auditEntryWords,
+  AuditEntryPage: page('the audit log'),
 
   BatchResult: record.batchResultWords,
   Problem: record.problemWords,

@@ -22,6 +22,8 @@ export const tagWords = {
     'Webhook messages: one event for one endpoint, with the attempts to deliver it. They are kept for 7 days.',
   integrations:
     'The connections to other learning management systems: what their secrets are, what their grades do here, and which of their courses and users is which.',
+  audit:
+    'The audit log: who did what, when, with which credential and from where. Each entry is linked to the one before by a hash, and nothing in the API changes or deletes one.',
   service: 'Health check and API description. No credential is needed.',
 } satisfies Words
 
@@ -127,6 +129,11 @@ export const operationWords: Words = {
 
   'grants.list': 'Lists your own grants, or with `user_id` those of another user, which requires an admin.',
   'grants.revoke': 'The tokens of the grant stop working at once.',
+
+  'audit.list':
+    'The newest come first. `sort=place` gives them in the order in which they are linked, those that are not linked yet first.',
+  'audit.get':
+    'Of an update, `before` and `after` have the attributes that changed. Salts are null where the details, or the origin, were erased.',
 
   'endpoints.list': 'Lists the endpoints, without their secrets.',
   'endpoints.get': 'The `ETag` is the version of the endpoint: send it as `If-Match` with an update.',

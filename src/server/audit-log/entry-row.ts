@@ -21,8 +21,8 @@ export interface EntryRow extends Row {
 }
 
 /** The columns of an entry's row, from `audit_entries a`. */
-export const entryColumns = sql`a.place, a.id, a.user_id, (select email from users where id = a.user_id) as user_email,
-  a.credential, a.action, a.subject_id, a.origin, a.origin_digest, a.details, a.details_digest, a.hash`
+export const entryColumns = sql`a.place, a.id, a.user_id,
+  (select email from users where id = a.user_id) as user_email, a.credential, a.action, a.subject_id, a.origin, a.origin_digest, a.details, a.details_digest, a.hash`
 
 type Origin = [salt: string, address: string | null, userAgent: string | null]
 type Details = [
