@@ -85,6 +85,7 @@ const cliRooms: Readonly<Record<string, readonly string[]>> = {
   quickstart: ['session', 'terminal'],
   'local-server': ['dataset', 'command', 'terminal'],
   'sign-in': ['operation', 'command', 'session', 'output', 'terminal'],
+  simulator: ['command', 'terminal'],
   commands: [
     ...[
       'operation',
@@ -97,6 +98,7 @@ const cliRooms: Readonly<Record<string, readonly string[]>> = {
       'quickstart',
       'local-server',
       'sign-in',
+      'simulator',
     ],
     ...['command', 'session', 'output', 'shell', 'terminal'],
   ],

@@ -116,7 +116,8 @@ function checkHint({ method, url }: AmbiguousError | ProtocolError): string | nu
   return `Check before you retry: learnctl ${noun === 'learners' ? 'analytics export' : `${noun} list`}`
 }
 
-const exitOfStatus: Readonly<Record<number, ExitName>> = {
+/** What a status means for the exit code; any other is a failure. */
+export const exitOfStatus: Readonly<Record<number, ExitName>> = {
   400: 'usage',
   401: 'auth',
   403: 'forbidden',

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
-import { parseJson } from '../codec/json-text.ts'
-import { isSound, utf8Text } from '../codec/unicode-text.ts'
+import { JsonLimitError, parseJson } from '../codec/json-text.ts'
+import { isSound, NotUtf8Error, utf8Text } from '../codec/unicode-text.ts'
 import { malformed } from './delivery-fault.ts'
 
 /** Deeper, and more in one list or object, than any of the systems sends. */
@@ -13,7 +13,9 @@ export function parsePayload(bytes: Uint8Array): JsonObject {
   try {
     value = parseJson(utf8Text(bytes))
   } catch (cause) {
-    throw malformed(`The payload is not valid JSON: ${(cause as Error).message}.`, cause)
+    // What a parser says of a text has a piece of it, and a secret may be in that.
+    const isLimit = cause instanceof JsonLimitError || cause instanceof NotUtf8Error
+    throw malformed(`The payload is not valid JSON${isLimit ? `: ${cause.message}` : ''}.`, cause)
   }
   if (!isJsonObject(value)) throw malformed('The payload is not a JSON object.')
   assertBounded(value, 1)

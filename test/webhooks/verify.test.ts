@@ -258,6 +258,13 @@ describe('a secret in the request', () => {
     }
   })
 
+  test('what is told of a body that cannot be read has nothing of it', async () => {
+    const text = `{"token":"${secret}" oops`
+    const headers = standardHeaders(text)
+    const fault = await verify('moodle', { headers, query, rawBody: Buffer.from(text) }, trust).catch(String)
+    expect(fault).toBe('DeliveryFault: The payload is not valid JSON.')
+  })
+
   test('Moodle: the key of a delivery tells nothing of the secret', async () => {
     const other = 'another-secret-of-the-site'
     const keyWith = async (value: string) => {

@@ -88,7 +88,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
   },
   webhooks: {
     group: 'Access',
-    summary: 'Send events to other systems',
+    summary: 'Manage webhooks, sent and received',
     groups: {
       endpoints: 'Manage where events are sent',
       messages: 'Follow events to where they are sent',
@@ -97,6 +97,7 @@ export const nouns: Readonly<Record<string, Noun>> = {
       const all = await Promise.all([
         import('../commands/webhook-endpoints.ts'),
         import('../commands/webhook-messages.ts'),
+        import('../commands/webhook-send.ts'),
       ])
       return all.flatMap(({ commands }) => commands)
     },

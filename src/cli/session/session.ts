@@ -64,6 +64,8 @@ export interface Session {
   causeOf(requestId: string): Promise<unknown>
   /** Carries a request to an authorization server, over the network. */
   readonly fetch: Fetch
+  /** Carries a request over the network as it is: without a credential, once. */
+  readonly network: Transport
   close(): Promise<void>
 }
 
@@ -189,6 +191,7 @@ export function createSession(
     open,
     causeOf: async (requestId) => (await opened)?.causeOf(requestId),
     fetch,
+    network: viaNetwork,
     bearer: async () => {
       const current = target()
       if (current.kind === 'local') {
@@ -234,7 +237,12 @@ export function createSession(
 
 /** The credentials that an environment holds. */
 export function secretsIn(env: Io['env']): string[] {
-  const names = ['LEARNCTL_API_KEY', 'LEARNCTL_ACCESS_TOKEN', 'LEARNCTL_CLIENT_SECRET']
+  const names = [
+    'LEARNCTL_API_KEY',
+    'LEARNCTL_ACCESS_TOKEN',
+    'LEARNCTL_CLIENT_SECRET',
+    'LEARNCTL_WEBHOOK_SECRET',
+  ]
   const given = names.map((name) => env[name]).filter((secret) => secret !== undefined)
   return [...given, ...databaseSecrets(env['LEARNCTL_DATABASE'])]
 }

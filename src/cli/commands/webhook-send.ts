@@ -1,0 +1,214 @@
+import { type LmsKind, lmsKinds } from '../../contract/integration-choices.ts'
+import type { Command, Given } from '../command/command.ts'
+import { confirmAt } from '../command/confirm.ts'
+import type { Context } from '../command/context.ts'
+import type { FlagValues } from '../command/flag-value.ts'
+import { notAList } from '../command/refusals.ts'
+import type { DeliveryAnswer, Outcome } from '../simulator/delivery-answer.ts'
+import type { Tally } from '../simulator/expectation.ts'
+import type { Simulation } from '../simulator/simulation.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+import { keyCommand } from './webhook-key.ts'
+import { sendFlags } from './webhook-send-flags.ts'
+
+const columns = ['delivery', 'status', 'outcome', 'reason', 'deliveryId', 'durationMs']
+const shape = { table: columns, paths: columns, identifier: 'deliveryId' }
+/** More would hold more answers in memory than a test of a connection needs. */
+const maximumCount = 100_000
+const maximumConcurrency = 64
+const answersPerPage = 100
+
+const sendCommand: Command = {
+  name: 'send',
+  summary: 'Send simulated deliveries of an external system',
+  description: `Sends what the real system would send, signed as it signs, to test a connection without it.
+
+Events: canvas grade_change, course_grade_change, course_progress, course_completed, caliper_grade; moodle user_graded,
+course_completed; openedx grade; thinkific enrollment.progress; standard grade.updated.
+
+The webhook secret comes from LEARNCTL_WEBHOOK_SECRET, --secret-stdin or a prompt. Canvas events are signed with the key
+of --signing-key (see learnctl webhooks generate-key), or else with Standard Webhooks headers.
+
+Exit code 0 means that every answer was expected.`,
+  arguments: [
+    { name: 'kind', summary: 'Kind of system', choices: lmsKinds },
+    { name: 'event', summary: 'Event to send' },
+  ],
+  flags: sendFlags,
+  refuses: notAList,
+  examples: [
+    'webhooks send canvas grade_change --user ext:11391 --course ext:AAA-2014J --item 355 --score 18 --maximum 20',
+    'webhooks send moodle user_graded --user 15 --course 4 --to http://127.0.0.1:4700',
+    'webhooks send standard grade.updated --user ext:11391 --course ext:AAA-2014J --count 100 --shuffle --duplicate',
+    'webhooks send thinkific enrollment.progress --user 95 --course 25 --tamper body',
+  ],
+  run,
+}
+
+/** `learnctl webhooks send`, and what makes keys for it. */
+export const commands: readonly Command[] = [sendCommand, keyCommand]
+
+async function run(context: Context, given: Given): Promise<void> {
+  const { io, output, settings } = context
+  output.check(shape)
+  const { flags } = given
+  const kind = kindOf(given.arguments['kind'] ?? '')
+  const [
+    { deliveriesOf, sendingOrder },
+    { destinationOf },
+    { createTally, deliveryCount, expectedOutcomes },
+  ] = await Promise.all([
+    import('../simulator/simulation.ts'),
+    import('../simulator/destination.ts'),
+    import('../simulator/expectation.ts'),
+  ])
+  const count = wholeNumber(flags, 'count', maximumCount)
+  const concurrency = wholeNumber(flags, 'concurrency', maximumConcurrency)
+  const [duplicate, shuffle] = [flags['duplicate'] === true, flags['shuffle'] === true]
+  const expected = expectedOutcomes(textOf(flags, 'expect'), {
+    tampered: flags['tamper'] !== undefined,
+    overtaking: shuffle || concurrency > 1,
+  })
+  const destination = destinationOf(context, kind, textOf(flags, 'to'))
+  const simulation = await simulationOf(context, given, kind, count)
+  const deliveryOf = deliveriesOf(simulation, io.now)
+  const order = sendingOrder({ count, duplicate, shuffle }, io.random)
+  if (flags['print'] === true || settings.dryRun.value) {
+    const { curlLine } = await import('../simulator/curl-line.ts')
+    const secret = typeof simulation.secret === 'string' ? simulation.secret : null
+    for (const index of order) {
+      await output.text(`${curlLine(destination.url, await deliveryOf(index), secret)}\n`)
+    }
+    return
+  }
+  if (destination.isElsewhere) {
+    const action = `send ${deliveryCount(order.length)}`
+    await confirmAt(
+      context,
+      action,
+      `to ${new URL(destination.url).host}`,
+      'Grades and progress may change there.',
+    )
+  }
+  const { sendDeliveries } = await import('../simulator/send-deliveries.ts')
+  const tally = createTally(expected, duplicate)
+  const answers = sendDeliveries(context, destination, order, deliveryOf, concurrency)
+  await output.list(pagesOf(answers, tally), shape)
+  await output.done(`Sent ${deliveryCount(order.length)}: ${tally.summary}`)
+  if (tally.first) throw await unexpected(kind, tally, tally.first, { total: order.length, expected })
+}
+
+async function* pagesOf(
+  answers: AsyncIterable<DeliveryAnswer>,
+  tally: Tally,
+): AsyncGenerator<DeliveryAnswer[]> {
+  let page: DeliveryAnswer[] = []
+  try {
+    for await (const answer of answers) {
+      tally.add(answer)
+      page.push(answer)
+      if (page.length < answersPerPage) continue
+      const full = page
+      page = []
+      yield full
+    }
+  } catch (error) {
+    // What was answered before is told, whatever happened then.
+    if (page.length > 0) yield page
+    throw error
+  }
+  yield page
+}
+
+async function simulationOf(
+  context: Context,
+  { arguments: { event: name = '' }, flags }: Given,
+  kind: LmsKind,
+  count: number,
+): Promise<Simulation> {
+  const [{ factsOf }, { simulatedEvents }, { signingMaterial }, { tamperingOf }] = await Promise.all([
+    import('../simulator/facts.ts'),
+    import('../simulator/simulated-events.ts'),
+    import('../simulator/signing-material.ts'),
+    import('../simulator/tampering.ts'),
+  ])
+  const events = simulatedEvents[kind]
+  const event = Object.hasOwn(events, name) ? events[name] : undefined
+  if (event === undefined) {
+    const valid = Object.keys(events)
+    throw new UsageError(`${kind} has no event ${JSON.stringify(name)}; use ${valid.join(', ')}`, {
+      choice: { given: name, valid },
+    })
+  }
+  if (flags['signing-key'] !== undefined && kind !== 'canvas') {
+    throw new UsageError(`--signing-key is for canvas: ${kind} signs with the webhook secret`)
+  }
+  const facts = factsOf(kind, name, event, flags)
+  const at = textOf(flags, 'at')
+  const hasKey = flags['signing-key'] !== undefined
+  const standard = flags['standard-headers'] === true || (kind === 'canvas' && !hasKey)
+  if (hasKey && flags['standard-headers'] === true) {
+    throw new UsageError('--signing-key and --standard-headers cannot be used together')
+  }
+  const tampering = tamperingOf(textOf(flags, 'tamper'), kind, standard)
+  return {
+    ...{ kind, event, facts, count, standard, tampering },
+    at: new Date(at ?? context.io.now()),
+    secret: await signingMaterial(context, flags),
+  }
+}
+
+async function unexpected(
+  kind: LmsKind,
+  tally: Tally,
+  first: DeliveryAnswer,
+  { total, expected }: { total: number; expected: readonly Outcome[] },
+): Promise<CommandError> {
+  const { exitOfStatus } = await import('../failures.ts')
+  const { outcome, reason, status, deliveryId } = first
+  const some = tally.unexpected < total
+  const exit = some ? 'partial' : status < 400 ? 'failure' : (exitOfStatus[status] ?? 'failure')
+  const which =
+    total === 1
+      ? 'The delivery was'
+      : `${tally.unexpected} of ${total} answers were unexpected; the first was`
+  const told = reason === null ? '' : `: ${reason}`
+  return new CommandError('unexpected_outcome', exit, `${which} ${outcome} (${status})${told}`, {
+    why: [`Expected ${expected.join(' or ')}`],
+    ...hintFor(kind, outcome, status, deliveryId),
+  })
+}
+
+function hintFor(
+  kind: LmsKind,
+  outcome: string,
+  status: number,
+  deliveryId: string | null,
+): { hint?: string } {
+  if (outcome === 'unmatched') {
+    const replay = `learnctl webhooks deliveries replay ${deliveryId ?? '--all'}`
+    return { hint: `Map it with \`learnctl integrations map ${kind}\`, then run \`${replay}\`` }
+  }
+  if (status === 401) return { hint: `Check the webhook secret: learnctl integrations test ${kind}` }
+  if (status === 404) return { hint: `Set up the integration: learnctl integrations set ${kind}` }
+  return {}
+}
+
+function kindOf(text: string): LmsKind {
+  const kind = lmsKinds.find((each) => each === text)
+  if (kind) return kind
+  throw new UsageError(`Unknown kind ${JSON.stringify(text)}; use ${lmsKinds.join(', ')}`, {
+    choice: { given: text, valid: lmsKinds },
+  })
+}
+
+function wholeNumber(flags: FlagValues, name: string, maximum: number): number {
+  const value = flags[name] ?? 1
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= maximum) return value
+  throw new UsageError(`--${name} must be a whole number from 1 to ${maximum}, not ${value}`)
+}
+
+function textOf(flags: FlagValues, name: string): string | undefined {
+  const value = flags[name]
+  return typeof value === 'string' ? value : undefined
+}

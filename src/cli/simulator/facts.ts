@@ -1,0 +1,74 @@
+import type { LmsKind } from '../../contract/integration-choices.ts'
+import { kinds } from '../../webhooks/kinds.ts'
+import type { FlagValues } from '../command/flag-value.ts'
+import { UsageError } from '../terminal/errors.ts'
+import type { SimulatedEvent, SimulatedFact, SimulatedName } from './simulated-event.ts'
+import type { Simulation } from './simulation.ts'
+
+/** The flags that say what an event has a place for. */
+const flagsOf: Readonly<Record<SimulatedFact, readonly string[]>> = {
+  item: ['item'],
+  label: ['label'],
+  score: ['score', 'cleared'],
+  maximum: ['maximum'],
+  percentage: ['percentage'],
+  published: ['unpublished'],
+  account: ['account'],
+}
+
+/** What events are to say, by the flags. Throws a UsageError on what the event of the real system does not say. */
+export function factsOf(
+  kind: LmsKind,
+  name: string,
+  event: SimulatedEvent,
+  flags: FlagValues,
+): Simulation['facts'] {
+  const { title } = kinds[kind]
+  for (const [fact, names] of Object.entries(flagsOf)) {
+    const flag = names.find((each) => flags[each] !== undefined)
+    if (flag === undefined || event.takes.some((each) => each === fact)) continue
+    throw new UsageError(`--${flag} is not supported: ${name} of ${title} does not have it`)
+  }
+  if (flags['cleared'] === true && flags['score'] !== undefined) {
+    throw new UsageError('--score and --cleared cannot be used together')
+  }
+  const what = `${name} of ${title}`
+  return {
+    user: named(String(flags['user'] ?? ''), 'user', event.namesUser, what),
+    course: named(String(flags['course'] ?? ''), 'course', event.namesCourse, what),
+    item: textOf(flags, 'item'),
+    label: textOf(flags, 'label'),
+    account: textOf(flags, 'account'),
+    score: flags['cleared'] === true ? null : numberOf(flags, 'score', 0, 1_000_000),
+    maximum: numberOf(flags, 'maximum', 0.0001, 1_000_000) ?? 100,
+    percentage: numberOf(flags, 'percentage', 0, 100),
+    published: flags['unpublished'] !== true,
+  }
+}
+
+const words = { id: 'its id in that system', externalId: 'ext:<external id>', email: 'an e-mail address' }
+
+function named(text: string, flag: string, taken: SimulatedEvent['namesUser'], what: string): SimulatedName {
+  const name = nameIn(text)
+  if (name.value !== '' && taken.includes(name.by)) return name
+  const valid = taken.map((by) => words[by]).join(' or ')
+  throw new UsageError(`--${flag} must be ${valid}, not ${JSON.stringify(text)}: ${what} has no other`)
+}
+
+function nameIn(text: string): SimulatedName {
+  const [, form, value = ''] = /^(ext|email):(.*)$/s.exec(text) ?? []
+  if (form !== undefined) return { by: form === 'ext' ? 'externalId' : 'email', value }
+  return { by: text.includes('@') ? 'email' : 'id', value: text }
+}
+
+function textOf(flags: FlagValues, name: string): string | undefined {
+  const value = flags[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+function numberOf(flags: FlagValues, name: string, least: number, most: number): number | undefined {
+  const value = flags[name]
+  if (value === undefined) return undefined
+  if (typeof value === 'number' && value >= least && value <= most) return value
+  throw new UsageError(`--${name} must be from ${least} to ${most}, not ${value}`)
+}

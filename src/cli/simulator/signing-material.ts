@@ -1,0 +1,53 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { jsonIn } from '../../codec/json-text.ts'
+import type { SigningMaterial } from '../../webhooks/delivery.ts'
+import type { Context } from '../command/context.ts'
+import type { FlagValues } from '../command/flag-value.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { readFileText, readInput } from '../terminal/text-input.ts'
+
+/** The variable that holds the webhook secret. */
+export const secretVariable = 'LEARNCTL_WEBHOOK_SECRET'
+
+/**
+ * What deliveries are signed with: a private key of `--signing-key`, else the webhook secret from standard input, the
+ * environment or the terminal. Throws a UsageError where there is none.
+ */
+export async function signingMaterial(
+  { io, prompts }: Pick<Context, 'io' | 'prompts'>,
+  flags: FlagValues,
+): Promise<SigningMaterial['secret']> {
+  const { 'signing-key': file, 'secret-stdin': fromInput } = flags
+  if (typeof file === 'string') return { privateKey: privateKeyIn(file, await readFileText(io, file)) }
+  if (fromInput === true) return oneLine(await readInput(io), 'on standard input')
+  const variable = io.env[secretVariable]
+  if (variable) return oneLine(variable, `in ${secretVariable}`)
+  if (prompts.refusal === null) return prompts.secret('Webhook secret:', (text) => text !== '' || 'Required')
+  throw new UsageError('The webhook secret is required', {
+    why: [prompts.refusal],
+    hint: `Set ${secretVariable}, or use --secret-stdin`,
+  })
+}
+
+function oneLine(text: string, where: string): string {
+  const secret = text.replace(/\r?\n$/, '')
+  if (secret === '') throw new UsageError(`No webhook secret ${where}`)
+  if (/[\r\n]/.test(secret))
+    throw new UsageError(`Invalid webhook secret ${where}: it has more than one line`)
+  return secret
+}
+
+function privateKeyIn(file: string, text: string): JsonObject {
+  const key = jsonIn(text)
+  if (
+    isJsonObject(key) &&
+    key['kty'] === 'RSA' &&
+    typeof key['d'] === 'string' &&
+    typeof key['kid'] === 'string'
+  ) {
+    return key
+  }
+  throw new UsageError(`${file} is not a private RSA key with a kid as JWK (RFC 7517)`, {
+    hint: 'Create one: learnctl webhooks generate-key',
+  })
+}
