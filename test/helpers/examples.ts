@@ -49,6 +49,7 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
   [/^auth grants revoke/, 'names what somebody allowed an application, on the platform', grant],
   [/ENDPOINT_ID/, 'names a webhook endpoint', endpoint],
   [/MESSAGE_ID|^webhooks messages list .*resend/, 'names a webhook message', message],
+  [/^webhooks send/, 'signs with the webhook secret', webhookSecret],
   [/^open/, 'opens what a server shows', serve],
   [/^server snapshot (restore|delete)/, 'names a snapshot', made('server snapshot save seeded --force')],
   [/^server restore/, 'names a backup', made('server backup academy-backup.db --force')],
@@ -191,6 +192,10 @@ async function deletedUser(place: Place): Promise<RunOptions> {
 
 async function app(place: Place): Promise<RunOptions> {
   return named(place, 'CLIENT_ID', 'apps create --name Desk --redirect-uri http://127.0.0.1/ --public -q')
+}
+
+async function webhookSecret(): Promise<RunOptions> {
+  return { env: { LEARNCTL_WEBHOOK_SECRET: 'a-secret-of-both' } }
 }
 
 async function endpoint(place: Place): Promise<RunOptions> {

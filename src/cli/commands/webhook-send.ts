@@ -36,12 +36,7 @@ Exit code 0 means that every answer was expected.`,
   ],
   flags: sendFlags,
   refuses: notAList,
-  examples: [
-    'webhooks send canvas grade_change --user ext:11391 --course ext:AAA-2014J --item 355 --score 18 --maximum 20',
-    'webhooks send moodle user_graded --user 15 --course 4 --to http://127.0.0.1:4700',
-    'webhooks send standard grade.updated --user ext:11391 --course ext:AAA-2014J --count 100 --shuffle --duplicate',
-    'webhooks send thinkific enrollment.progress --user 95 --course 25 --tamper body',
-  ],
+  examples: ['webhooks send moodle user_graded --user 15 --course 4 --score 85 --print'],
   run,
 }
 
@@ -149,6 +144,12 @@ async function simulationOf(
   const standard = flags['standard-headers'] === true || (kind === 'canvas' && !hasKey)
   if (hasKey && flags['standard-headers'] === true) {
     throw new UsageError('--signing-key and --standard-headers cannot be used together')
+  }
+  if (hasKey && facts.account === undefined) {
+    throw new UsageError('--account is required with --signing-key', {
+      why: ['A signed event is taken only from the Canvas account of the integration'],
+      hint: 'Show its rootAccountUuid: learnctl integrations list -o json',
+    })
   }
   const tampering = tamperingOf(textOf(flags, 'tamper'), kind, standard)
   return {

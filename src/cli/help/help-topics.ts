@@ -25,6 +25,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   LEARNCTL_API_KEY: 'API key to use',
   LEARNCTL_ACCESS_TOKEN: 'OAuth access token to use instead of an API key',
   LEARNCTL_CLIENT_SECRET: 'Client secret of the application given by --client-id',
+  LEARNCTL_WEBHOOK_SECRET: 'Webhook secret that webhooks send signs with',
   LEARNCTL_CONFIG_DIR: 'Directory for profiles',
   LEARNCTL_STATE_DIR: 'Directory for journals, logs and the list of running servers',
   LEARNCTL_TIMEZONE: 'Time zone for days and durations, as --timezone (default UTC)',

@@ -32,10 +32,9 @@ export function factsOf(
   if (flags['cleared'] === true && flags['score'] !== undefined) {
     throw new UsageError('--score and --cleared cannot be used together')
   }
-  const what = `${name} of ${title}`
   return {
-    user: named(String(flags['user'] ?? ''), 'user', event.namesUser, what),
-    course: named(String(flags['course'] ?? ''), 'course', event.namesCourse, what),
+    user: named(String(flags['user'] ?? ''), 'user', event.namesUser, kind, name),
+    course: named(String(flags['course'] ?? ''), 'course', event.namesCourse, kind, name),
     item: textOf(flags, 'item'),
     label: textOf(flags, 'label'),
     account: textOf(flags, 'account'),
@@ -46,13 +45,26 @@ export function factsOf(
   }
 }
 
-const words = { id: 'its id in that system', externalId: 'ext:<external id>', email: 'an e-mail address' }
-
-function named(text: string, flag: string, taken: SimulatedEvent['namesUser'], what: string): SimulatedName {
+function named(
+  text: string,
+  flag: 'user' | 'course',
+  taken: SimulatedEvent['namesUser'],
+  kind: LmsKind,
+  event: string,
+): SimulatedName {
   const name = nameIn(text)
   if (name.value !== '' && taken.includes(name.by)) return name
+  const words = {
+    id: `its id in ${kinds[kind].title}`,
+    externalId: 'ext:<external id>',
+    email: 'an e-mail address',
+  }
   const valid = taken.map((by) => words[by]).join(' or ')
-  throw new UsageError(`--${flag} must be ${valid}, not ${JSON.stringify(text)}: ${what} has no other`)
+  throw new UsageError(`--${flag} must be ${valid} for ${event}, not ${JSON.stringify(text)}`, {
+    ...(!taken.includes('externalId') && {
+      hint: `Map that id afterwards: learnctl integrations map ${kind}`,
+    }),
+  })
 }
 
 function nameIn(text: string): SimulatedName {

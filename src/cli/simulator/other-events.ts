@@ -45,7 +45,7 @@ function moodleEnvelope({ user, course, at, serial }: SimulatedFacts, name: stri
   return {
     eventname: `\\core\\event\\${name}`,
     component: 'core',
-    objectid: String(Number.parseInt(serial.slice(-6), 16)),
+    objectid: String(Number.parseInt(serial.slice(0, 6) + serial.slice(-4), 16)),
     contextid: 27,
     contextlevel: 50,
     contextinstanceid: nameBy(course, 'id'),

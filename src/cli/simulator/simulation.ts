@@ -50,8 +50,8 @@ function factsOf({ facts, at, count }: Simulation, index: number, run: string): 
   return {
     ...facts,
     // Each is another one than the event before, so that what is stored in the end tells which was taken last.
-    score: score === undefined ? (index * 7) % (Math.floor(maximum) + 1) : score,
-    percentage: percentage ?? (index * 7) % 101,
+    score: score === undefined ? (Math.floor(maximum * 0.8) + index * 7) % (Math.floor(maximum) + 1) : score,
+    percentage: percentage ?? (50 + index * 7) % 101,
     at: new Date(at.getTime() - (count - 1 - index) * 1000),
     serial: uuid(run, index),
   }

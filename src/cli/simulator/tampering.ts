@@ -73,9 +73,9 @@ function otherBody(body: string): string {
   return `{"tampered":true,${body.slice(1)}`
 }
 
-/** A text with another character at a place. */
+/** A text with another character at a place: a digit, which has no other case. */
 function otherText(text: string, at = 0): string {
-  const other = text[at] === 'A' ? 'B' : 'A'
+  const other = text[at] === '0' ? '1' : '0'
   return text.slice(0, at) + other + text.slice(at + 1)
 }
 

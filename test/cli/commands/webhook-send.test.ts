@@ -1,0 +1,287 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { knownKeys } from '../../../src/webhooks/key-set.ts'
+import { type RunOptions, testCli } from '../../helpers/cli.ts'
+import { receiver } from '../simulator/receiver.ts'
+
+const secret = 'the-webhook-secret'
+const now = Date.parse('2026-03-01T12:00:00.000Z')
+const to = '--to https://platform.example.org --yes'
+
+/** The program beside a platform that trusts the secret, and the keys of a file once there are some. */
+function beside(options: { jwks?: boolean; secrets?: readonly string[] } = {}) {
+  let cli: ReturnType<typeof testCli> | undefined
+  const platform = receiver({
+    secrets: options.secrets ?? [secret],
+    rootAccountUuid: 'school',
+    keys: options.jwks
+      ? {
+          find: async (kid) =>
+            knownKeys(readFileSync(join(cli?.cwd ?? '', 'canvas-jwks.json'), 'utf8')).find(kid),
+        }
+      : null,
+    now,
+  })
+  cli = testCli({ transport: platform.transport, env: { LEARNCTL_WEBHOOK_SECRET: secret } })
+  onTestFinished(cli.remove)
+  const { run, cwd } = cli
+  const send = (line: string, given?: RunOptions) => run(`webhooks send ${line} ${to} -o json`, given)
+  return { ...platform, run, cwd, send }
+}
+
+const lines = [
+  ['canvas grade_change --user ext:ABC.123 --course ext:BIO-101 --item 12 --score 18 --maximum 20', 'grade'],
+  ['canvas course_grade_change --user 48 --course ext:BIO-101 --score 81.5', 'grade'],
+  ['canvas course_progress --user ada@example.org --course 565 --percentage 33.33', 'progress'],
+  ['canvas course_completed --user 48 --course 565', 'progress'],
+  ['canvas caliper_grade --user ext:ABC.123 --course 565 --score 5 --maximum 1', 'grade'],
+  ['moodle user_graded --user 15 --course 4 --score 85', 'grade'],
+  ['moodle course_completed --user 15 --course 4', 'progress'],
+  ['openedx grade --user 42 --course course-v1:edX+100+2021 --score 80', 'grade'],
+  ['thinkific enrollment.progress --user ada@example.org --course 25 --percentage 24', 'progress'],
+  ['standard grade.updated --user ada@example.org --course ext:BIO-101 --score 83 --label Quiz', 'grade'],
+] as const
+
+describe('each event of each kind', () => {
+  test.for(lines)('%s is authentic, and means a %s', async ([line, type]) => {
+    const { send, events } = beside()
+    const ran = await send(line)
+    expect(ran, ran.stderr).toMatchObject({ code: 0, stderr: 'Sent 1 delivery: 1 applied\n' })
+    expect(JSON.parse(ran.stdout)).toMatchObject([
+      { delivery: 1, status: 200, outcome: 'applied', deliveryId: 'whd_1' },
+    ])
+    expect(events).toMatchObject([{ type }])
+  })
+
+  test('what was asked for is what arrives', async () => {
+    const { send, events } = beside()
+    await send(`${lines[0][0]} --at 2026-02-01T10:00:00Z --unpublished`)
+    await send('canvas grade_change --user 48 --course 565 --cleared --at 2026-02-01T10:00:01Z')
+    await send(lines[2][0])
+    expect(events).toMatchObject([
+      {
+        course: [{ value: '21070000000000565' }, { value: '565' }, { by: 'externalId', value: 'BIO-101' }],
+        learner: [{ value: '21070000000000048' }, { value: '48' }, { by: 'externalId', value: 'ABC.123' }],
+        itemId: '12',
+        scoreGiven: 18,
+        scoreMaximum: 20,
+        published: false,
+        gradedAt: '2026-02-01T10:00:00.000Z',
+      },
+      { scoreGiven: null, learner: [{ value: '21070000000000048' }, { value: '48' }] },
+      { percentage: 33.33, learner: [{}, {}, { by: 'email', value: 'ada@example.org' }] },
+    ])
+  })
+
+  test('Standard Webhooks headers sign any kind', async () => {
+    const { send, requests } = beside()
+    expect(await send(`${lines[5][0]} --standard-headers`)).toMatchObject({ code: 0 })
+    expect(requests).toMatchObject([{ headers: { 'webhook-signature': expect.stringMatching(/^v1,/) } }])
+    expect(String(requests[0]?.body)).not.toContain(secret)
+  })
+})
+
+describe('signed as Canvas signs', () => {
+  test('a generated key signs, and its key set is what verifies', async () => {
+    const { run, send, requests, cwd } = beside({ jwks: true, secrets: [] })
+    const made = await run('webhooks generate-key -o json')
+    expect(made).toMatchObject({ code: 0 })
+    expect(JSON.parse(made.stdout)).toEqual({
+      kid: expect.stringMatching(/^test-/),
+      file: join(cwd, 'canvas-key.json'),
+      jwksFile: join(cwd, 'canvas-jwks.json'),
+    })
+    expect(statSync(join(cwd, 'canvas-key.json')).mode & 0o777).toBe(0o600)
+    expect(readFileSync(join(cwd, 'canvas-jwks.json'), 'utf8')).not.toContain('"d"')
+    const signed = `${lines[0][0]} --signing-key canvas-key.json`
+    expect(await send(`${signed} --account school`)).toMatchObject({ code: 0 })
+    expect(requests).toMatchObject([{ body: expect.stringMatching(/^"eyJ[\w-]+\.[\w-]+\.[\w-]+"$/) }])
+    expect(await send(`${signed} --account another --expect refused`)).toMatchObject({ code: 0 })
+    expect(await send(signed)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--account is required with --signing-key'),
+    })
+    for (const part of ['body', 'id', 'signature']) {
+      expect(await send(`${signed} --account school --tamper ${part}`)).toMatchObject({ code: 0 })
+    }
+    expect(await run('webhooks generate-key')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('already exists'),
+    })
+  })
+
+  test('only Canvas signs with a key', async () => {
+    const { send } = beside()
+    expect(await send('moodle user_graded --user 1 --course 2 --signing-key key.json')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--signing-key is for canvas'),
+    })
+  })
+})
+
+describe('tampering', () => {
+  test.for([
+    ['moodle user_graded --user 1 --course 2', ['signature']],
+    ['openedx grade --user 1 --course 2', ['signature']],
+    ['thinkific enrollment.progress --user 1 --course 2', ['body', 'signature']],
+    ['standard grade.updated --user 1 --course 2', ['body', 'id', 'time', 'signature']],
+    ['canvas grade_change --user 1 --course 2', ['body', 'id', 'time', 'signature']],
+  ] as const)('%s is refused once %j was changed', async ([line, parts]) => {
+    const { send, events } = beside()
+    for (const part of parts) {
+      const ran = await send(`${line} --tamper ${part}`)
+      expect(ran).toMatchObject({ code: 0, stderr: 'Sent 1 delivery: 1 refused\n' })
+      expect(JSON.parse(ran.stdout)).toMatchObject([{ status: 401, reason: 'invalid_signature' }])
+    }
+    expect(events).toEqual([])
+  })
+
+  test('what a system does not sign cannot be tampered with', async () => {
+    const { send, requests } = beside()
+    expect(await send('moodle user_graded --user 1 --course 2 --tamper body')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Moodle does not sign that'),
+    })
+    expect(requests).toEqual([])
+  })
+})
+
+describe('many deliveries', () => {
+  const line = 'standard grade.updated --user 1 --course 2'
+
+  test('sent twice, each is told as a duplicate once', async () => {
+    const { send, events } = beside()
+    const ran = await send(`${line} --count 5 --duplicate`)
+    expect(ran).toMatchObject({ code: 0, stderr: 'Sent 10 deliveries: 5 applied, 5 duplicate\n' })
+    expect(events).toHaveLength(5)
+  })
+
+  test('in any order, at the same time, the newest is the one that stays', async () => {
+    const { send, events } = beside()
+    const ran = await send(`${line} --count 40 --duplicate --shuffle --concurrency 8`)
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+    expect(ran.stderr).toMatch(/^Sent 80 deliveries: \d+ applied, 40 duplicate(, \d+ stale)?\n$/)
+    expect(events.at(-1)).toMatchObject({
+      gradedAt: new Date(now).toISOString(),
+      scoreGiven: (80 + 39 * 7) % 101,
+    })
+  })
+})
+
+describe('what was not expected', () => {
+  const line = 'standard grade.updated --course 2'
+
+  test('a learner who is not known: exit 1 with the way on', async () => {
+    const { send } = beside()
+    const ran = await send(`${line} --user nobody`)
+    expect(ran.code).toBe(1)
+    expect(ran.stderr).toContain('Sent 1 delivery: 1 unmatched\n')
+    expect(ran.stderr).toContain('The delivery was unmatched (202): learner not found')
+    expect(ran.stderr).toContain('learnctl webhooks deliveries replay whd_1')
+  })
+
+  test('is success where it is expected', async () => {
+    const { send } = beside()
+    expect(await send(`${line} --user nobody --expect unmatched`)).toMatchObject({ code: 0 })
+  })
+
+  test('a wrong secret: exit 4', async () => {
+    const { send } = beside({ secrets: ['another'] })
+    const ran = await send(`${line} --user 1`)
+    expect(ran.code).toBe(4)
+    expect(ran.stderr).toContain('The delivery was refused (401): invalid_signature')
+  })
+
+  test('some of many: exit 8', async () => {
+    const { send } = beside()
+    const ran = await send(`${line} --user 1 --count 4 --duplicate --expect stale`)
+    expect(ran).toMatchObject({ code: 8, stderr: expect.stringContaining('4 of 8 answers were unexpected') })
+  })
+})
+
+describe('the secret', () => {
+  const line = 'moodle user_graded --user 1 --course 2'
+
+  test('comes from standard input or the environment, and is required', async () => {
+    const { run, send } = beside()
+    const none = { env: { LEARNCTL_WEBHOOK_SECRET: '' } }
+    expect(await send(`${line} --secret-stdin`, { ...none, stdin: `${secret}\n` })).toMatchObject({ code: 0 })
+    expect(await send(line, none)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('The webhook secret is required'),
+    })
+    const typed = await run(`webhooks send ${line} ${to}`, { ...none, tty: 80, typed: [`${secret}\r`] })
+    expect(typed, typed.stderr).toMatchObject({ code: 0 })
+    expect(typed.stdout + typed.stderr).not.toContain(secret)
+  })
+
+  test.for([line, 'openedx grade --user 1 --course 2', 'standard grade.updated --user 1 --course 2'])(
+    'is in nothing that %s prints',
+    async (line) => {
+      const { send } = beside()
+      for (const flag of ['--print', '--dry-run', '--debug', '--print --tamper signature']) {
+        const ran = await send(`${line} ${flag}`)
+        expect(ran, ran.stderr).toMatchObject({ code: 0 })
+        expect(ran.stdout + ran.stderr).not.toContain(secret)
+        expect(ran.stdout + ran.stderr).not.toContain(secret.slice(1))
+      }
+    },
+  )
+
+  test('--print sends nothing, and shows a command that takes the secret from the environment', async () => {
+    const { run, requests } = beside()
+    const ran = await run(`webhooks send openedx grade --user 1 --course 2 --print ${to}`)
+    expect(ran.stdout).toMatch(
+      /^curl -X POST 'https:\/\/platform\.example\.org\/webhooks\/openedx\/grades\?token='"\$LEARNCTL_WEBHOOK_SECRET" -H /,
+    )
+    expect(requests).toEqual([])
+  })
+})
+
+describe('where it goes', () => {
+  const line = 'webhooks send standard grade.updated --user 1 --course 2'
+
+  test.for([
+    ['https://platform.example.org', 'https://platform.example.org/webhooks/standard/grades'],
+    ['https://example.org/lms/', 'https://example.org/lms/webhooks/standard/grades'],
+    ['https://example.org/webhooks/standard/grades', 'https://example.org/webhooks/standard/grades'],
+  ] as const)('%s', async ([given, url]) => {
+    const { run, requests } = beside()
+    await run(`${line} --to ${given} --yes`)
+    expect(requests).toMatchObject([{ method: 'POST', url }])
+  })
+
+  test('another machine is asked about first; this one is not', async () => {
+    const { run, requests } = beside()
+    expect(await run(`${line} --to https://platform.example.org`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Refusing to send 1 delivery without confirmation'),
+    })
+    expect(await run(`${line} --to http://platform.example.org --yes`)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('unencrypted http'),
+    })
+    expect(requests).toEqual([])
+    expect(await run(`${line} --to http://127.0.0.1:4700`)).toMatchObject({ code: 0 })
+  })
+})
+
+describe('what is not in an event', () => {
+  test.for([
+    ['moodle user_graded --user ada@example.org --course 2', '--user must be its id in Moodle'],
+    ['moodle user_graded --user 1 --course 2 --maximum 20', '--maximum is not supported'],
+    ['canvas grade_change --user ada@example.org --course 2', '--user must be its id in Canvas or ext:'],
+    ['canvas nothing --user 1 --course 2', 'canvas has no event'],
+    ['nothing grade --user 1 --course 2', 'Unknown kind'],
+    ['standard grade.updated --user 1 --course 2 --score 5 --cleared', 'cannot be used together'],
+    ['standard grade.updated --user 1 --course 2 --score -1', '--score must be'],
+    ['standard grade.updated --user 1 --course 2 --count 1.5', '--count must be a whole number'],
+    ['standard grade.updated --user 1 --course 2 --tamper all', '--tamper must be one of'],
+    ['standard grade.updated --user 1 --course 2 --expect all', '--expect must be one of'],
+  ])('%s: %s', async ([line = '', message]) => {
+    const { send, requests } = beside()
+    expect(await send(line)).toMatchObject({ code: 2, stderr: expect.stringContaining(message ?? '') })
+    expect(requests).toEqual([])
+  })
+})
