@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { EnrollmentInput } from '../../contract/enrollments.ts'
+import { GradeInput } from '../../contract/grades.ts'
 import { ProgressItem } from '../../contract/progress.ts'
 import { UserInput } from '../../contract/users.ts'
 import { CourseDocument } from '../course-file/course-document.ts'
@@ -19,6 +20,7 @@ export const partSchemas = {
   courses: CourseDocument,
   enrollments: EnrollmentInput,
   progress: ProgressItem,
+  grades: GradeInput,
 } as const
 export type PartName = keyof typeof partSchemas
 
@@ -32,6 +34,7 @@ export const AcademyDocument = z.strictObject({
     .meta({ description: 'Courses with their modules and lessons, known by their external id' }),
   enrollments: partOf(EnrollmentInput, 'Enrolments, known by course, user and role'),
   progress: partOf(ProgressItem, 'Progress, one record for each step of a learner in a course'),
+  grades: partOf(GradeInput, 'Grades, known by course, learner, item and source'),
 })
 
 function partOf<Item extends z.ZodType>(item: Item, description: string) {

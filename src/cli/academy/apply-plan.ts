@@ -2,7 +2,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { type Busy, busyIn, stagesOf } from './closing.ts'
 import { changedPart } from './compare.ts'
-import { type Part, parts } from './entry.ts'
+import { isSet, type Part, parts } from './entry.ts'
 import { settleLessons } from './lesson-places.ts'
 import type { PartDataset } from './load-part.ts'
 import { loadPart } from './load-part.ts'
@@ -26,7 +26,7 @@ interface Late {
 }
 
 /**
- * Does what a plan says: users, courses, lessons, enrolments, progress, then what is to be deleted, then what closes records.
+ * Does what a plan says: users, courses, lessons, enrolments, progress, grades, then what is to be deleted, then what closes records.
  * What was refused is given back; nothing of it was written, and a next plan has it again.
  */
 export async function applyPlan(applying: Applying, plan: Plan): Promise<readonly Failure[]> {
@@ -39,13 +39,12 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
     await applying.onDone(done)
   }
 
-  const courses = await loadPart('courses')
-  for (const [key, current] of plan.archived) {
-    if (!busy.courses.has(key)) continue
-    const action: Action = { dataset: 'courses', kind: 'update', key, entry: null, current, changes: [] }
-    if (await attempt(action, () => put(applying, courses, action, { status: 'published' }))) {
-      late.push({ action, body: { status: 'archived' } })
-    }
+  for (const action of plan.closed) {
+    const { opening, closing } = stagesOf(action, {}, busy)
+    if (!opening || !closing) continue
+    const dataset = await loadPart(action.dataset)
+    if (await attempt(action, () => put(applying, dataset, action, opening)))
+      late.push({ action, body: closing })
   }
   for (const part of parts) {
     const dataset = await loadPart(part)
@@ -101,7 +100,9 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
   ): Promise<Item | { write: () => Promise<void> } | null> {
     const { entry, current, kind, changes } = action
     if (!entry) return null
-    const given = kind === 'create' ? entry.record : changedPart(entry, changes)
+    const whole = isSet(dataset)
+    const given =
+      kind === 'create' ? entry.record : whole ? await mended(dataset, action) : changedPart(entry, changes)
     const restored = changes.find(({ field, from }) => field === 'status' && from === 'deleted')
     const { opening, record, closing } = stagesOf(
       action,
@@ -109,11 +110,11 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
       busy,
     )
     if (closing) late.push({ action, body: closing })
-    if (kind === 'create' && applying.batched.has(dataset.name)) return { action, body: record }
+    if ((kind === 'create' || whole) && applying.batched.has(dataset.name)) return { action, body: record }
     const write = async () => {
       await attempt(action, async () => {
         if (opening) await put(applying, dataset, action, opening)
-        if (kind === 'create') await create(applying, dataset, record)
+        if (kind === 'create' || whole) await create(applying, dataset, record)
         else if (Object.keys(record).length > 0) {
           const body = await dataset.toBody({ ...identityOf(action), ...record }, current, applying.names)
           const guarded = opening === null && dataset.name !== 'lessons'
@@ -123,6 +124,12 @@ export async function applyPlan(applying: Applying, plan: Plan): Promise<readonl
       await tell(1)
     }
     return { write }
+  }
+
+  /** A record that is sent as a whole: what is declared, and else what is there, but for the time. */
+  async function mended(dataset: PartDataset, { entry, current }: Action): Promise<JsonObject> {
+    const { gradedAt: _, ...there } = current ? await dataset.toRecord(current, applying.names) : {}
+    return { ...there, ...entry?.record }
   }
 
   async function inRequests(dataset: PartDataset, items: Iterable<Item>): Promise<void> {

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../codec/json-object.ts'
+import type { Part } from './entry.ts'
 import type { Action, Plan } from './plan.ts'
 
 /** What is written of one record: first, as it is, and last. */
@@ -15,9 +16,17 @@ export interface Stages {
 export interface Busy {
   /** Keys of courses in which anything is written. */
   readonly courses: ReadonlySet<string>
-  /** Keys of users, courses and enrolments for which progress is written. */
+  /** Keys of courses for which progress is written, and of enrolments for which progress or grades are. */
   readonly progress: ReadonlySet<string>
   readonly users: ReadonlySet<string>
+}
+
+const closedStatus = { users: 'suspended', courses: 'archived', enrollments: 'inactive' } as const
+const openStatus = { users: 'active', courses: 'published', enrollments: 'active' } as const
+
+/** True for a record to which nothing else can be written. */
+export function isClosed(dataset: Part, { status }: JsonObject): boolean {
+  return dataset in closedStatus && status === closedStatus[dataset as keyof typeof closedStatus]
 }
 
 /** What is written to. */
@@ -28,11 +37,13 @@ export function busyIn({ actions }: Plan): Busy {
   for (const { dataset, entry, current } of actions) {
     const record = entry?.record ?? current ?? {}
     const course = String(record['courseId'])
-    if (dataset === 'lessons' || dataset === 'enrollments' || dataset === 'progress') courses.add(course)
+    if (dataset !== 'users' && dataset !== 'courses') courses.add(course)
     if (dataset === 'enrollments') users.add(String(record['userId']))
-    if (dataset !== 'progress') continue
+    if (dataset !== 'progress' && dataset !== 'grades') continue
     const learner = String(record['learnerId'])
-    for (const key of [course, [course, learner, 'learner'].join('\n')]) progress.add(key)
+    progress.add([course, learner, 'learner'].join('\n'))
+    // Grades need no tracking.
+    if (dataset === 'progress') progress.add(course)
     users.add(learner)
   }
   return { courses, progress, users }
@@ -40,19 +51,22 @@ export function busyIn({ actions }: Plan): Busy {
 
 /**
  * The stages of an action. An archived course takes no lessons, enrolments and progress, neither do a suspended user and an
- * inactive enrolment take progress: what closes them comes last, and an archived course is opened first.
+ * inactive enrolment take progress: what closes them comes last, and what is closed already is opened first.
  */
 export function stagesOf(
-  { dataset, key, current, changes, kind }: Action,
+  { dataset, key, entry, current, changes, kind }: Action,
   record: JsonObject,
   busy: Busy,
 ): Stages {
-  const last = (busyKeys: ReadonlySet<string>, closed: string, open: JsonObject): Stages => {
-    if (record['status'] !== closed || !busyKeys.has(key)) return { opening: null, record, closing: null }
-    return { opening: null, record: { ...record, ...open }, closing: { status: closed } }
+  if (dataset === 'users' || dataset === 'enrollments') {
+    const [closing, open] = [{ status: closedStatus[dataset] }, { status: openStatus[dataset] }]
+    const isBusy = (dataset === 'users' ? busy.users : busy.progress).has(key)
+    // One that a file says nothing about stays closed: nobody would close it again after an interruption.
+    const stays = (record['status'] ?? entry?.record['status']) === closing.status
+    if (!isBusy || !stays) return { opening: null, record, closing: null }
+    if (current?.['status'] === closing.status) return { opening: open, record, closing }
+    return { opening: null, record: { ...record, ...open }, closing }
   }
-  if (dataset === 'users') return last(busy.users, 'suspended', { status: 'active' })
-  if (dataset === 'enrollments') return last(busy.progress, 'inactive', { status: 'active' })
   if (dataset !== 'courses') return { opening: null, record, closing: null }
 
   const tracking = record['progressTracking']

@@ -9,8 +9,8 @@ import { formatVersion, type PartName } from './academy-document.ts'
 import { type Chunk, yamlText } from './dump.ts'
 
 /**
- * Writes an academy into a folder: `academy.yaml` with the names of the tables, a table (JSONL) for users, enrolments and
- * progress, and a file for each course. Throws a UsageError where the folder has files already and `force` is not given.
+ * Writes an academy into a folder: `academy.yaml` with the names of the tables, a table (JSONL) for users, enrolments,
+ * progress and grades, and a file for each course. Throws a UsageError where the folder has files already and `force` is not given.
  */
 export async function dumpFolder(
   { cwd }: Io,

@@ -10,7 +10,7 @@ import { loadPart } from './load-part.ts'
 import { type Reader, shownIn } from './reader.ts'
 
 /** The parts of a file, in the order in which they are written. */
-export const dumpedParts: readonly PartName[] = ['users', 'courses', 'enrollments', 'progress']
+export const dumpedParts: readonly PartName[] = ['users', 'courses', 'enrollments', 'progress', 'grades']
 
 /** Some records of one part, as files have them. */
 export interface Chunk {
@@ -21,8 +21,8 @@ export interface Chunk {
 const chunkSize = 100
 
 /**
- * An academy, as files have it: users by their addresses, courses with their lessons, then enrolments and the steps of
- * progress course by course. The same academy gives the same chunks, and no more than one course is held. Deleted users are left out, and
+ * An academy, as files have it: users by their addresses, courses with their lessons, then enrolments, the steps of
+ * progress, and grades course by course. The same academy gives the same chunks, and no more than one course is held. Deleted users are left out, and
  * what they have.
  */
 export async function* academyChunks(reader: Reader): AsyncGenerator<Chunk> {
@@ -38,7 +38,7 @@ export async function* academyChunks(reader: Reader): AsyncGenerator<Chunk> {
   }
   courses.sort((one, other) => (one.key < other.key ? -1 : 1))
   for (const { shown } of courses) yield { part: 'courses', records: [await courseOf(reader, shown)] }
-  for (const part of ['enrollments', 'progress'] as const) {
+  for (const part of ['enrollments', 'progress', 'grades'] as const) {
     for (const { id } of courses) yield* inChunks(part, inCourse(part, id))
   }
 
@@ -48,14 +48,30 @@ export async function* academyChunks(reader: Reader): AsyncGenerator<Chunk> {
     }
   }
 
+  async function learnersIn(courseId: string): Promise<ReadonlySet<unknown>> {
+    const ids = new Set<unknown>()
+    const inside = await loadPart('enrollments')
+    for await (const { userId, role } of shownIn(reader, inside, { course_id: courseId })) {
+      if (role === 'learner') ids.add(userId)
+    }
+    return ids
+  }
+
   /** What is in a course, by the keys of its users. */
-  async function* inCourse(part: 'enrollments' | 'progress', courseId: string): AsyncGenerator<JsonObject> {
+  async function* inCourse(
+    part: 'enrollments' | 'progress' | 'grades',
+    courseId: string,
+  ): AsyncGenerator<JsonObject> {
     const inside = await loadPart(part)
-    const user = part === 'progress' ? 'learnerId' : 'userId'
+    const user = part === 'enrollments' ? 'userId' : 'learnerId'
     const records: JsonObject[] = []
     const { history } = inside.operations
+    let learners: ReadonlySet<unknown> | null = null
     for await (const shown of shownIn(reader, inside, { course_id: courseId }, history)) {
-      if (!deleted.has(shown[user])) records.push(await inside.toRecord(shown, reader.names))
+      if (deleted.has(shown[user])) continue
+      // Whoever is not in the course can be given no grade there.
+      if (part === 'grades') learners ??= await learnersIn(courseId)
+      if (learners?.has(shown[user]) !== false) records.push(await inside.toRecord(shown, reader.names))
     }
     const order = (record: JsonObject) => keyIn(part, record) ?? ''
     yield* records.sort((one, other) => (order(one) < order(other) ? -1 : 1))

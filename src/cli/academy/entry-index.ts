@@ -44,6 +44,8 @@ export function indexOf(entries: readonly Entry[], ids: KnownIds): EntryIndex {
               userId: ids.keyOf(shown['userId']),
               learnerId: ids.keyOf(shown['learnerId']),
               role: shown['role'],
+              itemId: shown['itemId'],
+              source: shown['source'],
             }) ?? '',
           )
       }

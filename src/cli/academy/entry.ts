@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../codec/json-object.ts'
-import type { DatasetName } from '../dataset/dataset.ts'
+import { wholeCourse } from '../../contract/whole-course.ts'
+import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import { counted } from '../terminal/counted.ts'
 
 /** The parts of an academy, in the order in which their records are written: each refers to those before it. */
@@ -9,6 +10,7 @@ export const parts = [
   'lessons',
   'enrollments',
   'progress',
+  'grades',
 ] as const satisfies readonly DatasetName[]
 export type Part = (typeof parts)[number]
 
@@ -19,6 +21,7 @@ export const nouns = {
   lessons: 'lesson',
   enrollments: 'enrolment',
   progress: 'progress record',
+  grades: 'grade',
 } as const satisfies Readonly<Record<Part, string>>
 
 /** How many records of a dataset there are, in words: `1 course`. */
@@ -56,13 +59,19 @@ export function placeText({ file, line }: Place): string {
 
 const separator = '\n'
 
+/** True for records that are always sent as wholes, whether they are there or not; they carry no label. */
+export function isSet({ operations }: Pick<Dataset, 'operations'>): boolean {
+  return operations.update === undefined
+}
+
 /**
  * The key of a record: a user is `ext:` and the external id, else `email:` and the address in small letters; a course
  * `ext:` and the external id; a lesson, too, else its course and its title; an enrolment and progress have the keys of
- * their course and their user. Null where it has none.
+ * their course and their user, a grade its item and source, too. Null where it has none.
  */
 export function keyIn(dataset: Part, record: JsonObject): string | null {
   const { externalId, email, title, courseId, userId, learnerId, role = 'learner' } = record
+  const { itemId = wholeCourse, source = 'manual' } = record
   const external = typeof externalId === 'string' ? `ext:${externalId}` : null
   switch (dataset) {
     case 'users':
@@ -75,6 +84,8 @@ export function keyIn(dataset: Part, record: JsonObject): string | null {
       return [courseId, userId, role].join(separator)
     case 'progress':
       return [courseId, learnerId].join(separator)
+    case 'grades':
+      return [courseId, learnerId, itemId, source].join(separator)
   }
 }
 

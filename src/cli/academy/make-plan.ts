@@ -1,14 +1,15 @@
 import type { JsonObject } from '../../codec/json-object.ts'
 import { CommandError } from '../terminal/errors.ts'
+import { isClosed } from './closing.ts'
 import { changesOf } from './compare.ts'
-import { type Declared, type Entry, keyIn, keyText, parts, placeText } from './entry.ts'
+import { countText, type Declared, type Entry, isSet, keyIn, keyText, parts, placeText } from './entry.ts'
 import { indexOf } from './entry-index.ts'
 import { type KnownIds, knownIds, lookUpReferences } from './known-ids.ts'
 import type { PartDataset } from './load-part.ts'
 import { loadPart } from './load-part.ts'
 import type { Action, Change, LessonPlace, Plan } from './plan.ts'
 import { createProblems } from './problems.ts'
-import { progressChange } from './progress-steps.ts'
+import { isOlder, progressChange } from './progress-steps.ts'
 import { type Reader, shownFor } from './reader.ts'
 import { referencesOf } from './references.ts'
 import { inFreeOrder } from './renames.ts'
@@ -30,7 +31,7 @@ export async function makePlan(reader: Reader, declared: Declared, options: Plan
   const actions: Action[] = []
   const deletes: Action[] = []
   const notes: string[] = []
-  const archived = new Map<string, JsonObject>()
+  const closed: Action[] = []
   let unchanged = 0
   let lookedUp = false
   for (const part of parts) {
@@ -43,14 +44,13 @@ export async function makePlan(reader: Reader, declared: Declared, options: Plan
       await lookUpReferences(reader, declared, ids, problems)
       problems.throwIfAny()
     }
-    const found = await compareAll(reader, dataset, entries, { ...options, ids, archived })
+    const found = await compareAll(reader, dataset, entries, { ...options, ids, closed })
     unchanged += entries.length - found.actions.length - found.newer
     actions.push(...found.actions)
     deletes.unshift(...found.deletes)
     if (found.newer > 0) {
-      const records = found.newer === 1 ? '1 progress record' : `${found.newer} progress records`
       notes.push(
-        `Kept ${records} of the academy that ${found.newer === 1 ? 'is' : 'are'} newer than the files`,
+        `Kept ${countText(part, found.newer)} of the academy that ${found.newer === 1 ? 'is' : 'are'} newer than the files`,
       )
     }
   }
@@ -59,7 +59,7 @@ export async function makePlan(reader: Reader, declared: Declared, options: Plan
     actions: [...actions, ...deletes],
     unchanged,
     notes,
-    archived,
+    closed,
     lessonPlaces: placesOf(actions, declared.get('lessons') ?? []),
   }
 }
@@ -84,7 +84,7 @@ function placesOf(actions: readonly Action[], lessons: readonly Entry[]): Map<st
 interface Found {
   readonly actions: readonly Action[]
   readonly deletes: readonly Action[]
-  /** Progress that has gone on since. */
+  /** Progress and grades that have gone on since. */
   readonly newer: number
 }
 
@@ -96,10 +96,10 @@ async function compareAll(
     ids,
     label,
     prune,
-    archived,
+    closed,
   }: PlanOptions & {
     readonly ids: KnownIds
-    readonly archived: Map<string, JsonObject>
+    readonly closed: Action[]
   },
 ): Promise<Found> {
   const index = indexOf(entries, ids)
@@ -120,12 +120,16 @@ async function compareAll(
       else if (change !== null) updates.push(updateOf(entry, shown, change))
       return
     }
+    if (dataset.name === 'grades' && isOlder(entry.record, shown)) {
+      newer += 1
+      return
+    }
     const changes = changesOf(dataset, entry, await recordOf(shown))
     if (shown['status'] === 'deleted' && entry.record['status'] === undefined) {
       changes.push({ field: 'status', from: 'deleted', to: 'active' })
     }
     if (changes.length > 0) updates.push(updateOf(entry, shown, changes))
-    else if (dataset.name === 'courses' && shown['status'] === 'archived') archived.set(entry.key, shown)
+    else if (isClosed(dataset.name, shown)) closed.push(updateOf(entry, shown, []))
   }
 
   async function recordOf(shown: JsonObject): Promise<JsonObject> {
@@ -138,7 +142,7 @@ async function compareAll(
   }
 
   for await (const shown of shownFor(reader, dataset, entries, { whole: prune, idOf: ids.idOf })) {
-    if (prune && dataset.name !== 'progress' && shown['managedBy'] === undefined) throw unlabelled(dataset)
+    if (prune && !isSet(dataset) && shown['managedBy'] === undefined) throw unlabelled(dataset)
     const entry = index.of(shown)
     if (entry) await match(entry, shown)
     else {
@@ -158,7 +162,7 @@ async function compareAll(
   const creates = entries
     .filter((entry) => !matched.has(entry))
     .map((entry): Action => {
-      const marked = label !== null && dataset.name !== 'progress' && entry.record['managedBy'] === undefined
+      const marked = label !== null && !isSet(dataset) && entry.record['managedBy'] === undefined
       const labelled = marked ? { ...entry, record: { ...entry.record, managedBy: label } } : entry
       return {
         dataset: dataset.name,

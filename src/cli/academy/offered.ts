@@ -2,7 +2,7 @@ import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { isOffered, publishedApi, publishes, untold } from '../operation/published-api.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { nouns, type Part } from './entry.ts'
+import { isSet, nouns, type Part } from './entry.ts'
 import { loadPart } from './load-part.ts'
 import type { Plan } from './plan.ts'
 import type { Reader } from './reader.ts'
@@ -26,8 +26,7 @@ export async function requireOffered(
     const { operations } = await loadPart(dataset)
     const { batch } = operations
     if (batch && (local || publishes(document, batch))) batched.add(dataset)
-    // Progress is set, whether it is there or not.
-    const operation = dataset === 'progress' ? operations.create : operations[kind]
+    const operation = isSet({ operations }) ? operations.create : operations[kind]
     if (local || !operation) continue
     const offered = await isOffered(caller, document, operation, operations.params(current ?? {}), signal)
     const named = `${operation.method} ${operation.path}`

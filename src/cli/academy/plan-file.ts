@@ -47,6 +47,7 @@ export async function savePlan(
     target,
     options,
     actions: plan.actions.map(savedOf),
+    closed: plan.closed.map(savedOf),
     lessonPlaces: [...plan.lessonPlaces],
   }
   const file = await openTarget(cwd, path, { force: true, mode: 0o600 })
@@ -82,8 +83,9 @@ export async function readPlan(io: Io, path: string, variables: Variables): Prom
   // What savePlan wrote.
   const actions = document['actions'] as readonly Saved[]
   const problems = createProblems()
+  const closed = document['closed'] as readonly Saved[]
   const entries = new Map<Part, Entry[]>()
-  for (const { dataset, entry } of actions) {
+  for (const { dataset, entry } of [...actions, ...closed]) {
     if (!entries.has(dataset)) entries.set(dataset, [])
     if (!entry) continue
     const { password } = entry.record
@@ -106,7 +108,8 @@ export async function readPlan(io: Io, path: string, variables: Variables): Prom
     requireSame(plan) {
       const now = plan.actions.map((action) => parseJson(jsonText(signatureOf(savedOf(action)))))
       const then = actions.filter(({ kind }) => kind !== 'delete').map(signatureOf)
-      const changed = then.find((action, index) => !isDeepStrictEqual(action, now[index]))
+      const changed =
+        then.find((action, index) => !isDeepStrictEqual(action, now[index])) ?? plan.actions[then.length]
       if (changed) throw stale(changed)
     },
   }

@@ -50,7 +50,8 @@ function* actionText(
 }
 
 /** What people know a record by, beside its key. */
-function labelOf({ title, email, completionPercentage }: JsonObject): string {
+function labelOf({ title, email, completionPercentage, scoreGiven, scoreMaximum }: JsonObject): string {
+  if (typeof scoreGiven === 'number') return `${scoreGiven} of ${scoreMaximum ?? 100}`
   if (typeof completionPercentage === 'number') return `${completionPercentage}%`
   return [title, email].find((text) => typeof text === 'string')?.toString() ?? ''
 }

@@ -29,8 +29,8 @@ export interface Plan {
   readonly unchanged: number
   /** What is left as it is, and why. */
   readonly notes: readonly string[]
-  /** Archived courses that stay as they are, by their keys: they are opened while something in them is written. */
-  readonly archived: ReadonlyMap<string, JsonObject>
+  /** Records that are closed and stay as they are, in the order of the parts: opened while something of theirs is written. */
+  readonly closed: readonly Action[]
   /** The places of all declared lessons of courses in which one is made or moved, by the keys of the courses. */
   readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
 }

@@ -24,6 +24,11 @@ export function progressChange({ record }: Entry, shown: JsonObject): readonly C
   return changes.length > 0 ? changes : null
 }
 
+/** True for a grade that was given before the one that is shown. */
+export function isOlder({ gradedAt }: JsonObject, shown: JsonObject): boolean {
+  return typeof gradedAt === 'string' && Date.parse(gradedAt) < Date.parse(String(shown['gradedAt']))
+}
+
 /** The steps that the academy does not have yet: those after the one that it shows, else those of later times. */
 export function missingSteps(entry: Entry, shown: JsonObject | null): readonly JsonObject[] {
   const steps = stepsOf(entry)

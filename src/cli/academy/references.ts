@@ -14,6 +14,10 @@ const fields = {
     ['courseId', 'courses'],
     ['learnerId', 'users'],
   ],
+  grades: [
+    ['courseId', 'courses'],
+    ['learnerId', 'users'],
+  ],
 } as const satisfies Readonly<Record<Entry['dataset'], readonly (readonly [string, 'courses' | 'users'])[]>>
 
 /** The fields of an entry that name another record, and what they name. */

@@ -21,7 +21,7 @@ export const command: Command = {
   name: 'apply',
   summary: 'Make an academy as academy files declare it',
   description:
-    'Shows the plan and asks before anything is changed; --yes confirms. Users come first, then courses, lessons, enrolments\nand progress. What is as declared is left alone, so an apply that was interrupted continues when it is run again.\nRecords that are not declared are kept, unless --prune and --label say otherwise.',
+    'Shows the plan and asks before anything is changed; --yes confirms. Users come first, then courses, lessons, enrolments,\nprogress and grades. What is as declared is left alone, so an apply that was interrupted continues when it is run again.\nRecords that are not declared are kept, unless --prune and --label say otherwise.',
   arguments: [files],
   flags: [
     env,

@@ -9,7 +9,7 @@ export const command: Command = {
   name: 'dump',
   summary: 'Write an academy to academy files',
   description:
-    'Writes users, courses with lessons, enrolments and progress as `learnctl apply` reads them, to standard output or a\nfile (YAML, or JSON by its name), or to a folder. Passwords and grades are left out.',
+    'Writes users, courses with lessons, enrolments, progress and grades as `learnctl apply` reads them, to standard output\nor a file (YAML, or JSON by its name), or to a folder. Passwords are left out.',
   flags: [
     { name: 'file', kind: 'text', placeholder: 'path', summary: 'Write one file, .yaml or .json' },
     {

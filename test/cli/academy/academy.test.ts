@@ -368,7 +368,79 @@ describe('renames', () => {
   })
 })
 
+test('grades are applied and compared field by field, newer ones are kept, and a dump has them', async ({
+  local,
+}) => {
+  const graded = (...grades: string[]) =>
+    `${academy}grades:\n${grades.map((each) => `  - {courseId: BIO-101, learnerId: "1", ${each}}\n`).join('')}`
+  file(
+    local,
+    'academy.yaml',
+    graded(
+      'scoreGiven: 80, weight: 40, gradedAt: 2026-01-10',
+      'itemId: essay, label: Essay, scoreGiven: 9, scoreMaximum: 10, gradedAt: 2026-01-11',
+      'itemId: quiz, source: canvas, scoreGiven: null, published: false',
+    ),
+  )
+  const shown = await local.run('diff')
+  expect(shown.stdout).toContain('grades\n  + ext:BIO-101, ext:1, $course, manual  80 of 100\n')
+  await done(local, 'apply --yes')
+  expect((await local.run('apply --yes')).stderr).toContain('No changes; ')
+  const dumped = await done(local, 'dump')
+  expect(dumped).toContain('grades:\n')
+  expect(dumped).toContain('itemId: essay')
+  file(local, 'again.yaml', dumped)
+  expect((await local.run('diff again.yaml')).code).toBe(0)
+
+  // What is not declared stays as it is.
+  file(
+    local,
+    'academy.yaml',
+    graded('scoreGiven: 85, gradedAt: 2026-01-12', 'itemId: essay, label: First essay, scoreGiven: 9'),
+  )
+  expect((await plan(local, '')).changes).toMatchObject([
+    {
+      key: 'ext:BIO-101, ext:1, $course, manual',
+      fields: [{ field: 'scoreGiven', from: 80, to: 85 }, { field: 'gradedAt' }],
+    },
+    { key: 'ext:BIO-101, ext:1, essay, manual', fields: [{ field: 'label', to: 'First essay' }] },
+  ])
+  await done(local, 'apply --yes')
+  const [whole] = await listed(local, "grades list --item '$course'")
+  expect(whole).toMatchObject({ scoreGiven: 85, weight: 40, gradedAt: '2026-01-12T00:00:00.000Z' })
+  const [essay] = await listed(local, 'grades list --item essay')
+  expect(essay).toMatchObject({ label: 'First essay', scoreGiven: 9, scoreMaximum: 10 })
+
+  file(local, 'academy.yaml', graded('scoreGiven: 10, gradedAt: 2026-01-02'))
+  const kept = await local.run('diff')
+  expect(kept.code).toBe(0)
+  expect(kept.stderr).toBe('note: Kept 1 grade of the academy that is newer than the files\n')
+})
+
 describe('what closes a record', () => {
+  test('is opened while something in it changes, and closed again, also by a saved plan', async ({
+    local,
+  }) => {
+    const closed = (title: string, completion: number) => `learnctl: 1
+users: [{externalId: "1", email: a@b.example, status: suspended}]
+courses: [{externalId: C, title: C, status: archived, lessons: [{externalId: L, title: ${title}}]}]
+enrollments: [{courseId: C, userId: "1", status: inactive}]
+progress: [{courseId: C, learnerId: "1", completionPercentage: ${completion}, lastAccessed: 2026-01-0${completion}}]
+`
+    file(local, 'academy.yaml', closed('One', 1))
+    await done(local, 'apply --yes')
+    for (const [round, apply] of ['apply --yes', 'apply --plan plan.json --yes'].entries()) {
+      file(local, 'academy.yaml', closed(`Other ${round}`, 2 + round))
+      await done(local, 'apply --plan-out plan.json')
+      const ran = await local.run(apply)
+      expect(ran, ran.stderr).toMatchObject({ code: 0 })
+      expect((await local.run('diff')).code).toBe(0)
+    }
+    expect(await listed(local, 'enrollments list --status inactive')).toHaveLength(1)
+    expect(await listed(local, 'users list --status suspended')).toHaveLength(1)
+    expect(await listed(local, 'courses list --status archived')).toHaveLength(1)
+  })
+
   test('comes last: an archived course, a suspended user, an inactive enrolment', async ({ local }) => {
     const closed = academy
       .replace('status: published', 'status: archived')
@@ -443,6 +515,13 @@ describe('a dump', () => {
 
 test('validate --schema prints a JSON Schema that knows every part', async ({ local }) => {
   const schema = JSON.parse(await done(local, 'validate --schema'))
-  expect(Object.keys(schema.properties)).toEqual(['learnctl', 'users', 'courses', 'enrollments', 'progress'])
+  expect(Object.keys(schema.properties)).toEqual([
+    'learnctl',
+    'users',
+    'courses',
+    'enrollments',
+    'progress',
+    'grades',
+  ])
   expect(schema.required).toEqual(['learnctl'])
 })

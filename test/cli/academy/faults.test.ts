@@ -33,12 +33,18 @@ const school = (word: string) =>
       enrolledAt: '2026-01-01T00:00:00Z',
       status: n === 2 ? 'inactive' : 'active',
     })),
+    grades: [1, 2, 3].map((n) => ({
+      courseId: 'ABC'[n - 1],
+      learnerId: `${n}`,
+      scoreGiven: word.length + n,
+      label: word,
+    })),
     progress: [1, 2, 3].flatMap((n) =>
       [10, 60].map((completionPercentage) => ({
         courseId: 'ABC'[n - 1],
         learnerId: `${n}`,
         completionPercentage,
-        lastAccessed: `2026-01-${completionPercentage === 10 ? '02' : '03'}T00:00:00Z`,
+        lastAccessed: `2026-0${word === 'Old' ? 1 : 2}-${completionPercentage === 10 ? '02' : '03'}T00:00:00Z`,
       })),
     ),
   })

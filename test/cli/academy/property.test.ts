@@ -60,6 +60,19 @@ const academy = fc.record({
       user: fc.nat(3),
       course: fc.nat(2),
       status: some(fc.constantFrom('active', 'inactive', 'completed')),
+      grades: fc.uniqueArray(
+        fc.record({
+          itemId: some(name),
+          source: some(fc.constantFrom('manual', 'canvas')),
+          label: some(title),
+          scoreGiven: fc.option(fc.constantFrom(0, 7.5, 100)),
+          scoreMaximum: some(fc.constantFrom(10, 100)),
+          weight: some(fc.constantFrom(0, 50)),
+          gradedAt: some(day),
+          published: some(fc.boolean()),
+        }),
+        { maxLength: 3, selector: ({ itemId, source }) => `${itemId ?? ''} ${source ?? 'manual'}` },
+      ),
       steps: fc.array(
         fc.record({ completionPercentage: fc.constantFrom(0, 20, 33.3, 100), lastAccessed: day }),
         { maxLength: 3 },
@@ -98,6 +111,9 @@ function documentOf({
       lessons: once(each.lessons, each.externalId),
     })),
     enrollments: placed.map(({ who, where, status }) => ({ courseId: where, userId: who, status })),
+    grades: placed.flatMap(({ who, where, grades }) =>
+      grades.map((grade) => ({ learnerId: who, courseId: where, ...grade })),
+    ),
     progress: placed.flatMap(({ who, where, steps }) =>
       steps.map((step) => ({ learnerId: who, courseId: where, ...step })),
     ),
