@@ -46,6 +46,7 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
       'users',
       'analytics',
       'grades',
+      'webhooks',
       'credentials',
       'http',
       'access',

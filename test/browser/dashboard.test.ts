@@ -57,8 +57,24 @@ const test = base
         })
       }
     }
+    const hook = {
+      url: 'https://receiver.example/a/long/path/to/the/receiver/of/all/events',
+      events: ['course.*'],
+    }
+    const { id: endpointId } = await send('/v1/webhooks/endpoints', 'POST', hook)
+    const { id: messageId } = await send(`/v1/webhooks/endpoints/${endpointId}/test`, 'POST', {})
     const { email, password } = served.firstPassword!
-    return { url: served.url, email, password, courseId, emptyId, learnerId: learners[0] ?? '', send }
+    return {
+      url: served.url,
+      email,
+      password,
+      courseId,
+      emptyId,
+      learnerId: learners[0] ?? '',
+      endpointId,
+      messageId,
+      send,
+    }
   })
   .extend('signedIn', { scope: 'file' }, async ({ browser, school: { url, email, password } }) => {
     const context = await browser.newContext()
@@ -195,7 +211,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
   })
 
   test('has no barrier on any page, light or dark', async ({ school, dashboard }) => {
-    const { courseId, emptyId, learnerId } = school
+    const { courseId, emptyId, learnerId, endpointId, messageId } = school
     const courses = [courseId, `${courseId}?q=nobody`, `${courseId}?attention=stuck`, emptyId]
     for (const path of [
       '',
@@ -203,7 +219,8 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
       `/courses/${courseId}/grades`,
       `/learners/${learnerId}`,
       `/learners/${learnerId}/grades`,
-      ...['/keys', '/apps', '/account', '/nothing'],
+      ...['/keys', '/apps', '/endpoints', `/endpoints/${endpointId}`, `/messages/${messageId}`],
+      ...['/account', '/nothing'],
     ]) {
       await dashboard.goto(`${school.url}/dashboard${path}`)
       expect({ path, found: await barriers(dashboard) }).toEqual({ path, found: [] })
@@ -211,7 +228,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
   })
 
   test('fits a telephone, on every page', async ({
-    school: { url, courseId, emptyId, learnerId },
+    school: { url, courseId, emptyId, learnerId, endpointId, messageId },
     dashboard,
   }) => {
     await dashboard.setViewportSize({ width: 390, height: 844 })
@@ -222,7 +239,9 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
       [`/courses/${courseId}/grades`, 'course-grades'],
       [`/learners/${learnerId}`, 'learner'],
       [`/learners/${learnerId}/grades`, 'learner-grades'],
-      ...['/keys', '/apps', '/account'].map((path) => [path, path.slice(1)] as const),
+      [`/endpoints/${endpointId}`, 'endpoint'],
+      [`/messages/${messageId}`, 'message'],
+      ...['/keys', '/apps', '/endpoints', '/account'].map((path) => [path, path.slice(1)] as const),
     ])
     for (const [path, name] of names) {
       await dashboard.goto(`${url}/dashboard${path}`)

@@ -6,9 +6,12 @@ import { coursePage } from './course.tsx'
 import { courseFile, gradeFile } from './course-file.ts'
 import { courseGradesPage } from './course-grades.tsx'
 import { endpointsOf, noPage, signOut } from './dashboard-page.ts'
+import { endpointDeletion, endpointPage, endpointRotation } from './endpoint.tsx'
+import { endpointsPage } from './endpoint-list.tsx'
 import { grantRevocation } from './grant-revocation.tsx'
 import { keyRevocation, keysPage } from './keys.tsx'
 import { learnerGradesPage, learnerPage } from './learner.tsx'
+import { messagePage } from './message.tsx'
 import { overview } from './overview.tsx'
 import { otherSessionsEnd, sessionEnd } from './session-end.tsx'
 
@@ -24,6 +27,11 @@ const pages = [
   keyRevocation,
   appsPage,
   appDeletion,
+  endpointsPage,
+  endpointPage,
+  endpointRotation,
+  endpointDeletion,
+  messagePage,
   accountPage,
   grantRevocation,
   sessionEnd,

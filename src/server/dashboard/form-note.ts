@@ -9,6 +9,13 @@ export const notes = {
   app_deleted: 'Application deleted. All access that users granted it is revoked.',
   grant_revoked: 'Access revoked. The application can no longer act as you.',
   session_ended: 'Session ended. That browser has to sign in again.',
+  endpoint_made_before:
+    'This form was already submitted; no second endpoint was created. If its secret is lost, rotate it.',
+  endpoint_updated: 'Endpoint updated.',
+  endpoint_deleted: 'Endpoint deleted. Nothing more is sent to it.',
+  endpoint_rotated_before: 'This form was already submitted. If the new secret is lost, rotate it once more.',
+  endpoint_tested: 'Test event queued. Its message is the first one below.',
+  message_resent: 'The message is sent again.',
   other_sessions_ended: 'All other sessions ended.',
   password_changed: 'Password changed.',
 } as const

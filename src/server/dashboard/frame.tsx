@@ -1,6 +1,8 @@
 import type { Child } from 'hono/jsx'
 import { apps } from '../../contract/apps.ts'
+import { endpoints } from '../../contract/endpoints.ts'
 import { phraseOf } from '../../contract/errors.ts'
+import type { RoleName } from '../../contract/operation.ts'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { type PageOptions, page } from '../pages/page.tsx'
@@ -14,11 +16,18 @@ const sections = {
   '/dashboard': 'Overview',
   '/dashboard/keys': 'API keys',
   '/dashboard/apps': 'Applications',
+  '/dashboard/endpoints': 'Webhooks',
   '/dashboard/account': 'Account',
 } as const
 
 /** A part of the dashboard, by the path of its first page. */
 export type Section = keyof typeof sections
+
+/** Who finds a part in the navigation, where not everybody does. */
+const rolesOf: Partial<Record<Section, readonly RoleName[]>> = {
+  '/dashboard/apps': apps.list.roles,
+  '/dashboard/endpoints': endpoints.list.roles,
+}
 
 /** How a page of the dashboard differs from others. */
 export interface FrameOptions extends Pick<PageOptions, 'title' | 'fault'> {
@@ -72,15 +81,16 @@ export function refused(signedIn: SignedInRequest, fault: ProblemError): Reply {
 }
 
 /** The address of a page of the dashboard, with a note for it to show. */
-export function addressOf({ base }: SignedInRequest, path: Section, note?: NoteName): string {
+export function addressOf({ base }: SignedInRequest, path: `/dashboard${string}`, note?: NoteName): string {
   return `${base}${path}${note ? `?done=${note}` : ''}`
 }
 
 function Banner({ signedIn, section }: { signedIn: SignedInRequest; section: Section | undefined }) {
   const { base, user, request, visitor } = signedIn
-  const shown = (Object.keys(sections) as Section[]).filter(
-    (path) => path !== '/dashboard/apps' || isRole(signedIn, ...apps.list.roles),
-  )
+  const shown = (Object.keys(sections) as Section[]).filter((path) => {
+    const roles = rolesOf[path]
+    return !roles || isRole(signedIn, ...roles)
+  })
   return (
     <>
       <a class="skip" href="#content">

@@ -25,7 +25,7 @@ h2 { font-size: 1.125rem; font-weight: 650; line-height: 1.3; margin: 0 0 .75rem
 .narrow h1, .short h1 { font-size: 1.5rem; }
 h3 { font-size: 1rem; font-weight: 650; line-height: 1.3; margin: 1.25rem 0 .25rem; }
 h3 .note { font-weight: 400; }
-p { margin: 0 0 1rem; max-width: 42rem; }
+p { margin: 0 0 1rem; max-width: 42rem; overflow-wrap: anywhere; }
 .card > :last-child, .card form > :last-child { margin-bottom: 0; }
 .text { white-space: pre-line; overflow-wrap: anywhere; }
 small { display: block; font-size: .875rem; font-weight: 400; color: var(--soft); }
@@ -112,6 +112,8 @@ button.small { padding: .25rem .75rem; font-size: .875rem; }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.25rem 0 0; }
 code, .code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .9375em; overflow-wrap: anywhere; }
 .code { display: block; padding: .75rem 1rem; margin: 0 0 1rem; background: var(--ground); border: 1px solid var(--line); border-radius: 6px; }
+pre.code { white-space: pre-wrap; max-height: 32rem; overflow: auto; }
+.actions.row { margin: 0 0 1.5rem; }
 .secret { border: 2px dashed var(--edge); user-select: all; }
 
 table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
@@ -129,7 +131,8 @@ td.score { white-space: nowrap; }
 time, .word { white-space: nowrap; }
 .state { display: inline-block; padding: 0 .5rem; border: 1px solid var(--edge); border-radius: 1rem; font-size: .8125rem; color: var(--soft); }
 small .state { margin-left: .5rem; }
-.state.active { color: var(--good); border-color: var(--good); font-weight: 600; }
+.state:is(.active, .delivered, .applied) { color: var(--good); border-color: var(--good); font-weight: 600; }
+.state:is(.failed, .unmatched) { color: var(--bad); border-color: var(--bad); font-weight: 600; }
 .take { color: var(--bad); }
 
 table + .note { margin: 1rem 0 0; }

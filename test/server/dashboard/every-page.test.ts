@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import { describe, expect } from 'vitest'
 import type { Person, TestAcademy } from '../../helpers/academy.ts'
 import type { PlainBrowser, Shown } from '../../helpers/browser.ts'
@@ -24,6 +25,10 @@ async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrow
   await admin.put(`/v1/learners/${learner.body.id}/progress`, { courseId, completionPercentage: 40 })
   await academy.grade({ learnerId: learner.body.id, courseId, scoreGiven: 40, itemId: 'x', label: hostile })
   await send(browser, '/dashboard/keys', { ...complete['/dashboard/keys'], name: hostile })
+  await admin.put(`/v1/webhooks/endpoints/${things.endpointId}`, { description: hostile })
+  await academy.database.run(sql`
+    insert into webhook_attempts (message_id, number, started_at, duration_ms, status, result, response)
+    values (${things.messageId}, 1, '2026-03-01T12:00:00.000Z', 12, 500, 'HTTP 500', ${hostile})`)
   const looked: Looked[] = []
   for (const path of pagePaths) {
     looked.push({ name: path, page: await browser.open(filled(path, things)) })
@@ -62,6 +67,9 @@ describe('every page', () => {
       '/dashboard/learners/:userId',
       '/dashboard/learners/:userId/grades',
       '/dashboard/keys',
+      '/dashboard/endpoints',
+      '/dashboard/endpoints/:endpointId',
+      '/dashboard/messages/:messageId',
       '/dashboard/account',
       'a new application',
       'a faulty form',
@@ -126,6 +134,11 @@ describe('every page', () => {
       '/dashboard/keys/:keyId/revoke': '/dashboard/keys" aria-current="true',
       '/dashboard/apps': '/dashboard/apps" aria-current="page',
       '/dashboard/apps/:clientId/delete': '/dashboard/apps" aria-current="true',
+      '/dashboard/endpoints': '/dashboard/endpoints" aria-current="page',
+      '/dashboard/endpoints/:endpointId': '/dashboard/endpoints" aria-current="true',
+      '/dashboard/endpoints/:endpointId/rotate': '/dashboard/endpoints" aria-current="true',
+      '/dashboard/endpoints/:endpointId/delete': '/dashboard/endpoints" aria-current="true',
+      '/dashboard/messages/:messageId': '/dashboard/endpoints" aria-current="true',
       '/dashboard/account': '/dashboard/account" aria-current="page',
       '/dashboard/grants/:grantId/revoke': '/dashboard/account" aria-current="true',
       '/dashboard/sessions/:sessionId/end': '/dashboard/account" aria-current="true',

@@ -34,6 +34,8 @@ export interface Things {
   readonly clientId: string
   readonly grantId: string
   readonly sessionId: string
+  readonly endpointId: string
+  readonly messageId: string
 }
 
 /** A session of another browser of somebody. */
@@ -46,7 +48,22 @@ export async function otherSession({ database, clock }: TestAcademy, { id }: Per
   return sessionId
 }
 
-/** A published course, and for its owner a key, a grant of an application, and another browser. */
+/** An endpoint of webhooks, and a message to it that was given up. */
+async function webhooksOf({ database }: TestAcademy, admin: Person) {
+  const { body } = await admin.get('/v1/webhooks/endpoints?limit=1')
+  const endpoint = body.data[0] ?? (await admin.post('/v1/webhooks/endpoints', { url: hookUrl })).body
+  await admin.put(`/v1/webhooks/endpoints/${endpoint.id}`, { status: 'active' })
+  const message = await admin.post(`/v1/webhooks/endpoints/${endpoint.id}/test`)
+  await database.run(sql`
+    update webhook_messages set status = 'failed', due_at = null, finished_at = created_at, last_result = 'HTTP 500',
+      attempt_count = 1
+    where id = ${message.body.id}`)
+  return { endpointId: endpoint.id as string, messageId: message.body.id as string }
+}
+
+const hookUrl = 'https://receiver.example/hook'
+
+/** A published course, webhooks, and for its owner a key, a grant of an application, and another browser. */
 export async function thingsOf(academy: TestAcademy, owner: Person, admin: Person): Promise<Things> {
   const course = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
   const key = await admin.post('/v1/keys', { name: 'of mine', userId: owner.id })
@@ -66,6 +83,7 @@ export async function thingsOf(academy: TestAcademy, owner: Person, admin: Perso
     clientId,
     grantId: grant?.id ?? '',
     sessionId: await otherSession(academy, owner),
+    ...(await webhooksOf(academy, admin)),
   }
 }
 
@@ -82,6 +100,8 @@ export function changeable({ database }: TestAcademy): Promise<unknown> {
     sql`select id from oauth_clients order by id`,
     sql`select id, password_hash from users order by id`,
     sql`select hash from browser_sessions order by hash`,
+    sql`select id, status, url, secret, deleted_at from webhook_endpoints order by id`,
+    sql`select id, status from webhook_messages order by id`,
   ]
   return Promise.all(queries.map((query) => database.all(query)))
 }
@@ -120,6 +140,9 @@ export const once = `req_${'0'.repeat(29)}`
 export const complete: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/dashboard/keys': { once, name: 'one more', scopes: 'read' },
   '/dashboard/apps': { once, name: 'one more', redirectUris: 'https://a.example/', kind: 'confidential' },
+  '/dashboard/endpoints': { once, url: 'https://another.example/hook', events: '*' },
+  '/dashboard/endpoints/:endpointId': { action: 'disable' },
+  '/dashboard/endpoints/:endpointId/rotate': { once },
   '/dashboard/account': {
     currentPassword: password,
     password: 'a new long password',

@@ -1,0 +1,222 @@
+import { type Endpoint, endpoints } from '../../contract/endpoints.ts'
+import { messages } from '../../contract/messages.ts'
+import { requireRight } from '../http/handler.ts'
+import type { Reply } from '../http/reply.ts'
+import { seeOther } from '../pages/page.tsx'
+import type { ProblemError } from '../problem/problem-error.ts'
+import { endpointRoutes } from '../webhooks/outbox/endpoints.ts'
+import { messageRoutes } from '../webhooks/outbox/messages.ts'
+import { confirmation } from './confirmation.tsx'
+import type { DashboardPage } from './dashboard-page.ts'
+import { EndpointForm, endpointInputOf, filledInWith } from './endpoint-form.tsx'
+import { secretPage } from './endpoint-secret.tsx'
+import { EndpointState, EventNames } from './endpoint-state.tsx'
+import { doneOnce, Faults, Form } from './form.tsx'
+import { addressOf, framed } from './frame.tsx'
+import { MessageTable } from './message-table.tsx'
+import { nextPage, pageAsked } from './paging.tsx'
+import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
+import { StatusFilter } from './status-filter.tsx'
+import { Day, Minute, shown } from './value-text.tsx'
+
+const section = '/dashboard/endpoints'
+
+/** One endpoint: what it gets, the messages on their way to it, and what can be done with it. */
+export const endpointPage: DashboardPage = {
+  path: '/dashboard/endpoints/:endpointId',
+  show: (signedIn) => onePage(signedIn),
+  again: onePage,
+
+  async act(signedIn, form) {
+    const { params } = signedIn
+    const note = await writeFor(signedIn, async (inside) => {
+      switch (form.get('action')) {
+        case 'test':
+          await ask(inside, endpointRoutes, endpoints.test, { params })
+          return 'endpoint_tested'
+        case 'enable':
+        case 'disable': {
+          const status = form.get('action') === 'enable' ? 'active' : 'disabled'
+          await ask(inside, endpointRoutes, endpoints.update, { params, body: { status } })
+          return 'endpoint_updated'
+        }
+        default:
+          await ask(inside, endpointRoutes, endpoints.update, { params, body: endpointInputOf(form) })
+          return 'endpoint_updated'
+      }
+    })
+    return seeOther(addressOf(signedIn, placeOf(signedIn), note))
+  },
+}
+
+/** Asks whether the secret of an endpoint is to be replaced, and shows the new one. */
+export const endpointRotation: DashboardPage = {
+  path: '/dashboard/endpoints/:endpointId/rotate',
+
+  async show(signedIn) {
+    requireRight(signedIn.principal, endpoints.rotate)
+    const { url } = await ask(signedIn, endpointRoutes, endpoints.get, { params: signedIn.params })
+    return confirmation(
+      signedIn,
+      {
+        title: 'Rotate the signing secret?',
+        section,
+        button: 'Rotate secret',
+        cancel: placeOf(signedIn),
+        once: true,
+      },
+      <p>
+        Messages to <strong>{shown(url, 200)}</strong> are signed with both secrets for 24 hours, then with
+        the new one alone.
+      </p>,
+    )
+  },
+
+  act: (signedIn, form) =>
+    doneOnce(
+      signedIn,
+      form,
+      addressOf(signedIn, placeOf(signedIn), 'endpoint_rotated_before'),
+      async (inside) =>
+        secretPage(
+          inside,
+          await ask(inside, endpointRoutes, endpoints.rotate, { params: signedIn.params }),
+          'Your new secret',
+        ),
+    ),
+}
+
+/** Asks whether an endpoint is to be deleted, and deletes it. */
+export const endpointDeletion: DashboardPage = {
+  path: '/dashboard/endpoints/:endpointId/delete',
+
+  async show(signedIn) {
+    requireRight(signedIn.principal, endpoints.delete)
+    const { url } = await ask(signedIn, endpointRoutes, endpoints.get, { params: signedIn.params })
+    return confirmation(
+      signedIn,
+      { title: 'Delete this endpoint?', section, button: 'Delete endpoint', cancel: placeOf(signedIn) },
+      <p>
+        No more events are sent to <strong>{shown(url, 200)}</strong>, and its messages are deleted. This
+        cannot be undone.
+      </p>,
+    )
+  },
+
+  async act(signedIn) {
+    await writeFor(signedIn, (inside) =>
+      ask(inside, endpointRoutes, endpoints.delete, { params: signedIn.params }),
+    )
+    return seeOther(addressOf(signedIn, section, 'endpoint_deleted'))
+  },
+}
+
+function placeOf({ params }: SignedInRequest): `/dashboard/endpoints/${string}` {
+  return `${section}/${encodeURIComponent(params['endpointId'] ?? '')}`
+}
+
+async function onePage(
+  signedIn: SignedInRequest,
+  fault?: ProblemError,
+  form?: URLSearchParams,
+): Promise<Reply> {
+  const { params, query, base } = signedIn
+  const endpoint = await ask(signedIn, endpointRoutes, endpoints.get, { params })
+  const status = query.get('status') ?? undefined
+  const { data, nextCursor } = await ask(signedIn, messageRoutes, messages.list, {
+    query: { ...pageAsked(signedIn), endpoint_id: endpoint.id, status },
+  })
+  const isEdited = form?.get('action') === 'save'
+  return framed(
+    signedIn,
+    { title: fault ? 'Error: webhook endpoint' : 'Webhook endpoint', section, fault },
+    <>
+      <p class="back">
+        <a href={`${base}${section}`}>Webhooks</a>
+      </p>
+      <h1>{shown(endpoint.url, 200)}</h1>
+      {fault && !isEdited ? <Faults fault={fault} labels={{}} /> : null}
+      <Facts endpoint={endpoint} />
+      <Actions signedIn={signedIn} endpoint={endpoint} />
+      <section class="card" aria-labelledby="messages">
+        <h2 id="messages">Messages</h2>
+        <StatusFilter
+          label="Messages by status"
+          here={`${base}${placeOf(signedIn)}`}
+          choices={['pending', 'delivered', 'failed']}
+          chosen={status}
+          anchor="messages"
+        />
+        {data.length === 0 ? (
+          <p>{status ? 'No messages match.' : 'No messages yet.'}</p>
+        ) : (
+          <MessageTable base={base} messages={data} />
+        )}
+        {nextPage(signedIn, nextCursor)}
+      </section>
+      <section class="card short" aria-labelledby="edit">
+        <h2 id="edit">Edit the endpoint</h2>
+        <EndpointForm
+          label="Save changes"
+          signedIn={signedIn}
+          form={isEdited && form ? form : filledInWith(endpoint)}
+          fault={isEdited ? fault : undefined}
+        />
+      </section>
+    </>,
+  )
+}
+
+function Facts({ endpoint }: { endpoint: Endpoint }) {
+  const { description, events, pausedUntil, previousSecretUntil, expiresAt, createdAt, id } = endpoint
+  const facts = [
+    ['State', <EndpointState endpoint={endpoint} />],
+    ...(pausedUntil === null ? [] : [['Paused until', <Minute time={pausedUntil} />] as const]),
+    ['Events', <EventNames events={events} />],
+    ...(description === '' ? [] : [['Description', shown(description)] as const]),
+    ...(previousSecretUntil === null
+      ? []
+      : [['Previous secret valid until', <Minute time={previousSecretUntil} />] as const]),
+    ...(expiresAt === null ? [] : [['Expires', <Minute time={expiresAt} />] as const]),
+    ['Created', <Day time={createdAt} />],
+    ['ID', <code>{id}</code>],
+  ] as const
+  return (
+    <section class="card" aria-labelledby="facts">
+      <h2 id="facts">Details</h2>
+      <dl class="facts">
+        {facts.map(([word, fact]) => (
+          <>
+            <dt>{word}</dt>
+            <dd>{fact}</dd>
+          </>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+function Actions({ signedIn, endpoint }: { signedIn: SignedInRequest; endpoint: Endpoint }) {
+  const here = addressOf(signedIn, placeOf(signedIn))
+  const isActive = endpoint.status === 'active'
+  return (
+    <Form signedIn={signedIn} label="What to do with the endpoint">
+      <div class="actions row">
+        {isActive ? (
+          <button type="submit" name="action" value="test">
+            Send a test event
+          </button>
+        ) : null}
+        <button type="submit" class="quiet" name="action" value={isActive ? 'disable' : 'enable'}>
+          {isActive ? 'Disable' : 'Enable'}
+        </button>
+        <a class="button" href={`${here}/rotate`}>
+          Rotate secret
+        </a>
+        <a class="button" href={`${here}/delete`}>
+          Delete
+        </a>
+      </div>
+    </Form>
+  )
+}

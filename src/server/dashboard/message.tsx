@@ -1,0 +1,130 @@
+import { endpoints } from '../../contract/endpoints.ts'
+import { type Attempt, messages } from '../../contract/messages.ts'
+import type { Reply } from '../http/reply.ts'
+import { seeOther } from '../pages/page.tsx'
+import { ProblemError } from '../problem/problem-error.ts'
+import { endpointRoutes } from '../webhooks/outbox/endpoints.ts'
+import { messageRoutes } from '../webhooks/outbox/messages.ts'
+import type { DashboardPage } from './dashboard-page.ts'
+import { Document } from './document.tsx'
+import { Faults, Form } from './form.tsx'
+import { addressOf, framed } from './frame.tsx'
+import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
+import { Table } from './table.tsx'
+import { counted, Minute, shown } from './value-text.tsx'
+
+const section = '/dashboard/endpoints'
+
+/** One message to an endpoint: its body, every attempt, and the way to send it again. */
+export const messagePage: DashboardPage = {
+  path: '/dashboard/messages/:messageId',
+  show: (signedIn) => messageShown(signedIn),
+  again: messageShown,
+
+  async act(signedIn) {
+    const { params } = signedIn
+    const { id } = await writeFor(signedIn, (inside) =>
+      ask(inside, messageRoutes, messages.resend, { params }),
+    )
+    return seeOther(addressOf(signedIn, `/dashboard/messages/${encodeURIComponent(id)}`, 'message_resent'))
+  },
+}
+
+async function messageShown(signedIn: SignedInRequest, fault?: ProblemError): Promise<Reply> {
+  const { params, base } = signedIn
+  const message = await ask(signedIn, messageRoutes, messages.get, { params })
+  const endpoint = await endpointOf(signedIn, message.endpointId)
+  const facts = [
+    ['State', <span class={`state ${message.status}`}>{message.status}</span>],
+    [
+      'Endpoint',
+      endpoint ? (
+        <a href={`${base}${section}/${encodeURIComponent(endpoint.id)}`}>{shown(endpoint.url, 200)}</a>
+      ) : (
+        'Deleted'
+      ),
+    ],
+    ['About', <code>{shown(message.subject, 64)}</code>],
+    ['Happened', <Minute time={message.createdAt} />],
+    ...(message.nextAttemptAt === null
+      ? []
+      : [['Next attempt', <Minute time={message.nextAttemptAt} />] as const]),
+    ...(message.finishedAt === null ? [] : [['Finished', <Minute time={message.finishedAt} />] as const]),
+    ['ID', <code>{message.id}</code>],
+  ] as const
+  return framed(
+    signedIn,
+    { title: fault ? 'Error: webhook message' : 'Webhook message', section, fault },
+    <>
+      <p class="back">
+        {endpoint ? (
+          <a href={`${base}${section}/${encodeURIComponent(endpoint.id)}`}>{shown(endpoint.url, 80)}</a>
+        ) : (
+          <a href={`${base}${section}`}>Webhooks</a>
+        )}
+      </p>
+      <h1>{message.type}</h1>
+      <Faults fault={fault} labels={{}} />
+      <section class="card" aria-labelledby="facts">
+        <h2 id="facts">Details</h2>
+        <dl class="facts">
+          {facts.map(([word, fact]) => (
+            <>
+              <dt>{word}</dt>
+              <dd>{fact}</dd>
+            </>
+          ))}
+        </dl>
+        {endpoint?.status === 'active' ? (
+          <Form signedIn={signedIn} label="Send the message again">
+            <div class="actions">
+              <button type="submit">Send again</button>
+            </div>
+          </Form>
+        ) : null}
+      </section>
+      <section class="card" aria-labelledby="attempts">
+        <h2 id="attempts">Attempts</h2>
+        {message.attempts.length === 0 ? <p>Not sent yet.</p> : <Attempts attempts={message.attempts} />}
+      </section>
+      <section class="card" aria-labelledby="body">
+        <h2 id="body">Body</h2>
+        <Document text={message.body} />
+      </section>
+    </>,
+  )
+}
+
+/** The endpoint of a message; undefined once it is deleted. */
+async function endpointOf(signedIn: SignedInRequest, endpointId: string) {
+  try {
+    return await ask(signedIn, endpointRoutes, endpoints.get, { params: { endpointId } })
+  } catch (error) {
+    if (error instanceof ProblemError && error.status === 404) return undefined
+    throw error
+  }
+}
+
+function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
+  return (
+    <Table
+      caption="Attempts to deliver the message"
+      columns={[
+        { name: 'Attempt' },
+        { name: 'Started', look: 'broad' },
+        { name: 'Duration', look: 'figures' },
+        { name: 'HTTP status', look: 'figures' },
+        { name: 'Result', look: 'broad' },
+        { name: 'Response', look: 'broad' },
+      ]}
+      rows={attempts.map(({ number, startedAt, durationMs, status, result, response }) => [
+        counted(number),
+        <Minute time={startedAt} />,
+        `${counted(durationMs)} ms`,
+        status === null ? '–' : String(status),
+        shown(result, 200),
+        response === '' ? <span class="none">–</span> : <code>{shown(response, 300)}</code>,
+      ])}
+    />
+  )
+}

@@ -1,0 +1,113 @@
+import sql from 'sql-template-tag'
+import { expect } from 'vitest'
+import { test as base, once, send, thingsOf } from './signed-in.ts'
+
+const url = 'https://receiver.example/hook'
+const hidden = /whsec_[A-Za-z0-9+/=]+/
+
+const test = base.extend('browser', async ({ admin, signIn }) => signIn(admin))
+
+test('an endpoint is created with its secret shown once, and sending the form again creates no other', async ({
+  admin,
+  browser,
+}) => {
+  const page = await browser.open('/dashboard/endpoints')
+  const made = await browser.submit(page, { url, events: ['course.*', 'grade.updated'], description: 'Sync' })
+  expect(made.text).toContain('Copy the signing secret now. It will not be shown again.')
+  const [secret = ''] = hidden.exec(made.html) ?? []
+  const { body } = await admin.get('/v1/webhooks/endpoints')
+  expect(body.data).toMatchObject([{ url, events: ['course.*', 'grade.updated'], description: 'Sync' }])
+  const again = await browser.submit(page, { url, events: ['*'], description: 'Sync' })
+  expect(again.text).toContain('no second endpoint was created')
+  expect((await admin.get('/v1/webhooks/endpoints')).body.data).toHaveLength(1)
+  for (const place of ['endpoints', `endpoints/${body.data[0].id}`]) {
+    const { html } = await browser.open(`/dashboard/${place}`)
+    expect(html).toContain(url)
+    expect(html).not.toContain(secret)
+  }
+})
+
+test('what is wrong with a form is told at its fields, which stay as they were filled in', async ({
+  browser,
+}) => {
+  const page = await browser.open('/dashboard/endpoints')
+  const faulty = await browser.submit(page, { url: 'https://ada:secret@receiver.example/', events: [] })
+  expect(faulty.status).toBe(422)
+  expect(faulty.text).toMatch(/Fix the following: URL must not contain a user name/)
+  expect(faulty.html).toContain('value="https://ada:secret@receiver.example/"')
+})
+
+test('an endpoint is edited, disabled, enabled, tested and deleted', async ({ academy, admin, browser }) => {
+  const { endpointId } = await thingsOf(academy, admin, admin)
+  const path = `/dashboard/endpoints/${endpointId}`
+  const state = async () => (await admin.get(`/v1/webhooks/endpoints/${endpointId}`)).body
+  const edited = await browser.submit(await browser.open(path), { url: `${url}/2`, events: ['user.*'] })
+  expect(edited.text).toContain('Endpoint updated.')
+  expect(await state()).toMatchObject({ url: `${url}/2`, events: ['user.*'] })
+  const off = await browser.submit(await browser.open(path), {}, 'Disable')
+  expect(await state()).toMatchObject({ status: 'disabled' })
+  expect(off.html).not.toContain('Send a test event')
+  const on = await browser.submit(off, {}, 'Enable')
+  expect(await state()).toMatchObject({ status: 'active' })
+  const tested = await browser.submit(on, {}, 'Send a test event')
+  expect(tested.text).toMatch(/Test event queued.* endpoint\.test 1 Mar 2026, 12:00 UTC pending/)
+  const question = await browser.open(`${path}/delete`)
+  expect(question.text).toContain(`No more events are sent to ${url}/2`)
+  expect((await browser.submit(question, {}, 'Delete endpoint')).text).toContain('Endpoint deleted.')
+  expect(await browser.open(path)).toMatchObject({ status: 404 })
+})
+
+test('a secret is rotated once for each form, and says until when the previous one is valid', async ({
+  academy,
+  admin,
+  browser,
+}) => {
+  const { endpointId } = await thingsOf(academy, admin, admin)
+  const question = await browser.open(`/dashboard/endpoints/${endpointId}/rotate`)
+  const rotated = await browser.submit(question, {}, 'Rotate secret')
+  expect(rotated.html).toMatch(hidden)
+  expect(rotated.text).toContain('Signs until 2026-03-02 12:00 UTC, too')
+  const { version } = (await admin.get(`/v1/webhooks/endpoints/${endpointId}`)).body
+  const again = await browser.submit(question, {}, 'Rotate secret')
+  expect(again.html).not.toMatch(hidden)
+  expect((await admin.get(`/v1/webhooks/endpoints/${endpointId}`)).body.version).toBe(version)
+})
+
+test('a message shows its body and attempts, and is sent again', async ({ academy, admin, browser }) => {
+  const { endpointId, messageId } = await thingsOf(academy, admin, admin)
+  await academy.database.run(sql`
+    insert into webhook_attempts (message_id, number, started_at, duration_ms, status, result, response)
+    values (${messageId}, 1, '2026-03-01T12:00:01.000Z', 1234, 500, 'HTTP 500', ${`a\u202eb${'x'.repeat(900)}`})`)
+  const failed = await browser.open(`/dashboard/endpoints/${endpointId}?status=failed`)
+  expect(failed.html).toContain(`<a href="/dashboard/messages/${messageId}">endpoint.test</a>`)
+  const page = await browser.open(`/dashboard/messages/${messageId}`)
+  expect(page.text).toMatch(/1 1 Mar 2026, 12:00 UTC 1,234 ms 500 HTTP 500 a\\u202ebx+… Body/)
+  expect(page.html).not.toContain('\u202e')
+  expect(page.html).toContain('&quot;type&quot;: &quot;endpoint.test&quot;')
+  expect((await browser.submit(page, {}, 'Send again')).text).toContain('The message is sent again.')
+  expect((await admin.get(`/v1/webhooks/messages/${messageId}`)).body.status).toBe('pending')
+  expect((await browser.open(`/dashboard/endpoints/${endpointId}?status=failed`)).text).toContain(
+    'No messages match.',
+  )
+  expect((await browser.open(`/dashboard/endpoints/${endpointId}?status=lost`)).status).toBe(400)
+})
+
+test('what cannot be done is said on the page it was asked from', async ({ academy, admin, browser }) => {
+  const { endpointId, messageId } = await thingsOf(academy, admin, admin)
+  const page = await browser.open(`/dashboard/messages/${messageId}`)
+  await admin.put(`/v1/webhooks/endpoints/${endpointId}`, { status: 'disabled' })
+  const refused = await browser.submit(page, {}, 'Send again')
+  expect(refused).toMatchObject({
+    status: 409,
+    text: expect.stringMatching(/is disabled; set it active first/),
+  })
+  expect(refused.text).toContain('Attempts')
+})
+
+test('what the dashboard does is audited as what the API does', async ({ academy, admin, browser }) => {
+  await send(browser, '/dashboard/endpoints', { once, url, events: '*' })
+  const rows = await academy.database.all<{ action: string; user_id: string }>(
+    sql`select action, user_id from audit_entries where action = 'endpoint.created'`,
+  )
+  expect(rows).toEqual([{ action: 'endpoint.created', user_id: admin.id }])
+})
