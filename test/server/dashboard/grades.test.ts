@@ -214,3 +214,22 @@ test('a learner sees their own grades on the page of a course, and those of nobo
     expect({ page, status: (await browser.open(`/dashboard/${page}`)).status }).toEqual({ page, status: 403 })
   }
 })
+
+test('a grade that is not published, or was cleared, says so, and learners do not see the first', async ({
+  academy,
+  admin,
+  courseId,
+  learner,
+  signIn,
+}) => {
+  await admin.post('/v1/enrollments', { courseId, userId: learner.id })
+  const given = { learnerId: learner.id, courseId }
+  await academy.grade({ ...given, itemId: 'muted', scoreGiven: 88, published: false })
+  await academy.grade({ ...given, itemId: 'open', scoreGiven: null })
+  const { html, text } = await (await signIn(admin)).open(`/dashboard/courses/${courseId}/grades`)
+  expect(tableIn(html)[1]).toEqual([learner.email, '88%', 'Cleared', '–'])
+  expect(text).toContain('88% Not published')
+  const own = await (await signIn(learner)).open(`/dashboard/courses/${courseId}`)
+  expect(own.text).toContain('open Cleared')
+  expect(own.text).not.toMatch(/muted|88%/)
+})
