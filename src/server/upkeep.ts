@@ -3,6 +3,7 @@ import { hasManyWriters } from './counters/count.ts'
 import { foldChanges } from './counters/fold.ts'
 import type { Store } from './database/database.ts'
 import { sweep } from './database/sweep.ts'
+import { tidyOutbox } from './webhooks/outbox/tidy.ts'
 
 /** Ends work that is done again and again; waits for what is under way. */
 export type Stop = () => Promise<void>
@@ -21,11 +22,16 @@ const later: Later = (work, ms) => setTimeout(work, ms).unref()
  * many writers their changes are brought into the counters, and their audit entries linked. Several servers may do so at the same time.
  */
 export function keepInOrder(database: Store, now: () => Date, wait = later): Stop {
-  const stops = [regularly(sweptEveryMs, () => sweep(database, now()), wait)]
+  const stops = [regularly(sweptEveryMs, () => sweepAll(database, now()), wait)]
   if (hasManyWriters(database)) stops.push(regularly(broughtInEveryMs, () => bringIn(database, now), wait))
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
   }
+}
+
+async function sweepAll(database: Store, now: Date): Promise<void> {
+  await sweep(database, now)
+  await tidyOutbox(database, now)
 }
 
 async function bringIn(database: Store, now: () => Date): Promise<void> {

@@ -57,6 +57,12 @@ export const serveFlags: readonly Flag[] = [
     summary: 'Origins whose pages may call the API (default none)',
   },
   {
+    name: 'webhook-allow',
+    kind: 'words',
+    placeholder: 'host,…',
+    summary: 'Hosts and networks to send events to though they are not public (default none)',
+  },
+  {
     name: 'rate-limit',
     kind: 'number',
     summary: 'Requests per minute for each credential, 0 for no limit (default 600)',
@@ -117,6 +123,13 @@ export function serveOptions({ flags }: Given, { insecureHttp }: Pick<Settings, 
       `--trusted-proxy must be an IP address or a network such as 10.0.0.0/8, not ${JSON.stringify(none)}`,
     )
   }
+  const webhookAllow = words(flags['webhook-allow'])
+  const noTarget = webhookAllow.find((target) => !isNetwork(target) && !/^[\w.-]+$/.test(target))
+  if (noTarget !== undefined) {
+    throw new UsageError(
+      `--webhook-allow must be a host name, an IP address or a network such as 10.0.0.0/8, not ${JSON.stringify(noTarget)}`,
+    )
+  }
   const host = String(flags['host'] ?? '127.0.0.1')
   const isTls = flags['tls-cert'] !== undefined || publicUrl?.startsWith('https:') === true
   if (!isTls && !isLoopbackHost(host) && !insecureHttp.value) throw unencrypted(host)
@@ -128,6 +141,7 @@ export function serveOptions({ flags }: Given, { insecureHttp }: Pick<Settings, 
     corsOrigins,
     perMinute,
     trustedProxies,
+    webhookAllow,
   }
 }
 

@@ -38,6 +38,8 @@ const leftovers: readonly Leftovers[] = [
   { table: 'access_tokens', key: ['hash'], since: 'expires_at', keptMs: dayMs },
   { table: 'grants', key: ['id'], since: 'expires_at', keptMs: dayMs },
   { table: 'browser_sessions', key: ['hash'], since: 'expires_at', keptMs: 0 },
+  // A message that its endpoint did not take in this time is of no use to it any more.
+  { table: 'webhook_messages', key: ['id'], since: 'created_at', keptMs: 7 * dayMs },
   // For so long, further failures add to those before.
   { table: 'attempts', key: ['slot'], since: 'next_at', keptMs: hourMs },
 ]

@@ -17,6 +17,7 @@ import { allRoutes } from '../routes.ts'
 import { academySealing } from '../sealing/academy-sealing.ts'
 import type { UpgradeWatch } from '../upgrade/upgrade-watch.ts'
 import { keepInOrder } from '../upkeep.ts'
+import { serveOutbox } from '../webhooks/outbox/serve-outbox.ts'
 import { clientAddressOf, trustedAmong } from './client-address.ts'
 import { type ConnectionCap, capConnections, usualCap } from './connection-cap.ts'
 import { withContentCoding } from './content-coding.ts'
@@ -58,6 +59,8 @@ export interface ServeOptions {
   readonly corsOrigins: readonly string[]
   /** Requests a minute for each credential; 0 for no limit. */
   readonly perMinute: number
+  /** Host names, addresses and networks to which events are sent though they are not public; see `AllowedTargets`. */
+  readonly webhookAllow?: readonly string[]
   /** Proxies, by address or network, that are believed when they tell where a request comes from. */
   readonly trustedProxies?: readonly string[]
   /** What to serve https with; plain http without. */
@@ -194,11 +197,25 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     { path, postgres: options.postgres, publicUrl, fixedTime },
     { ...longReadLimits, ...options.longReads },
   )
-  const { handle, ended } = followed(createApp({ ...app, database, longReads }, () => routes, endpoints))
+  const outbox = serveOutbox({
+    ...{
+      database,
+      sealing,
+      newId,
+      now,
+      allow: options.webhookAllow ?? [],
+      loopback: isForThisMachine(options),
+    },
+    // What a receiver compares with its own clock is the time, also where that of the academy stands still.
+    ...(fixedTime !== undefined && { signedAt: () => new Date() }),
+  })
+  const { handle, ended } = followed(
+    createApp({ ...app, database: outbox.database, longReads }, () => routes, endpoints),
+  )
   listenWith(handle)
   const stopUpkeep = keepInOrder(database, now)
   const stop = () => {
-    stopped ??= drain(drainMs)
+    stopped ??= Promise.all([drain(drainMs), outbox.stop()])
       .then(longReads.close)
       .then(stopUpkeep)
       .then(ended)
@@ -216,6 +233,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     await stop()
     throw error
   }
+}
+
+/** True where nobody reaches the server but who is on this machine: then this machine may be what it reaches, too. */
+function isForThisMachine({ host, publicUrl }: ServeOptions): boolean {
+  const isLocal = (name: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(name)
+  return isLocal(host) && (publicUrl === undefined || isLocal(new URL(publicUrl).hostname))
 }
 
 async function listen(server: Server, { host, port }: ServeOptions): Promise<void> {

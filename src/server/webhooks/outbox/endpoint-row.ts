@@ -47,6 +47,13 @@ export function isKept(now: string) {
   return sql`e.deleted_at is null and (e.expires_at is null or e.expires_at > ${now})`
 }
 
+/** Ends an endpoint at once; its messages go by and by. */
+export async function removeEndpoint(database: Database, id: string, now: string): Promise<void> {
+  await database.run(sql`
+    update webhook_endpoints set deleted_at = ${now}, secret = '', previous_secret = null where id = ${id}`)
+  await database.run(sql`delete from webhook_subscriptions where endpoint_id = ${id}`)
+}
+
 /** An endpoint as it is shown, from its row: without its secrets. */
 export function toEndpoint(row: EndpointRow, now: string): Endpoint {
   const ahead = (time: string | null) => (time !== null && time > now ? time : null)

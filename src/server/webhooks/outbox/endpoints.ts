@@ -14,6 +14,7 @@ import {
   endpointColumns,
   findEndpoint,
   isKept,
+  removeEndpoint,
   secretPlace,
   toEndpoint,
 } from './endpoint-row.ts'
@@ -135,13 +136,6 @@ export const endpointRoutes = routesOf(endpoints, {
     return findMessage(database, id)
   },
 })
-
-/** Ends an endpoint at once; its messages go by and by. */
-export async function removeEndpoint(database: Database, id: string, now: string): Promise<void> {
-  await database.run(sql`
-    update webhook_endpoints set deleted_at = ${now}, secret = '', previous_secret = null where id = ${id}`)
-  await database.run(sql`delete from webhook_subscriptions where endpoint_id = ${id}`)
-}
 
 /** Makes what is looked at with each event what the endpoint subscribes to; nothing where it is not active. */
 export async function subscribe(

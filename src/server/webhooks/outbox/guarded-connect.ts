@@ -1,0 +1,77 @@
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
+import type { LookupFunction } from 'node:net'
+import type { buildConnector } from 'undici'
+import { addressIn, type Targets } from './targets.ts'
+
+/** A connection that was not made, because of where it would have led. */
+export class RefusedTarget extends Error {
+  override readonly name = 'RefusedTarget'
+}
+
+/** Finds all addresses of a host, as `dns.lookup` does. */
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
+
+const connectMs = 10_000
+
+/**
+ * Connects to nothing but what the rules allow. They judge the very addresses that are connected to, at each connection: a
+ * host that resolves to another address the second time gains nothing.
+ */
+export function guardedConnect(
+  targets: Targets,
+  build: typeof buildConnector,
+  resolve: Resolve = lookup,
+): buildConnector.connector {
+  const connectors = new Map(
+    ['http:', 'https:'].map((protocol) => [
+      protocol,
+      build({ timeout: connectMs, lookup: lookupAmong(targets, protocol, resolve) } as Parameters<
+        typeof build
+      >[0]),
+    ]),
+  )
+  return (options, callback) => {
+    const { protocol, hostname } = options
+    // For an address nothing is looked up.
+    const literal = addressIn(hostname)
+    const refusal = literal && targets.refusalAt(protocol, hostname, literal)
+    if (refusal) return callback(new RefusedTarget(refusal), null)
+    connectors.get(protocol)?.(options, (...[error, socket]) => {
+      if (error) return callback(error, null)
+      const { remoteAddress } = socket
+      const mismatch =
+        remoteAddress === undefined
+          ? 'The connection is gone'
+          : targets.refusalAt(protocol, hostname, remoteAddress)
+      if (mismatch === undefined) return callback(null, socket)
+      socket.destroy()
+      callback(new RefusedTarget(mismatch), null)
+    })
+  }
+}
+
+/** A look-up that finds those addresses alone that may be connected to. */
+function lookupAmong(targets: Targets, protocol: string, resolve: Resolve): LookupFunction {
+  return (hostname, options, callback) => {
+    // What it makes is never asked for one address of several, and hands over the first one.
+    const { family, hints } = options
+    const asked = { ...(family !== undefined && { family }), ...(hints !== undefined && { hints }) }
+    resolve(hostname, { ...asked, all: true }, (error, addresses) => {
+      if (error) return callback(error, [])
+      const [refusal] = addresses.flatMap(
+        ({ address }) => targets.refusalAt(protocol, hostname, address) ?? [],
+      )
+      const allowed = addresses.filter(
+        ({ address }) => targets.refusalAt(protocol, hostname, address) === undefined,
+      )
+      const [first] = allowed
+      if (!first) return callback(new RefusedTarget(refusal ?? `${hostname} has no address`), [])
+      if (options.all) callback(null, allowed)
+      else callback(null, first.address, first.family)
+    })
+  }
+}

@@ -1,0 +1,63 @@
+import { pauseMs } from './schedule.ts'
+import type { Received } from './send.ts'
+
+/** What came of an attempt. */
+export interface Outcome {
+  /** `released` is one that was ended because the server stops: it does not count. */
+  readonly kind: 'delivered' | 'failed' | 'gone' | 'released'
+  /** Of HTTP; null where nothing came. */
+  readonly status: number | null
+  /** In words. */
+  readonly result: string
+  /** The beginning of what the receiver said. */
+  readonly response: string
+  /** For how long the receiver wants nothing; 0 where it does not say. */
+  readonly pauseMs: number
+}
+
+/** A receiver that answers so is there, and has too much to do or none behind it. */
+const busyStatuses: readonly number[] = [429, 502, 503, 504]
+const gone = 410
+
+/** What an answer means (Standard Webhooks 1.0.0, Operational considerations). */
+export function outcomeOf({ status, retryAfter, response }: Received, now: Date): Outcome {
+  const told = { status, response, pauseMs: 0, result: `HTTP ${status}` }
+  if (status >= 200 && status < 300) return { ...told, kind: 'delivered' }
+  if (status === gone) return { ...told, kind: 'gone', result: 'HTTP 410: endpoint disabled' }
+  if (status >= 300 && status < 400) {
+    return { ...told, kind: 'failed', result: `HTTP ${status}: redirects are not followed` }
+  }
+  return { ...told, kind: 'failed', pauseMs: busyStatuses.includes(status) ? pauseMs(retryAfter, now) : 0 }
+}
+
+/** An attempt to which nobody answered. */
+export function failureOf(error: unknown): Outcome {
+  return { kind: 'failed', status: null, result: wordsOf(error), response: '', pauseMs: 0 }
+}
+
+/** What faults of the network are called. */
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'Connection refused',
+  ECONNRESET: 'Connection closed before the response',
+  UND_ERR_SOCKET: 'Connection closed before the response',
+  EPIPE: 'Connection closed before the response',
+  ENOTFOUND: 'Host not found',
+  EAI_AGAIN: 'Host not found: the name server does not respond',
+  EHOSTUNREACH: 'Host cannot be reached',
+  ENETUNREACH: 'Network cannot be reached',
+  ETIMEDOUT: 'Connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'Connection timed out',
+  UND_ERR_HEADERS_OVERFLOW: 'The headers of the response are too large',
+}
+
+const longest = 200
+
+function wordsOf(error: unknown): string {
+  const { name, message, code } = error as { name?: string; message?: string; code?: string }
+  if (name === 'RefusedTarget') return `Refused: ${message}`
+  const known = words[code ?? '']
+  if (known !== undefined) return known
+  if (/^HPE_/.test(code ?? '')) return 'The response is not valid HTTP'
+  if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code ?? '')) return `TLS failed: ${code}`
+  return `Failed: ${code ?? message ?? String(error)}`.slice(0, longest).toWellFormed()
+}

@@ -1,0 +1,31 @@
+import type { Store } from '../../database/database.ts'
+import { type DispatcherParts, startDispatcher } from './dispatcher.ts'
+import { openSender } from './send.ts'
+import { type AllowedTargets, targetsOf } from './targets.ts'
+
+/** The outbox of a served academy: its database, after each of whose commits it is looked what is to be sent. */
+export interface ServedOutbox {
+  readonly database: Store
+  stop(): Promise<void>
+}
+
+/** Sends what is queued while an academy is served, to these targets alone. */
+export function serveOutbox({
+  allow,
+  loopback,
+  ...parts
+}: Omit<DispatcherParts, 'sender'> & AllowedTargets): ServedOutbox {
+  const { database } = parts
+  const dispatcher = startDispatcher({ ...parts, sender: openSender(targetsOf({ allow, loopback })) })
+  return {
+    database: {
+      ...database,
+      async write(work) {
+        const result = await database.write(work)
+        dispatcher.wake()
+        return result
+      },
+    },
+    stop: dispatcher.stop,
+  }
+}

@@ -1,0 +1,102 @@
+import sql from 'sql-template-tag'
+import { nowhere } from '../../access/principal.ts'
+import type { Writing } from '../../audit/entry.ts'
+import { recordChange } from '../../changes/change.ts'
+import type { Transaction } from '../../database/database.ts'
+import type { IdMaker } from '../../database/id.ts'
+import type { Claimed } from './claim.ts'
+import { findEndpoint, toEndpoint } from './endpoint-row.ts'
+import type { Outcome } from './outcome.ts'
+import { heldAttempts, retryDelayMs } from './schedule.ts'
+
+/** An attempt that has ended. */
+export interface Ended {
+  readonly message: Claimed
+  readonly endpointId: string
+  readonly lease: string
+  /** ISO 8601 in UTC. */
+  readonly startedAt: string
+  readonly durationMs: number
+  readonly outcome: Outcome
+  /** When the next attempt is due if this one failed, as a share of the jitter: 0 to 1. */
+  readonly chance: number
+}
+
+/** The transaction in which what came of attempts is kept. */
+export interface Settling {
+  readonly database: Transaction
+  readonly now: Date
+  readonly newId: IdMaker
+}
+
+/**
+ * Keeps what came of an attempt, unless somebody else has claimed the message meanwhile. A message that is delivered or
+ * given up, or has failed several times, lets the next one about the same subject go.
+ */
+export async function settle(settling: Settling, ended: Ended): Promise<void> {
+  const { database } = settling
+  const now = settling.now.toISOString()
+  const { message, endpointId, lease, outcome } = ended
+  if (outcome.kind === 'released') {
+    await database.run(sql`
+      update webhook_messages set due_at = ${now}, lease = null where id = ${message.id} and lease = ${lease}`)
+    return
+  }
+  const step = message.step + 1
+  const delay = outcome.kind === 'failed' ? retryDelayMs(step, () => ended.chance) : undefined
+  const isOver = delay === undefined
+  const dueAt = isOver ? null : later(settling.now, Math.max(delay, outcome.pauseMs))
+  const status = outcome.kind === 'delivered' ? 'delivered' : isOver ? 'failed' : 'pending'
+  const kept = await database.run(sql`
+    update webhook_messages set
+      status = ${status}, step = ${step}, attempt_count = attempt_count + 1, last_result = ${outcome.result},
+      due_at = ${dueAt}, lease = null, finished_at = ${isOver ? now : null}
+    where id = ${message.id} and lease = ${lease}`)
+  if (kept === 0) return
+  await database.run(sql`
+    insert into webhook_attempts (message_id, number, started_at, duration_ms, status, result, response)
+    values (${message.id}, ${message.attempt_count + 1}, ${ended.startedAt}, ${ended.durationMs}, ${outcome.status},
+            ${outcome.result}, ${outcome.response})`)
+  if (isOver || step === heldAttempts) await release(database, message.subject, endpointId, now)
+  if (outcome.pauseMs > 0) {
+    const until = later(settling.now, outcome.pauseMs)
+    await database.run(sql`
+      update webhook_endpoints set paused_until = ${until}
+      where id = ${endpointId} and (paused_until is null or paused_until < ${until})`)
+  }
+  if (outcome.kind === 'gone') await disable(settling, endpointId)
+}
+
+/** Makes the first message due that waits for others about the same subject. */
+async function release(
+  database: Transaction,
+  subject: string,
+  endpointId: string,
+  now: string,
+): Promise<void> {
+  await database.run(sql`
+    update webhook_messages set due_at = ${now} where id = (
+      select id from webhook_messages
+      where subject = ${subject} and endpoint_id = ${endpointId} and status = 'pending' and due_at is null
+      order by id limit 1)`)
+}
+
+/** Ends what a receiver does not want any more, as far as it is still active. */
+async function disable({ database, now: date, newId }: Settling, endpointId: string): Promise<void> {
+  const now = date.toISOString()
+  const disabled = await database.run(sql`
+    update webhook_endpoints set
+      status = 'disabled', disabled_reason = 'gone', version = version + 1, updated_at = ${now}
+    where id = ${endpointId} and status = 'active' and deleted_at is null`)
+  if (disabled === 0) return
+  await database.run(sql`delete from webhook_subscriptions where endpoint_id = ${endpointId}`)
+  const after = toEndpoint(await findEndpoint(database, endpointId, ''), now)
+  const before = { ...after, status: 'active', disabledReason: null, version: after.version - 1 }
+  const principal = { userId: null, credential: `webhook:${endpointId}` }
+  const writing: Writing = { database, now, newId, principal, origin: nowhere }
+  await recordChange(writing, { action: 'endpoint.disabled', id: endpointId, before, after })
+}
+
+function later(now: Date, ms: number): string {
+  return new Date(now.getTime() + ms).toISOString()
+}

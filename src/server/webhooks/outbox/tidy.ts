@@ -1,0 +1,79 @@
+import sql, { join } from 'sql-template-tag'
+import type { Database, Row, Store } from '../../database/database.ts'
+import { removeEndpoint } from './endpoint-row.ts'
+
+/** Rows in one transaction: a few milliseconds' worth. */
+const pieceRows = 500
+const mostPieces = 100
+/** So many messages wait for an endpoint at most; those that have waited longest are given up. */
+const mostWaiting = 100_000
+const mostEndpoints = 1000
+
+/**
+ * Ends endpoints that have expired, deletes the messages of those that are no longer there, and gives up what is too much
+ * for one queue: in small transactions between which others write.
+ */
+export async function tidyOutbox(database: Store, now: Date, most = mostWaiting): Promise<void> {
+  const time = now.toISOString()
+  const endpoints = await database.all<
+    Row & { id: string; expires_at: string | null; deleted_at: string | null }
+  >(sql`
+    select id, expires_at, deleted_at from webhook_endpoints where created_at >= '' order by created_at
+    limit ${mostEndpoints}`)
+  for (const { id, expires_at: expiresAt, deleted_at: deletedAt } of endpoints) {
+    const isOver = deletedAt === null && expiresAt !== null && expiresAt <= time
+    if (isOver) await database.write((transaction) => removeEndpoint(transaction, id, time))
+    if (isOver || deletedAt !== null) await removeMessages(database, id)
+    else await giveUpBeyond(database, id, time, most)
+  }
+}
+
+async function removeMessages(database: Store, endpointId: string): Promise<void> {
+  const rows = sql`select id from webhook_messages where endpoint_id = ${endpointId} limit ${pieceRows}`
+  for (let piece = 0; piece < mostPieces; piece += 1) {
+    const removed = await database.write((transaction) =>
+      transaction.run(sql`delete from webhook_messages where id in (${rows})`),
+    )
+    if (removed === pieceRows) continue
+    await database.write((transaction) =>
+      transaction.run(sql`delete from webhook_endpoints where id = ${endpointId}`),
+    )
+    return
+  }
+}
+
+async function giveUpBeyond(database: Store, endpointId: string, time: string, most: number): Promise<void> {
+  const queue = sql`from webhook_messages where endpoint_id = ${endpointId} and due_at is not null`
+  for (let piece = 0; piece < mostPieces; piece += 1) {
+    const last = await database.one<Row & { due_at: string; id: string }>(
+      sql`select due_at, id ${queue} order by due_at desc, id desc limit 1 offset ${most}`,
+    )
+    if (!last) return
+    await database.write(async (transaction) => {
+      const old = await transaction.all<Row & { id: string; subject: string }>(sql`
+        select id, subject ${queue} and (due_at, id) <= (${last.due_at}, ${last.id}) order by due_at, id
+        limit ${pieceRows}`)
+      if (old.length > 0) await giveUp(transaction, endpointId, time, old, most)
+    })
+  }
+}
+
+async function giveUp(
+  database: Database,
+  endpointId: string,
+  time: string,
+  messages: readonly { readonly id: string; readonly subject: string }[],
+  most: number,
+): Promise<void> {
+  await database.run(sql`
+    update webhook_messages set
+      status = 'failed', last_result = ${`Given up: more than ${most} messages waited`}, due_at = null, lease = null,
+      finished_at = ${time}
+    where id in (${join(messages.map(({ id }) => id))})`)
+  // Those that waited for one of them wait for nothing now.
+  for (const subject of new Set(messages.map((message) => message.subject))) {
+    await database.run(sql`
+      update webhook_messages set due_at = ${time}
+      where subject = ${subject} and endpoint_id = ${endpointId} and status = 'pending' and due_at is null`)
+  }
+}
