@@ -59,8 +59,6 @@ export interface ServeOptions {
   readonly corsOrigins: readonly string[]
   /** Requests a minute for each credential; 0 for no limit. */
   readonly perMinute: number
-  /** Host names, addresses and networks to which events are sent though they are not public; see `AllowedTargets`. */
-  readonly webhookAllow?: readonly string[]
   /** Proxies, by address or network, that are believed when they tell where a request comes from. */
   readonly trustedProxies?: readonly string[]
   /** What to serve https with; plain http without. */
@@ -107,7 +105,6 @@ export interface RunningServer extends FirstSecrets {
 type Listener = ReturnType<typeof nodeListener>
 
 const drainMs = 30_000
-const loopbackHosts: ReadonlySet<string> = new Set(['127.0.0.1', '::1', 'localhost'])
 const noTunnel = new ProblemError(
   'invalid_parameter',
   'The request is not valid HTTP/1.1: CONNECT is not supported.',
@@ -165,10 +162,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   // database is open wait for it.
   await listen(server, options)
   const sealing = academySealing(options)
-  const outgoing = outgoingWhenNeeded({
-    allow: options.webhookAllow,
-    loopback: loopbackHosts.has(options.host),
-  })
+  const reach = { allow: options.webhookAllow, loopback: isForThisMachine(options) }
+  const outgoing = outgoingWhenNeeded(reach)
   const isClosing = () => stopped !== undefined
   const app = { now, newId, perMinute, publicUrl, log, passwordCost, sealing, outgoing, isClosing }
   const listenWith = (transport: Transport) => {
@@ -198,14 +193,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     { ...longReadLimits, ...options.longReads },
   )
   const outbox = serveOutbox({
-    ...{
-      database,
-      sealing,
-      newId,
-      now,
-      allow: options.webhookAllow ?? [],
-      loopback: isForThisMachine(options),
-    },
+    ...{ database, sealing, newId, now, reach },
     // What a receiver compares with its own clock is the time, also where that of the academy stands still.
     ...(fixedTime !== undefined && { signedAt: () => new Date() }),
   })

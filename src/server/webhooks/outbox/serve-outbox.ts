@@ -1,7 +1,8 @@
 import type { Store } from '../../database/database.ts'
+import type { Reach } from '../../outgoing/address-guard.ts'
 import { type DispatcherParts, startDispatcher } from './dispatcher.ts'
 import { openSender } from './send.ts'
-import { type AllowedTargets, targetsOf } from './targets.ts'
+import { targetsOf } from './targets.ts'
 
 /** The outbox of a served academy: its database, after each of whose commits it is looked what is to be sent. */
 export interface ServedOutbox {
@@ -9,14 +10,13 @@ export interface ServedOutbox {
   stop(): Promise<void>
 }
 
-/** Sends what is queued while an academy is served, to these targets alone. */
+/** Sends what is queued while an academy is served, as far as it may reach. */
 export function serveOutbox({
-  allow,
-  loopback,
+  reach,
   ...parts
-}: Omit<DispatcherParts, 'sender'> & AllowedTargets): ServedOutbox {
+}: Omit<DispatcherParts, 'sender'> & { readonly reach: Reach }): ServedOutbox {
   const { database } = parts
-  const dispatcher = startDispatcher({ ...parts, sender: openSender(targetsOf({ allow, loopback })) })
+  const dispatcher = startDispatcher({ ...parts, sender: openSender(targetsOf(reach)) })
   return {
     database: {
       ...database,
