@@ -88,6 +88,7 @@ const cliRooms: Readonly<Record<string, readonly string[]>> = {
   'local-server': ['dataset', 'command', 'terminal'],
   'sign-in': ['operation', 'command', 'session', 'output', 'terminal'],
   simulator: ['command', 'terminal'],
+  listener: ['terminal'],
   commands: [
     ...[
       'operation',
@@ -101,6 +102,7 @@ const cliRooms: Readonly<Record<string, readonly string[]>> = {
       'local-server',
       'sign-in',
       'simulator',
+      'listener',
     ],
     ...['command', 'session', 'output', 'shell', 'terminal'],
   ],

@@ -202,6 +202,7 @@ const here: Record<string, [line: string, code: number]> = {
 
 /** Commands with tests of their own, below or in import/, export/ and academy/. */
 const others = [
+  'webhooks listen',
   ...['courses', 'lessons', 'users', 'enrollments', 'progress', 'grades'].map((noun) => `${noun} import`),
   ...['courses export', 'diff', 'apply', 'dump'],
   'auth login',

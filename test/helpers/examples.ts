@@ -63,7 +63,7 @@ export function successOf(line: string): number {
 }
 
 /** Lines that start or end processes: they are run as a user runs them. */
-const inProcesses = /^server (start|stop|exec)/
+const inProcesses = /^server (start|stop|exec)|^webhooks listen/
 
 /** Makes a home with quickstart, and the files that examples read. */
 export async function openExamples(): Promise<Examples> {
@@ -199,7 +199,9 @@ async function webhookSecret(): Promise<RunOptions> {
 }
 
 async function endpoint(place: Place): Promise<RunOptions> {
-  return named(place, 'ENDPOINT_ID', 'webhooks endpoints create --to https://lms.example.org/hooks -q')
+  const line = 'webhooks endpoints create --to https://lms.example.org/hooks -o json'
+  expect(await place.cli.run(line)).toMatchObject({ code: 0 })
+  return named(place, 'ENDPOINT_ID', 'webhooks endpoints list --limit 1 -q')
 }
 
 async function message(place: Place): Promise<RunOptions> {
@@ -243,12 +245,15 @@ async function serve({ cli }: Place): Promise<RunOptions> {
 
 /** Runs a line as a process; where it names no port it gets any free one, as this machine's 4700 may be taken. */
 async function inProcess({ cli: { cwd, home }, serving }: Place, line: string): Promise<Ran> {
-  const learnctl = (words: string, until?: RegExp) =>
+  const learnctl = (words: string, until?: RegExp, env: Readonly<Record<string, string>> = {}) =>
     run(process.execPath, [bin, ...words.split(' ')], {
       cwd,
-      env: { HOME: home },
-      watch: (child) =>
-        until && child.stdout?.on('data', (text: Buffer) => until.test(`${text}`) && child.kill()),
+      env: { HOME: home, ...env },
+      watch: (child) => {
+        for (const stream of until ? [child.stdout, child.stderr] : []) {
+          stream?.on('data', (text: Buffer) => until?.test(`${text}`) && child.kill())
+        }
+      },
     })
   const database = / --database \S+/.exec(line)?.[0] ?? ''
   const start = async (words: string) => {
@@ -265,6 +270,13 @@ async function inProcess({ cli: { cwd, home }, serving }: Place, line: string): 
     return ended(await learnctl(line))
   }
   if (line.includes('--detach')) return ended(await start(line))
+  if (line.startsWith('webhooks listen')) {
+    const { stdout } = await start('server start --detach --key-file listener-key.txt -o json')
+    const key = readFileSync(join(cwd, 'listener-key.txt'), 'utf8').trim()
+    const env = { LEARNCTL_URL: JSON.parse(stdout).url, LEARNCTL_API_KEY: key }
+    const listened = await learnctl(line, /Listening/, env)
+    return ended({ ...listened, code: listened.code === terminated ? 0 : listened.code })
+  }
   const foreground = await learnctl(line.includes('--port') ? line : `${line} --port 0`, /http:/)
   return ended({ ...foreground, code: foreground.code === terminated ? 0 : foreground.code })
 }

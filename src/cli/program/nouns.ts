@@ -99,7 +99,8 @@ export const nouns: Readonly<Record<string, Noun>> = {
         import('../commands/webhook-messages.ts'),
         import('../commands/webhook-send.ts'),
       ])
-      return all.flatMap(({ commands }) => commands)
+      const { listenCommand } = await import('../commands/webhook-listen.ts')
+      return [...all.flatMap(({ commands }) => commands), listenCommand]
     },
   },
   open: {

@@ -1,0 +1,205 @@
+import { isLoopback } from '../../client/base-url.ts'
+import type { Caller } from '../../client/caller.ts'
+import { ApiError } from '../../client/errors.ts'
+import { memberOf } from '../../client/member.ts'
+import { visible } from '../../codec/visible.ts'
+import { type EventPattern, eventPatterns, testEvent } from '../../contract/events.ts'
+import { checkChoices } from '../command/choices.ts'
+import type { Command, Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { Flag } from '../command/flag.ts'
+import { plainText } from '../command/refusals.ts'
+import type { ArrivedEvent } from '../listener/event-listener.ts'
+import type { Forwarded } from '../listener/forward.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+
+/** An endpoint that nobody removed, because this program was killed, ends so soon. */
+const lifetimeMs = 5 * 60_000
+const renewedEveryMs = 2 * 60_000
+/** So long it is waited for the first event, which the server sends on request. */
+const reachedWithinMs = 20_000
+const lookedEveryMs = 250
+
+const flags: readonly Flag[] = [
+  {
+    name: 'forward-to',
+    kind: 'text',
+    placeholder: 'url',
+    summary: 'URL to pass each event on to, with its headers and body',
+  },
+  {
+    name: 'events',
+    kind: 'words',
+    placeholder: 'event,…',
+    summary: 'Events such as course.published, course.* or * for all (default *)',
+    choices: eventPatterns,
+    choicesTold: true,
+  },
+]
+
+/** `learnctl webhooks listen` */
+export const listenCommand: Command = {
+  name: 'listen',
+  summary: 'Print the events of a server on this machine, or pass them on',
+  description: `Creates a temporary webhook endpoint, prints each event that the server sends, and deletes the endpoint at the end
+(Ctrl-C or SIGTERM). With --forward-to the server gets the status of that receiver, and retries what it does not
+accept; the secret to verify the events with is printed at the start. -o json prints one line of JSON for each event.
+
+Local academies used in this process send nothing: start a server first (learnctl server start).`,
+  flags,
+  refuses: plainText,
+  examples: ['webhooks listen', 'webhooks listen --events course.* --forward-to http://localhost:3000/hooks'],
+  run: listen,
+}
+
+async function listen(context: Context, given: Given): Promise<void> {
+  const { session, settings, output, io } = context
+  checkChoices(flags, given.flags)
+  const target = session.target()
+  if (target.kind === 'local') throw await notServed(context, target.database)
+  if (!isLoopback(target.url)) {
+    throw new CommandError(
+      'not_local',
+      'usage',
+      `${new URL(target.url).host} cannot send events to this machine`,
+      {
+        why: ['webhooks listen requires a server on this machine'],
+        hint: 'Create an endpoint for an address that it can reach: learnctl webhooks endpoints create --to <url>',
+      },
+    )
+  }
+  const to = given.flags['forward-to'] === undefined ? null : String(given.flags['forward-to'])
+  if (to !== null && !(URL.canParse(to) && /^https?:$/.test(new URL(to).protocol))) {
+    throw new UsageError(`--forward-to must be an http or https URL, not ${JSON.stringify(to)}`)
+  }
+  const { calls } = await import('../../contract/calls.ts')
+  const caller = await session.caller()
+  const wanted = given.flags['events'] as readonly EventPattern[] | undefined
+  const body = (url: string) => ({
+    ...{ url, description: 'learnctl webhooks listen', events: [...(wanted ?? (['*'] as const))] },
+    expiresAt: until(io.now()),
+  })
+  if (settings.dryRun.value) {
+    const { showRequest } = await import('../operation/dry-run.ts')
+    return showRequest(context, caller.request(calls.endpoints.create, { body: body('http://127.0.0.1/') }))
+  }
+
+  const [{ listenForEvents }, { openForwarder }] = await Promise.all([
+    import('../listener/event-listener.ts'),
+    import('../listener/forward.ts'),
+  ])
+  const forwarder = to === null ? null : await openForwarder(io, to)
+  const ended = Promise.withResolvers<never>()
+  let secret: string | undefined
+  // Events are printed one after the other, in the order in which they came.
+  let printed: Promise<void> = Promise.resolve()
+  const reached = Promise.withResolvers<void>()
+  const onEvent = async (event: ArrivedEvent) => {
+    if (event.type === testEvent) {
+      reached.resolve()
+      return 204
+    }
+    const forwarded = forwarder ? await forwarder.forward(event) : null
+    printed = printed.then(() => print(context, event, forwarded))
+    printed.catch(ended.reject)
+    await printed
+    return forwarded ? (forwarded.status ?? 500) : 204
+  }
+  const listener = await listenForEvents(() => secret, io.now, onEvent)
+  let id: string | undefined
+  try {
+    const { data } = await caller.call(calls.endpoints.create, {
+      body: body(listener.url),
+      signal: io.signal,
+    })
+    id = String(memberOf(data, 'id'))
+    secret = String(memberOf(data, 'secret'))
+    await requireReached(context, caller, id, reached.promise)
+    const { host } = new URL(target.url)
+    await output.note(`Listening for events of ${host}; press Ctrl-C to stop`)
+    if (to !== null) await output.note(`Events are forwarded to ${to}, signed with ${secret}`)
+    await Promise.race([ended.promise, renew(context, caller, id)])
+  } finally {
+    await listener.close()
+    await forwarder?.close()
+    if (id !== undefined) await remove(caller, id)
+  }
+}
+
+/** Throws unless an event of the server arrives: where it may not send to this machine, nothing else would tell. */
+async function requireReached(
+  { io }: Context,
+  caller: Caller,
+  endpointId: string,
+  reached: Promise<void>,
+): Promise<void> {
+  const { calls } = await import('../../contract/calls.ts')
+  const { data } = await caller.call(calls.endpoints.test, { params: { endpointId }, signal: io.signal })
+  const params = { messageId: String(memberOf(data, 'id')) }
+  let isReached = false
+  const arrival = reached.then(() => {
+    isReached = true
+  })
+  for (const end = io.now() + reachedWithinMs; !isReached; ) {
+    await Promise.race([arrival, io.sleep(lookedEveryMs, io.signal)])
+    if (isReached) return
+    const { data: message } = await caller.call(calls.messages.get, { params, signal: io.signal })
+    const result = memberOf(message, 'lastResult')
+    if (typeof result !== 'string' && io.now() < end) continue
+    throw new CommandError('not_reached', 'failure', 'The server cannot send events to this machine', {
+      why: [typeof result === 'string' ? result : 'No event arrived within 20 s'],
+      hint: 'Start the server on the loopback, or with --webhook-allow 127.0.0.1',
+    })
+  }
+}
+
+/** Keeps the endpoint for as long as this runs. */
+async function renew({ io }: Context, caller: Caller, endpointId: string): Promise<never> {
+  const { calls } = await import('../../contract/calls.ts')
+  for (;;) {
+    await io.sleep(renewedEveryMs, io.signal).catch(() => {})
+    io.signal.throwIfAborted()
+    const body = { expiresAt: until(io.now()) }
+    await caller.call(calls.endpoints.update, { params: { endpointId }, body, signal: io.signal })
+  }
+}
+
+async function remove(caller: Caller, endpointId: string): Promise<void> {
+  const { calls } = await import('../../contract/calls.ts')
+  try {
+    await caller.call(calls.endpoints.delete, { params: { endpointId } })
+  } catch (error) {
+    // Where the server has gone, the endpoint ends by itself.
+    if (error instanceof ApiError && error.status !== 404) throw error
+  }
+}
+
+async function print(
+  { io, settings, output }: Context,
+  event: ArrivedEvent,
+  forwarded: Forwarded | null,
+): Promise<void> {
+  const { id, type, timestamp, data } = event
+  if (/^jsonl?$/.test(settings.output.value)) {
+    return output.text(`${JSON.stringify({ id, type, timestamp, data, forwarded })}\n`)
+  }
+  const about = String(data['learnerId'] ?? data['id'] ?? '')
+  const came = forwarded && (forwarded.status === null ? forwarded.error : `HTTP ${forwarded.status}`)
+  const cells = [timestamp, type, about, id, ...(forwarded ? [`${came} (${forwarded.durationMs} ms)`] : [])]
+  await output.text(`${cells.map((cell) => visible(cell)).join(io.stdout.isTTY ? '  ' : '\t')}\n`)
+}
+
+async function notServed({ directories }: Context, database: string): Promise<CommandError> {
+  const { runningServers } = await import('../local-server/running-servers.ts')
+  const running = (await runningServers(directories.state).list()).find((one) => one.database === database)
+  return new CommandError('not_running', 'usage', 'Events are sent by a running server', {
+    why: [`${database} is used in this process`],
+    hint: running
+      ? `Sign in to its server: learnctl auth login --url ${running.url}`
+      : 'Start a server and sign in to it: learnctl server start, then learnctl auth login --url <url>',
+  })
+}
+
+function until(now: number): string {
+  return new Date(now + lifetimeMs).toISOString()
+}

@@ -1,0 +1,149 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
+import { type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { startReceiver, status } from '../../server/webhooks/outbox/scene.ts'
+
+const url = 'https://lms.example.org/hooks'
+
+test('a webhook endpoint is created, shown, changed and deleted; its secret is shown once', async ({
+  local,
+}) => {
+  const created = await local.run(
+    `webhooks endpoints create --to ${url} --events course.*,user.created -o json`,
+  )
+  const { id, secret } = JSON.parse(created.stdout)
+  expect(secret).toMatch(/^whsec_/)
+  expect(await local.run('webhooks endpoints list')).toMatchObject({
+    code: 0,
+    stdout: `${url}\tcourse.*, user.created\tactive\t\t\t${id}\n`,
+  })
+  expect(await local.run(`webhooks endpoints update ${id} --events * --status disabled`)).toMatchObject({
+    code: 0,
+    stderr: `Updated webhook endpoint ${url}, version 2\n`,
+  })
+  expect(JSON.parse((await local.run(`webhooks endpoints get ${id} -o json`)).stdout)).toMatchObject({
+    events: ['*'],
+    status: 'disabled',
+  })
+  const rotated = JSON.parse((await local.run(`webhooks endpoints rotate ${id} -o json`)).stdout)
+  expect(rotated.secret).toMatch(/^whsec_/)
+  expect(rotated.previousSecretUntil).toBe('2026-03-02T12:00:00.000Z')
+  expect((await local.run(`webhooks endpoints get ${id} -o json`)).stdout).not.toContain('whsec_')
+  expect(await local.run(`webhooks endpoints delete ${id}`)).toMatchObject({ code: 2 })
+  expect(await local.run(`webhooks endpoints delete ${id} --yes`)).toMatchObject({
+    code: 0,
+    stderr: `Deleted webhook endpoint ${id}\n`,
+  })
+  expect(await local.run(`webhooks endpoints get ${id}`)).toMatchObject({ code: 3 })
+})
+
+test('without a server events wait, and the commands say so', async ({ local }) => {
+  await local.run(`webhooks endpoints create --to ${url} -o json`)
+  const { stdout } = await local.run('webhooks endpoints list -q')
+  expect(await local.run(`webhooks endpoints test ${stdout.trim()}`)).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(
+      /^note: Events are sent while a server runs for the academy: learnctl server start\nQueued test event msg_\w+\n$/,
+    ),
+  })
+  const { stdout: message } = await local.run('webhooks messages list -q')
+  expect(await local.run('webhooks messages list --columns type,status,attemptCount')).toMatchObject({
+    stdout: 'endpoint.test\tpending\t0\n',
+  })
+  expect(await local.run(`webhooks messages resend ${message.trim()}`)).toMatchObject({
+    code: 0,
+    stderr: `Queued message ${message.trim()}\n`,
+  })
+  expect(await local.run('webhooks listen')).toEqual({
+    code: 2,
+    stdout: '',
+    stderr: `error: Events are sent by a running server
+  ${join(local.cwd, 'academy.db')} is used in this process
+  hint: Start a server and sign in to it: learnctl server start, then learnctl auth login --url <url>
+`,
+  })
+})
+
+test('an event that is not known is named with the one that was meant', async ({ local }) => {
+  const { code, stderr } = await local.run(`webhooks endpoints create --to ${url} --events course.publish`)
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining('course.published') })
+})
+
+/** A server in this process, and the program as its admin. */
+async function withServer(): Promise<TestCli & { readonly url: string }> {
+  const cli = testCli({
+    now: Date.now,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (ms < 1000) setTimeout(resolve, Math.min(ms, 10))
+        signal?.addEventListener('abort', () => reject(signal.reason))
+      }),
+  })
+  onTestFinished(() => cli.remove())
+  const ending = new AbortController()
+  const started = Promise.withResolvers<string>()
+  const line = 'server start --port 0 --database academy.db --key-file key.txt -o json'
+  const ended = cli.run(line, { signal: ending.signal, onStdout: started.resolve })
+  onTestFinished(async () => {
+    ending.abort(new InterruptedError('SIGTERM'))
+    await ended
+  })
+  const { url } = JSON.parse(await started.promise)
+  const key = readFileSync(join(cli.cwd, 'key.txt'), 'utf8').trim()
+  const env = { LEARNCTL_URL: url, LEARNCTL_API_KEY: key }
+  return {
+    ...cli,
+    url,
+    run: (line, options) => cli.run(line, { ...options, env: { ...env, ...options?.env } }),
+  }
+}
+
+test('a test event says whether the receiver accepts it', async () => {
+  const cli = await withServer()
+  const receiver = await startReceiver()
+  await cli.run(`webhooks endpoints create --to ${receiver.url} -o json`)
+  const { stdout } = await cli.run('webhooks endpoints list -q')
+  const line = `webhooks endpoints test ${stdout.trim()}`
+  expect(await cli.run(line)).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/^Delivered test event msg_\w+: HTTP 204\n$/),
+  })
+  receiver.answer = status(500, {}, 'broken')
+  const failed = await cli.run(line)
+  expect(failed).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      /^error: Test event msg_\w+ was not delivered: HTTP 500\n {2}hint: Show its attempts: /,
+    ),
+  })
+  const [message = ''] = /msg_\w+/.exec(failed.stderr) ?? []
+  const shown = await cli.run(`webhooks messages show ${message} --columns number,result,response`)
+  expect(shown.stdout).toBe('1\tHTTP 500\tbroken\n')
+})
+
+test('listen prints the events of a server, passes them on, and leaves no endpoint behind', async () => {
+  const cli = await withServer()
+  const receiver = await startReceiver()
+  const ending = new AbortController()
+  const printed = Promise.withResolvers<string>()
+  const listening = Promise.withResolvers<void>()
+  const ended = cli.run(`webhooks listen --events course.* --forward-to ${receiver.url} -o json`, {
+    signal: ending.signal,
+    onStdout: printed.resolve,
+    onStderr: (text) => text.includes('Listening for events of') && listening.resolve(),
+  })
+  await listening.promise
+  await cli.run('courses create --title Logic')
+  const event = JSON.parse(await printed.promise)
+  expect(event).toMatchObject({
+    type: 'course.created',
+    data: { title: 'Logic' },
+    forwarded: { status: 204 },
+  })
+  expect(receiver.got).toMatchObject([{ type: 'course.created', headers: { 'webhook-id': event.id } }])
+  ending.abort(new InterruptedError('SIGINT'))
+  expect(await ended).toMatchObject({ code: 130 })
+  expect((await cli.run('webhooks endpoints list -o json')).stdout).toBe('[]\n')
+})
