@@ -17,7 +17,7 @@ export const chunks = [
   {
     // What holds a platform elsewhere to what it was asked for.
     name: 'elsewhere',
-    test: /src\/(cli\/operation\/(missing-columns|platform-(filter|order)|settle-write|shown-things|written-fields)|client\/(filter|order)-check)\.ts/,
+    test: /src\/(cli\/operation\/(missing-columns|platform-(filter|order)|published-api|several-references|settle-write|shown-things|written-fields)|client\/(filter|order)-check)\.ts/,
   },
   // What may follow on a line that is being typed: asked for at every key.
   { name: 'complete', test: /src\/cli\/completion\/(?!find-things)/ },

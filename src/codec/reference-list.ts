@@ -1,7 +1,12 @@
 /** Several references as one comma list. A single one stays as it is; among several, a comma within one is `\,`. */
 export function joinReferences(references: readonly string[]): string {
   if (references.length === 1) return references[0] ?? ''
-  return references.map((reference) => reference.replaceAll(/[\\,]/g, '\\$&')).join(',')
+  return references.map(listOfOne).join(',')
+}
+
+/** A reference where a list of them is taken: no comma in it divides it. */
+export function listOfOne(reference: string): string {
+  return reference.replaceAll(/[\\,]/g, '\\$&')
 }
 
 /** The references in a comma list, white space around each cut off. */

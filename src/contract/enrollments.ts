@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { choices, Instant, ManagedBy, ofCourse, ofUser, Reference, Time } from './field.ts'
+import { choices, Instant, ManagedBy, ofCourses, ofUsers, Reference, Time } from './field.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
@@ -54,8 +54,8 @@ export const enrollments = {
     scope: 'read',
     roles: everyone,
     query: z.strictObject({
-      course_id: ofCourse,
-      user_id: ofUser,
+      course_id: ofCourses,
+      user_id: ofUsers,
       role: EnrollmentRole.optional().meta({ description: 'Filter by role' }),
       status: choices(enrollmentStatuses).optional(),
       sort: sorting(['createdAt', 'updatedAt', 'enrolledAt'], '-createdAt'),
@@ -65,8 +65,8 @@ export const enrollments = {
     status: 200,
     list: true,
     filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
-      user_id: { by: 'reference', field: 'userId', to: 'userId', email: 'userEmail' },
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
+      user_id: { by: 'reference', field: 'userId', to: 'userId', email: 'userEmail', several: true },
       role: { by: 'choice', field: 'role', choices: EnrollmentRole.options },
       status: { by: 'choice', field: 'status', choices: enrollmentStatuses },
     },

@@ -116,6 +116,17 @@ export const ofCourse = Reference.optional().meta({ description: 'Filter by cour
 export const ofUser = Reference.optional().meta({
   description: 'Filter by user: id, ext:<externalId> or email:<address>',
 })
+/** The same as comma lists: whatever is about one of them. */
+export const ofCourses = References.optional().meta({
+  ...References.meta(),
+  description:
+    'Filter by course: comma-separated list of ids or ext:<externalId>; write a comma inside one as \\,',
+})
+export const ofUsers = References.optional().meta({
+  ...References.meta(),
+  description:
+    'Filter by user: comma-separated list of ids, ext:<externalId> or email:<address>; write a comma inside one as \\,',
+})
 export const UpdatedSince = Instant.optional().meta({
   description: 'Updated at or after this time',
 })

@@ -3,8 +3,8 @@ import { BatchResult, batchOf } from './batch.ts'
 import {
   exactly,
   Instant,
-  ofCourse,
-  ofUser,
+  ofCourses,
+  ofUsers,
   optional,
   Percent,
   Reference,
@@ -85,8 +85,8 @@ export const grades = {
     scope: 'read',
     roles: everyone,
     query: z.strictObject({
-      course_id: ofCourse,
-      learner_id: ofUser,
+      course_id: ofCourses,
+      learner_id: ofUsers,
       item_id: exactly('item'),
       source: exactly('source'),
       updated_since: UpdatedSince,
@@ -97,8 +97,8 @@ export const grades = {
     status: 200,
     list: true,
     filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
-      learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail' },
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
+      learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail', several: true },
       item_id: { by: 'equal', field: 'itemId' },
       source: { by: 'equal', field: 'source' },
       updated_since: { by: 'start', field: 'updatedAt' },

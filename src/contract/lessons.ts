@@ -6,6 +6,7 @@ import {
   Minutes,
   Objectives,
   ofCourse,
+  ofCourses,
   optional,
   Reference,
   Time,
@@ -108,7 +109,7 @@ export const lessons = {
     scope: 'read',
     roles: everyone,
     query: z.strictObject({
-      course_id: ofCourse,
+      course_id: ofCourses,
       module_id: exactly('module id'),
       status: LessonStatus.optional().meta({ description: 'Filter by status' }),
       external_id: exactly('external id'),
@@ -119,7 +120,7 @@ export const lessons = {
     status: 200,
     list: true,
     filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
       module_id: { by: 'equal', field: 'moduleId' },
       status: { by: 'choice', field: 'status', choices: LessonStatus.options },
       external_id: { by: 'equal', field: 'externalId' },

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { Instant, ofCourse, ofUser, Percent, Reference, Time, UpdatedSince } from './field.ts'
+import { Instant, ofCourse, ofCourses, ofUsers, Percent, Reference, Time, UpdatedSince } from './field.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging } from './page.ts'
 
@@ -56,9 +56,6 @@ export type ProgressStep = z.output<typeof ProgressStep>
 const ProgressPage = page(Progress)
 const ProgressStepPage = page(ProgressStep)
 
-const ofLearner = ofUser.meta({
-  description: 'Filter by learner: id, ext:<externalId> or email:<address>',
-})
 const { include_total: _, ...uncounted } = paging
 
 /** The progress of learners, and its history. */
@@ -72,8 +69,8 @@ export const progress = {
     scope: 'read',
     roles: everyone,
     query: z.strictObject({
-      course_id: ofCourse,
-      learner_id: ofLearner,
+      course_id: ofCourses,
+      learner_id: ofUsers,
       updated_since: UpdatedSince,
       ...paging,
     }),
@@ -81,8 +78,8 @@ export const progress = {
     status: 200,
     list: true,
     filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
-      learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail' },
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
+      learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail', several: true },
       updated_since: { by: 'start', field: 'updatedAt' },
     },
   }),
@@ -94,13 +91,13 @@ export const progress = {
     published: false,
     scope: 'read',
     roles: everyone,
-    query: z.strictObject({ course_id: ofCourse, learner_id: ofLearner, ...uncounted }),
+    query: z.strictObject({ course_id: ofCourses, learner_id: ofUsers, ...uncounted }),
     response: ProgressStepPage,
     status: 200,
     list: true,
     filters: {
-      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
-      learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail' },
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
+      learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail', several: true },
     },
   }),
   list: operation({

@@ -1,4 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { listOfOne } from '../../codec/reference-list.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { keyIn } from './entry.ts'
@@ -16,7 +17,7 @@ export async function settleLessons(
   const { list, update } = calls.lessons
   for (const [courseId, declared] of places) {
     const there = new Map<string, JsonObject>()
-    const query = { course_id: courseId, limit: 100 }
+    const query = { course_id: listOfOne(courseId), limit: 100 }
     for await (const { data } of caller.pages<Operation>(list, { query, signal })) {
       for (const shown of data) {
         if (!isJsonObject(shown)) continue

@@ -52,9 +52,6 @@ const filters = {
   include_deleted: { kind: 'switch', summary: 'Include deleted users' },
 } satisfies Readonly<Partial<Record<keyof Query, FieldFlag>>>
 
-/** The parameters that several references may be given for, and their flags. */
-const several = { course_id: filters.course_id.name, learner_id: filters.learner_id.name }
-
 const filterFlags = bound(filters)
 const ownFlags = filterFlags.map(({ flag }) => flag)
 const lastFlag = {
@@ -129,7 +126,7 @@ async function runExport(context: Context, given: Given): Promise<void> {
   const whole = { ...wanted, operation, filter, remote: session.target().kind === 'remote' }
   if (settings.dryRun.value) return showRequest(context, exportRequest(caller, whole))
   const { assertSeveralTaken } = await import('../operation/several-references.ts')
-  await assertSeveralTaken(context, caller, operation, wanted.query, several)
+  await assertSeveralTaken(context, caller, operation, wanted.query, flagIn(given))
   await withPlainDates(context, wanted.query, (query, widened) =>
     exportLearners(context, caller, { ...whole, query, widened }),
   )
@@ -141,7 +138,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
   const query = { ...filterOf(context, given), limit: 1 }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, { query }))
   const { assertSeveralTaken } = await import('../operation/several-references.ts')
-  await assertSeveralTaken(context, caller, operation, query, several)
+  await assertSeveralTaken(context, caller, operation, query, flagIn(given))
   const [{ assertFiltered, learnerFilter }, { withPlainDates }, { platformName }] = await Promise.all([
     import('../export/learner-filter.ts'),
     import('../export/plain-dates.ts'),

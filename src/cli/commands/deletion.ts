@@ -1,3 +1,4 @@
+import { listOfOne } from '../../codec/reference-list.ts'
 import { shellWord } from '../../codec/shell-word.ts'
 import type { Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
@@ -22,8 +23,8 @@ export async function courseDeletion(look: Lookup, given: Given): Promise<Questi
   if (erased) return questionOf(look, 'course', given, erased, contentOf(erased))
   const found = await look.one(courses.get, { courseId: reference })
   const counts = [
-    [await look.count(lessons.list, { course_id: reference }), 'lesson'],
-    [await look.count(enrollments.list, { course_id: reference }), 'enrolment'],
+    [await look.count(lessons.list, { course_id: listOfOne(reference) }), 'lesson'],
+    [await look.count(enrollments.list, { course_id: listOfOne(reference) }), 'enrolment'],
   ] as const
   const [[lessonCount]] = counts
   // A report with a start has only those who were in the course at some time.

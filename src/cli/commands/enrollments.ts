@@ -36,8 +36,18 @@ const fields = {
 const { status, enrolledAt, managedBy } = fields
 
 const filters = {
-  course_id: { name: 'course', summary: 'Filter by course: id or external id' },
-  user_id: { name: 'user', summary: 'Filter by user: id, external id or e-mail address' },
+  course_id: {
+    name: 'course',
+    kind: 'texts',
+    placeholder: 'course',
+    summary: 'Filter by course: id or external id',
+  },
+  user_id: {
+    name: 'user',
+    kind: 'texts',
+    placeholder: 'user',
+    summary: 'Filter by user: id, external id or e-mail address',
+  },
   role: { summary: 'Filter by role', choices: roles },
   status: { kind: 'words', summary: 'Filter by status', choices: statuses },
   sort: sortFlag(['createdAt', 'updatedAt', 'enrolledAt'], '-createdAt'),

@@ -45,8 +45,18 @@ const fields = {
 } satisfies FieldFlags<GradeInput>
 
 const filters = {
-  course_id: { name: 'course', summary: 'Filter by course: id or external id' },
-  learner_id: { name: 'learner', summary: 'Filter by learner: id, external id or e-mail address' },
+  course_id: {
+    name: 'course',
+    kind: 'texts',
+    placeholder: 'course',
+    summary: 'Filter by course: id or external id',
+  },
+  learner_id: {
+    name: 'learner',
+    kind: 'texts',
+    placeholder: 'learner',
+    summary: 'Filter by learner: id, external id or e-mail address',
+  },
   item_id: { name: 'item', summary: 'Filter by item' },
   source: { summary: 'Filter by source' },
   updated_since: {

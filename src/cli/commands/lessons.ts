@@ -38,7 +38,12 @@ const fields = {
 } satisfies FieldFlags<LessonInput>
 
 const filters = {
-  course_id: { name: 'course', summary: 'Filter by course: id or external id' },
+  course_id: {
+    name: 'course',
+    kind: 'texts',
+    placeholder: 'course',
+    summary: 'Filter by course: id or external id',
+  },
   module_id: { name: 'module', summary: 'Filter by module id' },
   status: { summary: 'Filter by status', choices: statuses },
   external_id: { summary: 'Filter by your own id' },
@@ -70,7 +75,7 @@ export const commands: readonly Command[] = [
       name: 'list',
       summary: 'List deleted lessons',
       operation: async () => (await contract()).listDeleted,
-      query: { course_id: filters.course_id },
+      query: { course_id: { name: 'course', summary: 'Filter by course: id or external id' } },
       columns: ['order', 'title', 'deletedAt', 'restorableUntil', 'externalId', 'id', 'courseId'],
     }),
   ),

@@ -29,8 +29,18 @@ const fields = {
 } satisfies FieldFlags<ProgressInput>
 
 const filters = {
-  course_id: { name: 'course', summary: 'Filter by course: id or external id' },
-  learner_id: { name: 'learner', summary: 'Filter by learner: id, external id or e-mail address' },
+  course_id: {
+    name: 'course',
+    kind: 'texts',
+    placeholder: 'course',
+    summary: 'Filter by course: id or external id',
+  },
+  learner_id: {
+    name: 'learner',
+    kind: 'texts',
+    placeholder: 'learner',
+    summary: 'Filter by learner: id, external id or e-mail address',
+  },
   updated_since: {
     kind: 'time',
     summary: 'Updated since this day or time, or within a duration such as 30d',

@@ -1,3 +1,4 @@
+import { listOfOne } from '../../codec/reference-list.ts'
 import { calls } from '../../contract/calls.ts'
 import { GradeInput, wholeCourse } from '../../contract/grades.ts'
 import { columnsOf } from './column.ts'
@@ -29,8 +30,8 @@ export const grades: Dataset = {
   },
   find: ({ learnerId, courseId, itemId = wholeCourse, source = 'manual' }) => ({
     query: {
-      learner_id: String(learnerId),
-      course_id: String(courseId),
+      learner_id: listOfOne(String(learnerId)),
+      course_id: listOfOne(String(courseId)),
       item_id: String(itemId),
       source: String(source),
     },

@@ -62,6 +62,10 @@ export async function exportRecords(
   if (settings.dryRun.value) return showRequest(context, caller.request(list, inOrder(input, usualOrder)))
 
   const filtered = remote && Object.keys(list.filters ?? {}).some((name) => query[name] !== undefined)
+  if (filtered) {
+    const { assertSeveralTaken } = await import('../operation/several-references.ts')
+    await assertSeveralTaken(context, caller, list, query, flagOf)
+  }
   const filter = filtered
     ? (await import('../operation/platform-filter.ts')).platformFilter(context, caller, {
         operation: list,

@@ -28,6 +28,10 @@ export async function printList(
   const sorting = remote && typeof sort === 'string'
   const paged: AnyInput = { ...input, query, ...((filtering || sorting) && { handling: 'strict' }) }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, paged))
+  if (filtering) {
+    const { assertSeveralTaken } = await import('./several-references.ts')
+    await assertSeveralTaken(context, caller, operation, query, flagOf)
+  }
   const filter = filtering
     ? (await import('./platform-filter.ts')).platformFilter(context, caller, { operation, query, flagOf })
     : null

@@ -13,34 +13,37 @@ import { publishedApi, publishedOperation } from './published-api.ts'
  * all: several are sent only where its OpenAPI document says that the parameter is a list. Throws a CommandError
  * otherwise.
  *
- * @param named the parameters that may hold several references, each with the name of its flag
+ * @param flagOf the flag of a parameter, such as `--course`
  */
 export async function assertSeveralTaken(
-  { io: { signal }, session }: Context,
+  { io: { signal }, session }: Pick<Context, 'io' | 'session'>,
   caller: Caller,
   operation: Operation,
   query: Readonly<Record<string, unknown>>,
-  named: Readonly<Record<string, string>>,
+  flagOf: (parameter: string) => string,
 ): Promise<void> {
+  const several = Object.entries(operation.filters ?? {}).flatMap(([name, filter]) => {
+    const isList = filter.by === 'reference' && filter.several
+    return isList && splitReferences(String(query[name] ?? '')).length > 1 ? [name] : []
+  })
   const target = session.target()
-  const several = Object.keys(named).filter((name) => splitReferences(String(query[name] ?? '')).length > 1)
   if (several.length === 0 || target.kind === 'local') return
   const document = await publishedApi(caller, signal)
   const lists = listParameters(document, operation)
   const refused = several.find((name) => !lists.includes(name))
   if (refused === undefined) return
-  const flag = named[refused]
+  const flag = flagOf(refused)
   throw new CommandError(
     'not_offered',
     'failure',
-    `${platformName(target)} does not support several --${flag} values`,
+    `${platformName(target)} does not support several ${flag} values`,
     {
       why: [
         document
           ? `Its OpenAPI document does not declare ${refused} as a list`
           : 'It publishes no OpenAPI document that declares them',
       ],
-      hint: `Run the command once for each ${flag}`,
+      hint: `Run the command once for each ${flag.replace('--', '')}`,
     },
   )
 }

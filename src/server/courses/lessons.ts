@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import { Lesson, LessonInput, lessons } from '../../contract/lessons.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
 import { page } from '../database/page.ts'
-import { resolve, resolveFilter } from '../database/reference.ts'
+import { referring, resolve } from '../database/reference.ts'
 import { titleKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, isRole, requireVersion } from '../http/handler.ts'
@@ -35,6 +35,8 @@ const movedTo = { draft: 'lesson.unpublished', published: 'lesson.published' } a
 export const lessonRoutes = routesOf(lessons, {
   async list(call) {
     const { query, database } = call
+    const seen = knownCourses(call)
+    const course = await referring(sql`l.course_id`, database, 'courses', query.course_id, 'course_id', seen)
     return page<LessonRow, Lesson>(
       database,
       {
@@ -42,15 +44,9 @@ export const lessonRoutes = routesOf(lessons, {
         from: sql`lessons l join courses c on c.id = l.course_id`,
         base: sql`lessons l`,
         where: [learnerSees(call)],
-        within: [
-          {
-            field: 'order',
-            condition:
-              query.course_id &&
-              sql`l.course_id = ${await resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
-          },
-        ],
+        within: [{ field: 'order', condition: course.one }],
         narrow: [
+          course.several,
           query.module_id && sql`l.module_id = ${query.module_id}`,
           query.status && sql`l.status = ${query.status}`,
           query.external_id && sql`l.external_id = ${query.external_id}`,

@@ -95,25 +95,51 @@ export async function resolveFilter(
 
 /**
  * The ids behind a comma list of references in a query parameter, each once; a list that as a whole is a reference is
- * that one. Throws 404 with all those that are not found.
+ * that one. Throws 404 with all those that are not found, or not among the rows that are `seen`.
  */
 export async function resolveFilters(
   database: Database,
   table: Table,
   list: string,
   parameter: string,
+  seen?: Sql,
 ): Promise<string[]> {
-  const whole = await resolve(database, table, list)
+  const whole = await resolve(database, table, list, seen)
   if (whole) return [whole]
   const ids = new Set<string>()
   const missing: string[] = []
   for (const reference of splitReferences(list)) {
-    const id = await resolve(database, table, reference)
+    const id = await resolve(database, table, reference, seen)
     if (id) ids.add(id)
     else missing.push(reference)
   }
   if (missing.length > 0) throw notFound(table, missing, parameter)
   return [...ids]
+}
+
+/** A condition on a column that refers to others: on one of them, with which an index may begin, or on several. */
+export interface Referring {
+  readonly one?: Sql
+  readonly several?: Sql
+}
+
+/**
+ * The condition that a column holds one of the references of a query parameter, if there are any. Throws 404 as
+ * `resolveFilters` does.
+ */
+export async function referring(
+  column: Sql,
+  database: Database,
+  table: Table,
+  list: string | undefined,
+  parameter: string,
+  seen?: Sql,
+): Promise<Referring> {
+  if (list === undefined) return {}
+  const ids = await resolveFilters(database, table, list, parameter, seen)
+  return ids.length === 1
+    ? { one: sql`${column} = ${ids[0]}` }
+    : { several: sql`${column} in (${join(ids)})` }
 }
 
 function notFound(table: Table, references: readonly string[], parameter: string): ProblemError {

@@ -4,7 +4,7 @@ import { Grade, GradeInput, type GradeStep, grades } from '../../contract/grades
 import { knownCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
 import { page } from '../database/page.ts'
-import { resolveFilter } from '../database/reference.ts'
+import { referring } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
 import { routesOf } from '../http/schema-routes.ts'
@@ -33,6 +33,9 @@ export const gradeRoutes = routesOf(grades, {
     const { query, database } = call
     const only = onlyUserOf(call)
     const own = only === undefined ? undefined : sql`id = ${only}`
+    const learner = await referring(sql`g.user_id`, database, 'users', query.learner_id, 'learner_id', own)
+    const seen = knownCourses(call)
+    const course = await referring(sql`g.course_id`, database, 'courses', query.course_id, 'course_id', seen)
     return page<GradeRow, Grade>(
       database,
       {
@@ -41,18 +44,13 @@ export const gradeRoutes = routesOf(grades, {
         mostly: [only && sql`g.published = 1`],
         narrow: [
           only && sql`g.user_id = ${only}`,
-          query.learner_id &&
-            sql`g.user_id = ${await resolveFilter(database, 'users', query.learner_id, 'learner_id', own)}`,
+          learner.one ?? learner.several,
+          course.several,
           query.item_id && sql`g.item_id = ${query.item_id}`,
           query.source && sql`g.source = ${query.source}`,
         ],
         within: [
-          {
-            field: 'createdAt',
-            condition:
-              query.course_id &&
-              sql`g.course_id = ${await resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
-          },
+          { field: 'createdAt', condition: course.one },
           {
             field: 'updatedAt',
             condition: query.updated_since && sql`g.updated_at >= ${query.updated_since}`,

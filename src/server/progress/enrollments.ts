@@ -14,7 +14,7 @@ import { count, counting, newLearner } from '../counters/count.ts'
 import { countedOf } from '../counters/counted-enrollment.ts'
 import { findCourse, knownCourses, requireNotArchived } from '../courses/course-row.ts'
 import { page } from '../database/page.ts'
-import { resolve, resolveFilter } from '../database/reference.ts'
+import { referring, resolve } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
 import { type Call, onlyUserOf, requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
@@ -29,6 +29,9 @@ export const enrollmentRoutes = routesOf(enrollments, {
     const { query, database } = call
     const only = onlyUserOf(call)
     const own = only === undefined ? undefined : sql`id = ${only}`
+    const user = await referring(sql`e.user_id`, database, 'users', query.user_id, 'user_id', own)
+    const seen = knownCourses(call)
+    const course = await referring(sql`e.course_id`, database, 'courses', query.course_id, 'course_id', seen)
     return page<EnrollmentRow, Enrollment>(
       database,
       {
@@ -37,18 +40,11 @@ export const enrollmentRoutes = routesOf(enrollments, {
         mostly: [!query.status && sql`e.status <> 'deleted'`],
         narrow: [
           only && sql`e.user_id = ${only}`,
-          query.user_id &&
-            sql`e.user_id = ${await resolveFilter(database, 'users', query.user_id, 'user_id', own)}`,
+          user.one ?? user.several,
+          course.several,
           isStanding(query),
         ],
-        within: [
-          {
-            field: 'createdAt',
-            condition:
-              query.course_id &&
-              sql`e.course_id = ${await resolveFilter(database, 'courses', query.course_id, 'course_id', knownCourses(call))}`,
-          },
-        ],
+        within: [{ field: 'createdAt', condition: course.one }],
       },
       { sort: query.sort, expressions: order, id: sql`e.id` },
       query,

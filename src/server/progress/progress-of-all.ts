@@ -4,7 +4,7 @@ import { knownCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
 import { invalidCursor, type Page, readCursorParts, writeCursor } from '../database/keyset.ts'
 import { page, type Select } from '../database/page.ts'
-import { resolveFilter } from '../database/reference.ts'
+import { referring } from '../database/reference.ts'
 import type { Place } from '../database/walk.ts'
 import { type Call, onlyUserOf } from '../http/handler.ts'
 import type { Reads } from '../http/plain-routes.ts'
@@ -57,25 +57,17 @@ async function progressOf(
   const { database, query } = call
   const only = onlyUserOf(call)
   const own = only === undefined ? undefined : sql`id = ${only}`
-  const { course_id: course, learner_id: learner } = query
+  const learner = await referring(sql`e.user_id`, database, 'users', query.learner_id, 'learner_id', own)
+  const seen = knownCourses(call)
+  const course = await referring(sql`e.course_id`, database, 'courses', query.course_id, 'course_id', seen)
   return {
     columns: sql`${progressColumns}, e.id as enrollment_id`,
     from: sql`enrollments e left join progress p on p.user_id = e.user_id and p.course_id = e.course_id`,
     base: sql`enrollments e`,
     mostly: [sql`e.status <> 'deleted'`, sql`e.role = 'learner'`],
     where: [sql`p.version is not null`, ...conditions],
-    narrow: [
-      only && sql`e.user_id = ${only}`,
-      learner && sql`e.user_id = ${await resolveFilter(database, 'users', learner, 'learner_id', own)}`,
-    ],
-    within: [
-      {
-        field: sort,
-        condition:
-          course &&
-          sql`e.course_id = ${await resolveFilter(database, 'courses', course, 'course_id', knownCourses(call))}`,
-      },
-    ],
+    narrow: [only && sql`e.user_id = ${only}`, learner.one ?? learner.several, course.several],
+    within: [{ field: sort, condition: course.one }],
   }
 }
 

@@ -65,6 +65,57 @@ test('enrolments are listed by course, user, role and status', async ({ local })
   expect(await local.run('enrollments list --course ext:land')).toMatchObject({ code: 3, stdout: '' })
 })
 
+test('several courses and several people are listed and exported at once', async ({ local }) => {
+  const places = ['sea', 'a,b', 'land'].flatMap((course) =>
+    ['S-1', 'S-2', 'S-3'].map((user) => [course, user]),
+  )
+  for (const course of ['a,b', 'land']) {
+    await local.run([
+      'courses',
+      'create',
+      '--title',
+      course,
+      '--external-id',
+      course,
+      '--status',
+      'published',
+    ])
+  }
+  for (const user of ['S-2', 'S-3'])
+    await local.run(`users create --email ${user}@b.example --external-id ${user}`)
+  const lines = (head: string, more: string) =>
+    `${head}\n${places.map(([course, user]) => `"ext:${course}",ext:${user}${more}\n`).join('')}`
+  await local.run('enrollments import -', { stdin: lines('courseId,userId', '') })
+  await local.run('progress import -', { stdin: lines('courseId,learnerId,completionPercentage', ',5') })
+  await local.run('grades import -', { stdin: lines('courseId,learnerId,scoreGiven', ',5') })
+  await local.run('lessons import -', {
+    stdin: 'courseId,title\next:sea,One\n"ext:a,b",Two\next:land,Three\n',
+  })
+  const two = '--course sea --course land'
+  for (const sort of ['', '--sort createdAt', '--sort -updatedAt']) {
+    expect(await rowsOf(local, `enrollments list ${two} ${sort}`)).toHaveLength(6)
+    expect(await rowsOf(local, `enrollments list ${two} --user S-1 --user S-3 ${sort}`)).toHaveLength(4)
+    expect(await rowsOf(local, `grades list ${two} --learner S-2 --learner S-3 ${sort}`)).toHaveLength(4)
+    expect(await rowsOf(local, `lessons list ${two} ${sort}`)).toHaveLength(2)
+  }
+  for (const noun of ['enrollments', 'progress', 'grades'] as const) {
+    const { stderr } = await local.run(`${noun} export --course sea --course "a,b"`)
+    expect(stderr).toBe('Exported 6 rows\n')
+  }
+  expect((await local.run('progress export --history --learner S-1 --learner S-2')).stderr).toBe(
+    'Exported 6 rows\n',
+  )
+  // A comma in the name of one thing divides nothing.
+  expect(await rowsOf(local, 'enrollments list --course "a,b"')).toHaveLength(3)
+  const none = await local.run('enrollments delete --course "sea,land" --user S-1 --yes')
+  expect(none).toMatchObject({ code: 3, stdout: '' })
+  expect(await local.run('enrollments delete --course "a,b" --user S-1 --yes')).toMatchObject({ code: 0 })
+  const missing = await local.run('enrollments list --course sea --course nowhere --course gone')
+  expect(missing.code).toBe(3)
+  expect(missing.stderr).toContain('nowhere')
+  expect(missing.stderr).toContain('gone')
+})
+
 test('an enrolment is stopped and taken up again, and --if-version guards it', async ({ local }) => {
   const { id } = await resultOf(local, enrol)
   expect(await resultOf(local, `enrollments update ${id} --status inactive`)).toMatchObject({ version: 2 })

@@ -49,6 +49,7 @@ afterAll(async () => {
 const admin = await school.person('admin')
 const learner = await school.person('learner')
 const things = await furnish(school, admin)
+const another = String((await admin.post('/v1/courses', { title: 'Another' })).body.id)
 
 async function faultsSeen(): Promise<string[]> {
   const faults: string[] = []
@@ -77,8 +78,10 @@ async function faultsOf(work: () => Promise<{ status: number; text: string }>): 
 /** Values of a query parameter that lead to statements of their own. */
 function valuesOf(name: string, { filters = {} }: Operation, schema: z.core.JSONSchema.JSONSchema): string[] {
   const filter = filters[name]
-  if (name === 'course_id') return [things['courseId'] ?? '']
-  if (name === 'user_id' || name === 'learner_id') return [things['learnerId'] ?? '']
+  const withAnother = (one = '', other: string) =>
+    filter?.by === 'reference' && filter.several ? [one, `${one},${other}`] : [one]
+  if (name === 'course_id') return withAnother(things['courseId'], another)
+  if (name === 'user_id' || name === 'learner_id') return withAnother(things['learnerId'], learner.id)
   if (name === 'format') return ['json', 'csv']
   if (filter?.by === 'choice') {
     const [first = '', second = ''] = filter.choices
