@@ -47,6 +47,7 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
       'analytics',
       'grades',
       'webhooks',
+      'integrations',
       'credentials',
       'http',
       'access',

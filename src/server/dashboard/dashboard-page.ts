@@ -18,7 +18,7 @@ export interface DashboardPage {
   readonly isLong?: (signedIn: SignedInRequest) => boolean
   /** Takes a form of the page, its CSRF token checked; absent where the page has none of its own. */
   readonly act?: (signedIn: SignedInRequest, form: URLSearchParams) => Reply | Promise<Reply>
-  /** The page once more, with the form as it was filled in and what was wrong with it (409, 422, 429). */
+  /** The page once more, with the form as it was filled in and what was wrong with it (409, 422, 429, 404 of what it names). */
   readonly again?: (
     signedIn: SignedInRequest,
     fault: ProblemError,
@@ -109,10 +109,14 @@ async function acted(
   try {
     return await act(signedIn, form)
   } catch (error) {
-    const isOfForm = error instanceof ProblemError && [409, 422, 429].includes(error.status)
-    if (again && isOfForm) return await again(signedIn, error, form)
+    if (again && error instanceof ProblemError && isOfForm(error)) return await again(signedIn, error, form)
     throw error
   }
+}
+
+/** True for what is wrong with what was filled in, also where it names what there is not. */
+function isOfForm({ status, errors }: ProblemError): boolean {
+  return [409, 422, 429].includes(status) || (status === 404 && errors !== undefined)
 }
 
 /** A refusal keeps the navigation; what nobody foresaw does without. */

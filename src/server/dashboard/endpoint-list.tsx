@@ -8,6 +8,7 @@ import { secretPage } from './endpoint-secret.tsx'
 import { EndpointState, EventNames } from './endpoint-state.tsx'
 import { doneOnce } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
+import { IntegrationParts } from './integration-parts.tsx'
 import { nextPage, pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
 import { Table } from './table.tsx'
@@ -42,9 +43,14 @@ async function endpointList(
   })
   return framed(
     signedIn,
-    { title: fault ? 'Error: webhooks' : 'Webhooks', section, fault },
+    {
+      title: fault ? 'Error: webhook endpoints' : 'Webhook endpoints',
+      section: '/dashboard/integrations',
+      fault,
+    },
     <>
       <h1>Webhook endpoints</h1>
+      <IntegrationParts signedIn={signedIn} shown="Webhook endpoints" />
       <p>
         The server sends events to each endpoint as signed HTTP requests (Standard Webhooks) and retries those
         that fail.

@@ -13,7 +13,7 @@ export function secretPage(
 ): Reply {
   return framed(
     signedIn,
-    { title, section: '/dashboard/endpoints' },
+    { title, section: '/dashboard/integrations' },
     <div class="card short">
       <h1>{title}</h1>
       <p role="status">Copy the signing secret now. It will not be shown again.</p>

@@ -19,7 +19,7 @@ import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
 import { StatusFilter } from './status-filter.tsx'
 import { Day, Minute, shown } from './value-text.tsx'
 
-const section = '/dashboard/endpoints'
+const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 
 /** One endpoint: what it gets, the messages on their way to it, and what can be done with it. */
 export const endpointPage: DashboardPage = {
@@ -107,12 +107,12 @@ export const endpointDeletion: DashboardPage = {
     await writeFor(signedIn, (inside) =>
       ask(inside, endpointRoutes, endpoints.delete, { params: signedIn.params }),
     )
-    return seeOther(addressOf(signedIn, section, 'endpoint_deleted'))
+    return seeOther(addressOf(signedIn, list, 'endpoint_deleted'))
   },
 }
 
 function placeOf({ params }: SignedInRequest): `/dashboard/endpoints/${string}` {
-  return `${section}/${encodeURIComponent(params['endpointId'] ?? '')}`
+  return `${list}/${encodeURIComponent(params['endpointId'] ?? '')}`
 }
 
 async function onePage(
@@ -132,7 +132,7 @@ async function onePage(
     { title: fault ? 'Error: webhook endpoint' : 'Webhook endpoint', section, fault },
     <>
       <p class="back">
-        <a href={`${base}${section}`}>Webhooks</a>
+        <a href={`${base}${list}`}>Webhook endpoints</a>
       </p>
       <h1>{shown(endpoint.url, 200)}</h1>
       {fault && !isEdited ? <Faults fault={fault} labels={{}} /> : null}

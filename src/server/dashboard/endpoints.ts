@@ -9,6 +9,8 @@ import { endpointsOf, noPage, signOut } from './dashboard-page.ts'
 import { endpointDeletion, endpointPage, endpointRotation } from './endpoint.tsx'
 import { endpointsPage } from './endpoint-list.tsx'
 import { grantRevocation } from './grant-revocation.tsx'
+import { integrationPage, integrationRemoval } from './integration.tsx'
+import { integrationsPage } from './integrations.tsx'
 import { keyRevocation, keysPage } from './keys.tsx'
 import { learnerGradesPage, learnerPage } from './learner.tsx'
 import { messagePage } from './message.tsx'
@@ -27,6 +29,9 @@ const pages = [
   keyRevocation,
   appsPage,
   appDeletion,
+  integrationsPage,
+  integrationPage,
+  integrationRemoval,
   endpointsPage,
   endpointPage,
   endpointRotation,

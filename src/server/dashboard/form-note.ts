@@ -9,6 +9,10 @@ export const notes = {
   app_deleted: 'Application deleted. All access that users granted it is revoked.',
   grant_revoked: 'Access revoked. The application can no longer act as you.',
   session_ended: 'Session ended. That browser has to sign in again.',
+  integration_saved: 'Integration saved.',
+  integration_removed: 'Integration removed.',
+  mapping_saved: 'Mapping saved.',
+  mapping_deleted: 'Mapping deleted.',
   endpoint_made_before:
     'This form was already submitted; no second endpoint was created. If its secret is lost, rotate it.',
   endpoint_updated: 'Endpoint updated.',

@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import { apps } from '../../contract/apps.ts'
-import { endpoints } from '../../contract/endpoints.ts'
 import { phraseOf } from '../../contract/errors.ts'
+import { integrations } from '../../contract/integrations.ts'
 import type { RoleName } from '../../contract/operation.ts'
 import { isRole } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
@@ -14,9 +14,9 @@ import type { SignedInRequest } from './signed-in-request.ts'
 /** The parts of the dashboard, and the words of its navigation. */
 const sections = {
   '/dashboard': 'Overview',
+  '/dashboard/integrations': 'Integrations',
   '/dashboard/keys': 'API keys',
   '/dashboard/apps': 'Applications',
-  '/dashboard/endpoints': 'Webhooks',
   '/dashboard/account': 'Account',
 } as const
 
@@ -26,7 +26,7 @@ export type Section = keyof typeof sections
 /** Who finds a part in the navigation, where not everybody does. */
 const rolesOf: Partial<Record<Section, readonly RoleName[]>> = {
   '/dashboard/apps': apps.list.roles,
-  '/dashboard/endpoints': endpoints.list.roles,
+  '/dashboard/integrations': integrations.list.roles,
 }
 
 /** How a page of the dashboard differs from others. */

@@ -13,7 +13,7 @@ import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
 import { Table } from './table.tsx'
 import { counted, Minute, shown } from './value-text.tsx'
 
-const section = '/dashboard/endpoints'
+const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
 
 /** One message to an endpoint: its body, every attempt, and the way to send it again. */
 export const messagePage: DashboardPage = {
@@ -39,7 +39,7 @@ async function messageShown(signedIn: SignedInRequest, fault?: ProblemError): Pr
     [
       'Endpoint',
       endpoint ? (
-        <a href={`${base}${section}/${encodeURIComponent(endpoint.id)}`}>{shown(endpoint.url, 200)}</a>
+        <a href={`${base}${list}/${encodeURIComponent(endpoint.id)}`}>{shown(endpoint.url, 200)}</a>
       ) : (
         'Deleted'
       ),
@@ -58,9 +58,9 @@ async function messageShown(signedIn: SignedInRequest, fault?: ProblemError): Pr
     <>
       <p class="back">
         {endpoint ? (
-          <a href={`${base}${section}/${encodeURIComponent(endpoint.id)}`}>{shown(endpoint.url, 80)}</a>
+          <a href={`${base}${list}/${encodeURIComponent(endpoint.id)}`}>{shown(endpoint.url, 80)}</a>
         ) : (
-          <a href={`${base}${section}`}>Webhooks</a>
+          <a href={`${base}${list}`}>Webhook endpoints</a>
         )}
       </p>
       <h1>{message.type}</h1>

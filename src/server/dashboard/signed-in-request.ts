@@ -113,6 +113,7 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
     signIns: limits.signIns,
     passwords: limits.passwords,
     sealing: academy.sealing,
+    outgoing: academy.outgoing,
     hasLeft: () => hasLeft(request),
     rawBody: question.body,
     prepared: undefined,

@@ -53,6 +53,7 @@ small { display: block; font-size: .875rem; font-weight: 400; color: var(--soft)
 
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 1.5rem; margin: 0 0 1.5rem; }
 .card.short { max-width: 40rem; }
+.card > form { max-width: 37rem; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 1px; margin: 0 0 1.5rem;
   background: var(--line); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
 .tiles div { display: flex; flex-direction: column; background: var(--card); padding: 1rem 1.25rem; }

@@ -26,6 +26,8 @@ async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrow
   await academy.grade({ learnerId: learner.body.id, courseId, scoreGiven: 40, itemId: 'x', label: hostile })
   await send(browser, '/dashboard/keys', { ...complete['/dashboard/keys'], name: hostile })
   await admin.put(`/v1/webhooks/endpoints/${things.endpointId}`, { description: hostile })
+  const mapping = { noun: 'course', externalKey: hostile, reference: courseId }
+  await admin.put('/v1/integrations/moodle/mappings', mapping)
   await academy.database.run(sql`
     insert into webhook_attempts (message_id, number, started_at, duration_ms, status, result, response)
     values (${things.messageId}, 1, '2026-03-01T12:00:00.000Z', 12, 500, 'HTTP 500', ${hostile})`)
@@ -67,6 +69,7 @@ describe('every page', () => {
       '/dashboard/learners/:userId',
       '/dashboard/learners/:userId/grades',
       '/dashboard/keys',
+      '/dashboard/integrations/:lmsKind',
       '/dashboard/endpoints',
       '/dashboard/endpoints/:endpointId',
       '/dashboard/messages/:messageId',
@@ -134,11 +137,14 @@ describe('every page', () => {
       '/dashboard/keys/:keyId/revoke': '/dashboard/keys" aria-current="true',
       '/dashboard/apps': '/dashboard/apps" aria-current="page',
       '/dashboard/apps/:clientId/delete': '/dashboard/apps" aria-current="true',
-      '/dashboard/endpoints': '/dashboard/endpoints" aria-current="page',
-      '/dashboard/endpoints/:endpointId': '/dashboard/endpoints" aria-current="true',
-      '/dashboard/endpoints/:endpointId/rotate': '/dashboard/endpoints" aria-current="true',
-      '/dashboard/endpoints/:endpointId/delete': '/dashboard/endpoints" aria-current="true',
-      '/dashboard/messages/:messageId': '/dashboard/endpoints" aria-current="true',
+      '/dashboard/integrations': '/dashboard/integrations" aria-current="page',
+      '/dashboard/integrations/:lmsKind': '/dashboard/integrations" aria-current="true',
+      '/dashboard/integrations/:lmsKind/remove': '/dashboard/integrations" aria-current="true',
+      '/dashboard/endpoints': '/dashboard/integrations" aria-current="true',
+      '/dashboard/endpoints/:endpointId': '/dashboard/integrations" aria-current="true',
+      '/dashboard/endpoints/:endpointId/rotate': '/dashboard/integrations" aria-current="true',
+      '/dashboard/endpoints/:endpointId/delete': '/dashboard/integrations" aria-current="true',
+      '/dashboard/messages/:messageId': '/dashboard/integrations" aria-current="true',
       '/dashboard/account': '/dashboard/account" aria-current="page',
       '/dashboard/grants/:grantId/revoke': '/dashboard/account" aria-current="true',
       '/dashboard/sessions/:sessionId/end': '/dashboard/account" aria-current="true',

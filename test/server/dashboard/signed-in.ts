@@ -36,6 +36,7 @@ export interface Things {
   readonly sessionId: string
   readonly endpointId: string
   readonly messageId: string
+  readonly lmsKind: string
 }
 
 /** A session of another browser of somebody. */
@@ -63,7 +64,13 @@ async function webhooksOf({ database }: TestAcademy, admin: Person) {
 
 const hookUrl = 'https://receiver.example/hook'
 
-/** A published course, webhooks, and for its owner a key, a grant of an application, and another browser. */
+/** The connection of a Moodle. */
+async function integrationOf(admin: Person): Promise<string> {
+  await admin.put('/v1/integrations/moodle', { webhookSecrets: ['the first secret text'] })
+  return 'moodle'
+}
+
+/** A published course, webhooks, an integration, and for its owner a key, a grant of an application, and another browser. */
 export async function thingsOf(academy: TestAcademy, owner: Person, admin: Person): Promise<Things> {
   const course = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
   const key = await admin.post('/v1/keys', { name: 'of mine', userId: owner.id })
@@ -84,6 +91,7 @@ export async function thingsOf(academy: TestAcademy, owner: Person, admin: Perso
     grantId: grant?.id ?? '',
     sessionId: await otherSession(academy, owner),
     ...(await webhooksOf(academy, admin)),
+    lmsKind: await integrationOf(admin),
   }
 }
 
@@ -102,6 +110,8 @@ export function changeable({ database }: TestAcademy): Promise<unknown> {
     sql`select hash from browser_sessions order by hash`,
     sql`select id, status, url, secret, deleted_at from webhook_endpoints order by id`,
     sql`select id, status from webhook_messages order by id`,
+    sql`select lms_kind, version from integrations order by lms_kind`,
+    sql`select id, version from integration_mappings order by id`,
   ]
   return Promise.all(queries.map((query) => database.all(query)))
 }
@@ -140,6 +150,7 @@ export const once = `req_${'0'.repeat(29)}`
 export const complete: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '/dashboard/keys': { once, name: 'one more', scopes: 'read' },
   '/dashboard/apps': { once, name: 'one more', redirectUris: 'https://a.example/', kind: 'confidential' },
+  '/dashboard/integrations/:lmsKind': { action: 'save', webhookSecrets: 'the second secret text' },
   '/dashboard/endpoints': { once, url: 'https://another.example/hook', events: '*' },
   '/dashboard/endpoints/:endpointId': { action: 'disable' },
   '/dashboard/endpoints/:endpointId/rotate': { once },

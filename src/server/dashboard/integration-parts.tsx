@@ -1,0 +1,24 @@
+import { Parts } from './parts.tsx'
+import type { SignedInRequest } from './signed-in-request.ts'
+
+const parts = [
+  ['/dashboard/integrations', 'Connections'],
+  ['/dashboard/endpoints', 'Webhook endpoints'],
+] as const
+
+/** The ways between what connects an academy with other systems: what comes in, and what goes out. */
+export function IntegrationParts({
+  signedIn: { base },
+  shown,
+}: {
+  signedIn: SignedInRequest
+  shown: (typeof parts)[number][1]
+}) {
+  return (
+    <Parts
+      label="Integrations"
+      shown={shown}
+      parts={parts.map(([path, name]) => [base + path, name] as const)}
+    />
+  )
+}

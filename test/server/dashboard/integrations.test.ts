@@ -1,0 +1,112 @@
+import { expect } from 'vitest'
+import { test as base } from './signed-in.ts'
+
+const secret = 'a webhook secret of the school'
+const next = 'another webhook secret of it'
+
+const test = base.extend('browser', async ({ admin, signIn }) => signIn(admin))
+
+test('a system is connected by its form, and its secret is never shown', async ({ admin, browser }) => {
+  const list = await browser.open('/dashboard/integrations')
+  expect(list.text).toMatch(/Moodle not connected/)
+  const page = await browser.open('/dashboard/integrations/moodle')
+  expect(page.html).toContain('<code class="code secret">http://localhost/webhooks/moodle/grades</code>')
+  const saved = await browser.submit(page, {
+    webhookSecrets: secret,
+    baseUrl: 'https://moodle.example/',
+    gradeToProgress: 'percent',
+    defaultGradeMaximum: '20',
+  })
+  expect(saved.text).toContain('Integration saved.')
+  expect(saved.text).toMatch(/connected Webhook secret Set 1 Mar 2026, 12:00 UTC ?, ends in hool/)
+  expect(saved.html).not.toContain(secret)
+  expect((await admin.get('/v1/integrations/moodle')).body).toMatchObject({
+    baseUrl: 'https://moodle.example',
+    gradeToProgress: 'percent',
+    defaultGradeMaximum: 20,
+    secrets: { webhook: [{ last4: 'hool', endsAt: null }], accessToken: null },
+  })
+  expect((await browser.open('/dashboard/integrations')).text).toMatch(
+    /Moodle connected https:\/\/moodle\.example/,
+  )
+})
+
+test('a form without secrets keeps them; another one ends the one before when it was asked to', async ({
+  admin,
+  browser,
+}) => {
+  await admin.put('/v1/integrations/canvas', { webhookSecrets: [secret], accessToken: 'token of the canvas' })
+  const secrets = async () => (await admin.get('/v1/integrations/canvas')).body.secrets
+  const path = '/dashboard/integrations/canvas'
+  await browser.submit(await browser.open(path), { rootAccountUuid: 'abc' })
+  expect(await secrets()).toMatchObject({ webhook: [{ endsAt: null }], accessToken: { endsAt: null } })
+  await browser.submit(await browser.open(path), {
+    webhookSecrets: next,
+    overlap: '168',
+    removeToken: ['true'],
+  })
+  expect(await secrets()).toMatchObject({
+    webhook: [{ endsAt: null }, { endsAt: expect.stringMatching(/^2026-03-08T12:00/) }],
+    accessToken: null,
+  })
+})
+
+test('what is wrong is told at its field, without the secrets that were typed', async ({ browser }) => {
+  const page = await browser.open('/dashboard/integrations/standard')
+  const faulty = await browser.submit(page, {
+    webhookSecrets: 'not of that form',
+    baseUrl: 'ftp://x',
+    defaultGradeMaximum: 'ten',
+  })
+  expect(faulty.status).toBe(422)
+  expect(faulty.text).toMatch(/Fix the following: .*Base URL must be an http or https URL/)
+  expect(faulty.text).toContain('Webhook secret, line 1, must be whsec_')
+  expect(faulty.html).toContain('value="ftp://x"')
+  expect(faulty.html).not.toContain('not of that form')
+  const canvas = await browser.open('/dashboard/integrations/canvas')
+  expect((await browser.submit(canvas, { jwks: '{' })).text).toContain('Signing keys (JSON) must be JSON')
+})
+
+test('a connection is checked, and says what was found', async ({ admin, browser }) => {
+  await admin.put('/v1/integrations/moodle', { webhookSecrets: [secret] })
+  const checked = await browser.submit(
+    await browser.open('/dashboard/integrations/moodle'),
+    {},
+    'Test connection',
+  )
+  expect(checked.text).toMatch(/Connection check Nothing failed\. .*Connection skipped no base URL is set/)
+})
+
+test('courses and users are mapped, and mappings deleted', async ({ admin, browser, learner }) => {
+  await admin.put('/v1/integrations/moodle', { webhookSecrets: [secret] })
+  const { body: course } = await admin.post('/v1/courses', { title: 'Logic' })
+  const path = '/dashboard/integrations/moodle'
+  const mapping = { noun: 'course', externalKey: '4', reference: course.id }
+  const mapped = await browser.submit(await browser.open(path), mapping, 'Save mapping')
+  expect(mapped.text).toMatch(/Mapping saved\..* 4 course Logic/)
+  const user = { noun: 'user', externalKey: '15', reference: learner.email }
+  const both = await browser.submit(mapped, user, 'Save mapping')
+  expect((await admin.get('/v1/integrations/moodle/mappings')).body.data).toMatchObject([
+    { noun: 'user', externalKey: '15', reference: learner.id },
+    { noun: 'course', externalKey: '4', reference: course.id },
+  ])
+  const unknown = await browser.submit(both, { ...user, reference: 'nobody@b.example' }, 'Save mapping')
+  expect(unknown).toMatchObject({ status: 404 })
+  expect(unknown.text).toMatch(/Fix the following: Course or user here .*nobody@b\.example/)
+  expect(unknown.html).toContain('value="nobody@b.example"')
+  const removed = await browser.submit(both, {}, 'Delete 15')
+  expect(removed.text).toContain('Mapping deleted.')
+  expect((await admin.get('/v1/integrations/moodle/mappings')).body.data).toHaveLength(1)
+})
+
+test('an integration is removed after a question, and a kind that there is not is not found', async ({
+  admin,
+  browser,
+}) => {
+  await admin.put('/v1/integrations/moodle', { webhookSecrets: [secret] })
+  const question = await browser.open('/dashboard/integrations/moodle/remove')
+  expect(question.text).toContain('Deliveries of Moodle are refused')
+  expect((await browser.submit(question, {}, 'Remove integration')).text).toContain('Integration removed.')
+  expect((await admin.get('/v1/integrations/moodle')).status).toBe(404)
+  expect(await browser.open('/dashboard/integrations/blackboard')).toMatchObject({ status: 404 })
+})
