@@ -26,11 +26,14 @@ export type Action = (typeof actions)[number]
 /** What an action is done to: what comes before the dot. */
 export type Noun = Action extends `${infer Name}.${string}` ? Name : never
 
-/** Each of them once. */
-export const nouns = [...new Set(actions.map(nounOf))] as [Noun, ...Noun[]]
-
 /** What an action is done to. */
 export function nounOf(action: Action): Noun {
   // Every action has a dot.
   return action.slice(0, action.indexOf('.')) as Noun
 }
+
+/** Those that the audit log has: progress has a history of its own. */
+export const auditedActions = actions.filter((action) => !action.startsWith('progress.')) as readonly Action[]
+
+/** What the audit log tells of: each noun once. */
+export const auditedNouns = [...new Set(auditedActions.map(nounOf))]

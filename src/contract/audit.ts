@@ -1,10 +1,12 @@
 import * as z from 'zod'
-import { type Action, actions, nouns } from './actions.ts'
+import { type Action, auditedActions, auditedNouns, type Noun } from './actions.ts'
 import { choices, exactly, Instant, ofUser, Time } from './field.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 
 const Shown = z.record(z.string(), z.unknown())
+const actions = auditedActions as readonly [Action, ...Action[]]
+const nouns = auditedNouns as readonly Noun[] as readonly [Noun, ...Noun[]]
 const Digest = z.string().length(64)
 
 /** One entry of the audit log: who did what, when, with which credential and from where, and what it changed. */
@@ -45,7 +47,7 @@ export const audit = {
     query: z.strictObject({
       user_id: ofUser,
       credential: exactly('credential'),
-      action: choices(actions as readonly [Action, ...Action[]]).optional(),
+      action: choices(actions).optional(),
       noun: z.enum(nouns).optional().meta({ description: 'Filter by kind of thing' }),
       subject_id: exactly('the id of the thing'),
       since: Instant.optional().meta({ description: 'At or after this time' }),

@@ -167,6 +167,10 @@ const missing: Record<string, [line: string, needed: string]> = {
     'webhooks messages resend 1',
     'messages.resend (POST /v1/webhooks/messages/1/resend returned 404)',
   ],
+  'audit list': ['audit list', 'audit.list (GET /v1/audit returned 404)'],
+  'audit get': ['audit get 1', 'audit.get (GET /v1/audit/1 returned 404)'],
+  'audit export': ['audit export', 'audit.list (GET /v1/audit returned 404)'],
+  'audit verify': ['audit verify', 'audit.list (GET /v1/audit returned 404)'],
   'auth grants list': ['auth grants list', 'grants.list (GET /v1/grants returned 404)'],
   'auth grants revoke': ['auth grants revoke 1 --yes', 'grants.revoke (DELETE /v1/grants/1 returned 404)'],
 }

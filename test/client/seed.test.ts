@@ -77,6 +77,7 @@ test('every extension is said not to be offered, by host and operation', async (
     grantId: '1',
     endpointId: '1',
     messageId: '1',
+    entryId: '1',
   }
   const extensions = operations.filter(({ id, published }) => !published && id !== 'courses.get')
   for (const operation of extensions) {

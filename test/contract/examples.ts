@@ -244,7 +244,9 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'integrations.unmap': { request: 'DELETE /v1/integrations/{lmsKind}/mappings/{mappingId}' },
 
-  'audit.list': { request: 'GET /v1/audit?subject_id={courseId}&action=course.updated,course.published' },
+  'audit.list': {
+    request: 'GET /v1/audit?action=course.updated,course.published&since=2026-03-01T00:00:00Z',
+  },
   'audit.get': { request: 'GET /v1/audit/{entryId}' },
 
   'service.health': { request: 'GET /health' },

@@ -50,6 +50,7 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
   [/ENDPOINT_ID/, 'names a webhook endpoint', endpoint],
   [/MESSAGE_ID|^webhooks messages list .*resend/, 'names a webhook message', message],
   [/^webhooks send/, 'signs with the webhook secret', webhookSecret],
+  [/AUDIT_HASH/, 'names a hash of the audit log', auditHash],
   [/^open/, 'opens what a server shows', serve],
   [/^server snapshot (restore|delete)/, 'names a snapshot', made('server snapshot save seeded --force')],
   [/^server restore/, 'names a backup', made('server backup academy-backup.db --force')],
@@ -209,6 +210,11 @@ async function message(place: Place): Promise<RunOptions> {
   const tested = await place.cli.run(`webhooks endpoints test ${env?.['ENDPOINT_ID']}`)
   expect(tested).toMatchObject({ code: 0 })
   return named(place, 'MESSAGE_ID', 'webhooks messages list --limit 1 -q')
+}
+
+async function auditHash(place: Place): Promise<RunOptions> {
+  const { stdout } = await place.cli.run('audit verify -o json')
+  return { env: { AUDIT_HASH: JSON.parse(stdout).hash } }
 }
 
 /** The id that a command prints, in a variable of the shell. */

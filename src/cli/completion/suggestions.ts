@@ -29,6 +29,7 @@ export type ThingNoun =
   | 'grants'
   | 'endpoints'
   | 'messages'
+  | 'audit'
   | 'profiles'
   | 'snapshots'
 
@@ -48,6 +49,7 @@ export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   grant: 'grants',
   endpoint: 'endpoints',
   message: 'messages',
+  entry: 'audit',
   profile: 'profiles',
   'to-profile': 'profiles',
 }

@@ -103,6 +103,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
       return [...all.flatMap(({ commands }) => commands), listenCommand]
     },
   },
+  audit: {
+    group: 'Access',
+    summary: 'See who did what, and check that the log is whole',
+    load: async () => (await import('../commands/audit.ts')).commands,
+  },
   open: {
     group: 'Tools',
     summary: 'Open the dashboard in the browser',

@@ -1,5 +1,6 @@
 /** `1 lesson`, `12 lessons`; where there may be more, `10,000+ lessons`. */
 export function counted(count: number, noun: string, isExact = true): string {
   const shown = isExact ? count : `${count.toLocaleString('en')}+`
-  return `${shown} ${noun}${count === 1 && isExact ? '' : 's'}`
+  const several = noun.endsWith('ry') ? `${noun.slice(0, -1)}ies` : `${noun}s`
+  return `${shown} ${count === 1 && isExact ? noun : several}`
 }

@@ -1,13 +1,15 @@
 import sql from 'sql-template-tag'
+import type { Action } from '../../contract/actions.ts'
+import { firstHash, type Linked, linkText, originText } from '../../contract/audit-chain.ts'
 import { hasManyWriters } from '../counters/count.ts'
 import type { Database, Row } from '../database/database.ts'
 import { timeOfId } from '../database/id.ts'
 import { keptOf, nameOf, userIn } from './details.ts'
-import { firstHash, type Linked, linkOf, newSalts, sha256, type Writing } from './entry.ts'
+import { newSalts, sha256, type Writing } from './entry.ts'
 
 /** What has been done to something, as far as an entry is made from it. */
 interface Done {
-  readonly action: string
+  readonly action: Action
   /** What it was done to; null where that has no id. */
   readonly id: string | null
   readonly before: object | null
@@ -29,7 +31,8 @@ export async function appendEntry(
   const id = newId('aud')
   const thing = after ?? before
   const userAgent = origin.userAgent?.slice(0, longestUserAgent) ?? null
-  const originText = JSON.stringify([originSalt, origin.address, userAgent])
+  const from = originText({ originSalt, address: origin.address, userAgent })
+  // The text of `detailsText`, of which most is there as text.
   const kept = keptOf(before, after, fields)
   const named = JSON.stringify([detailsSalt, origin.requestId, nameOf(thing)])
   const details = `${named.slice(0, -1)},${kept.before},${kept.after}]`
@@ -40,7 +43,7 @@ export async function appendEntry(
     credential: principal.credential,
     action,
     subjectId,
-    originDigest: sha256(originText),
+    originDigest: sha256(from),
     detailsDigest: sha256(details),
   }
   const aboutId = userIn(thing)
@@ -48,7 +51,7 @@ export async function appendEntry(
   database.later(sql`
     insert into audit_entries (place, id, user_id, credential, action, subject_id, about_id, origin, origin_digest, details,
                                details_digest, hash)
-    values (${link.place}, ${id}, ${entry.userId}, ${entry.credential}, ${action}, ${subjectId}, ${aboutId}, ${originText},
+    values (${link.place}, ${id}, ${entry.userId}, ${entry.credential}, ${action}, ${subjectId}, ${aboutId}, ${from},
             ${entry.originDigest}, ${details}, ${entry.detailsDigest}, ${link.hash})`)
 }
 
@@ -65,7 +68,7 @@ export async function lastLink(
 async function linkAfterLast(database: Database, entry: Omit<Linked, 'place'>) {
   const last = await lastLink(database)
   const place = last.place + 1
-  return { place, hash: linkOf(last.hash, { ...entry, place }) }
+  return { place, hash: sha256(linkText(last.hash, { ...entry, place })) }
 }
 
 /** A place of its own for an entry that is not linked yet. */

@@ -20,34 +20,6 @@ export interface Actor {
   readonly credential: string | null
 }
 
-/** What is linked to the entry before: all of an entry but what may be erased, of which the digests stay. */
-export interface Linked {
-  /** From 1 on. */
-  readonly place: number
-  readonly id: string
-  readonly at: string
-  readonly userId: string | null
-  readonly credential: string | null
-  readonly action: string
-  readonly subjectId: string | null
-  readonly originDigest: string
-  readonly detailsDigest: string
-}
-
-/** The link before the first one. */
-export const firstHash = '0'.repeat(64)
-
-/** The hash of an entry, which is one of the hash before it as well: SHA-256 of a JSON array, in hexadecimal digits. */
-export function linkOf(previous: string, entry: Linked): string {
-  const { place, id, at, userId, credential, action, subjectId, originDigest, detailsDigest } = entry
-  return sha256(
-    JSON.stringify([
-      ...[previous, place, id, at, userId, credential, action, subjectId],
-      ...[originDigest, detailsDigest],
-    ]),
-  )
-}
-
 /** SHA-256 of a text in hexadecimal digits. */
 export function sha256(text: string): string {
   return hash('sha256', text, 'hex')

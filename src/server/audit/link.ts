@@ -1,8 +1,10 @@
 import sql from 'sql-template-tag'
+import type { Action } from '../../contract/actions.ts'
+import { type Linked, linkText } from '../../contract/audit-chain.ts'
 import type { Row, Transaction } from '../database/database.ts'
 import { timeOfId } from '../database/id.ts'
 import { lastLink } from './append.ts'
-import { type Linked, linkOf } from './entry.ts'
+import { sha256 } from './entry.ts'
 
 /** Entries in one transaction: some ten milliseconds' worth. */
 const linkedAtOnce = 500
@@ -31,7 +33,7 @@ export async function linkEntries(database: Transaction, most = linkedAtOnce): P
   let { place, hash } = last
   for (const row of waiting.toSorted((one, other) => (one.id < other.id ? -1 : 1))) {
     place += 1
-    hash = linkOf(hash, linkedOf(row, place))
+    hash = sha256(linkText(hash, linkedOf(row, place)))
     database.later(sql`update audit_entries set place = ${place}, hash = ${hash} where place = ${row.place}`)
   }
   return waiting.length === most
@@ -45,7 +47,8 @@ function linkedOf(row: UnlinkedRow, place: number): Linked {
     at: timeOfId(row.id),
     userId: row.user_id,
     credential: row.credential,
-    action: row.action,
+    // Written by `appendEntry`.
+    action: row.action as Action,
     subjectId: row.subject_id,
     originDigest: row.origin_digest,
     detailsDigest: row.details_digest,

@@ -1,0 +1,95 @@
+import { auditedActions, auditedNouns } from '../../contract/actions.ts'
+import type { audit } from '../../contract/audit.ts'
+import type { QueryInput } from '../../contract/operation.ts'
+import type { Command } from '../command/command.ts'
+import { bound, type QueryFlags } from '../command/flag.ts'
+import { notAList } from '../command/refusals.ts'
+import { sortFlag } from '../command/sort-flag.ts'
+import { withTimeZone } from '../command/time-flag.ts'
+import { formatFlag, targetFlags } from '../export/export-flags.ts'
+import { call } from '../operation/operation-command.ts'
+
+const contract = async () => (await import('../../contract/calls.ts')).calls.audit
+
+const filters = {
+  user_id: { name: 'user', summary: 'Filter by who did it: id, external id or e-mail address' },
+  credential: { summary: 'Filter by credential: id of a key or grant, browser or local' },
+  action: {
+    kind: 'words',
+    summary: 'Filter by action, such as course.published',
+    choices: auditedActions,
+    choicesTold: true,
+  },
+  noun: { summary: 'Filter by kind of thing', choices: auditedNouns },
+  subject_id: { name: 'subject', summary: 'Filter by the id of what it was done to' },
+  since: { kind: 'time', summary: 'From this day or time on, or within a duration such as 30d' },
+  until: { kind: 'time', summary: 'Before this day or time, or longer ago than a duration such as 30d' },
+  sort: sortFlag(['at', 'place'], '-at'),
+} satisfies QueryFlags<QueryInput<typeof audit.list>>
+
+const columns = ['at', 'userEmail', 'action', 'subjectName', 'address', 'credential', 'subjectId']
+const query = bound(filters)
+
+const expectFlag = {
+  name: 'expect',
+  kind: 'texts',
+  placeholder: 'hash',
+  summary: 'Fail unless the log has this hash, noted down after an earlier check',
+} as const
+
+/** `learnctl audit …` */
+export const commands: readonly Command[] = [
+  call({
+    name: 'list',
+    summary: 'List the entries of the audit log, newest first',
+    operation: async () => (await contract()).list,
+    query: filters,
+    columns,
+    examples: [
+      'audit list --since 7d',
+      'audit list --action course.published,course.archived --user email:admin@academy.local',
+    ],
+  }),
+  call({
+    name: 'get',
+    summary: 'Show an entry of the audit log',
+    operation: async () => (await contract()).get,
+    arguments: { entryId: { name: 'entry', summary: 'Id of the entry' } },
+    columns: [...columns, 'requestId', 'userAgent', 'place', 'before', 'after'],
+    examples: ['audit get "$(learnctl audit list --limit 1 -q)"'],
+  }),
+  {
+    name: 'export',
+    summary: 'Export the audit log as a file, oldest entry first',
+    description:
+      'The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. JSON has all that the hashes are made of.',
+    refuses: {
+      quiet: 'Print ids with: learnctl audit list --all -q',
+      limit: 'An export contains all rows; use the filters to narrow it',
+    },
+    flags: [formatFlag, ...withTimeZone(query.map(({ flag }) => flag)), ...targetFlags],
+    examples: ['audit export --file audit.jsonl.gz', 'audit export --since 2026-01-01 --file audit.csv'],
+    run: async (context, given) => {
+      try {
+        const { exportAudit } = await import('../export/audit-export.ts')
+        await exportAudit(context, given, query)
+      } catch (error) {
+        const { withSources } = await import('../operation/refused-call.ts')
+        throw withSources(error, { fields: [], query, positions: [] }, given)
+      }
+    },
+  },
+  {
+    name: 'verify',
+    summary: 'Check that no entry of the audit log was changed, inserted or removed',
+    description:
+      'Reads all entries and calculates their hashes anew; the server is not asked whether they are right. The exit code is 1 if an\nentry does not match. That entries were cut off at the end, or all written anew, shows only by a hash that was noted down\nbefore: keep the one that is printed where nobody can change it, and pass it with --expect.',
+    flags: [expectFlag],
+    refuses: notAList,
+    examples: ['audit verify', 'audit verify -o json', 'audit verify --expect "$AUDIT_HASH"'],
+    run: async (context, given) => {
+      const { verifyAudit } = await import('../audit/verify-audit.ts')
+      await verifyAudit(context, given.flags[expectFlag.name] as readonly string[] | undefined)
+    },
+  },
+]

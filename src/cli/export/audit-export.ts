@@ -1,0 +1,91 @@
+import type { Page } from '../../client/call-input.ts'
+import { calls } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { maximumPageSize } from '../../contract/page-size.ts'
+import { checkChoices } from '../command/choices.ts'
+import type { Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { BoundFlag } from '../command/flag.ts'
+import { cellOf } from '../dataset/cell.ts'
+import { showRequest } from '../operation/dry-run.ts'
+import { queryOf } from '../operation/query.ts'
+import { type Column, labelled, pathMeant, valueAt } from '../output/columns.ts'
+import { hiddenNote } from '../output/formats/format.ts'
+import { csvCounter } from './csv-counter.ts'
+import { exportAsked } from './export-flags.ts'
+import { inOrder } from './record-pages.ts'
+import { listEncoder, type RowForm } from './row-encoder.ts'
+import { expectedRows, type Source, writeExport } from './write-export.ts'
+
+const { list } = calls.audit
+const everyColumn: readonly string[] = list.holds.answer
+const tableColumns = ['at', 'userEmail', 'action', 'subjectName', 'address', 'credential']
+
+/** Exports the entries of the audit log to where the flags say. */
+export async function exportAudit(
+  context: Context,
+  given: Given,
+  filters: readonly BoundFlag[],
+): Promise<void> {
+  const { io, session, settings } = context
+  const asked = exportAsked(settings, given)
+  const caller = await session.caller()
+  checkChoices(
+    filters.map(({ flag }) => flag),
+    given.flags,
+  )
+  const query = queryOf(filters, given.flags)
+  const input = inOrder({ query: { ...query, limit: maximumPageSize }, signal: io.signal }, 'at')
+  if (settings.dryRun.value) return showRequest(context, caller.request(list as Operation, input))
+  await writeExport(
+    context,
+    asked,
+    () => sourceOf(context, caller.pages(list as Operation, input), asked),
+    () => expectedRows(context, caller, list, query),
+  )
+}
+
+async function sourceOf(
+  context: Context,
+  pages: AsyncIterable<Pick<Page<Operation>, 'data'>>,
+  { format, columns: names, raw, bom }: RowForm,
+): Promise<Source> {
+  const chosen = names?.map((label) => ({ label, path: pathMeant(label, everyColumn) })) ?? null
+  const all = chosen ?? labelled(everyColumn, everyColumn)
+  const few = chosen ?? labelled(tableColumns, everyColumn)
+  const encoder = await listEncoder(context, { format, raw, bom }, { csv: all, table: few, chosen })
+  const counter = csvCounter()
+  let rows = 0
+
+  function* piece(text: string) {
+    const bytes = Buffer.from(text)
+    if (format === 'csv') counter.count(bytes)
+    yield bytes
+  }
+
+  async function* bytes() {
+    for await (const { data } of pages) {
+      rows += data.length
+      yield* piece(
+        encoder.rows(format === 'csv' || format === 'table' ? data.map((row) => cellsOf(row, all)) : data),
+      )
+    }
+    yield* piece(encoder.end())
+    counter.end()
+  }
+
+  return {
+    bytes: bytes(),
+    rows: () => rows,
+    guarded: format === 'csv' && !raw ? counter.guarded : () => 0,
+    notes: () => {
+      const hidden = hiddenNote(encoder)
+      return hidden === null ? [] : [hidden]
+    },
+  }
+}
+
+/** A row with a text in each cell: what changed is JSON. */
+function cellsOf(row: unknown, columns: readonly Column[]): Record<string, unknown> {
+  return Object.fromEntries(columns.map(({ path }) => [path, cellOf({ kind: 'json' }, valueAt(row, path))]))
+}
