@@ -1,4 +1,4 @@
-import { closeSync, openSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { ConfigError, systemCode } from './errors.ts'
 import { readRegularFile } from './read-file.ts'
@@ -114,6 +114,22 @@ export function isAlive(pid: number): boolean {
     return true
   } catch (error) {
     return systemCode(error) === 'EPERM'
+  }
+}
+
+/**
+ * When a process started, as text that no other process with its number has, also after the machine has started anew;
+ * null where the system does not tell (proc(5) is Linux's).
+ */
+export function startOf(pid: number): string | null {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim()
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // The name of the program comes before, and may hold anything.
+    const ticks = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    return ticks === undefined ? null : `${boot} ${ticks}`
+  } catch {
+    return null
   }
 }
 

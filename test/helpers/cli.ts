@@ -50,6 +50,8 @@ export interface TestCli {
 
 /** How the program reaches the world in a test. */
 export interface TestCliOptions {
+  /** The home of another one (default a new directory). */
+  readonly home?: string
   /** Carries every request to a platform elsewhere, instead of the network. */
   readonly transport?: Transport
   /** Milliseconds since 1970; 2026-03-01T12:00:00Z unless told otherwise. */
@@ -66,9 +68,9 @@ export interface TestCliOptions {
 
 /** A program with a home of its own, which `remove` deletes again. */
 export function testCli(options: TestCliOptions = {}): TestCli {
-  const home = mkdtempSync(join(tmpdir(), 'learnctl-test-'))
+  const home = options.home ?? mkdtempSync(join(tmpdir(), 'learnctl-test-'))
   const cwd = join(home, 'work')
-  mkdirSync(cwd)
+  mkdirSync(cwd, { recursive: true })
   const { transport, now = () => Date.parse('2026-03-01T12:00:00.000Z') } = options
   const reach: Transports = {
     local: async (path, now, watch) => openAcademy({ path, now, passwordCost, watch }),

@@ -33,10 +33,12 @@ export async function* readTable(
   const path = named.file === 'Standard input' ? inside : join(dirname(named.file), inside)
   const table = await openImportFile(io, path)
   const { rows } = await readRows(table, dataset, { map: new Map(), delimiter: undefined, clearEmpty: false })
-  for await (const row of rows) {
-    const place = { file: path, line: row.line }
-    const found = problemsOf(dataset, row, { partial: false, local: true })
-    for (const problem of found) problems.add(place, textOf(problem))
-    if (found.length === 0) yield { ...row, place }
+  for await (const some of rows) {
+    for (const row of some) {
+      const place = { file: path, line: row.line }
+      const found = problemsOf(dataset, row, { partial: false, local: true })
+      for (const problem of found) problems.add(place, textOf(problem))
+      if (found.length === 0) yield { ...row, place }
+    }
   }
 }

@@ -4,7 +4,7 @@ import { UsageError } from '../terminal/errors.ts'
 import { type CheckOptions, problemsOf } from './check-row.ts'
 import { sentence } from './import-file.ts'
 import type { Rejection } from './outcome.ts'
-import type { RowProblem, Rows } from './row.ts'
+import type { Row, RowProblem, Rows } from './row.ts'
 
 /** So many problems are told; the others are counted. */
 const maximumTold = 1000
@@ -43,7 +43,7 @@ export async function checkFile(
   let problems = 0
   let count = 0
   let keyless = 0
-  for await (const row of rows) {
+  function check(row: Row): void {
     count += 1
     const found = [...problemsOf(dataset, row, options)]
     if (keyOf(dataset, row.record) === null) keyless += 1
@@ -60,6 +60,7 @@ export async function checkFile(
     }
     for (const problem of found) if (told.length < maximumTold) told.push({ line: row.line, ...problem })
   }
+  for await (const some of rows) for (const row of some) check(row)
   if (problems > 0 && !options.skipInvalid) throw refused(name, told, problems)
   return { rows: count, keyless, invalid }
 }

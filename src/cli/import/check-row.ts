@@ -18,13 +18,13 @@ export function problemsOf(
   row: Row,
   { partial, local }: CheckOptions,
 ): readonly RowProblem[] {
-  const bad = new Set(row.problems.map(({ column }) => column))
   // A row that has other cells than its header says nothing for certain.
-  if (bad.has(null)) return row.problems
+  if (row.problems.some(({ column }) => column === null)) return row.problems
   const broken = unsoundIn(dataset, row.record)
   if (broken.length > 0) return [...row.problems, ...broken]
   const parsed = dataset.schema.safeParse(row.record, { reportInput: true })
   if (parsed.success) return row.problems
+  const bad = new Set(row.problems.map(({ column }) => column))
   const excused = partial && keyOf(dataset, row.record) !== null
   const found = parsed.error.issues.flatMap((issue): RowProblem[] => {
     const code = codeOf(issue)

@@ -11,6 +11,7 @@ import type { Reading, Row, RowProblem, Rows } from './row.ts'
 
 const maximumHeadCharacters = 64 * 1024
 const maximumRecordCharacters = 4 * 1024 * 1024
+const recordsAtOnce = 500
 
 /** A record of csv-parse with the line on which it ends. */
 interface Parsed {
@@ -26,63 +27,74 @@ export async function csvRows(file: ImportFile, dataset: Dataset, reading: Readi
   const { map, delimiter, clearEmpty } = reading
   const head = await headOf(file)
   const records = recordsOf(file, delimiter ?? (file.format === 'tsv' ? '\t' : head.separator), head.fromLine)
-  const first = await records.next()
-  if (first.done) throw new UsageError(`${sentence(file.name)} has no header`)
-  const header = first.value.record.map((name) => name.trim())
+  const { value: start } = await records.next()
+  const [first, ...others] = start ?? []
+  if (!first) throw new UsageError(`${sentence(file.name)} has no header`)
+  const header = first.record.map((name) => name.trim())
   const columns = columnsIn(dataset, header, map, file.name)
   return {
     header,
     paths: new Set(columns.flatMap((column) => (column ? [column.path] : []))),
     rows: rowsOf(
+      others,
       records,
-      { columns, clears: clearEmpty ? clearedBy(dataset) : () => false },
-      first.value.info,
+      columns.map((column) => column && placeOf(column, clearEmpty && clearedBy(dataset)(column))),
+      first.info,
     ),
   }
 }
 
-/** How cells become a record. */
-interface Meaning {
-  /** The column of each cell; null for one that is left out. */
-  readonly columns: readonly (Column | null)[]
-  /** Whether an empty cell resets its field. */
-  readonly clears: (column: Column) => boolean
+/** What the cells of a column mean. */
+interface CellPlace {
+  readonly column: Column
+  readonly steps: readonly string[]
+  /** What an empty cell says; undefined for nothing. */
+  readonly empty: unknown
+}
+
+function placeOf(column: Column, clears: boolean): CellPlace {
+  return { column, steps: column.path.split('.'), empty: clears ? column.initial : undefined }
 }
 
 /** An empty cell resets whatever is no part of what tells the record from others, nor a secret. */
-function clearedBy({ keys, references }: Dataset): Meaning['clears'] {
+function clearedBy({ keys, references }: Dataset): (column: Column) => boolean {
   const kept = new Set([...keys.flat(), ...Object.keys(references)])
   return ({ path, required, secret }) => !required && !secret && !kept.has(path)
 }
 
 async function* rowsOf(
-  records: AsyncGenerator<Parsed>,
-  meaning: Meaning,
+  first: readonly Parsed[],
+  others: AsyncGenerator<readonly Parsed[]>,
+  places: readonly (CellPlace | null)[],
   header: Parsed['info'],
-): AsyncGenerator<Row> {
+): AsyncGenerator<readonly Row[]> {
   let before = header
-  for await (const { record: cells, info } of records) {
+  const read = ({ record: cells, info }: Parsed) => {
     // Empty lines are no rows, but stand in between.
     const line = before.lines + 1 + info.empty_lines - before.empty_lines
     before = info
-    yield rowOf(line, cells, meaning)
+    return rowOf(line, cells, places)
   }
+  yield first.map(read)
+  for await (const records of others) yield records.map(read)
 }
 
-function rowOf(line: number, cells: readonly string[], { columns, clears }: Meaning): Row {
+function rowOf(line: number, cells: readonly string[], places: readonly (CellPlace | null)[]): Row {
   const record: Record<string, unknown> = {}
   const problems: RowProblem[] = []
-  if (cells.length !== columns.length) {
-    const message = `has ${cells.length} cells, but the header has ${columns.length}`
+  if (cells.length !== places.length) {
+    const message = `has ${cells.length} cells, but the header has ${places.length}`
     problems.push({ column: null, code: 'ragged_row', message })
   }
-  for (const [index, column] of columns.entries()) {
+  for (let index = 0; index < places.length; index += 1) {
     const cell = cells[index]
-    if (column === null || cell === undefined) continue
+    const place = places[index]
+    if (!place || cell === undefined) continue
+    const { column, steps, empty } = place
     try {
       const read = readCell(column, cell)
-      const value = read === undefined && clears(column) ? column.initial : read
-      if (value !== undefined) setAt(record, column.path.split('.'), value)
+      const value = read === undefined ? empty : read
+      if (value !== undefined) setAt(record, steps, value)
     } catch (error) {
       if (!(error instanceof CellError)) throw error
       const value = column.secret ? undefined : cell
@@ -92,7 +104,11 @@ function rowOf(line: number, cells: readonly string[], { columns, clears }: Mean
   return { line, record, problems, cells }
 }
 
-async function* recordsOf(file: ImportFile, delimiter: string, fromLine: number): AsyncGenerator<Parsed> {
+async function* recordsOf(
+  file: ImportFile,
+  delimiter: string,
+  fromLine: number,
+): AsyncGenerator<readonly Parsed[], undefined> {
   const parser = parse({
     delimiter,
     from_line: fromLine,
@@ -107,7 +123,15 @@ async function* recordsOf(file: ImportFile, delimiter: string, fromLine: number)
   pipeline(Readable.from(file.text()), parser, () => {})
   try {
     // With `info`, this is what csv-parse gives; its types do not follow its options.
-    for await (const parsed of parser) yield parsed as Parsed
+    for await (const parsed of parser) {
+      const records = [parsed as Parsed]
+      while (records.length < recordsAtOnce) {
+        const next = parser.read() as Parsed | null
+        if (next === null) break
+        records.push(next)
+      }
+      yield records
+    }
   } catch (error) {
     if (error instanceof CsvError) throw unreadable(file.name, error)
     throw error

@@ -35,11 +35,13 @@ export async function writeErrors(
   const target = await openTarget(cwd, errorsFile, { force: true, mode: 0o600 })
   try {
     await target.write(Buffer.from(csvRecord([...own.map(({ name }) => name), ...added], true)))
-    for await (const { line, cells } of rows) {
-      const reason = reasons.get(line)
-      if (!reason) continue
-      const kept = own.map(({ index }) => cells[index] ?? '')
-      await target.write(Buffer.from(csvRecord([...kept, line, reason.code, reason.message], true)))
+    for await (const some of rows) {
+      for (const { line, cells } of some) {
+        const reason = reasons.get(line)
+        if (!reason) continue
+        const kept = own.map(({ index }) => cells[index] ?? '')
+        await target.write(Buffer.from(csvRecord([...kept, line, reason.code, reason.message], true)))
+      }
     }
     await target.finish()
   } catch (error) {

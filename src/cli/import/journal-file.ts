@@ -93,8 +93,64 @@ export function replaceLines(path: string, lines: readonly object[]): void {
   }
 }
 
+/** Adds lines to a journal. */
+export interface LineWriter {
+  /** Writes a line when this turn of the event loop ends, with all others of it. Throws where an earlier one could not be. */
+  add(entry: object): void
+  /** Waits until all that was added is written. Throws a CommandError where it cannot be. */
+  written(): Promise<void>
+  /** Nothing that waits is written any more: the journal is taken away. */
+  drop(): void
+  /** Writes what waits, and ends. */
+  close(): void
+}
+
+/** A writer of lines to a journal, which it opens for the first. */
+export function lineWriter(path: string): LineWriter {
+  let file: number | null = null
+  let fault: Error | null = null
+  let waiting: string[] = []
+  let turn: PromiseWithResolvers<void> | null = null
+
+  function write(): void {
+    const done = turn
+    turn = null
+    const bytes = Buffer.from(waiting.join(''))
+    waiting = []
+    try {
+      // After a line that was cut off nothing may follow on the same line.
+      if (fault) throw fault
+      if (bytes.length > 0) file ??= openSync(path, 'a', 0o600)
+      for (let at = 0; file !== null && at < bytes.length; ) at += writeSync(file, bytes, at)
+      done?.resolve()
+    } catch (error) {
+      fault ??= journalFault(path, error)
+      done?.reject(fault)
+    }
+  }
+
+  return {
+    add(entry) {
+      if (fault) throw fault
+      if (waiting.push(`${JSON.stringify(entry)}\n`) === 1) setImmediate(write)
+    },
+    written() {
+      turn ??= Promise.withResolvers()
+      return turn.promise
+    },
+    drop() {
+      waiting = []
+    },
+    close() {
+      write()
+      if (file !== null) closeSync(file)
+      file = null
+    },
+  }
+}
+
 /** Why a journal cannot be written, in words. */
-export function journalFault(path: string, cause: unknown): CommandError {
+function journalFault(path: string, cause: unknown): CommandError {
   const code = systemCode(cause)
   const full = code === 'ENOSPC' || code === 'EDQUOT'
   const reason = full ? 'the disk is full' : (code ?? String(cause))

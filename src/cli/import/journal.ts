@@ -1,16 +1,16 @@
-import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '../../codec/json-object.ts'
-import { isAlive, withLock } from '../../config/lock.ts'
+import { isAlive, startOf, withLock } from '../../config/lock.ts'
 import { makeDirectory } from '../../config/make-directory.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import {
   type ImportIdentity,
-  journalFault,
   journalOf,
   journalPath,
+  lineWriter,
   readLines,
   replaceLines,
 } from './journal-file.ts'
@@ -32,7 +32,11 @@ export interface EarlierIntent extends Intent {
   readonly at: number
 }
 
-/** What has been done of an import, on the disk: one line for each unit, written when its answer is there. */
+/**
+ * What has been done of an import, on the disk: one line for each unit before it is sent, and one when its answer is there;
+ * those of one turn of the event loop are one write. Lines survive the end of the process, whatever ends it. They are not
+ * forced to the disk (fsync): an end of the machine may take the last seconds of them, whose units are then sent again.
+ */
 export interface Journal {
   /** Names this import: with the number of a unit it makes the key by which a server knows a repeated request. */
   readonly id: string
@@ -47,7 +51,8 @@ export interface Journal {
   intentOf(unit: number): EarlierIntent | null
   /** How many units an earlier process began before that time, in milliseconds since 1970, of which nobody knows more. */
   unknownSince(ms: number): number
-  begin(unit: number, intent?: Intent): void
+  /** Notes what a unit is about to do, and waits until that is written. Throws a CommandError where it cannot be. */
+  begin(unit: number, intent?: Intent): Promise<void>
   finish(unit: number, outcomes: readonly Outcome[]): void
   /** Takes the journal away: the import is complete. */
   remove(): void
@@ -95,9 +100,9 @@ export async function openJournal(
 }
 
 function begin(io: Clock, path: string, identity: ImportIdentity): Journal {
-  const header = { id: crypto.randomUUID(), pid: process.pid, host: hostname(), ...identity }
-  replaceLines(path, [header])
-  return journalAt(io, path, header.id, noEntries(), null)
+  const id = crypto.randomUUID()
+  replaceLines(path, [{ id, ...thisProcess(), ...identity }])
+  return journalAt(io, path, id, noEntries(), null)
 }
 
 function goOn(
@@ -113,10 +118,10 @@ function goOn(
     if (typeof begun === 'number') entries.begun.set(begun, { kind, version, at } as EarlierIntent)
     if (typeof unit !== 'number' || entries.done.has(unit)) continue
     entries.done.add(unit)
-    entries.counts = sumOf(entries.counts, counts as Counts)
-    entries.rejections.push(...(rejections as Rejection[]))
+    entries.counts = sumOf(entries.counts, { ...noCounts, ...(counts as Partial<Counts>) })
+    if (rejections !== undefined) entries.rejections.push(...(rejections as Rejection[]))
   }
-  replaceLines(path, [{ ...header, pid: process.pid, host: hostname(), ...identity }, ...lines])
+  replaceLines(path, [{ ...header, ...thisProcess(), ...identity }, ...lines])
   if (before !== null && before !== path) rmSync(before, { force: true })
   return journalAt(io, path, String(header['id']), entries, totalOf(entries.counts))
 }
@@ -128,20 +133,7 @@ function journalAt(
   entries: Entries,
   resumed: number | null,
 ): Journal {
-  let file: number | null = null
-  let fault: Error | null = null
-  const append = (entry: object) => {
-    // After a line that was cut off nothing may follow on the same line.
-    if (fault) throw fault
-    try {
-      file ??= openSync(path, 'a', 0o600)
-      const bytes = Buffer.from(`${JSON.stringify(entry)}\n`)
-      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at)
-    } catch (error) {
-      fault = journalFault(path, error)
-      throw fault
-    }
-  }
+  const lines = lineWriter(path)
   const before = new Map(entries.begun)
   let hasBegun = before.size > 0
   return {
@@ -159,26 +151,32 @@ function journalAt(
     isDone: (unit) => entries.done.has(unit),
     intentOf: (unit) => (entries.done.has(unit) ? null : (before.get(unit) ?? null)),
     unknownSince: (ms) => [...before].filter(([unit, { at }]) => at < ms && !entries.done.has(unit)).length,
-    begin(begun, intent = {}) {
-      append({ begun, at: now(), ...intent })
+    async begin(begun, intent = {}) {
+      lines.add({ begun, at: now(), ...intent })
+      await lines.written()
       hasBegun = true
     },
     finish(unit, outcomes) {
       const counts = countsOf(outcomes)
       const rejections = outcomes.filter((outcome): outcome is Rejection => outcome.kind === 'failed')
-      append({ unit, counts, rejections })
-      entries.done.add(unit)
+      const told = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0))
+      lines.add({ unit, counts: told, ...(rejections.length > 0 && { rejections }) })
       entries.counts = sumOf(entries.counts, counts)
       entries.rejections.push(...rejections)
     },
-    remove: () => rmSync(path, { force: true }),
-    close: () => file !== null && closeSync(file),
+    remove() {
+      lines.drop()
+      rmSync(path, { force: true })
+    },
+    close: lines.close,
   }
 }
 
 /** Throws a CommandError while another process does the same import. */
-function requireOwn({ pid, host }: JsonObject, { source }: ImportIdentity): void {
+function requireOwn({ pid, host, started }: JsonObject, { source }: ImportIdentity): void {
   if (host !== hostname() || Number(pid) === process.pid || !isAlive(Number(pid))) return
+  // Another process may have the number by now.
+  if (typeof started === 'string' && startOf(Number(pid)) !== started) return
   throw new CommandError(
     'import_running',
     'conflict',
@@ -187,6 +185,11 @@ function requireOwn({ pid, host }: JsonObject, { source }: ImportIdentity): void
       hint: 'Wait until it has ended',
     },
   )
+}
+
+function thisProcess(): JsonObject {
+  const started = startOf(process.pid)
+  return { pid: process.pid, host: hostname(), ...(started !== null && { started }) }
 }
 
 function requireSame(header: JsonObject, identity: ImportIdentity, beginning: Beginning): void {

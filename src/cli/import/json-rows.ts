@@ -29,12 +29,12 @@ async function* rowsOf(
   values: AsyncIterable<{ line: number; value: unknown; problem?: string }>,
   dataset: Dataset,
   map: ColumnMap,
-): AsyncGenerator<Row> {
+): AsyncGenerator<readonly Row[]> {
   for await (const { line, value, problem } of values) {
     if (problem !== undefined || !isJsonObject(value)) {
       const message = problem ?? 'must be an object'
-      yield { line, record: {}, problems: [{ column: null, code: 'invalid_json', message }], cells: [] }
-    } else yield rowOf(line, value, dataset, map)
+      yield [{ line, record: {}, problems: [{ column: null, code: 'invalid_json', message }], cells: [] }]
+    } else yield [rowOf(line, value, dataset, map)]
   }
 }
 

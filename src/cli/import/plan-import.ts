@@ -66,8 +66,8 @@ export async function planImport(
 
   return (async function* () {
     let held: Row[] = []
-    for await (const row of (await rowsOf()).rows) {
-      held.push(row)
+    for await (const rows of (await rowsOf()).rows) {
+      held.push(...rows)
       if (held.length < chunkRows) continue
       yield await plan(held)
       held = []

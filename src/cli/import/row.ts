@@ -29,7 +29,8 @@ export interface Rows {
   readonly header: readonly string[]
   /** The paths of the columns that the file has. */
   readonly paths: ReadonlySet<string>
-  readonly rows: AsyncIterable<Row>
+  /** As many at once as there are: each turn of a loop over them costs as much as it takes to read one. */
+  readonly rows: AsyncIterable<readonly Row[]>
 }
 
 /** How a file is understood. */

@@ -88,11 +88,13 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   if (beginning === 'resume') await note(io, beginningOf(file.name, journal.resumed, rows))
   const line = await createProgressLine(io, 'rows', rows)
   try {
-    for await (const unit of unitsOf(valid(await rowsOf(), invalid), size)) {
-      io.signal.throwIfAborted()
-      if (journal.isDone(unit.index)) continue
-      await pacing.run(() => sendUnit(unit), lanesOf(dataset, unit, batch))
-      await line.update(totalOf(journal.counts))
+    for await (const units of unitsOf(valid(await rowsOf(), invalid), size)) {
+      for (const unit of units) {
+        io.signal.throwIfAborted()
+        if (journal.isDone(unit.index)) continue
+        await pacing.run(() => sendUnit(unit), lanesOf(dataset, unit, batch))
+        await line.update(totalOf(journal.counts))
+      }
     }
     await pacing.settled()
     line.stop()
@@ -186,14 +188,17 @@ export async function openSending(
 function lanesOf(dataset: Dataset, { rows }: Unit, batch: boolean): readonly string[] {
   const [row] = rows
   // Within a check no two rows have the same names; steps of progress have, in one unit and the next.
-  if (!row || batch) return batch && dataset.operations.update === undefined ? ['all'] : []
+  const isStep = dataset.operations.update === undefined
+  if (!row || batch) return isStep ? ['all'] : []
   const field = dataset.inOrderOf
   const order = field === undefined ? [] : [`in order of ${String(row.record[field])}`]
-  return [...namesOf(dataset, row.record), ...order]
+  return isStep ? [...namesOf(dataset, row.record), ...order] : order
 }
 
-async function* valid({ rows }: Rows, invalid: ReadonlyMap<number, unknown>): AsyncGenerator<Row> {
-  for await (const row of rows) if (!invalid.has(row.line)) yield row
+async function* valid({ rows }: Rows, invalid: ReadonlyMap<number, unknown>): AsyncGenerator<readonly Row[]> {
+  for await (const some of rows) {
+    yield invalid.size === 0 ? some : some.filter(({ line }) => !invalid.has(line))
+  }
 }
 
 function beginningOf(name: string, resumed: number | null, rows: number): string {

@@ -38,8 +38,8 @@ export interface Attempt {
   readonly before: Intent | null
   /** True where that is so long ago that the platform has forgotten the key. */
   readonly forgotten: boolean
-  /** Notes that it is sent now. */
-  readonly begin: (intent?: Intent) => void
+  /** Notes that it is sent now: it may be as soon as the note is written. */
+  readonly begin: (intent?: Intent) => Promise<void>
 }
 
 /** Sends a unit as one request; the server judges each row by itself. */
@@ -50,7 +50,7 @@ export async function sendBatch(
 ): Promise<Outcome[]> {
   const { batch } = dataset.operations
   if (!batch) throw new TypeError(`${dataset.name} have no batch`)
-  if (before === null) begin()
+  if (before === null) await begin()
   const items = rows.map(({ record }) => record)
   const { data } = await caller.call<Operation>(batch, { body: { items, onExists }, idempotencyKey, signal })
   const results: unknown = isJsonObject(data) ? data['results'] : undefined
@@ -103,7 +103,7 @@ async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Ou
   // Where keys are known, a creation that was refused changed nothing, and one that is repeated is answered as the first.
   const first = before?.kind === 'created' || (before === null && luck.isNew && !mayBeId(record))
   if (!findable || (keys && (onExists === 'fail' || first))) {
-    if (before === null) begin({ kind: 'created' })
+    if (before === null) await begin({ kind: 'created' })
     try {
       return await createRow(sending, row, attempt, findable)
     } catch (error) {
@@ -119,7 +119,7 @@ async function sendRow(sending: Sending, row: Row, attempt: Attempt): Promise<Ou
   const shown = await finder.find(record)
   if (shown === null) {
     luck.isNew = true
-    if (before === null) begin({ kind: 'created' })
+    if (before === null) await begin({ kind: 'created' })
     return createRow(sending, row, attempt, findable)
   }
   // Whoever created it was this import, before it was interrupted.
@@ -143,7 +143,7 @@ async function changeRow(
   const { update, params } = dataset.operations
   if (!update) throw new TypeError(`${dataset.name} have no update`)
   const version = before === null ? versionOf(shown) : before.version
-  if (before === null) begin({ kind: 'updated', ...(version !== undefined && { version }) })
+  if (before === null) await begin({ kind: 'updated', ...(version !== undefined && { version }) })
   const body = await dataset.toBody(record, shown, names)
   const { data } = await caller.call<Operation>(update, { params: params(shown), body, signal })
   const same = version !== undefined && versionOf(data) === version
@@ -165,7 +165,7 @@ async function setRow(
     return existing(dataset, line, onExists)
   }
   const { create, params } = dataset.operations
-  if (before === null) begin()
+  if (before === null) await begin()
   const body = await dataset.toBody(record, null, names)
   await caller.call<Operation>(create, { params: params(record), body, signal })
   return { line, kind: 'updated' }

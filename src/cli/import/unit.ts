@@ -15,21 +15,28 @@ export interface UnitSize {
   readonly characters: number
 }
 
-/** Rows in units of a size. */
-export async function* unitsOf(rows: AsyncIterable<Row>, size: UnitSize): AsyncGenerator<Unit> {
+/** Rows in units of a size, as many units at once as there are rows for. */
+export async function* unitsOf(
+  rows: AsyncIterable<readonly Row[]>,
+  size: UnitSize,
+): AsyncGenerator<readonly Unit[]> {
   let index = 0
   let held: Row[] = []
   let characters = 0
-  for await (const row of rows) {
-    const length = size.rows === 1 ? 0 : jsonText(row.record).length + 1
-    if (held.length > 0 && (held.length >= size.rows || characters + length > size.characters)) {
-      yield { index, rows: held }
-      index += 1
-      held = []
-      characters = 0
+  for await (const some of rows) {
+    const units: Unit[] = []
+    for (const row of some) {
+      const length = size.rows === 1 ? 0 : jsonText(row.record).length + 1
+      if (held.length > 0 && (held.length >= size.rows || characters + length > size.characters)) {
+        units.push({ index, rows: held })
+        index += 1
+        held = []
+        characters = 0
+      }
+      held.push(row)
+      characters += length
     }
-    held.push(row)
-    characters += length
+    yield units
   }
-  if (held.length > 0) yield { index, rows: held }
+  if (held.length > 0) yield [{ index, rows: held }]
 }

@@ -25,24 +25,23 @@ export function pick(value: unknown, columns: readonly Column[]): Record<string,
 
 /** Puts a value at a path, making the objects on the way. */
 export function setAt(target: Record<string, unknown>, path: readonly string[], value: unknown): void {
-  const [name, ...rest] = path
-  if (name === undefined) return
-  // defineProperty: a field called __proto__ is a field like any other.
-  const put = (member: unknown) =>
-    Object.defineProperty(target, name, {
-      value: member,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    })
-  if (rest.length === 0) {
-    put(value)
-    return
+  let inner = target
+  for (const [index, name] of path.entries()) {
+    if (index === path.length - 1) {
+      put(inner, name, value)
+      return
+    }
+    const there = Object.hasOwn(inner, name) ? inner[name] : undefined
+    const next = isJsonObject(there) ? there : {}
+    if (next !== there) put(inner, name, next)
+    inner = next
   }
-  const there = Object.hasOwn(target, name) ? target[name] : undefined
-  const inner = isJsonObject(there) ? there : {}
-  if (inner !== there) put(inner)
-  setAt(inner, rest, value)
+}
+
+function put(target: Record<string, unknown>, name: string, value: unknown): void {
+  // A field called __proto__ is a field like any other.
+  if (name !== '__proto__') target[name] = value
+  else Object.defineProperty(target, name, { value, enumerable: true, configurable: true, writable: true })
 }
 
 /** Every path in a value that a column can show: fields, and the fields of objects in them. */

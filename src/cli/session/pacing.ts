@@ -25,6 +25,7 @@ export function createPacing(maximum: number, sleep: (ms: number) => Promise<voi
   let room = Math.min(2, maximum)
   let pause: Promise<void> | null = null
   const running = new Set<Promise<void>>()
+  let ended: PromiseWithResolvers<void> | null = null
   const lanesInUse = new Map<string, Promise<void>>()
   let fault: { readonly error: unknown } | null = null
 
@@ -48,7 +49,8 @@ export function createPacing(maximum: number, sleep: (ms: number) => Promise<voi
   return {
     async run(work, lanes = []) {
       while (running.size >= Math.floor(room)) {
-        await Promise.race(running)
+        ended ??= Promise.withResolvers()
+        await ended.promise
         throwFault()
       }
       while (pause) await pause
@@ -56,6 +58,8 @@ export function createPacing(maximum: number, sleep: (ms: number) => Promise<voi
       const earlier = lanes.flatMap((lane) => lanesInUse.get(lane) ?? [])
       const one = begin(work, earlier).finally(() => {
         running.delete(one)
+        ended?.resolve()
+        ended = null
         for (const lane of lanes) if (lanesInUse.get(lane) === one) lanesInUse.delete(lane)
       })
       running.add(one)

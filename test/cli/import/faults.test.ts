@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished } from 'vitest'
@@ -56,8 +56,8 @@ const files: Readonly<Record<string, string>> = {
   grades: `courseId,learnerId,itemId,scoreGiven\n${rowsOf(16, (n) => `ext:A,${someone(n)},i${n},${50 + n}`)}`,
 }
 
-function cliOf(transport: Transport, noun: string): TestCli {
-  const cli = testCli({ transport })
+function cliOf(transport: Transport, noun: string, home?: string): TestCli {
+  const cli = testCli({ transport, ...(home !== undefined && { home }) })
   onTestFinished(() => cli.remove())
   writeFileSync(join(cli.cwd, 'f.csv'), files[noun] ?? '')
   return cli
@@ -118,6 +118,66 @@ describe('through a network that refuses, drips and breaks at random, an import 
     )
   })
 })
+
+/** The way to an academy for a process that is gone after so many answers: the last ones never come to it. */
+function ending(transport: Transport, answers: number, end: () => void): Transport {
+  const never = new Promise<never>(() => {})
+  let left = answers
+  return async (request) => {
+    if (left <= 0) return never
+    const response = await transport(request)
+    left -= 1
+    if (left === 0) end()
+    return left > 0 ? response : never
+  }
+}
+
+/**
+ * Runs a line in a process that is gone after so many answers, and leaves what was on the disk at that moment; true where
+ * it was through before.
+ */
+async function runUntil(line: string, noun: string, { academy, key }: Place, home: string, answers: number) {
+  const journals = join(home, '.local/state/learnctl/imports')
+  const onDisk = () =>
+    existsSync(journals)
+      ? readdirSync(journals).map((name) => [name, readFileSync(join(journals, name))] as const)
+      : []
+  const gone = Promise.withResolvers<ReturnType<typeof onDisk>>()
+  const transport = ending(elsewhere(academy), answers, () => gone.resolve(onDisk()))
+  const ran = cliOf(transport, noun, home).run(line, { env: envOf(key) })
+  const left = await Promise.race([gone.promise, ran.then(() => null)])
+  if (left === null) return true
+  // What goes on in it after its end has not been.
+  await new Promise(setImmediate)
+  for (const [name, bytes] of left) writeFileSync(join(journals, name), bytes)
+  return false
+}
+
+test.for([
+  ['users', ''],
+  ['users', '--on-exists fail'],
+  ['enrollments', '--on-exists skip'],
+  ['progress', ''],
+] as const)(
+  'an import of %s %s whose process is gone after any answers, and continued each time, has the outcome of one that was not',
+  async ([noun, flags]) => {
+    const line = `${noun} import f.csv --batch-size 1 ${flags} --resume`
+    const calm = await openPlace()
+    const still = cliOf(elsewhere(calm.academy), noun)
+    const expected = await outcomeOf(still, calm, noun, await still.run(line, { env: envOf(calm.key) }))
+    const moments = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 4 })
+    await fc.assert(
+      fc.asyncProperty(moments, async (answers) => {
+        const place = await openPlace()
+        const cli = cliOf(elsewhere(place.academy), noun)
+        for (const count of answers) if (await runUntil(line, noun, place, cli.home, count)) return
+        const ran = await cli.run(line, { env: envOf(place.key) })
+        expect(await outcomeOf(cli, place, noun, ran)).toEqual(expected)
+      }),
+      { numRuns, endOnFailure: true, ...(seed !== undefined && { seed: Number(seed) }) },
+    )
+  },
+)
 
 test('an import that is told to wait goes on half as fast, and takes as long as it was told', async ({
   academy,

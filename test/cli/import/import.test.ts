@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect } from 'vitest'
+import { startOf } from '../../../src/config/lock.ts'
 import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
 
 const bundled = (name: string) => join(import.meta.dirname, '../../../src/examples', `${name}.csv`)
@@ -235,6 +236,32 @@ describe('an import that was interrupted', () => {
     expect(resumed.stderr).toContain('Imported 1200 rows of 1200 from u.csv: 1200 created')
     expect(readdirSync(journals)).toEqual([])
     expect(await records(local, 'users')).toHaveLength(1201)
+  })
+
+  test('is under way as long as its process is, and not while another one has its number', async ({
+    local,
+  }) => {
+    file(local, 'u.csv', csv)
+    const controller = new AbortController()
+    await local.run('users import u.csv --debug', {
+      signal: controller.signal,
+      onStderr: (printed) => printed.includes('/v1/users/batch') && controller.abort(new Error('stop')),
+    })
+    const journals = join(local.home, '.local/state/learnctl/imports')
+    const path = join(journals, readdirSync(journals)[0] ?? '')
+    const [header = '', ...lines] = readFileSync(path, 'utf8').split('\n')
+    const sayBy = (started: string | null) => {
+      const { started: _, ...rest } = JSON.parse(header)
+      const said = { ...rest, pid: process.ppid, ...(started !== null && { started }) }
+      writeFileSync(path, [JSON.stringify(said), ...lines].join('\n'))
+    }
+    for (const started of [startOf(process.ppid), null]) {
+      sayBy(started)
+      const refused = await local.run('users import u.csv --resume')
+      expect(refused).toMatchObject({ code: 6, stderr: expect.stringContaining('is running (process ') })
+    }
+    sayBy('another boot 1')
+    expect(await local.run('users import u.csv --resume')).toMatchObject({ code: 0 })
   })
 
   test('is not continued with another file', async ({ local }) => {
