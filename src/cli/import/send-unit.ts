@@ -218,11 +218,13 @@ function rejected(
   { columns }: Dataset,
   line: number,
   code: string,
-  faults: readonly { readonly pointer?: unknown; readonly detail?: unknown }[],
+  faults: readonly { readonly pointer?: unknown; readonly parameter?: unknown; readonly detail?: unknown }[],
   detail: string,
 ): Outcome {
-  const told = faults.map(({ pointer, detail }) => {
-    const path = fieldPath(String(pointer ?? ''))
+  const told = faults.map(({ pointer, parameter, detail }) => {
+    // Where a record is looked up, `user_id` is what `userId` is where it is created.
+    const named = String(parameter ?? '').replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+    const path = pointer === undefined ? named : fieldPath(String(pointer))
     const column = columns.find((each) => path === each.path || path.startsWith(`${each.path}.`))
     return `${column?.name ?? path}: ${detail}`
   })
