@@ -50,7 +50,7 @@ async function signedPayload(token: string, keys: SigningKeys, algorithm: string
         const key = await keys.find(kid)
         if (key === null) throw unproved('The kid of the JWT is not among the keys of the integration.')
         if (key['kty'] !== 'RSA') throw unproved('The key of the JWT is not an RSA key.')
-        return importJWK(key, algorithm)
+        return importedKey(key, algorithm)
       },
       { algorithms: [algorithm] },
     )
@@ -60,6 +60,15 @@ async function signedPayload(token: string, keys: SigningKeys, algorithm: string
     // Besides errors of its own, jose throws what the platform says of a key or a text that it cannot read.
     throw unproved('The signature of the JWT does not match.', cause)
   }
+}
+
+/** Keys that were read before, by the object that each is: reading one takes longer than to verify with it. */
+const imported = new WeakMap<JsonObject, ReturnType<typeof importJWK>>()
+
+function importedKey(key: JsonObject, algorithm: string): ReturnType<typeof importJWK> {
+  const known = imported.get(key) ?? importJWK(key, algorithm)
+  imported.set(key, known)
+  return known
 }
 
 /** Neither claim is documented by Canvas: where one is there, it counts. */

@@ -4,7 +4,9 @@ import { type LmsKind, lmsKinds } from '../../src/contract/integration-choices.t
 import { adapt } from '../../src/webhooks/adapt.ts'
 import { DeliveryFault } from '../../src/webhooks/delivery-fault.ts'
 import type { LmsEvent } from '../../src/webhooks/event.ts'
+import { knownKeys } from '../../src/webhooks/key-set.ts'
 import { parsePayload } from '../../src/webhooks/payload.ts'
+import { verify } from '../../src/webhooks/verify.ts'
 import { plainSettings, sampleText } from './samples.ts'
 
 const samples: Readonly<Record<LmsKind, readonly string[]>> = {
@@ -152,6 +154,42 @@ test('any bytes are malformed, or mean something sound', () => {
     ),
     { numRuns: 500 },
   )
+})
+
+test('any delivery is authentic or refused, and nothing else happens', async () => {
+  const headerNames = ['webhook-id', 'webhook-timestamp', 'webhook-signature', 'authorization']
+  const header = fc.oneof(
+    fc.string({ maxLength: 60 }),
+    fc.constantFrom('v1,', 'v1,AAAA', 'Basic ', '1', '__proto__'),
+  )
+  const jwtLike = fc
+    .tuple(fc.json(), fc.json(), fc.string())
+    .map((parts) => parts.map((part) => Buffer.from(part).toString('base64url')).join('.'))
+  const outcomes = new Set<string>()
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...lmsKinds),
+      fc.dictionary(fc.constantFrom(...headerNames, 'x-thinkific-hmac-sha256'), header),
+      fc.oneof(fc.json(), jwtLike, fc.constantFrom('""', '..', '"..."')),
+      fc.array(fc.tuple(fc.constant('token'), fc.string()), { maxLength: 2 }),
+      async (kind, headers, text, query) => {
+        const delivery = { headers, query: new URLSearchParams(query), rawBody: Buffer.from(text) }
+        const trust = {
+          secrets: ['a-secret-of-both'],
+          rootAccountUuid: 'school',
+          keys: knownKeys('{"keys":[]}'),
+          now: 0,
+        }
+        const outcome = await verify(kind, delivery, trust).then(
+          () => 'authentic',
+          (error: unknown) => (error instanceof DeliveryFault ? error.code : String(error)),
+        )
+        outcomes.add(outcome)
+      },
+    ),
+    { numRuns: 300 },
+  )
+  expect([...outcomes]).toEqual(['invalid_signature'])
 })
 
 test.for([

@@ -44,7 +44,7 @@ async function run({ io, output }: Context, { flags }: Given): Promise<void> {
   const jwksFile = String(flags['jwks-file'] ?? 'canvas-jwks.json')
   const force = flags['force'] === true
   const { newSigningKey } = await import('../simulator/signing-key.ts')
-  const { kid, privateKey, keySet } = await newSigningKey()
+  const { kid, privateKey, keySet } = newSigningKey()
   // Both can be written, or neither is.
   const privateFile = await openTarget(io.cwd, file, { force, mode: 0o600 })
   try {

@@ -1,4 +1,5 @@
 import type { Flag } from '../command/flag.ts'
+import { outcomes, tamperings } from '../simulator/choices.ts'
 
 /** The flags of `learnctl webhooks send`. */
 export const sendFlags: readonly Flag[] = [
@@ -59,12 +60,16 @@ export const sendFlags: readonly Flag[] = [
     kind: 'text',
     placeholder: 'part',
     summary: 'Change body, id, time or signature after signing',
+    choices: tamperings,
+    choicesTold: true,
   },
   {
     name: 'expect',
     kind: 'text',
     placeholder: 'outcome',
     summary: 'Outcome that is a success: applied, duplicate, stale, ignored, unmatched or refused',
+    choices: outcomes,
+    choicesTold: true,
     default: 'applied; refused with --tamper',
   },
   { name: 'print', kind: 'switch', summary: 'Print curl commands without the secret instead of sending' },

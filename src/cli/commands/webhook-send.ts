@@ -4,7 +4,8 @@ import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import type { FlagValues } from '../command/flag-value.ts'
 import { notAList } from '../command/refusals.ts'
-import type { DeliveryAnswer, Outcome } from '../simulator/delivery-answer.ts'
+import type { Outcome } from '../simulator/choices.ts'
+import type { DeliveryAnswer } from '../simulator/delivery-answer.ts'
 import type { Tally } from '../simulator/expectation.ts'
 import type { Simulation } from '../simulator/simulation.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -12,6 +13,11 @@ import { keyCommand } from './webhook-key.ts'
 import { sendFlags } from './webhook-send-flags.ts'
 
 const columns = ['delivery', 'status', 'outcome', 'reason', 'deliveryId', 'durationMs']
+/** Of all kinds: which of them has which is told above, and checked when it is sent. */
+const simulatedNames = [
+  ...['grade_change', 'course_grade_change', 'course_progress', 'course_completed', 'caliper_grade'],
+  ...['user_graded', 'grade', 'enrollment.progress', 'grade.updated'],
+]
 const shape = { table: columns, paths: columns, identifier: 'deliveryId' }
 /** More would hold more answers in memory than a test of a connection needs. */
 const maximumCount = 100_000
@@ -32,7 +38,7 @@ of --signing-key (see learnctl webhooks generate-key), or else with Standard Web
 Exit code 0 means that every answer was expected.`,
   arguments: [
     { name: 'kind', summary: 'Kind of system', choices: lmsKinds },
-    { name: 'event', summary: 'Event to send' },
+    { name: 'event', summary: 'Event to send', choices: simulatedNames },
   ],
   flags: sendFlags,
   refuses: notAList,
@@ -169,12 +175,12 @@ async function unexpected(
   const { outcome, reason, status, deliveryId } = first
   const some = tally.unexpected < total
   const exit = some ? 'partial' : status < 400 ? 'failure' : (exitOfStatus[status] ?? 'failure')
-  const which =
+  const told = `${outcome} (${status})${reason === null ? '' : `: ${reason}`}`
+  const message =
     total === 1
-      ? 'The delivery was'
-      : `${tally.unexpected} of ${total} answers were unexpected; the first was`
-  const told = reason === null ? '' : `: ${reason}`
-  return new CommandError('unexpected_outcome', exit, `${which} ${outcome} (${status})${told}`, {
+      ? `Unexpected outcome: ${told}`
+      : `${tally.unexpected} of ${total} outcomes were unexpected; the first was ${told}`
+  return new CommandError('unexpected_outcome', exit, message, {
     why: [`Expected ${expected.join(' or ')}`],
     ...hintFor(kind, outcome, status, deliveryId),
   })

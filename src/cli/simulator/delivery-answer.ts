@@ -1,10 +1,6 @@
 import { isJsonObject } from '../../codec/json-object.ts'
 import { jsonIn } from '../../codec/json-text.ts'
 
-/** What became of a delivery, as the platform tells, or `refused` where it did not take it. */
-export const outcomes = ['applied', 'duplicate', 'stale', 'ignored', 'unmatched', 'refused'] as const
-export type Outcome = (typeof outcomes)[number]
-
 /** The answer to one delivery. */
 export interface DeliveryAnswer {
   /** Its number, from 1. */

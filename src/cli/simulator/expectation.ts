@@ -1,5 +1,6 @@
 import { UsageError } from '../terminal/errors.ts'
-import { type DeliveryAnswer, type Outcome, outcomes } from './delivery-answer.ts'
+import { type Outcome, outcomes } from './choices.ts'
+import type { DeliveryAnswer } from './delivery-answer.ts'
 
 /** What is expected of all answers, and how many there are of each. */
 export interface Tally {

@@ -1,16 +1,15 @@
-import { generateKeyPair, randomBytes } from 'node:crypto'
-import { promisify } from 'node:util'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 
 /** A key pair as Canvas has one: RSA with 2048 bits for RS256 (RFC 7518 §3.3), both as JSON. */
-export async function newSigningKey(): Promise<{
+export function newSigningKey(): {
   readonly kid: string
   /** A JWK (RFC 7517). */
   readonly privateKey: string
   /** A JWKS (RFC 7517 §5). */
   readonly keySet: string
-}> {
+} {
   const kid = `test-${randomBytes(6).toString('hex')}`
-  const { privateKey, publicKey } = await promisify(generateKeyPair)('rsa', { modulusLength: 2048 })
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
   const facts = { kid, alg: 'RS256', use: 'sig' }
   return {
     kid,

@@ -2,10 +2,7 @@ import type { LmsKind } from '../../contract/integration-choices.ts'
 import type { SignedDelivery } from '../../webhooks/delivery.ts'
 import { kinds } from '../../webhooks/kinds.ts'
 import { UsageError } from '../terminal/errors.ts'
-
-/** What of a delivery can be changed after it was signed. */
-export const tamperings = ['body', 'id', 'time', 'signature'] as const
-export type Tampering = (typeof tamperings)[number]
+import { type Tampering, tamperings } from './choices.ts'
 
 /** What of a delivery its signature covers: anything else can be changed without anybody noticing. */
 export function protectedParts(kind: LmsKind, standard: boolean): readonly Tampering[] {

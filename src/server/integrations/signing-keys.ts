@@ -17,7 +17,13 @@ export function signingKeys(
   now: () => number,
 ): (integration: Pick<Integration, 'jwks' | 'jwksUrl'>) => SigningKeys {
   const published = publishedKeys((url) => keySetAt(url, outgoing), now)
-  return ({ jwks, jwksUrl }) => (jwks === null ? published(jwksUrl ?? canvasKeysUrl) : knownKeys(jwks))
+  let stored: { readonly text: string; readonly keys: SigningKeys } | undefined
+  return ({ jwks, jwksUrl }) => {
+    if (jwks === null) return published(jwksUrl ?? canvasKeysUrl)
+    // What has been read once is not read anew with each delivery.
+    if (stored?.text !== jwks) stored = { text: jwks, keys: knownKeys(jwks) }
+    return stored.keys
+  }
 }
 
 /** The text of a key set. It is fetched by https alone: whoever could change it could sign any event. */

@@ -177,7 +177,7 @@ describe('what was not expected', () => {
     const ran = await send(`${line} --user nobody`)
     expect(ran.code).toBe(1)
     expect(ran.stderr).toContain('Sent 1 delivery: 1 unmatched\n')
-    expect(ran.stderr).toContain('The delivery was unmatched (202): learner not found')
+    expect(ran.stderr).toContain('Unexpected outcome: unmatched (202): learner not found')
     expect(ran.stderr).toContain('learnctl webhooks deliveries replay whd_1')
   })
 
@@ -190,13 +190,13 @@ describe('what was not expected', () => {
     const { send } = beside({ secrets: ['another'] })
     const ran = await send(`${line} --user 1`)
     expect(ran.code).toBe(4)
-    expect(ran.stderr).toContain('The delivery was refused (401): invalid_signature')
+    expect(ran.stderr).toContain('Unexpected outcome: refused (401): invalid_signature')
   })
 
   test('some of many: exit 8', async () => {
     const { send } = beside()
     const ran = await send(`${line} --user 1 --count 4 --duplicate --expect stale`)
-    expect(ran).toMatchObject({ code: 8, stderr: expect.stringContaining('4 of 8 answers were unexpected') })
+    expect(ran).toMatchObject({ code: 8, stderr: expect.stringContaining('4 of 8 outcomes were unexpected') })
   })
 })
 
