@@ -111,7 +111,7 @@ export type Integration = z.output<typeof Integration>
 /** What a connection check found, one entry for each thing that was looked at. */
 export const IntegrationCheck = z.object({
   lmsKind: LmsKind,
-  ok: z.boolean(),
+  passed: z.boolean(),
   webhookPath: z.string(),
   checks: z.array(
     z.object({

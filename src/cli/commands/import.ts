@@ -3,7 +3,7 @@ import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
-import type { DatasetName } from '../dataset/dataset.ts'
+import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import type { Import } from '../import/run-import.ts'
 import { counted } from '../terminal/counted.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
@@ -11,7 +11,8 @@ import { ExitWith, UsageError } from '../terminal/errors.ts'
 const encodings = ['utf-8', 'utf-16', 'windows-1252']
 const formats = ['csv', 'tsv', 'json', 'jsonl']
 
-const flags = [
+/** The flags of every import. */
+export const importFlags = [
   {
     name: 'on-exists',
     kind: 'text',
@@ -69,15 +70,34 @@ export function importCommand(name: DatasetName, noun: string, examples: readonl
       'The file is CSV, JSON or JSONL, with .gz if compressed; - reads standard input. Columns are recognised by their\nnames, in any order. All rows are checked before anything is sent; --dry-run shows what would become of each. Empty\ncells leave their fields as they are, unless --clear-empty is given; in JSON, null resets a field. Rejected rows are\nwritten to a file that can be corrected and imported again.',
     arguments: [{ name: 'file', summary: 'File to import; - for standard input' }],
     refuses: { quiet: 'An import prints no ids' },
-    flags,
+    flags: importFlags,
     examples,
-    run: (context, given) => runCommand(context, given, name, noun),
+    run: async (context, given) => {
+      const { loadDataset } = await import('../dataset/load-dataset.ts')
+      const path = given.arguments['file'] ?? '-'
+      const words = [name, 'import', path]
+      await importRecords(context, given, { dataset: await loadDataset(name), noun, path, words })
+    },
   }
 }
 
-async function runCommand(context: Context, given: Given, name: DatasetName, noun: string): Promise<void> {
+/** What is imported from where, and the command line that does so, without flags. */
+export interface Imported {
+  readonly dataset: Dataset
+  /** Several of them, in messages. */
+  readonly noun: string
+  readonly path: string
+  readonly words: readonly string[]
+}
+
+/** Imports a file of records, as the flags of every import say. Throws ExitWith where rows were refused. */
+export async function importRecords(
+  context: Context,
+  given: Given,
+  { dataset, noun, path, words }: Imported,
+): Promise<void> {
   const { io, settings } = context
-  checkChoices(flags, given.flags)
+  checkChoices(importFlags, given.flags)
   const text = (flag: string) => (given.flags[flag] === undefined ? undefined : String(given.flags[flag]))
   if (given.flags['resume'] && given.flags['restart']) {
     throw new UsageError('--resume and --restart cannot be used together')
@@ -87,17 +107,13 @@ async function runCommand(context: Context, given: Given, name: DatasetName, nou
     if (Number.isInteger(value) && value >= 1 && value <= most) return value
     throw new UsageError(`--${flag} must be a whole number from 1 to ${most}, not ${value}`)
   }
-  const [{ loadDataset }, { openImportFile }, { readMap }, { charsetNames }, { errorsFileOf }] =
-    await Promise.all([
-      import('../dataset/load-dataset.ts'),
-      import('../import/import-file.ts'),
-      import('../import/header.ts'),
-      import('../import/charset.ts'),
-      import('../import/errors-file.ts'),
-    ])
-  const dataset = await loadDataset(name)
+  const [{ openImportFile }, { readMap }, { charsetNames }, { errorsFileOf }] = await Promise.all([
+    import('../import/import-file.ts'),
+    import('../import/header.ts'),
+    import('../import/charset.ts'),
+    import('../import/errors-file.ts'),
+  ])
   const map = given.flags['map']
-  const path = given.arguments['file'] ?? '-'
   const file = await openImportFile(io, path, {
     charset: charsetNames.get(text('encoding') ?? ''),
     // The choices are those of the formats.
@@ -115,7 +131,7 @@ async function runCommand(context: Context, given: Given, name: DatasetName, nou
     beginning: given.flags['resume'] ? 'resume' : given.flags['restart'] ? 'restart' : 'new',
     concurrency: number('concurrency', 8, 64),
     errorsFile: text('errors') ?? errorsFileOf(file.name),
-    resume: resumeLine(context, name, path, given),
+    resume: resumeLine(context, words, given),
   }
   await (settings.dryRun.value ? showPlan(context, wanted, noun) : doImport(context, wanted))
 }
@@ -163,13 +179,13 @@ function isDocument(format: string): boolean {
 }
 
 /** The command line that continues an import: the same one, with `--resume`. */
-function resumeLine({ settings }: Context, name: DatasetName, path: string, given: Given): string {
-  const words = ['learnctl', name, 'import', path]
+function resumeLine({ settings }: Context, command: readonly string[], given: Given): string {
+  const words = ['learnctl', ...command]
   const { profile, url, database } = settings
   for (const { value, origin } of [profile, url, database]) {
     if (origin.source === 'flag' && value !== null) words.push(origin.name, String(value))
   }
-  for (const { name: flag } of flags) {
+  for (const { name: flag } of importFlags) {
     const value = given.flags[flag]
     if (value === undefined || value === false || flag === 'resume' || flag === 'restart') continue
     for (const each of Array.isArray(value) ? value : [value]) {

@@ -13,7 +13,7 @@ export type DatasetName = (typeof datasetNames)[number]
  * makes. Imports, exports, course files and declarative academies read and write records by it.
  */
 export interface Dataset {
-  readonly name: DatasetName
+  readonly name: DatasetName | 'mappings'
   /** One of them, in messages: `course`. */
   readonly noun: string
   /** A whole record; a field that is absent has its default. */

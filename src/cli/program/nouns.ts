@@ -86,6 +86,11 @@ export const nouns: Readonly<Record<string, Noun>> = {
     summary: 'Register OAuth applications that act on behalf of users',
     load: async () => (await import('../commands/apps.ts')).commands,
   },
+  integrations: {
+    group: 'Access',
+    summary: 'Connect other learning management systems',
+    load: async () => (await import('../commands/integrations.ts')).commands,
+  },
   webhooks: {
     group: 'Access',
     summary: 'Manage webhooks, sent and received',

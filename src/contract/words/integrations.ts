@@ -47,7 +47,7 @@ export const integrationWords = {
 export const integrationCheckWords = {
   '': 'What a connection check found',
   lmsKind: 'Kind of the other system',
-  ok: 'Whether nothing failed',
+  passed: 'Whether nothing failed',
   webhookPath: integrationWords.webhookPath,
   checks: 'One entry for each thing that was checked',
   'checks.name': 'What was checked',

@@ -99,7 +99,7 @@ export const integrationRoutes = routesOf(integrations, {
       const lmsKind = requireKind(params.lmsKind)
       return {
         lmsKind,
-        ok: checks.every(({ status }) => status !== 'failed'),
+        passed: checks.every(({ status }) => status !== 'failed'),
         webhookPath: webhookPathOf(lmsKind),
         checks,
       }

@@ -69,9 +69,12 @@ async function secretsAfter(
     const known = before.find((secret) => isStored(call, place, secret, second))
     return [next, ...until(known ?? (await sealed(call, place, second)), oldSecretEndsAt ?? null, call.now)]
   }
-  // The same once more: what was in its place before stays, unless its end is told.
-  if (isSame)
-    return old && oldSecretEndsAt !== undefined ? [next, ...until(old, oldSecretEndsAt, call.now)] : before
+  // The same once more: what was in its place before can only end earlier by that.
+  if (isSame) {
+    if (!old || oldSecretEndsAt === undefined) return before
+    const sooner = [old.endsAt ?? '', oldSecretEndsAt ?? ''].toSorted()[0] ?? ''
+    return [next, ...until(old, sooner, call.now)]
+  }
   return newest && oldSecretEndsAt ? [next, ...until(newest, oldSecretEndsAt, call.now)] : [next]
 }
 

@@ -1,0 +1,141 @@
+import { isJsonObject } from '../../codec/json-object.ts'
+import { shellWord } from '../../codec/shell-word.ts'
+import { lmsKinds, mappedNouns } from '../../contract/integration-choices.ts'
+import type { integrations } from '../../contract/integrations.ts'
+import type { QueryInput } from '../../contract/operation.ts'
+import type { Command, Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { QueryFlags } from '../command/flag.ts'
+import { call } from '../operation/operation-command.ts'
+import { integrationBody, integrationFields, integrationFlags } from './integration-fields.ts'
+import { givenSecrets, integrationSecretFlags, outputWith, shownSecret } from './integration-secrets.ts'
+import { mapCommand, unmapCommand } from './mappings.ts'
+
+const contract = async () => (await import('../../contract/calls.ts')).calls.integrations
+
+const kind = {
+  name: 'kind',
+  summary: `Kind of the other system: ${lmsKinds.join(', ')}`,
+  choices: lmsKinds,
+}
+const listed = ['lmsKind', 'baseUrl', 'gradeToProgress', 'webhookPath', 'updatedAt']
+const columns = [...listed, 'secrets', 'gradeItems', 'rootAccountUuid', 'version']
+
+/** The call that `set` is, with what was read for it. */
+function setCall(fixed: object, generates: boolean): Command {
+  return call({
+    name: 'set',
+    summary: 'Create or update an integration',
+    description: `Only what is given changes. Secrets come from standard input, an environment variable or a hidden prompt, and are
+never shown again. A new webhook secret is accepted at once; the one before is accepted until --old-secret-until, so that
+the other system can be changed meanwhile.`,
+    operation: async () => (await contract()).set,
+    arguments: { lmsKind: kind },
+    fields: integrationFields,
+    flags: [...integrationFlags, ...integrationSecretFlags],
+    fixed,
+    merge: true,
+    versioned: true,
+    columns: generates ? ['lmsKind', 'webhookPath', 'version'] : columns,
+    ...(!generates && {
+      done: (_: unknown, { arguments: { kind } }: Given) => `Set up integration ${kind}`,
+    }),
+    examples: [
+      'integrations set canvas --base-url https://school.instructure.com --root-account-uuid vR4bVbE4zCeK',
+      'integrations set moodle --generate-secret --grade-item 12=20',
+      'integrations set thinkific --webhook-secret-stdin < secret.txt',
+      'integrations set openedx --grade-to-progress completed_on_pass',
+    ],
+  })
+}
+
+async function set(context: Context, given: Given): Promise<void> {
+  const { output, settings } = context
+  const secrets = await givenSecrets(context, given)
+  const fixed = { ...secrets.body, ...(await integrationBody(context, given)) }
+  const { generated } = secrets
+  const command = setCall(fixed, generated !== undefined)
+  if (generated === undefined || settings.dryRun.value) await command.run(context, given)
+  else {
+    const { assertSecretShown } = await import('../operation/prepare-call.ts')
+    const paths = [...columns, shownSecret]
+    assertSecretShown(context, shownSecret, { table: paths, paths })
+    await command.run({ ...context, output: outputWith(output, generated) }, given)
+  }
+  if (settings.dryRun.value || settings.quiet.value || settings.output.value !== 'table') return
+  const { webhookNotes } = await import('./webhook-address.ts')
+  for (const note of await webhookNotes(context, given.arguments['kind'] ?? '')) {
+    await output.note(note)
+  }
+}
+
+/** `learnctl integrations …` */
+export const commands: readonly Command[] = [
+  call({
+    name: 'list',
+    summary: 'List integrations',
+    operation: async () => (await contract()).list,
+    columns: listed,
+    examples: ['integrations list', 'integrations list -o json'],
+  }),
+  call({
+    name: 'get',
+    summary: 'Show an integration',
+    operation: async () => (await contract()).get,
+    arguments: { lmsKind: kind },
+    columns,
+    examples: ['integrations get moodle', 'integrations get moodle -o yaml'],
+  }),
+  { ...setCall({}, false), run: set },
+  call({
+    name: 'test',
+    summary: 'Check the connection to the other system',
+    description:
+      'Asks the other system whose access token it is, and checks what the integration needs. Exits with 1 if a check fails.',
+    operation: async () => (await contract()).test,
+    arguments: { lmsKind: kind },
+    columns: ['lmsKind', 'passed', 'webhookPath', 'checks'],
+    rows: {
+      columns: ['name', 'status', 'detail'],
+      from: (answer) => {
+        const checks = isJsonObject(answer) ? answer['checks'] : undefined
+        return Array.isArray(checks) ? checks : []
+      },
+    },
+    exits: (answer) => (isJsonObject(answer) && answer['passed'] === false ? 'failure' : null),
+    examples: ['integrations test moodle'],
+  }),
+  call({
+    name: 'remove',
+    summary: 'Remove an integration and its secrets',
+    operation: async () => (await contract()).remove,
+    arguments: { lmsKind: kind },
+    versioned: true,
+    destroys: {
+      action: ({ arguments: { kind } }) => `remove integration ${kind}`,
+      question: async (_, { arguments: { kind } }) => ({
+        text: `Remove integration ${kind}`,
+        consequence: 'Its secrets are deleted, and its events are refused. Mappings and grades are kept.',
+      }),
+    },
+    done: (_, { arguments: { kind } }) =>
+      `Removed integration ${kind}; set it up again with: learnctl integrations set ${shellWord(kind ?? '')}`,
+    examples: ['integrations remove thinkific --yes'],
+  }),
+  call({
+    name: 'mappings',
+    summary: 'List what courses and users of the other system are here',
+    operation: async () => (await contract()).mappings,
+    arguments: { lmsKind: kind },
+    query: {
+      noun: { summary: 'Filter by noun', choices: mappedNouns },
+      external_key: { name: 'key', summary: 'Filter by key in the other system' },
+      course_id: { name: 'course', summary: 'Filter by course: id or external id' },
+      user_id: { name: 'user', summary: 'Filter by user: id, external id or e-mail address' },
+    } satisfies QueryFlags<QueryInput<typeof integrations.mappings>>,
+    columns: ['noun', 'externalKey', 'name', 'targetStatus', 'reference', 'id'],
+    examples: ['integrations mappings moodle', 'integrations mappings moodle --noun course --all -o csv'],
+  }),
+  mapCommand(kind),
+  unmapCommand(kind),
+]

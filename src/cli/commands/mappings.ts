@@ -1,0 +1,117 @@
+import { memberOf } from '../../client/member.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
+import { mappedNouns } from '../../contract/integration-choices.ts'
+import type { Argument, Command, Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import { call } from '../operation/operation-command.ts'
+import { UsageError } from '../terminal/errors.ts'
+import { importFlags, importRecords } from './import.ts'
+
+const contract = async () => (await import('../../contract/calls.ts')).calls.integrations
+
+const noun: Argument = { name: 'noun', summary: 'What is mapped: course or user', choices: mappedNouns }
+const key: Argument = { name: 'key', summary: 'Id of the course or user in the other system' }
+const reference: Argument = {
+  name: 'reference',
+  summary: 'Course: id or external id; user: id, external id or e-mail address',
+}
+const columns = ['noun', 'externalKey', 'name', 'targetStatus', 'reference', 'id']
+
+/** `learnctl integrations map` */
+export function mapCommand(kind: Argument): Command {
+  const instead = { instead: ['file'] as const }
+  return {
+    name: 'map',
+    summary: 'Record which course or user one of the other system is',
+    description: `Events of the other system name courses and users by its own ids. What is not mapped is found by external id or e-mail
+address. A mapping may be changed by another one with the same key.
+
+With --file, mappings come from a CSV, JSON or JSONL file with the columns noun, externalKey and reference; - reads
+standard input. All rows are checked before anything is sent; --dry-run shows what would become of each.`,
+    arguments: [kind, { ...noun, ...instead }, { ...key, ...instead }, { ...reference, ...instead }],
+    flags: [
+      { name: 'file', kind: 'text', placeholder: 'path', summary: 'File of mappings; - for standard input' },
+      ...importFlags,
+    ],
+    examples: [
+      'integrations map canvas course 21070000000000565 ext:AAA-2013J',
+      'integrations map moodle user 15 email:oulad-11391@example.org',
+      'integrations map moodle --file mappings.csv',
+    ],
+    run: map,
+  }
+}
+
+async function map(context: Context, given: Given): Promise<void> {
+  const { flags, arguments: named } = given
+  if (flags['file'] !== undefined) return mapFile(context, given)
+  const odd = importFlags.find(({ name }) => flags[name] !== undefined && flags[name] !== false)
+  if (odd) throw new UsageError(`--${odd.name} requires --file`)
+  const one = call({
+    name: 'map',
+    summary: '',
+    operation: async () => (await contract()).map,
+    arguments: { lmsKind: { name: 'kind', summary: '' } },
+    fixed: {
+      // The server says which nouns there are.
+      noun: named['noun'] as (typeof mappedNouns)[number],
+      externalKey: named['key'] ?? '',
+      reference: named['reference'] ?? '',
+    },
+    columns,
+    done: (answer) =>
+      `Mapped ${named['noun']} ${named['key']} of ${named['kind']} to ${memberOf(answer, 'name') ?? named['reference']} (${memberOf(answer, 'reference')})`,
+  })
+  await one.run(context, given)
+}
+
+async function mapFile(context: Context, given: Given): Promise<void> {
+  const { noun: first, kind = '' } = given.arguments
+  if (first !== undefined) throw new UsageError('--file cannot be used with a mapping as arguments')
+  const { mappingsOf } = await import('../dataset/mappings.ts')
+  const path = String(given.flags['file'])
+  await importRecords(context, given, {
+    dataset: mappingsOf(kind),
+    noun: 'mappings',
+    path,
+    words: ['integrations', 'map', kind, '--file', path],
+  })
+}
+
+/** `learnctl integrations unmap` */
+export function unmapCommand(kind: Argument): Command {
+  return {
+    name: 'unmap',
+    summary: 'Delete a mapping',
+    arguments: [kind, noun, key],
+    examples: ['integrations unmap canvas course 21070000000000565'],
+    run: unmap,
+  }
+}
+
+async function unmap(context: Context, given: Given): Promise<void> {
+  const { session, settings, io, output } = context
+  const { kind = '', noun = '', key = '' } = given.arguments
+  const { mappings, unmap: remove } = await contract()
+  const caller = await session.caller()
+  const { data } = await caller.call(mappings, {
+    params: { lmsKind: kind },
+    // The server says which nouns there are.
+    query: { noun: noun as (typeof mappedNouns)[number], external_key: key },
+    signal: io.signal,
+  })
+  const found = data.data.find((one) => isJsonObject(one) && one.noun === noun && one.externalKey === key)
+  if (!found) {
+    const { CommandError } = await import('../terminal/errors.ts')
+    throw new CommandError('not_found', 'notFound', `No mapping of ${noun} ${key} of ${kind}`, {
+      hint: `List them with: learnctl integrations mappings ${kind}`,
+    })
+  }
+  const input = { params: { lmsKind: kind, mappingId: found.id }, signal: io.signal }
+  if (settings.dryRun.value) {
+    const { showRequests } = await import('../operation/dry-run.ts')
+    return showRequests(context, [caller.request(remove, input)])
+  }
+  await caller.call(remove, input)
+  await output.done(`Deleted the mapping of ${noun} ${key} of ${kind} to ${found.name ?? found.reference}`)
+}

@@ -1,0 +1,36 @@
+import { calls } from '../../contract/calls.ts'
+import { MappingInput } from '../../contract/mapping.ts'
+import { columnsOf } from './column.ts'
+import type { Dataset } from './dataset.ts'
+import { ofFields } from './record.ts'
+
+const { mappings, map, mapBatch, unmap } = calls.integrations
+
+/** The mappings of one kind of system, known by noun and key; one is always sent as a whole. */
+export function mappingsOf(lmsKind: string): Dataset {
+  const of = <O extends { readonly path: string }>(operation: O): O => ({
+    ...operation,
+    path: operation.path.replace('{lmsKind}', encodeURIComponent(lmsKind)),
+  })
+  return {
+    name: 'mappings',
+    noun: 'mapping',
+    schema: MappingInput,
+    columns: columnsOf(MappingInput),
+    keys: [['noun', 'externalKey']],
+    references: {},
+    operations: {
+      list: of(mappings),
+      create: of(map),
+      delete: of(unmap),
+      batch: of(mapBatch),
+      params: ({ id }) => (id === undefined ? {} : { mappingId: String(id) }),
+    },
+    find: ({ noun, externalKey }) => ({
+      query: { noun: String(noun), external_key: String(externalKey) },
+      matches: (shown) => shown['noun'] === noun && shown['externalKey'] === externalKey,
+    }),
+    toRecord: async (shown) => ofFields(MappingInput, shown),
+    toBody: async (record) => record,
+  }
+}
