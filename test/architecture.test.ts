@@ -134,6 +134,7 @@ const doorsToServer = [
   'cli/commands/server-copy.ts',
   'cli/commands/server-exec.ts',
   'cli/commands/server-backup.ts',
+  'cli/commands/server-encryption-key.ts',
   'cli/commands/server-snapshot.ts',
 ]
 /** Where it knows a type of the server, which leaves nothing behind when it runs. */

@@ -28,6 +28,10 @@ export interface OpenAcademy {
   readonly differingCounters: () => Promise<number>
   /** Brings them to what a recount says, while others go on writing; false where another program does so already. */
   readonly correctCounters: () => Promise<boolean>
+  /** Why stored secrets cannot be opened; undefined where they can, or there are none. */
+  readonly encryptionTrouble: () => Promise<string | undefined>
+  /** Lets a new key take the place of one that is lost, with which what it sealed is lost. */
+  readonly forgetEncryptionKey: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -97,6 +101,8 @@ export async function openAcademy({
       const { correctCounters } = await import('./counters/correction.ts')
       return correctCounters(database, now)
     },
+    encryptionTrouble: () => database.read((view) => sealing.trouble(view)),
+    forgetEncryptionKey: () => database.write((transaction) => sealing.forget(transaction)),
     async close() {
       // Where nobody serves the academy, each run that adds an answer to those that are kept takes old ones away.
       if (mayHaveLeftovers) await sweep(database, now(), 1).catch(() => {})

@@ -171,6 +171,35 @@ const missing: Record<string, [line: string, needed: string]> = {
   'audit get': ['audit get 1', 'audit.get (GET /v1/audit/1 returned 404)'],
   'audit export': ['audit export', 'audit.list (GET /v1/audit returned 404)'],
   'audit verify': ['audit verify', 'audit.list (GET /v1/audit returned 404)'],
+  'integrations list': ['integrations list', 'integrations.list (GET /v1/integrations returned 404)'],
+  'integrations get': [
+    'integrations get canvas',
+    'integrations.get (GET /v1/integrations/canvas returned 404)',
+  ],
+  'integrations set': [
+    'integrations set canvas --base-url https://canvas.example',
+    'integrations.set (PUT /v1/integrations/canvas returned 404)',
+  ],
+  'integrations test': [
+    'integrations test canvas',
+    'integrations.test (POST /v1/integrations/canvas/test returned 404)',
+  ],
+  'integrations remove': [
+    'integrations remove canvas --yes',
+    'integrations.remove (DELETE /v1/integrations/canvas returned 404)',
+  ],
+  'integrations mappings': [
+    'integrations mappings canvas',
+    'integrations.mappings (GET /v1/integrations/canvas/mappings returned 404)',
+  ],
+  'integrations map': [
+    'integrations map canvas course 1 2',
+    'integrations.map (PUT /v1/integrations/canvas/mappings returned 404)',
+  ],
+  'integrations unmap': [
+    'integrations unmap canvas course 1',
+    'integrations.mappings (GET /v1/integrations/canvas/mappings returned 404)',
+  ],
   'auth grants list': ['auth grants list', 'grants.list (GET /v1/grants returned 404)'],
   'auth grants revoke': ['auth grants revoke 1 --yes', 'grants.revoke (DELETE /v1/grants/1 returned 404)'],
 }
@@ -190,6 +219,7 @@ const here: Record<string, [line: string, code: number]> = {
   'server exec': ['server exec -- true', 0],
   'server backup': ['server backup academy.backup', 3],
   'server restore': ['server restore academy.backup --yes', 3],
+  'server new-encryption-key': ['server new-encryption-key --yes', 3],
   'server reset': ['server reset --yes', 3],
   'server snapshot save': ['server snapshot save before', 3],
   'server snapshot list': ['server snapshot list', 3],

@@ -75,6 +75,8 @@ test('every extension is said not to be offered, by host and operation', async (
     keyId: '1',
     clientId: '1',
     grantId: '1',
+    lmsKind: 'canvas',
+    mappingId: '1',
     endpointId: '1',
     messageId: '1',
     entryId: '1',

@@ -29,7 +29,7 @@ export const command: Command = {
   name: 'doctor',
   summary: 'Check your setup for problems',
   description:
-    'Checks files, profile, connection, database, counters, credential and clock. The exit code is 1 if a check fails; warnings alone exit with 0.',
+    'Checks files, profile, connection, database, counters, encryption key, credential and clock. The exit code is 1 if a check fails; warnings alone exit with 0.',
   refuses: { ...notAList, dryRun: 'The checks send requests' },
   examples: ['doctor', 'doctor --profile work -o json', 'doctor --fix'],
   flags: [
@@ -140,6 +140,7 @@ async function local({ session }: Context, fixes: boolean): Promise<Finding[]> {
     return [
       { check: 'Database', status: 'ok', detail: 'integrity check passed' },
       await counters(academy, fixes),
+      await encryption(academy),
     ]
   } catch (error) {
     return [failing('Database', error, null)]
@@ -157,6 +158,15 @@ async function counters(
   if (!fixes) return { check: 'Counters', status: 'failed', detail: `${told}; run: learnctl doctor --fix` }
   if (await academy.correctCounters()) return { check: 'Counters', status: 'ok', detail: `${told}; rebuilt` }
   return { check: 'Counters', status: 'warning', detail: `${told}; another program is rebuilding them` }
+}
+
+/** Whether the secrets of other systems can be read. */
+async function encryption(academy: Awaited<ReturnType<Context['session']['open']>>): Promise<Finding> {
+  const check = 'Encryption'
+  const trouble = await academy.encryptionTrouble()
+  if (trouble === undefined) return { check, status: 'ok', detail: 'everything encrypted can be read' }
+  const lost = 'if it is lost, run: learnctl server new-encryption-key'
+  return { check, status: 'failed', detail: `${trouble.replace(/\.$/, '')}; ${lost}` }
 }
 
 async function remote(context: Context, target: Target): Promise<Finding[]> {

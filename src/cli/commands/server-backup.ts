@@ -6,6 +6,7 @@ import type { Command, Given } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { notAList } from '../command/refusals.ts'
+import { encryptionKeyOf } from '../local-server/encryption-key.ts'
 import { nameOfNow, snapshotFolder, snapshotPath } from '../local-server/snapshots.ts'
 import { databaseFile, inUseFault, requireNoServer } from '../local-server/unused-database.ts'
 import { recordAsked } from '../output/asked.ts'
@@ -28,7 +29,8 @@ export const backupCommand: Command = {
   summary: 'Back up a local academy to a file',
   description: `Backs up the quickstart academy unless --database or --profile selects another, as it is at this moment, also while a
 server is running. The backup is checked, and complete or not there at all. It contains all data of the academy,
-password hashes among them: only you can read it.
+password hashes among them: only you can read it. Access tokens and webhook secrets in it are encrypted, and their
+key, <database>.key, is not part of it: keep a copy of that file elsewhere.
 
 An academy in a PostgreSQL database is backed up with pg_dump.`,
   arguments: [{ name: 'file', summary: 'File to write' }],
@@ -81,6 +83,12 @@ async function backup(context: Context, given: Given): Promise<void> {
   await rename(part, file)
   if (recordAsked(settings)) return output.one({ file, database, bytes }, shape)
   await output.done(`Backed up ${database} to ${named} (${sizeText(bytes)}, checked)`)
+  const key = encryptionKeyOf(database)
+  if (key !== null) {
+    await output.note(
+      `Its secrets are encrypted with ${key}, which is not in the backup; keep a copy of that elsewhere`,
+    )
+  }
 }
 
 async function restore(context: Context, given: Given): Promise<void> {
@@ -98,6 +106,7 @@ async function restore(context: Context, given: Given): Promise<void> {
   }
   if (settings.dryRun.value) return output.note(`Would restore ${database} from ${named}`)
   makeDatabaseDirectory(io, database)
+  let trouble: string | undefined
   if (exists) makeDirectory(snapshotFolder(database), null)
   await replaced(
     context,
@@ -115,10 +124,13 @@ async function restore(context: Context, given: Given): Promise<void> {
           throw error
         },
       )
+      const { academySealing } = await import('../../server/sealing/academy-sealing.ts')
+      trouble = await academySealing({ path: database }).trouble(academy.database)
       await academy.database.close()
     },
   )
   await output.done(`Restored ${database} from ${named}`)
+  if (trouble !== undefined) await output.note(trouble)
   if (exists)
     await output.note(`The academy that was there is kept: learnctl server snapshot restore ${former}`)
 }

@@ -8,6 +8,7 @@ import type { CopyPlace } from '../../server/copy/copy-ends.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { notAList } from '../command/refusals.ts'
+import { encryptionKeyOf } from '../local-server/encryption-key.ts'
 import { postgresEnv } from '../local-server/postgres-options.ts'
 import { servedUrl } from '../local-server/served-database.ts'
 import { requireNoServer } from '../local-server/unused-database.ts'
@@ -74,6 +75,10 @@ async function copy(context: Context, { flags }: Given): Promise<void> {
   await output.done(
     `Copied ${from.name} to ${to.name} (${rows} rows in ${summary.tables.length} tables, compared)`,
   )
+  const key = encryptionKeyOf(from.name)
+  if (key === null) return
+  const target = to.postgres ? 'start its servers with --encryption-key-file' : `copy that to ${to.name}.key`
+  await output.note(`Its secrets are encrypted with ${key}; ${target}`)
 }
 
 async function placeOf(io: Io, place: unknown, flag: string): Promise<CopyPlace> {

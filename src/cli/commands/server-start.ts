@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { makeDatabaseDirectory } from '../../config/make-directory.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -59,7 +60,7 @@ async function start(context: Context, given: Given): Promise<void> {
   if (detached && (await tellRunning(context, database))) return
   requireNew(fixed, database, !postgres)
   if (settings.dryRun.value) return output.note(`Would serve ${database} on ${host}, port ${port}`)
-  const keyFileName = given.flags['key-file']
+  const { 'key-file': keyFileName, 'encryption-key-file': sealingFile } = given.flags
   const { openKeyFile } = await import('../local-server/key-file.ts')
   const keyFile = keyFileName === undefined ? null : await openKeyFile(io.cwd, String(keyFileName))
   if (detached) {
@@ -81,6 +82,7 @@ async function start(context: Context, given: Given): Promise<void> {
       ...options,
       path: database,
       postgres,
+      ...(sealingFile !== undefined && { encryptionKeyFile: resolve(io.cwd, String(sealingFile)) }),
       tls,
       ...(await fixedServing(fixed)),
       // What is kept off the screen would be lost: a password can be set at any time, by `users set-password`.

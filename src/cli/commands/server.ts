@@ -7,6 +7,7 @@ import { servedDatabase } from '../local-server/served-database.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { backupCommand, resetCommand, restoreCommand } from './server-backup.ts'
 import { copyCommand } from './server-copy.ts'
+import { newEncryptionKeyCommand } from './server-encryption-key.ts'
 import { execCommand } from './server-exec.ts'
 import { snapshotCommands } from './server-snapshot.ts'
 import { startCommand } from './server-start.ts'
@@ -48,6 +49,7 @@ export const serverCommands = (runLine: RunLine): readonly Command[] => [
   resetCommand,
   ...snapshotCommands,
   copyCommand,
+  newEncryptionKeyCommand,
   {
     name: 'openapi',
     summary: 'Print the OpenAPI document of the API',

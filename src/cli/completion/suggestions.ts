@@ -153,6 +153,9 @@ async function argumentValues(
   const choices = (command && argumentAt(command, given.length)?.choices) ?? []
   if (choices.length > 0) return words(choices.map(plain))
   if (noun === 'open' && first === 'course') return words(await find('courses', place, current))
+  if (noun === 'integrations' && name === 'reference') {
+    return words(await find(given[1] === 'user' ? 'users' : 'courses', place, current))
+  }
   const thing = thingsByName[name]
   if (thing) return words(await find(thing, place, current))
   return pathArguments.test(name) ? files : nothing

@@ -30,6 +30,12 @@ export const postgresFlags = [
     placeholder: 'duration',
     summary: 'Time that a statement may wait in PostgreSQL for a lock (default 10s)',
   },
+  {
+    name: 'encryption-key-file',
+    kind: 'text',
+    placeholder: 'path',
+    summary: 'Key that secrets are encrypted with, the same for all servers; created with the first secret',
+  },
 ] as const satisfies readonly Flag[]
 
 /** More than any PostgreSQL takes. */

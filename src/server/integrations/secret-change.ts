@@ -75,7 +75,9 @@ async function secretsAfter(
     const sooner = [old.endsAt ?? '', oldSecretEndsAt ?? ''].toSorted()[0] ?? ''
     return [next, ...until(old, sooner, call.now)]
   }
-  return newest && oldSecretEndsAt ? [next, ...until(newest, oldSecretEndsAt, call.now)] : [next]
+  // One that cannot be opened proves nothing any more.
+  const kept = newest && openedAs(call, place, newest) !== undefined ? newest : undefined
+  return kept && oldSecretEndsAt ? [next, ...until(kept, oldSecretEndsAt, call.now)] : [next]
 }
 
 /** An old secret until its end, which may have come: then it is gone. Without one it ends at once. */
@@ -83,17 +85,16 @@ function until(secret: StoredSecret, endsAt: string | null, now: string): Stored
   return endsAt !== null && endsAt > now ? [{ ...secret, endsAt }] : []
 }
 
-/** True for the secret that is stored. One that cannot be opened any more is replaced, by whatever that is. */
-function isStored(
-  { sealing }: SecretCall,
-  place: string,
-  stored: StoredSecret | null,
-  sent: string,
-): boolean {
+function isStored(call: SecretCall, place: string, stored: StoredSecret | null, sent: string): boolean {
+  return stored !== null && openedAs(call, place, stored) === sent
+}
+
+/** A stored secret in the clear; undefined for one that cannot be opened: it is replaced, by whatever that is. */
+function openedAs({ sealing }: SecretCall, place: string, { sealed }: StoredSecret): string | undefined {
   try {
-    return stored !== null && sealing.open(place, stored.sealed) === sent
+    return sealing.open(place, sealed)
   } catch (error) {
-    if (error instanceof ProblemError) return false
+    if (error instanceof ProblemError) return undefined
     throw error
   }
 }

@@ -22,6 +22,8 @@ export interface Sealing {
   open(place: string, sealed: string): string
   /** What keeps sealed texts of this academy from being opened; undefined where nothing does. */
   trouble(database: Database): Promise<string | undefined>
+  /** Lets the next secret make a new key, or take the one that is there: what was sealed before may never be opened again. */
+  forget(database: Database): Promise<void>
 }
 
 /** Sealing with the key of this source; without one, as on PostgreSQL without a key file, nothing can be sealed. */
@@ -47,7 +49,7 @@ export function sealingWith(source: KeySource | undefined): Sealing {
 
   function other(key: SealingKey, id: string): ProblemError {
     return unavailable(
-      `Encryption key file ${source?.shown} holds another key (${key.id}) than the one that is needed (${id}).`,
+      `Encryption key file ${source?.shown} holds another key (${key.id}) than the one that was used (${id}): restore that one, or set the secret again.`,
     )
   }
 
@@ -97,6 +99,10 @@ export function sealingWith(source: KeySource | undefined): Sealing {
       } catch (error) {
         throw unavailable(`A stored secret (${place}) is damaged: set it again.`, error)
       }
+    },
+
+    async forget(database) {
+      await database.run(sql`delete from settings where name = 'sealing_key'`)
     },
 
     async trouble(database) {

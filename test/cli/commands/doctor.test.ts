@@ -33,6 +33,7 @@ describe('of a local academy', () => {
       'Academy: ok',
       'Database: ok',
       'Counters: ok',
+      'Encryption: ok',
     ])
   })
 

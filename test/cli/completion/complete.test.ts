@@ -69,7 +69,9 @@ describe('commands', () => {
 })
 
 /** Arguments that nobody can know: new names, and versions. */
-const free = /^(\w+ (diff|restore) version|profiles add name|server snapshot save name)$/
+// What may follow `map` depends on the words before it.
+const free =
+  /^(\w+ (diff|restore) version|profiles add name|server snapshot save name|integrations \w+ (key|reference))$/
 
 test('every argument is completed, but those that nobody can know', async () => {
   const others: string[] = []

@@ -110,7 +110,11 @@ describe('the commands', () => {
       others.filter(
         (id) => !/^(service\.|analytics\.|\w+\.(batch|listDeleted)$|progress\.(all|steps)$)/.test(id),
       ),
-    ).toEqual(['courses.version', 'lessons.version', 'users.updateProfile', 'endpoints.test'])
+    ).toEqual([
+      ...['courses.version', 'lessons.version', 'users.updateProfile', 'endpoints.test'],
+      // One command has several of them.
+      ...['mapping', 'map', 'mapBatch', 'unmap'].map((verb) => `integrations.${verb}`),
+    ])
   })
 })
 

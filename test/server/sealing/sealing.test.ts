@@ -107,7 +107,7 @@ test('a key file that was lost is not replaced: what is sealed would be lost wit
 test('another key is told from the right one', async ({ academy }) => {
   const sealed = await sealIn(academy.database, academy.sealing)
   writeFileSync(keyPathOf(academy.path), `${'A'.repeat(43)}\n`, { mode: 0o600 })
-  const another = /academy\.db\.key holds another key \(\w{16}\) than the one that is needed \(\w{16}\)/
+  const another = /academy\.db\.key holds another key \(\w{16}\) than the one that was used \(\w{16}\)/
   expect(() => academy.sealing.open(place, sealed)).toThrow(another)
   await expect(sealIn(academy.database, academy.sealing)).rejects.toThrow(another)
   expect(await academy.sealing.trouble(academy.database)).toMatch(another)
