@@ -51,6 +51,22 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
   [/MESSAGE_ID|^webhooks messages list .*resend/, 'names a webhook message', message],
   [/^webhooks send/, 'signs with the webhook secret', webhookSecret],
   [/AUDIT_HASH/, 'names a hash of the audit log', auditHash],
+  [
+    /^integrations (get|test) moodle/,
+    'names an integration',
+    made('integrations set moodle --generate-secret'),
+  ],
+  [
+    /^integrations remove/,
+    'names an integration',
+    made('integrations set thinkific --grade-to-progress percent'),
+  ],
+  [
+    /^integrations unmap/,
+    'names a mapping',
+    made('integrations map canvas course 21070000000000565 ext:AAA-2013J'),
+  ],
+  [/^server new-encryption-key/, 'needs a key that was lost', lostKey],
   [/^open/, 'opens what a server shows', serve],
   [/^server snapshot (restore|delete)/, 'names a snapshot', made('server snapshot save seeded --force')],
   [/^server restore/, 'names a backup', made('server backup academy-backup.db --force')],
@@ -93,6 +109,7 @@ export async function openExamples(): Promise<Examples> {
   expect(await cli.run('quickstart')).toMatchObject({ code: 0 })
   for (const [name, text] of shownFiles()) writeFileSync(join(cli.cwd, name), text)
   writeFileSync(join(cli.cwd, 'password.txt'), `${password}\n`)
+  writeFileSync(join(cli.cwd, 'secret.txt'), 'the secret of another system\n')
   cpSync(cli.home, snapshot.path, { recursive: true })
 
   return {
@@ -230,6 +247,12 @@ function made(line: string): Need {
     expect(await cli.run(line)).toMatchObject({ code: 0 })
     return {}
   }
+}
+
+async function lostKey({ cli }: Place): Promise<RunOptions> {
+  expect(await cli.run('integrations set openedx --generate-secret')).toMatchObject({ code: 0 })
+  rmSync(join(cli.home, '.local/share/learnctl/local.db.key'))
+  return {}
 }
 
 async function academyHere({ cli }: Place): Promise<RunOptions> {
