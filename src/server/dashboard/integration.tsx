@@ -222,7 +222,7 @@ const checkWords: Readonly<Record<string, string>> = {
   rootAccountUuid: 'Root account UUID',
 }
 
-function Checked({ check: { checks, ok } }: { check: IntegrationCheck }) {
+function Checked({ check: { checks, passed } }: { check: IntegrationCheck }) {
   return (
     <section class="card" aria-labelledby="checks">
       <h2 id="checks">Connection check</h2>
