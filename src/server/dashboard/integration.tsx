@@ -226,7 +226,7 @@ function Checked({ check: { checks, passed } }: { check: IntegrationCheck }) {
   return (
     <section class="card" aria-labelledby="checks">
       <h2 id="checks">Connection check</h2>
-      <p role="status">{ok ? 'Nothing failed.' : 'Some checks failed.'}</p>
+      <p role="status">{passed ? 'Nothing failed.' : 'Some checks failed.'}</p>
       <Table
         caption="What was checked"
         columns={[{ name: 'Check' }, { name: 'Result' }, { name: 'Found', look: 'broad' }]}
