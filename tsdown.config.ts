@@ -12,7 +12,7 @@ export const chunks = [
   {
     // Everything up to the point where a command runs: parsing, and help.
     name: 'program',
-    test: /src\/(cli\/(main\.ts|program\/|commands\/(deleted-list|deletion|export|history|import)\.ts|export\/export-(flags|form)\.ts|command\/(?!context|resolve-times|time-zone)|operation\/(operation-command|operation-flags|field-path|thing-name)|help\/help-text|terminal\/(counted|errors|exit-codes|io|two-columns)|output\/columns|session\/(database-fault|session)\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/(version|page-size)\.ts|codec\/(database-url|json-object|json-text|reference-list|shell-word|time-text|visible)\.ts|client\/(member|nouns)\.ts)|node_modules\/commander\/|(?<!node_modules\/.*)\/package\.json$/,
+    test: /src\/(cli\/(main\.ts|program\/|commands\/(deleted-list|deletion|export|history|import)\.ts|export\/export-(flags|form)\.ts|command\/(?!context|resolve-times)|operation\/(operation-command|operation-flags|field-path|thing-name)|help\/help-text|terminal\/(counted|errors|exit-codes|io|two-columns)|output\/columns|session\/(database-fault|session)\.ts)|config\/(setting|errors|setting-value)\.ts|contract\/(version|page-size)\.ts|codec\/(database-url|json-object|json-text|reference-list|shell-word|time-text|visible)\.ts|client\/(member|nouns)\.ts)|node_modules\/commander\/|(?<!node_modules\/.*)\/package\.json$/,
   },
   {
     // What holds a platform elsewhere to what it was asked for.
@@ -26,7 +26,7 @@ export const chunks = [
   {
     // What every run needs to reach an academy and to print what it answers; nothing in it needs zod.
     name: 'run',
-    test: /src\/(cli\/(command\/(context|resolve-times|time-zone)|operation\/(?!operation-command|operation-flags|field-path|thing-name|api-fields|existing|find-named|given-ids|in-order|json-fault|placed-document|problem-lines|published-api|run-several|several-references|sure-pages|yaml-document)|output\/(asked|output|mask|value-shape|formats\/(format|json|tsv))|session\/(?!pacing)|terminal\/(prompts|colour|exact-text|mask-known|text-input))|auth\/(errors|tokens|token-source)|codec\/(credential-text|grouped|nearest|reference\.|unicode-text)|config\/|contract\/(errors|oauth)|client\/(?!undici|network|wire-fault|client\.ts|member|nouns))/,
+    test: /src\/(cli\/(command\/(context|resolve-times)|operation\/(?!operation-command|operation-flags|field-path|thing-name|api-fields|existing|find-named|given-ids|in-order|json-fault|placed-document|problem-lines|published-api|run-several|several-references|sure-pages|yaml-document)|output\/(asked|output|mask|value-shape|formats\/(format|json|tsv))|session\/(?!pacing)|terminal\/(prompts|colour|exact-text|mask-known|text-input))|auth\/(errors|tokens|token-source)|codec\/(credential-text|grouped|nearest|reference\.|time-zone|unicode-text)|config\/|contract\/(errors|oauth)|client\/(?!undici|network|wire-fault|client\.ts|member|nouns))/,
   },
   { name: 'network', test: /src\/client\/(network|undici|wire-fault)\.ts/ },
   {

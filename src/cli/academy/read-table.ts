@@ -32,7 +32,13 @@ export async function* readTable(
   }
   const path = named.file === 'Standard input' ? inside : join(dirname(named.file), inside)
   const table = await openImportFile(io, path)
-  const { rows } = await readRows(table, dataset, { map: new Map(), delimiter: undefined, clearEmpty: false })
+  const { rows } = await readRows(table, dataset, {
+    map: new Map(),
+    delimiter: undefined,
+    clearEmpty: false,
+    // What is declared is the same every day.
+    now: Number.NaN,
+  })
   for await (const some of rows) {
     for (const row of some) {
       const place = { file: path, line: row.line }

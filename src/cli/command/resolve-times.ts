@@ -1,10 +1,10 @@
 import { earliestMs, isDay, isInstant, latestMs, spanOf } from '../../codec/time-text.ts'
+import { durationIn, shifted, type TimeZone, timeZone } from '../../codec/time-zone.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import type { Flag } from './flag.ts'
 import type { FlagValues } from './flag-value.ts'
 import { timeZoneFlag } from './time-flag.ts'
-import { type DurationUnit, shifted, type TimeZone, timeZone } from './time-zone.ts'
 
 const zoneVariable = 'LEARNCTL_TIMEZONE'
 
@@ -48,11 +48,10 @@ interface Moment {
 function resolveTime(flag: Flag, text: string, { now, zone, utc }: Moment): string | null {
   const { time = 'past' } = flag
   if (flag.never && text === 'never') return null
-  const [, count, unit] = /^(\d{1,5})([hdwmy])$/.exec(text) ?? []
-  if (count !== undefined) {
-    const signed = Number(count) * (time === 'future' ? 1 : -1)
-    // The pattern lets nothing else through.
-    return instantText(shifted(now, signed, unit as DurationUnit, zone), flag, text)
+  const duration = durationIn(text)
+  if (duration) {
+    const count = duration.count * (time === 'future' ? 1 : -1)
+    return instantText(shifted(now, { ...duration, count }, zone), flag, text)
   }
   if (time === 'ago') {
     throw new UsageError(`--${flag.name} must be a duration, such as 30d, 2w, 3m or 24h, not ${quoted(text)}`)

@@ -1,6 +1,7 @@
 import { type CsvValue, unguarded } from '../../codec/csv.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
-import { isDay } from '../../codec/time-text.ts'
+import { earliestMs, isDay } from '../../codec/time-text.ts'
+import { durationIn, shifted, utc } from '../../codec/time-zone.ts'
 import type { Column } from './column.ts'
 
 /** What a column says of its cells. */
@@ -15,10 +16,12 @@ export class CellError extends Error {
 }
 
 /**
- * The value of a cell's text; undefined for an empty one. Numbers are those of JSON, times may be days (00:00 in UTC),
- * lists are JSON or have commas between their items. Throws a CellError.
+ * The value of a cell's text; undefined for an empty one. Numbers are those of JSON, times may be days or durations, lists
+ * are JSON or have commas between their items. Throws a CellError.
+ *
+ * @param now milliseconds since 1970
  */
-export function readCell({ kind, nullable }: CellColumn, cell: string): unknown {
+export function readCell({ kind, nullable }: CellColumn, cell: string, now: number): unknown {
   const text = unguarded(cell)
   if (text === '') return undefined
   if (nullable && text.trim().toLowerCase() === nullCell) return null
@@ -29,15 +32,21 @@ export function readCell({ kind, nullable }: CellColumn, cell: string): unknown 
       return numberIn(text.trim())
     case 'switch':
       return switchIn(text.trim().toLowerCase())
-    case 'time': {
-      const time = text.trim()
-      return isDay(time) ? `${time}T00:00:00.000Z` : time
-    }
+    case 'time':
+      return timeIn(text.trim(), now)
     case 'texts':
       return text.trimStart().startsWith('[') ? jsonIn(text) : listIn(text)
     case 'json':
       return jsonIn(text)
   }
+}
+
+/** A time as the API takes it, from a day (00:00 in UTC) or a duration, which is so long ago; any other text as it is. */
+export function timeIn(text: string, now: number): string {
+  if (isDay(text)) return `${text}T00:00:00.000Z`
+  const duration = durationIn(text)
+  const ms = duration ? shifted(now, { ...duration, count: -duration.count }, utc) : Number.NaN
+  return ms >= earliestMs ? new Date(ms).toISOString() : text
 }
 
 /** A value as the text of a cell, which `readCell` reads as the same value again; null for an empty cell. */

@@ -24,7 +24,7 @@ interface Parsed {
  * header, its names cannot be understood, or a quote stands where none may.
  */
 export async function csvRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
-  const { map, delimiter, clearEmpty } = reading
+  const { map, delimiter, clearEmpty, now } = reading
   const head = await headOf(file)
   const records = recordsOf(file, delimiter ?? (file.format === 'tsv' ? '\t' : head.separator), head.fromLine)
   const { value: start } = await records.next()
@@ -38,10 +38,21 @@ export async function csvRows(file: ImportFile, dataset: Dataset, reading: Readi
     rows: rowsOf(
       others,
       records,
-      columns.map((column) => column && placeOf(column, clearEmpty && clearedBy(dataset)(column))),
+      {
+        places: columns.map((column) => column && placeOf(column, clearEmpty && clearedBy(dataset)(column))),
+        now,
+      },
       first.info,
     ),
   }
+}
+
+/** How cells become a record. */
+interface Meaning {
+  /** The column of each cell; null for one that is left out. */
+  readonly places: readonly (CellPlace | null)[]
+  /** From when durations count back. */
+  readonly now: number
 }
 
 /** What the cells of a column mean. */
@@ -65,7 +76,7 @@ function clearedBy({ keys, references }: Dataset): (column: Column) => boolean {
 async function* rowsOf(
   first: readonly Parsed[],
   others: AsyncGenerator<readonly Parsed[]>,
-  places: readonly (CellPlace | null)[],
+  meaning: Meaning,
   header: Parsed['info'],
 ): AsyncGenerator<readonly Row[]> {
   let before = header
@@ -73,13 +84,13 @@ async function* rowsOf(
     // Empty lines are no rows, but stand in between.
     const line = before.lines + 1 + info.empty_lines - before.empty_lines
     before = info
-    return rowOf(line, cells, places)
+    return rowOf(line, cells, meaning)
   }
   yield first.map(read)
   for await (const records of others) yield records.map(read)
 }
 
-function rowOf(line: number, cells: readonly string[], places: readonly (CellPlace | null)[]): Row {
+function rowOf(line: number, cells: readonly string[], { places, now }: Meaning): Row {
   const record: Record<string, unknown> = {}
   const problems: RowProblem[] = []
   if (cells.length !== places.length) {
@@ -92,7 +103,7 @@ function rowOf(line: number, cells: readonly string[], places: readonly (CellPla
     if (!place || cell === undefined) continue
     const { column, steps, empty } = place
     try {
-      const read = readCell(column, cell)
+      const read = readCell(column, cell, now)
       const value = read === undefined ? empty : read
       if (value !== undefined) setAt(record, steps, value)
     } catch (error) {

@@ -43,6 +43,8 @@ export interface Journal {
   readonly counts: Counts
   readonly rejections: readonly Rejection[]
   isDone(unit: number): boolean
+  /** When it began, in milliseconds since 1970: what is sent again says the same. */
+  readonly begunAt: number
   /** Where an import goes on, how many rows were done before; null for a new one. */
   readonly resumed: number | null
   /** True as soon as something was sent: whatever stops the import now can be resumed. */
@@ -60,6 +62,12 @@ export interface Journal {
 }
 
 type Clock = Pick<Io, 'now'>
+
+/** What the first line of a journal says of it, beside its identity. */
+interface Header {
+  readonly id: string
+  readonly at: number
+}
 
 interface Entries {
   readonly done: Set<number>
@@ -100,9 +108,9 @@ export async function openJournal(
 }
 
 function begin(io: Clock, path: string, identity: ImportIdentity): Journal {
-  const id = crypto.randomUUID()
-  replaceLines(path, [{ id, ...thisProcess(), ...identity }])
-  return journalAt(io, path, id, noEntries(), null)
+  const header = { id: crypto.randomUUID(), at: io.now() }
+  replaceLines(path, [{ ...header, ...thisProcess(), ...identity }])
+  return journalAt(io, path, header, noEntries(), null)
 }
 
 function goOn(
@@ -123,13 +131,14 @@ function goOn(
   }
   replaceLines(path, [{ ...header, ...thisProcess(), ...identity }, ...lines])
   if (before !== null && before !== path) rmSync(before, { force: true })
-  return journalAt(io, path, String(header['id']), entries, totalOf(entries.counts))
+  const begun = { id: String(header['id']), at: Number(header['at']) }
+  return journalAt(io, path, begun, entries, totalOf(entries.counts))
 }
 
 function journalAt(
   { now }: Clock,
   path: string,
-  id: string,
+  { id, at: begunAt }: Header,
   entries: Entries,
   resumed: number | null,
 ): Journal {
@@ -138,6 +147,7 @@ function journalAt(
   let hasBegun = before.size > 0
   return {
     id,
+    begunAt,
     resumed,
     get hasBegun() {
       return hasBegun

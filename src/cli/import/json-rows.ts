@@ -1,44 +1,52 @@
 import { type CsvValue, isGuarded } from '../../codec/csv.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { JsonLimitError, parseJson } from '../../codec/json-text.ts'
-import { isDay } from '../../codec/time-text.ts'
-import { cellOf } from '../dataset/cell.ts'
+import { cellOf, timeIn } from '../dataset/cell.ts'
 import { type Dataset, shownFields } from '../dataset/dataset.ts'
 import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
-import { addedColumns, type ColumnMap, meantColumn } from './header.ts'
+import { addedColumns, meantColumn } from './header.ts'
 import { type ImportFile, sentence } from './import-file.ts'
-import type { Row, RowProblem, Rows } from './row.ts'
+import type { Reading, Row, RowProblem, Rows } from './row.ts'
 
 /** More of one JSON document is not read at once; JSONL has no such limit. */
 const maximumCharacters = 64 * 1024 * 1024
 const maximumLineCharacters = 4 * 1024 * 1024
 
 /** The rows of a JSON array, or of JSON lines (https://jsonlines.org): each is a record of the API, or a flat one. */
-export async function jsonRows(file: ImportFile, dataset: Dataset, map: ColumnMap): Promise<Rows> {
+export async function jsonRows(
+  file: ImportFile,
+  dataset: Dataset,
+  reading: Pick<Reading, 'map' | 'now'>,
+): Promise<Rows> {
   const header = dataset.columns.map(({ name }) => name)
   const values = file.format === 'json' ? itemsOf(file) : linesOf(file)
   return {
     header,
     paths: new Set(dataset.columns.map(({ path }) => path)),
-    rows: rowsOf(values, dataset, map),
+    rows: rowsOf(values, dataset, reading),
   }
 }
 
 async function* rowsOf(
   values: AsyncIterable<{ line: number; value: unknown; problem?: string }>,
   dataset: Dataset,
-  map: ColumnMap,
+  reading: Pick<Reading, 'map' | 'now'>,
 ): AsyncGenerator<readonly Row[]> {
   for await (const { line, value, problem } of values) {
     if (problem !== undefined || !isJsonObject(value)) {
       const message = problem ?? 'must be an object'
       yield [{ line, record: {}, problems: [{ column: null, code: 'invalid_json', message }], cells: [] }]
-    } else yield [rowOf(line, value, dataset, map)]
+    } else yield [rowOf(line, value, dataset, reading)]
   }
 }
 
-function rowOf(line: number, value: JsonObject, dataset: Dataset, map: ColumnMap): Row {
+function rowOf(
+  line: number,
+  value: JsonObject,
+  dataset: Dataset,
+  { map, now }: Pick<Reading, 'map' | 'now'>,
+): Row {
   const record: Record<string, unknown> = {}
   const problems: RowProblem[] = []
   const nested = new Set(dataset.columns.map(({ path }) => path.split('.')[0] ?? ''))
@@ -55,9 +63,7 @@ function rowOf(line: number, value: JsonObject, dataset: Dataset, map: ColumnMap
   for (const { kind, path, required, initial } of dataset.columns) {
     const value = valueAt(record, path)
     if (value === null && !required) setAt(record, path.split('.'), initial)
-    if (kind === 'time' && typeof value === 'string' && isDay(value)) {
-      setAt(record, path.split('.'), `${value}T00:00:00.000Z`)
-    }
+    if (kind === 'time' && typeof value === 'string') setAt(record, path.split('.'), timeIn(value, now))
   }
   const cells = dataset.columns.map((column) => guardedCell(cellOf(column, valueAt(record, column.path))))
   return { line, record, problems, cells }

@@ -7,5 +7,5 @@ export async function readRows(file: ImportFile, dataset: Dataset, reading: Read
   if (file.format === 'csv' || file.format === 'tsv') {
     return (await import('./csv-rows.ts')).csvRows(file, dataset, reading)
   }
-  return (await import('./json-rows.ts')).jsonRows(file, dataset, reading.map)
+  return (await import('./json-rows.ts')).jsonRows(file, dataset, reading)
 }

@@ -40,4 +40,6 @@ export interface Reading {
   readonly delimiter: string | undefined
   /** An empty cell of a CSV resets its field; else it says nothing. In JSON, null does. */
   readonly clearEmpty: boolean
+  /** From when durations such as `90d` count back, in milliseconds since 1970; NaN where there are none. */
+  readonly now: number
 }

@@ -88,7 +88,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   if (beginning === 'resume') await note(io, beginningOf(file.name, journal.resumed, rows))
   const line = await createProgressLine(io, 'rows', rows)
   try {
-    for await (const units of unitsOf(valid(await rowsOf(), invalid), size)) {
+    for await (const units of unitsOf(valid(await rowsOf(journal.begunAt), invalid), size)) {
       for (const unit of units) {
         io.signal.throwIfAborted()
         if (journal.isDone(unit.index)) continue
@@ -146,13 +146,13 @@ function requireRemembered(journal: Journal, now: number): void {
   })
 }
 
-/** What an import finds out before anything is sent: its rows, checked, and how to read them again. */
+/** What an import finds out before anything is sent: its rows, checked, and how to read them again, durations from a time. */
 export async function checkImport(
   context: Context,
   wanted: Import,
-): Promise<Checked & { rowsOf: () => Promise<Rows> }> {
+): Promise<Checked & { rowsOf: (now?: number) => Promise<Rows> }> {
   const { dataset, file, map, delimiter, clearEmpty, onExists, skipInvalid } = wanted
-  const rowsOf = () => readRows(file, dataset, { map, delimiter, clearEmpty })
+  const rowsOf = (now = context.io.now()) => readRows(file, dataset, { map, delimiter, clearEmpty, now })
   const local = context.session.target().kind === 'local'
   const partial = onExists === 'update'
   const checked = await checkFile(file.name, dataset, await rowsOf(), { partial, local, skipInvalid })

@@ -77,6 +77,22 @@ describe('an import whose last request the platform has forgotten', () => {
     expect(await count('/v1/users')).toBe(14)
   })
 
+  test('sends durations as they were when it began', async ({ academy }) => {
+    const csv = `courseId,userId,enrolledAt\n${Array.from({ length: 12 }, (_, n) => `ext:A,u${n}@b.example,30d\n`).join('')}`
+    const { post, get } = await academy.person('admin')
+    await post('/v1/courses', { externalId: 'A', title: 'A' })
+    for (let n = 0; n < 12; n += 1) await post('/v1/users', { email: `u${n}@b.example` })
+    const line = 'enrollments import f.csv --batch-size 4'
+    const before = new Date(academy.clock.now().getTime() - 30 * dayMs).toISOString()
+    const { run } = await interrupted(academy, line, csv, 2)
+    academy.clock.advance(dayMs / 2)
+    expect((await run('--resume')).stderr).toContain('12 created')
+    const { body } = await get('/v1/enrollments?limit=100')
+    expect(new Set(body.data.map(({ enrolledAt }: { enrolledAt: string }) => enrolledAt))).toEqual(
+      new Set([before]),
+    )
+  })
+
   test('goes on within a day', async ({ academy }) => {
     const { run, count } = await interrupted(academy, 'users import f.csv --batch-size 4', people, 2)
     academy.clock.advance(dayMs - 2 * 60 * 60 * 1000)

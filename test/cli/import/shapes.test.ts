@@ -11,7 +11,7 @@ import { valueAt } from '../../../src/cli/output/columns.ts'
 import { csvRecord } from '../../../src/codec/csv.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
 
-const reading = { map: new Map(), delimiter: undefined, clearEmpty: false }
+const reading = { map: new Map(), delimiter: undefined, clearEmpty: false, now: 0 }
 
 /** The records of a CSV that comes in pieces of this size. */
 async function recordsOf(dataset: Dataset, csv: string, size: number): Promise<unknown[]> {
@@ -202,6 +202,30 @@ describe('a file of a shape that cannot be right', () => {
     const { stderr } = await local.run('users import a.csv')
     expect(stderr).toContain('a.csv:7: has 1 cells')
   })
+})
+
+test('a time may be a day or a duration, as in a flag', async ({ local }) => {
+  await local.run('courses create --title A --external-id A --status published')
+  for (const n of [1, 2, 3]) await local.run(`users create --email u${n}@b.example --external-id ${n}`)
+  const csv =
+    'courseId,learnerId,completionPercentage,lastAccessed\next:A,ext:1,5,90d\next:A,ext:2,5,2026-02-01\n'
+  const json = '{"courseId":"ext:A","learnerId":"ext:3","completionPercentage":5,"lastAccessed":"2h"}\n'
+  for (const stdin of [csv, json]) {
+    const ran = await local.run('progress import -', { stdin })
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+  }
+  const { stdout } = await local.run('progress export --columns learnerId,lastAccessed')
+  expect(stdout.split('\r\n').slice(1, -1).sort()).toEqual([
+    'ext:1,2025-12-01T12:00:00.000Z',
+    'ext:2,2026-02-01T00:00:00.000Z',
+    'ext:3,2026-03-01T10:00:00.000Z',
+  ])
+  for (const time of ['90x', '99999y', 'yesterday']) {
+    const stdin = `courseId,learnerId,completionPercentage,lastAccessed\next:A,ext:1,5,${time}\n`
+    const ran = await local.run('progress import -', { stdin })
+    expect(ran.code).toBe(2)
+    expect(ran.stderr).toContain(`2: lastAccessed`)
+  }
 })
 
 describe('an empty cell', () => {

@@ -12,7 +12,8 @@ export interface TimeZone {
   instantOf(clockMs: number): number
 }
 
-const utc: TimeZone = { clockAt: (instantMs) => instantMs, instantOf: (clockMs) => clockMs }
+/** Coordinated Universal Time. */
+export const utc: TimeZone = { clockAt: (instantMs) => instantMs, instantOf: (clockMs) => clockMs }
 
 /** The time zone of this name; null where there is none. */
 export function timeZone(name: string): TimeZone | null {
@@ -42,14 +43,24 @@ export function timeZone(name: string): TimeZone | null {
   }
 }
 
-/** The units of durations that follow the calendar, and hours. */
-export type DurationUnit = 'h' | 'd' | 'w' | 'm' | 'y'
+/** Hours, or units that follow the calendar. */
+export interface Duration {
+  readonly count: number
+  readonly unit: 'h' | 'd' | 'w' | 'm' | 'y'
+}
+
+/** The duration that a text is, such as `90d`; null for any other text. */
+export function durationIn(text: string): Duration | null {
+  const [, count, unit] = /^(\d{1,5})([hdwmy])$/.exec(text) ?? []
+  // The pattern lets nothing else through.
+  return count === undefined ? null : { count: Number(count), unit: unit as Duration['unit'] }
+}
 
 /**
  * The instant so many units after another one, before it for a negative count. Days, weeks, months and years keep the
  * time that the clocks show; a day that the month does not have becomes its last.
  */
-export function shifted(instantMs: number, count: number, unit: DurationUnit, zone: TimeZone): number {
+export function shifted(instantMs: number, { count, unit }: Duration, zone: TimeZone): number {
   if (unit === 'h') return instantMs + count * hourMs
   const clock = new Date(zone.clockAt(instantMs))
   if (unit === 'd' || unit === 'w') {
