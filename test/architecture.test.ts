@@ -48,6 +48,7 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
       'grades',
       'webhooks',
       'integrations',
+      'audit-log',
       'credentials',
       'http',
       'access',

@@ -2,6 +2,7 @@ import type { Endpoint } from '../http/endpoint.ts'
 import { refusalPage, seeOther } from '../pages/page.tsx'
 import { accountPage } from './account.tsx'
 import { appDeletion, appsPage } from './apps.tsx'
+import { auditEntryPage, auditPage } from './audit.tsx'
 import { coursePage } from './course.tsx'
 import { courseFile, gradeFile } from './course-file.ts'
 import { courseGradesPage } from './course-grades.tsx'
@@ -37,6 +38,8 @@ const pages = [
   endpointRotation,
   endpointDeletion,
   messagePage,
+  auditPage,
+  auditEntryPage,
   accountPage,
   grantRevocation,
   sessionEnd,

@@ -90,7 +90,7 @@ p.fault { font-weight: 600; }
 .back::before { content: "\\2190\\a0"; color: var(--soft); }
 
 label, legend { display: block; font-weight: 600; margin: 0 0 .25rem; padding: 0; }
-input:not([type=checkbox], [type=radio]), textarea { display: block; width: 100%; min-height: 2.75rem; padding: .5rem .75rem;
+input:not([type=checkbox], [type=radio]), textarea, select { display: block; width: 100%; min-height: 2.75rem; padding: .5rem .75rem;
   margin: 0 0 1rem; font: inherit; color: inherit; background: var(--card); border: 1px solid var(--edge); border-radius: 6px; }
 ::placeholder { color: var(--soft); opacity: 1; }
 .user-code { font: 600 1.375rem/1.5 ui-monospace, monospace !important; letter-spacing: .1em; text-transform: uppercase; }
@@ -144,6 +144,9 @@ table + .note { margin: 1rem 0 0; }
 .search { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem; margin: 0 0 1rem; }
 .search label { margin: 0; }
 .search input:not([type=hidden]) { flex: 1 1 12rem; width: auto; max-width: 24rem; margin: 0; }
+.narrow-down { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 0 1rem; align-items: end; margin: 0 0 1rem; }
+.narrow-down .fault, .narrow-down .actions { grid-column: 1 / -1; }
+.narrow-down .actions { align-items: center; margin: 0; }
 .sorting a { color: inherit; text-decoration: none; white-space: nowrap; }
 .sorting a:hover { color: var(--accent); text-decoration: underline; }
 .sorting a::after { content: " \\2195"; content: " \\2195" / ""; font-weight: 400; }

@@ -26,6 +26,8 @@ async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrow
   await academy.grade({ learnerId: learner.body.id, courseId, scoreGiven: 40, itemId: 'x', label: hostile })
   await send(browser, '/dashboard/keys', { ...complete['/dashboard/keys'], name: hostile })
   await admin.put(`/v1/webhooks/endpoints/${things.endpointId}`, { description: hostile })
+  const { body: changed } = await admin.get(`/v1/audit?action=course.updated&subject_id=${courseId}`)
+  const shown = { ...things, entryId: changed.data[0].id as string }
   const mapping = { noun: 'course', externalKey: hostile, reference: courseId }
   await admin.put('/v1/integrations/moodle/mappings', mapping)
   await academy.database.run(sql`
@@ -33,7 +35,7 @@ async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrow
     values (${things.messageId}, 1, '2026-03-01T12:00:00.000Z', 12, 500, 'HTTP 500', ${hostile})`)
   const looked: Looked[] = []
   for (const path of pagePaths) {
-    looked.push({ name: path, page: await browser.open(filled(path, things)) })
+    looked.push({ name: path, page: await browser.open(filled(path, shown)) })
   }
   const fields = { ...complete['/dashboard/apps'], name: hostile }
   looked.push({ name: 'a new application', page: await send(browser, '/dashboard/apps', fields) })
@@ -73,6 +75,8 @@ describe('every page', () => {
       '/dashboard/endpoints',
       '/dashboard/endpoints/:endpointId',
       '/dashboard/messages/:messageId',
+      '/dashboard/audit',
+      '/dashboard/audit/:entryId',
       '/dashboard/account',
       'a new application',
       'a faulty form',
@@ -145,6 +149,8 @@ describe('every page', () => {
       '/dashboard/endpoints/:endpointId/rotate': '/dashboard/integrations" aria-current="true',
       '/dashboard/endpoints/:endpointId/delete': '/dashboard/integrations" aria-current="true',
       '/dashboard/messages/:messageId': '/dashboard/integrations" aria-current="true',
+      '/dashboard/audit': '/dashboard/audit" aria-current="page',
+      '/dashboard/audit/:entryId': '/dashboard/audit" aria-current="true',
       '/dashboard/account': '/dashboard/account" aria-current="page',
       '/dashboard/grants/:grantId/revoke': '/dashboard/account" aria-current="true',
       '/dashboard/sessions/:sessionId/end': '/dashboard/account" aria-current="true',

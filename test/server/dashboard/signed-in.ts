@@ -37,6 +37,7 @@ export interface Things {
   readonly endpointId: string
   readonly messageId: string
   readonly lmsKind: string
+  readonly entryId: string
 }
 
 /** A session of another browser of somebody. */
@@ -92,6 +93,7 @@ export async function thingsOf(academy: TestAcademy, owner: Person, admin: Perso
     sessionId: await otherSession(academy, owner),
     ...(await webhooksOf(academy, admin)),
     lmsKind: await integrationOf(admin),
+    entryId: (await admin.get(`/v1/audit?subject_id=${course.body.id}`)).body.data[0].id,
   }
 }
 

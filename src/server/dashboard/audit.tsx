@@ -1,0 +1,151 @@
+import type { AuditEntry } from '../../contract/audit.ts'
+import { audit } from '../../contract/audit.ts'
+import { auditRoutes } from '../audit-log/audit-log.ts'
+import { chainOf } from '../audit-log/chain.ts'
+import type { Reply } from '../http/reply.ts'
+import { ProblemError } from '../problem/problem-error.ts'
+import { AuditFilter, auditQueryOf } from './audit-filter.tsx'
+import { Actor, SubjectName } from './audit-names.tsx'
+import { ChainState } from './chain-state.tsx'
+import type { DashboardPage } from './dashboard-page.ts'
+import { framed } from './frame.tsx'
+import { nextPage, pageAsked } from './paging.tsx'
+import { ask, type SignedInRequest } from './signed-in-request.ts'
+import { Table } from './table.tsx'
+import { Minute, shown } from './value-text.tsx'
+
+const section = '/dashboard/audit'
+
+/** The audit log, for admins: who did what, filtered, and how far its entries are linked. */
+export const auditPage: DashboardPage = {
+  path: section,
+  async show(signedIn) {
+    const { fault, data, nextCursor } = await entriesOf(signedIn)
+    return framed(
+      signedIn,
+      { title: fault ? 'Error: audit log' : 'Audit log', section, fault },
+      <>
+        <h1>Audit log</h1>
+        <p>Who changed what, and who signed in or was refused. Entries cannot be changed or deleted.</p>
+        <section class="card" aria-labelledby="entries">
+          <h2 id="entries">Entries</h2>
+          <AuditFilter signedIn={signedIn} fault={fault} />
+          {data.length === 0 ? <p>No entries match.</p> : <EntryTable signedIn={signedIn} entries={data} />}
+          {nextPage(signedIn, nextCursor)}
+        </section>
+        <ChainState chain={await chainOf(signedIn.database)} />
+      </>,
+    )
+  },
+}
+
+/** The entries that an address asks for; where what it asks for is wrong, none, and what was wrong. */
+async function entriesOf(signedIn: SignedInRequest): Promise<{
+  readonly data: readonly AuditEntry[]
+  readonly nextCursor: string | null
+  readonly fault?: ProblemError
+}> {
+  try {
+    const query = { ...pageAsked(signedIn), ...auditQueryOf(signedIn.query) }
+    return await ask(signedIn, auditRoutes, audit.list, { query })
+  } catch (error) {
+    if (!(error instanceof ProblemError) || ![400, 404].includes(error.status)) throw error
+    return { data: [], nextCursor: null, fault: error }
+  }
+}
+
+function EntryTable({ signedIn, entries }: { signedIn: SignedInRequest; entries: readonly AuditEntry[] }) {
+  return (
+    <Table
+      caption="Entries, newest first"
+      columns={[
+        { name: 'Action' },
+        { name: 'Time', look: 'broad' },
+        { name: 'Subject', look: 'broad' },
+        { name: 'By', look: 'broad' },
+        { name: 'Address' },
+      ]}
+      rows={entries.map((entry) => [
+        <a href={`${signedIn.base}${section}/${encodeURIComponent(entry.id)}`}>{entry.action}</a>,
+        <Minute time={entry.at} />,
+        <SubjectName entry={entry} />,
+        <Actor entry={entry} />,
+        entry.address === null ? <span class="none">–</span> : shown(entry.address, 64),
+      ])}
+    />
+  )
+}
+
+/** One entry of the audit log: from where, and each field before and after. */
+export const auditEntryPage: DashboardPage = {
+  path: '/dashboard/audit/:entryId',
+  show: async (signedIn) =>
+    entryShown(signedIn, await ask(signedIn, auditRoutes, audit.get, { params: signedIn.params })),
+}
+
+function entryShown(signedIn: SignedInRequest, entry: AuditEntry): Reply {
+  const { address, userAgent, requestId, subjectId, place, hash } = entry
+  const none = <span class="none">–</span>
+  const facts = [
+    ['Time', <Minute time={entry.at} />],
+    ['By', <Actor entry={entry} />],
+    ...(entry.subjectName === null ? [] : [['Subject', <SubjectName entry={entry} />] as const]),
+    ['Subject ID', subjectId === null ? none : <code>{shown(subjectId, 300)}</code>],
+    ['Address', address === null ? none : shown(address, 64)],
+    ['Program', userAgent === null ? none : shown(userAgent, 300)],
+    ['Request', requestId === null ? none : <code>{shown(requestId, 64)}</code>],
+    ['Place in the chain', place === null ? 'Not linked yet' : String(place)],
+    ['Hash', hash === null ? none : <code>{hash}</code>],
+  ] as const
+  return framed(
+    signedIn,
+    { title: 'Audit entry', section },
+    <>
+      <p class="back">
+        <a href={`${signedIn.base}${section}`}>Audit log</a>
+      </p>
+      <h1>{entry.action}</h1>
+      <section class="card" aria-labelledby="facts">
+        <h2 id="facts">Details</h2>
+        <dl class="facts">
+          {facts.map(([word, fact]) => (
+            <>
+              <dt>{word}</dt>
+              <dd>{fact}</dd>
+            </>
+          ))}
+        </dl>
+      </section>
+      <section class="card" aria-labelledby="changes">
+        <h2 id="changes">Changes</h2>
+        <Changes entry={entry} />
+      </section>
+    </>,
+  )
+}
+
+function Changes({ entry: { before, after, detailsSalt } }: { entry: AuditEntry }) {
+  const all = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
+  // What has no value before and after says nothing.
+  const fields = [...all].filter((field) => (before?.[field] ?? after?.[field] ?? null) !== null)
+  if (detailsSalt === null) return <p>The details were erased with the user whom they concern.</p>
+  if (fields.length === 0) return <p>No field was changed.</p>
+  return (
+    <Table
+      caption="Fields before and after"
+      columns={[{ name: 'Field' }, { name: 'Before', look: 'broad' }, { name: 'After', look: 'broad' }]}
+      rows={fields.map((field) => [
+        shown(field, 100),
+        <Value of={before} field={field} />,
+        <Value of={after} field={field} />,
+      ])}
+    />
+  )
+}
+
+function Value({ of, field }: { of: Readonly<Record<string, unknown>> | null; field: string }) {
+  const value = of && Object.hasOwn(of, field) ? of[field] : undefined
+  if (value === undefined || value === null) return <span class="none">–</span>
+  if (value === '') return <span class="none">Empty</span>
+  return <code>{shown(typeof value === 'string' ? value : JSON.stringify(value), 2000)}</code>
+}

@@ -1,0 +1,95 @@
+import sql from 'sql-template-tag'
+import { expect } from 'vitest'
+import { test as base } from './signed-in.ts'
+
+const test = base
+  .extend('browser', async ({ admin, signIn }) => signIn(admin))
+  .extend('courseId', async ({ admin }) => {
+    const { id } = (await admin.post('/v1/courses', { title: 'Logic' })).body
+    await admin.put(`/v1/courses/${id}`, { title: 'Rhetoric', description: 'About\u202e speech' })
+    return id as string
+  })
+
+/** The actions that a page lists, in their order. */
+function actionsIn(html: string): string[] {
+  return [...html.matchAll(/<a href="\/dashboard\/audit\/aud_\w+">([^<]+)<\/a>/g)].map(
+    ([, action = '']) => action,
+  )
+}
+
+test('entries are listed with their subject, who it was and from where, the newest first', async ({
+  admin,
+  browser,
+  courseId,
+}) => {
+  const { html, text } = await browser.open(`/dashboard/audit?subject=${courseId}`)
+  expect(actionsIn(html)).toEqual(['course.updated', 'course.created'])
+  expect(text).toMatch(new RegExp(`course\\.updated 1 Mar 2026, 12:00 UTC Rhetoric ${admin.email} key_\\w+`))
+})
+
+test('an entry shows each field before and after', async ({ browser, courseId }) => {
+  const list = await browser.open(`/dashboard/audit?subject=${courseId}`)
+  const [, link = ''] = /<a href="(\/dashboard\/audit\/aud_\w+)">course\.updated/.exec(list.html) ?? []
+  const { html, text } = await browser.open(link)
+  expect(text).toMatch(/Field Before After .*title Logic Rhetoric/)
+  expect(text).toContain('description Empty About\\u202e speech')
+  expect(html).not.toContain('\u202e')
+  expect(text).toMatch(/Place in the chain \d+ Hash [0-9a-f]{64}/)
+})
+
+test('the form filters by user, action, noun and day, and keeps what was filled in', async ({
+  admin,
+  browser,
+  courseId,
+  learner,
+}) => {
+  await admin.put('/v1/user/profile', { profile: { firstName: 'Ada' } })
+  const page = await browser.open('/dashboard/audit')
+  const found = async (fields: Readonly<Record<string, string>>) =>
+    actionsIn((await browser.submit(page, fields, 'Filter')).html)
+  expect(await found({ action: 'course.created' })).toEqual(['course.created'])
+  expect(await found({ action: 'course', subject: courseId })).toEqual(['course.updated', 'course.created'])
+  expect(await found({ user: learner.email })).toEqual([])
+  expect(await found({ user: admin.email, action: 'course' })).toHaveLength(2)
+  expect(await found({ subject: courseId, from: '2026-03-01', to: '2026-03-01' })).toHaveLength(2)
+  expect(await found({ subject: courseId, to: '2026-02-28' })).toEqual([])
+  const filtered = await browser.submit(page, { action: 'course.created', user: admin.email }, 'Filter')
+  expect(filtered.html).toContain('<option value="course.created" selected="">')
+  expect(filtered.html).toContain(`value="${admin.email}"`)
+  expect(filtered.html).toContain('<a href="/dashboard/audit">Clear</a>')
+})
+
+test('a filter that cannot be is told above the form', async ({ browser }) => {
+  for (const wrong of ['action=course.eaten', 'from=yesterday']) {
+    const page = await browser.open(`/dashboard/audit?${wrong}`)
+    expect({ wrong, status: page.status }).toEqual({ wrong, status: 400 })
+    expect(page.html).toContain('role="alert"')
+    expect(page.text).toContain('No entries match.')
+  }
+})
+
+test('the chain says how many entries are linked, and how many wait', async ({
+  academy,
+  browser,
+  courseId,
+}) => {
+  expect(courseId).toMatch(/^crs_/)
+  const last = await academy.database.one<{ place: number; hash: string }>(
+    sql`select place, hash from audit_entries where place > 0 order by place desc limit 1`,
+  )
+  const { text } = await browser.open('/dashboard/audit')
+  expect(text).toContain(`Linked entries ${last?.place} Last hash ${last?.hash}`)
+  await academy.database.run(sql`
+    update audit_entries set place = -7, hash = null where place = ${last?.place}`)
+  expect((await browser.open('/dashboard/audit')).text).toMatch(/Waiting to be linked 1 Last hash/)
+})
+
+test('what concerned an erased user has no details any more', async ({ admin, browser }) => {
+  const { body } = await admin.post('/v1/users', { email: 'gone@b.example' })
+  await admin.delete(`/v1/users/${body.id}?erase=true`)
+  const list = await browser.open(`/dashboard/audit?subject=${body.id}&action=user.created`)
+  const [, link = ''] = /<a href="(\/dashboard\/audit\/aud_\w+)">/.exec(list.html) ?? []
+  const { text } = await browser.open(link)
+  expect(text).toContain('The details were erased with the user whom they concern.')
+  expect(`${list.text}${text}`).not.toContain('gone@b.example')
+})
