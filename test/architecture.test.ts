@@ -32,7 +32,10 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
   users: ['changes', 'audit', 'counters', 'http', 'access', 'database', 'problem'],
   progress: ['changes', 'audit', 'counters', 'courses', 'users', 'http', 'database', 'problem'],
   grades: ['changes', 'audit', 'progress', 'counters', 'courses', 'users', 'http', 'database', 'problem'],
-  webhooks: ['outgoing', 'changes', 'audit', 'access', 'outbox', 'sealing', 'http', 'database', 'problem'],
+  webhooks: [
+    ...['integrations', 'grades', 'progress', 'users', 'changes', 'audit', 'outbox', 'outgoing', 'sealing'],
+    ...['http', 'access', 'database', 'problem'],
+  ],
   integrations: ['outgoing', 'changes', 'audit', 'sealing', 'http', 'database', 'problem'],
   analytics: ['counters', 'http', 'database', 'problem'],
   credentials: ['changes', 'audit', 'users', 'http', 'access', 'database', 'problem'],

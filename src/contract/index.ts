@@ -2,6 +2,7 @@ import { analytics } from './analytics.ts'
 import { apps } from './apps.ts'
 import { audit } from './audit.ts'
 import { courses } from './courses.ts'
+import { deliveries } from './deliveries.ts'
 import { endpoints } from './endpoints.ts'
 import { enrollments } from './enrollments.ts'
 import { grades } from './grades.ts'
@@ -29,6 +30,7 @@ export const contract = {
   grants,
   endpoints,
   messages,
+  deliveries,
   integrations,
   audit,
   service,

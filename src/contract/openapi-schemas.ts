@@ -5,6 +5,7 @@ import { AuditEntry, audit } from './audit.ts'
 import { BatchResult } from './batch.ts'
 import * as attributes from './course-attributes.ts'
 import * as courses from './courses.ts'
+import * as deliveries from './deliveries.ts'
 import * as endpoints from './endpoints.ts'
 import * as enrollments from './enrollments.ts'
 import { BooleanParam } from './field.ts'
@@ -104,6 +105,11 @@ const shown: Named = {
   Message: messages.Message,
   MessagePage: messages.messages.list.response,
   MessageDetails: messages.MessageDetails,
+  Delivery: deliveries.Delivery,
+  DeliveryPage: deliveries.deliveries.list.response,
+  DeliveryDetails: deliveries.DeliveryDetails,
+  ReplayInput: deliveries.ReplayInput,
+  Replayed: deliveries.Replayed,
   Integration: integration.Integration,
   IntegrationPage: integrations.list.response,
   IntegrationCheck: integration.IntegrationCheck,
@@ -128,6 +134,7 @@ const choices: Named = {
   ProgressStatus: progress.ProgressStatus,
   EndpointStatus: endpoints.EndpointStatus,
   MessageStatus: messages.MessageStatus,
+  DeliveryStatus: deliveries.DeliveryStatus,
   LmsKind: integration.LmsKind,
   GradeToProgress: integration.GradeToProgress,
   MappedNoun: mapping.MappedNoun,

@@ -25,6 +25,7 @@ const tagNames: Readonly<Record<keyof Contract, string>> = {
   grants: 'Grants',
   endpoints: 'Webhook endpoints',
   messages: 'Webhook messages',
+  deliveries: 'Webhook deliveries',
   integrations: 'Integrations',
   audit: 'Audit log',
   service: 'Service',

@@ -23,6 +23,7 @@ const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   messages: async () => (await import('./webhooks/outbox/messages.ts')).messageRoutes,
   integrations: async () => (await import('./integrations/integrations.ts')).integrationRoutes,
   audit: async () => (await import('./audit-log/audit-log.ts')).auditRoutes,
+  deliveries: async () => (await import('./webhooks/inbox/deliveries.ts')).deliveryRoutes,
   service: async () => (await import('./service.ts')).serviceRoutes,
 }
 
@@ -65,6 +66,7 @@ const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: 
   'webhooks/messages': 'messages',
   integrations: 'integrations',
   audit: 'audit',
+  'webhooks/deliveries': 'deliveries',
   health: 'service',
   ready: 'service',
   'openapi.json': 'service',

@@ -2,6 +2,7 @@ import * as access from './access.ts'
 import * as analytics from './analytics.ts'
 import { auditEntryWords } from './audit.ts'
 import * as courses from './courses.ts'
+import * as deliveries from './deliveries.ts'
 import * as enrollments from './enrollments.ts'
 import * as grades from './grades.ts'
 import * as integrations from './integrations.ts'
@@ -25,6 +26,7 @@ export const words: Readonly<Record<string, record.Words>> = {
   EnrollmentRole: { '': 'Role of a user in a course' },
   EnrollmentStatus: { '': 'Status of an enrolment' },
   EndpointStatus: { '': 'Whether events are sent to an endpoint' },
+  DeliveryStatus: { '': 'What became of a webhook delivery' },
   MessageStatus: { '': 'Whether a message was delivered, is still to be sent, or was given up' },
   ProgressStatus: { '': 'Derived from the completion percentage when progress is recorded' },
 
@@ -114,6 +116,11 @@ export const words: Readonly<Record<string, record.Words>> = {
   Message: webhooks.messageWords,
   MessageDetails: webhooks.messageDetailsWords,
   MessagePage: page('webhook messages'),
+  Delivery: deliveries.deliveryWords,
+  DeliveryDetails: deliveries.deliveryDetailsWords,
+  DeliveryPage: page('webhook deliveries'),
+  ReplayInput: deliveries.replayInputWords,
+  Replayed: deliveries.replayedWords,
   LmsKind: { '': 'Kind of the other learning management system' },
   GradeToProgress: {
     '': 'What a grade does to progress: nothing, 100% once the course is passed, or the grade is the percentage',

@@ -20,6 +20,8 @@ export const tagWords = {
     'Webhook endpoints: where events are sent, signed as Standard Webhooks 1.0.0. An academy can have up to 50.',
   messages:
     'Webhook messages: one event for one endpoint, with the attempts to deliver it. They are kept for 7 days.',
+  deliveries:
+    'Webhook deliveries: grades and progress that other systems have sent, and what became of each. They are kept for 30 days.',
   integrations:
     'The connections to other learning management systems: what their secrets are, what their grades do here, and which of their courses and users is which.',
   audit:
@@ -151,6 +153,13 @@ export const operationWords: Words = {
   'messages.get': 'Returns the message with its body and its last 50 attempts.',
   'messages.resend':
     'The message is sent again at once, and retried as a new one. It keeps its id, by which a receiver knows that it was sent before.',
+  'deliveries.list': 'The newest come first.',
+  'deliveries.get': 'Returns the delivery with its payload.',
+  'deliveries.replay':
+    'The delivery is processed as if it came now, such as after a mapping was added. One that was applied stays as it is, and an older grade replaces no newer one.',
+  'deliveries.replayAll':
+    'Processes unmatched deliveries, system by system, the first received first. Send `nextCursor` as `cursor` to continue.',
+
   'integrations.list': 'There is at most one integration for each kind. Secrets are never returned.',
   'integrations.get':
     'Of each secret it says when it was set and, if it is long, its last four characters. The secret itself is never returned.',

@@ -2,7 +2,7 @@ import sql, { type Sql } from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isReferred } from '../database/reference.ts'
-import { type Call, onlyUserOf } from '../http/handler.ts'
+import { onlyUserOf } from '../http/handler.ts'
 import { notFound, ProblemError } from '../problem/problem-error.ts'
 import type { StoredInput } from './course-attributes.ts'
 
@@ -44,7 +44,7 @@ export async function findCourse(
  * The courses that a caller may know of, as a condition on `courses`; undefined for all. A learner sees what is published,
  * and what their own enrolments and progress name: of anything else, nothing may tell whether it is there.
  */
-export function knownCourses(call: Pick<Call, 'principal'>): Sql | undefined {
+export function knownCourses(call: Parameters<typeof onlyUserOf>[0]): Sql | undefined {
   const learnerId = onlyUserOf(call)
   if (learnerId === undefined) return undefined
   return sql`(status = 'published'

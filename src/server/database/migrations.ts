@@ -7,6 +7,7 @@ import { type Database, DatabaseError, type Store } from './database.ts'
 import { define, fillRows } from './fill-rows.ts'
 import { addGradebook, addGradeStates } from './grade-migration.ts'
 import type { IdPrefix } from './id.ts'
+import { inboxSchema } from './inbox-schema.ts'
 import { integrationSchema } from './integration-schema.ts'
 import { addListIndexes, addListKeys, addParentIndexes, addSearch } from './list-migration.ts'
 import { schema } from './schema.ts'
@@ -50,6 +51,7 @@ export const migrations: readonly Migration[] = [
   addAudit,
   addOutbox,
   addGradeStates,
+  addInbox,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
@@ -171,6 +173,11 @@ async function addAttempts(database: Database): Promise<void> {
 /** Who changed what. */
 async function addAudit(database: Database): Promise<void> {
   await define(database, auditSchema)
+}
+
+/** Deliveries of other systems. */
+async function addInbox(database: Database): Promise<void> {
+  await define(database, inboxSchema)
 }
 
 /** Versions of lessons, and where what is deleted waits for its end. */

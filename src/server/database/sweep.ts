@@ -42,6 +42,8 @@ const leftovers: readonly Leftovers[] = [
   { table: 'webhook_messages', key: ['id'], since: 'created_at', keptMs: 7 * dayMs },
   // For so long, further failures add to those before.
   { table: 'attempts', key: ['slot'], since: 'next_at', keptMs: hourMs },
+  // One that is sent again after that is told by the time of what it says.
+  { table: 'webhook_deliveries', key: ['id'], since: 'received_at', keptMs: 30 * dayMs },
 ]
 
 /** Deletes what has expired, in small transactions between which others write; at most so many for each table. */

@@ -5,6 +5,7 @@ import type { Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
 import { counting } from '../counters/count.ts'
 import { findCourse, requireNotArchived, toCourse } from '../courses/course-row.ts'
+import type { Database } from '../database/database.ts'
 import type { Call } from '../http/handler.ts'
 import { ProblemError, parentNotFound } from '../problem/problem-error.ts'
 import { completeEnrollment } from '../progress/enrollment-completion.ts'
@@ -37,18 +38,22 @@ export async function gradedBy({ database }: Pick<Call, 'database'>, input: Grad
     findCourse(database, input.courseId).catch(missing('#/courseId', 'course', input.courseId)),
   ])
   requireNotArchived(row)
-  const enrolled = await database.one(sql`
-    select 1 from enrollments
-    where user_id = ${user.id} and course_id = ${row.id} and role = 'learner' and status in ('active', 'completed')`)
-  if (!enrolled) {
-    const detail = `User ${user.id} is not enrolled in course ${row.id} as a learner, or the enrolment is inactive.`
-    throw new ProblemError('enrollment_inactive', detail)
-  }
+  await requireLearner(database, user.id, row.id)
   const stored = await database.one<GradeRow>(sql`
     select ${gradeColumns} from grades g
     where g.user_id = ${user.id} and g.course_id = ${row.id} and g.source = ${input.source}
       and g.item_id = ${input.itemId}`)
   return { userId: user.id, course: toCourse(row), before: stored && toGrade(stored) }
+}
+
+/** Throws 409 `enrollment_inactive` unless a user learns in a course. */
+export async function requireLearner(database: Database, userId: string, courseId: string): Promise<void> {
+  const enrolled = await database.one(sql`
+    select 1 from enrollments
+    where user_id = ${userId} and course_id = ${courseId} and role = 'learner' and status in ('active', 'completed')`)
+  if (enrolled) return
+  const detail = `User ${userId} is not enrolled in course ${courseId} as a learner, or the enrolment is inactive.`
+  throw new ProblemError('enrollment_inactive', detail)
 }
 
 /**

@@ -83,14 +83,19 @@ export function requireVersion({ preconditions }: Pick<Call, 'preconditions'>, v
   preconditions.requireVersion(version)
 }
 
+/** Somebody of a role: a user, or another system, which has no id. */
+interface ByRole {
+  readonly principal: Pick<Principal, 'role'> & { readonly userId: string | null }
+}
+
 /** True when the caller's role is one of these. */
-export function isRole(call: Pick<Call, 'principal'>, ...roles: readonly string[]): boolean {
+export function isRole(call: ByRole, ...roles: readonly string[]): boolean {
   return roles.includes(call.principal.role)
 }
 
 /** The caller's own id where that is the only user they may see, undefined for those who see everybody. */
-export function onlyUserOf(call: Pick<Call, 'principal'>): string | undefined {
-  return isRole(call, 'learner') ? call.principal.userId : undefined
+export function onlyUserOf(call: ByRole): string | undefined {
+  return isRole(call, 'learner') ? (call.principal.userId ?? undefined) : undefined
 }
 
 /** Throws 403 unless the caller is an admin whose credential carries the scope `admin`. */

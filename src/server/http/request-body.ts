@@ -43,7 +43,7 @@ export async function readNoBody(request: HttpRequest): Promise<RequestBody> {
 }
 
 /** Throws 415 unless the body is of one of these types, in UTF-8 and not compressed (RFC 9110 §15.5.16). */
-function requireType({ method, headers }: HttpRequest, types: readonly string[]): void {
+export function requireType({ method, headers }: HttpRequest, types: readonly string[]): void {
   const { 'content-type': given, 'content-encoding': coding } = headers
   const [type, ...parameters] = given?.split(';').map((part) => part.trim().toLowerCase()) ?? []
   if (type === undefined || !types.includes(type)) {
@@ -66,7 +66,8 @@ function requireType({ method, headers }: HttpRequest, types: readonly string[])
 /** The header of a 415 that names what is taken (RFC 5789 §3.1, W3C LDP §7.1; else RFC 9110 §12.5.1). */
 const acceptFor: Readonly<Record<string, string>> = { PATCH: 'accept-patch', POST: 'accept-post' }
 
-async function readBytes({ headers, body }: HttpRequest, atMost = maximumBytes): Promise<Uint8Array> {
+/** The bytes of a body, whatever its type; throws 413 for more than there may be. */
+export async function readBytes({ headers, body }: HttpRequest, atMost = maximumBytes): Promise<Uint8Array> {
   if (Number(headers['content-length'] ?? 0) > atMost) throw tooLarge(atMost)
   if (body === undefined) return nothing.bytes
   if (typeof body === 'string' || body instanceof Uint8Array) {

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Progress, ProgressInput } from '../../contract/progress.ts'
+import type { Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
 import { count, newLearner } from '../counters/count.ts'
 import {
@@ -25,6 +26,10 @@ import type { UserRow } from '../users/user-row.ts'
 import { completeEnrollment } from './enrollment-completion.ts'
 import { firstEnrollment } from './enrollment-row.ts'
 
+/** What recording progress needs: a write, by somebody of a role. */
+export type ProgressCall = Writing &
+  Pick<Call, 'lenient'> & { readonly principal: Writing['principal'] & Pick<Call['principal'], 'role'> }
+
 const toleratedFutureMs = 5 * 60 * 1000
 
 /**
@@ -35,7 +40,7 @@ const toleratedFutureMs = 5 * 60 * 1000
  * @param guard is handed the stored record before it is replaced, and may throw
  */
 export async function setProgress(
-  call: Call,
+  call: ProgressCall,
   learner: UserRow,
   { courseId: reference, completionPercentage, lastAccessed: given }: ProgressInput,
   guard: (current: Progress | undefined) => void = () => {},
@@ -137,7 +142,7 @@ function hasRisen(percentage: number, current: Progress | undefined): boolean {
   return current === undefined || percentage > current.completionPercentage
 }
 
-async function requireTrackableCourse(call: Call, reference: string): Promise<Course> {
+async function requireTrackableCourse(call: ProgressCall, reference: string): Promise<Course> {
   const { database } = call
   const known = knownCourses(call)
   const id = known ? await resolve(database, 'courses', reference, known) : reference
@@ -166,7 +171,7 @@ interface Enrolled {
 
 /** The first progress enrols the learner, unless learners record it themselves: they cannot enrol. */
 async function requireEnrolled(
-  call: Call,
+  call: ProgressCall,
   learner: UserRow,
   course: Course,
   standing: Standing | undefined,

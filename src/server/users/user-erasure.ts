@@ -1,4 +1,4 @@
-import sql from 'sql-template-tag'
+import sql, { join } from 'sql-template-tag'
 import type { User } from '../../contract/users.ts'
 import { eraseFromAudit } from '../audit/erasure.ts'
 import { forgetAnswers } from '../database/kept-answers.ts'
@@ -6,8 +6,8 @@ import { userSearchKey } from '../database/stored-keys.ts'
 import type { Call } from '../http/handler.ts'
 
 /**
- * Anonymises a user for good: what tells who it was is gone from the user, the keys, the audit log and the kept answers; the ids
- * stay, so that courses keep their figures (GDPR Art. 17).
+ * Anonymises a user for good: what tells who it was is gone from the user, the keys, the inbox, the audit log and the kept
+ * answers; the ids stay, so that courses keep their figures (GDPR Art. 17).
  */
 export async function eraseUser(call: Call, user: User): Promise<void> {
   const { database, now } = call
@@ -20,11 +20,20 @@ export async function eraseUser(call: Call, user: User): Promise<void> {
       password_hash = null, managed_by = null, version = version + 1, updated_at = ${now}
     where id = ${id}`)
   await database.run(sql`delete from webhook_messages where subject = ${id}`)
+  await forgetDeliveries(call, user)
   await database.run(sql`update api_keys set name = '' where user_id = ${id}`)
   // What other systems call the user is theirs as well.
   await database.run(sql`delete from integration_mappings where target_id = ${id}`)
   await eraseFromAudit(database, id)
   await forgetAnswersTo(call, user)
+}
+
+/** What other systems sent about the user, also before anybody here was known by what they call them. */
+async function forgetDeliveries({ database }: Call, { id, email, externalId }: User): Promise<void> {
+  const hints = [`email:${email.toLowerCase()}`, email, ...(externalId === null ? [] : [`ext:${externalId}`])]
+  for (const about of [sql`user_id = ${id}`, sql`learner_hint in (${join([id, ...hints])})`]) {
+    await database.run(sql`update webhook_deliveries set body = null, learner_hint = null where ${about}`)
+  }
 }
 
 /** Deletes the kept answers that the user got, and those in which the user is named or whose key is made of such a name. */

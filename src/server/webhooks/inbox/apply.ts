@@ -1,0 +1,129 @@
+import sql from 'sql-template-tag'
+import type { Progress } from '../../../contract/progress.ts'
+import type { GradeEvent, LmsEvent, ProgressEvent } from '../../../webhooks/event.ts'
+import { type Graded, gradedBy, requireLearner, setGrade } from '../../grades/gradebook.ts'
+import { resolveIdentity } from '../../integrations/identity.ts'
+import type { Integration } from '../../integrations/integration.ts'
+import { ProblemError } from '../../problem/problem-error.ts'
+import { type ProgressCall, setProgress } from '../../progress/progress-setting.ts'
+import { findUser, type UserRow } from '../../users/user-row.ts'
+import { nothing, type Outcome, type Subject } from './outcome.ts'
+
+/** A time that is further ahead than clocks differ would keep everything that comes later from counting. */
+const toleratedFutureMs = 5 * 60 * 1000
+
+/** A transaction with what an event does in it, and the delivery that it came with. */
+export interface Applying {
+  readonly call: ProgressCall
+  readonly integration: Pick<Integration, 'lmsKind' | 'gradeToProgress'>
+  readonly deliveryId: string
+}
+
+/** Does what an event says; what keeps it from being done is its outcome. */
+export async function applyEvent(applying: Applying, event: LmsEvent): Promise<Outcome> {
+  if (event.type === 'ignored') return { ...nothing, status: 'ignored', reason: event.reason }
+  const { call, integration } = applying
+  const { database } = call
+  const find = (noun: 'course' | 'user') =>
+    resolveIdentity(database, integration.lmsKind, noun, noun === 'course' ? event.course : event.learner)
+  const courseId = (await find('course')) ?? null
+  const userId = (await find('user')) ?? null
+  const subject = { courseId, userId }
+  const missing = [
+    ...(courseId === null ? ['course' as const] : []),
+    ...(userId === null ? ['learner' as const] : []),
+  ]
+  if (courseId === null || userId === null) {
+    return { ...nothing, ...subject, status: 'unmatched', reason: 'not_found', missing }
+  }
+  try {
+    // What it did so far is undone where it cannot be done as a whole.
+    return await database.savepoint(() => applyTo(applying, event, { courseId, userId }))
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    return { ...refusalOf(error), ...subject }
+  }
+}
+
+/** Why it was not done: by whom or what it is about, it waits for a match; by its time, something newer is there. */
+function refusalOf(error: ProblemError): Omit<Outcome, keyof Subject> {
+  const { code, message: detail, errors } = error
+  const told = { ...nothing, reason: errors?.[0]?.code ?? code, detail }
+  if (code === 'stale_grade' || code === 'stale_progress') return { ...told, status: 'stale' }
+  if (code === 'enrollment_inactive') return { ...told, status: 'unmatched', missing: ['enrollment'] }
+  if (code === 'user_inactive') return { ...told, status: 'unmatched', missing: ['learner'] }
+  return { ...told, status: 'failed' }
+}
+
+async function applyTo(
+  applying: Applying,
+  event: GradeEvent | ProgressEvent,
+  ids: { readonly courseId: string; readonly userId: string },
+): Promise<Outcome> {
+  const { call, deliveryId } = applying
+  const { courseId, userId } = ids
+  const at = event.type === 'grade' ? event.gradedAt : event.at
+  if (Date.parse(at) > Date.parse(call.now) + toleratedFutureMs) {
+    return {
+      ...nothing,
+      ...ids,
+      status: 'failed',
+      reason: 'in_future',
+      detail: `Its time, ${at}, is in the future.`,
+    }
+  }
+  const learner = await findUser(call.database, userId)
+  if (learner.status !== 'active') {
+    throw new ProblemError('user_inactive', `User ${userId} is ${learner.status}.`)
+  }
+  if (event.type === 'progress') {
+    // A first progress would enrol the learner, which is for the school to do.
+    await requireLearner(call.database, userId, courseId)
+    const completionPercentage = rounded(event.percentage)
+    const progress = await setProgress(call, learner, { courseId, completionPercentage, lastAccessed: at })
+    return { ...nothing, ...ids, status: 'applied', progress }
+  }
+  const { itemId, label, scoreGiven, scoreMaximum, weight, published, gradedAt } = event
+  const place = { learnerId: userId, courseId, source: applying.integration.lmsKind, itemId }
+  const input = { ...place, label, scoreGiven, scoreMaximum, weight, published, gradedAt }
+  const graded = await gradedBy(call, input)
+  const grade = await setGrade(call, graded, input, deliveryId)
+  const progress = await progressOfGrade(applying, learner, graded)
+  return { ...nothing, ...ids, status: 'applied', grade, progress }
+}
+
+/**
+ * What the grade of the course does to the progress in it, as the integration says. The learner was not there: when they
+ * were last is kept, or else when they were enrolled stands for it. Null where nothing changes.
+ */
+async function progressOfGrade(
+  { call, integration: { gradeToProgress } }: Applying,
+  learner: UserRow,
+  { course }: Graded,
+): Promise<Progress | null> {
+  if (gradeToProgress === 'none' || !course.progressTracking.enabled) return null
+  const row = await call.database.one<{
+    grade: number | null
+    percentage: number | null
+    last_accessed: string | null
+    enrolled_at: string
+  }>(sql`
+    select g.percent as grade, p.percentage, p.last_accessed, e.enrolled_at from enrollments e
+    left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
+    left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id
+    where e.user_id = ${learner.id} and e.course_id = ${course.id} and e.role = 'learner'`)
+  if (!row) return null
+  const { grade, percentage } = row
+  const isPassed = grade !== null && grade >= course.assessmentCriteria.passingScore
+  const next =
+    gradeToProgress === 'percent' ? Math.min(100, rounded(grade ?? 0)) : isPassed ? 100 : (percentage ?? 0)
+  if (next === (percentage ?? 0)) return null
+  const { now } = call
+  const lastAccessed = row.last_accessed ?? (row.enrolled_at < now ? row.enrolled_at : now)
+  return setProgress(call, learner, { courseId: course.id, completionPercentage: next, lastAccessed })
+}
+
+/** To four decimals: more says nothing, and is no number that anybody sent. */
+function rounded(percentage: number): number {
+  return Math.round(percentage * 1e4) / 1e4
+}

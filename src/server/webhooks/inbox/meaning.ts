@@ -1,0 +1,19 @@
+import type { JsonObject } from '../../../codec/json-object.ts'
+import type { LmsKind } from '../../../contract/integration-choices.ts'
+import { adapt } from '../../../webhooks/adapt.ts'
+import { DeliveryFault } from '../../../webhooks/delivery-fault.ts'
+import type { EventSettings, LmsEvent } from '../../../webhooks/event.ts'
+
+/** What a payload means; the fault where it is not of its kind's shape. */
+export function meaningOf(
+  kind: LmsKind,
+  body: JsonObject,
+  settings: EventSettings,
+): LmsEvent | DeliveryFault {
+  try {
+    return adapt(kind, body, settings)
+  } catch (error) {
+    if (error instanceof DeliveryFault) return error
+    throw error
+  }
+}

@@ -1,0 +1,105 @@
+import { timeText } from '../../../codec/time-text.ts'
+import { DeliveryFault } from '../../../webhooks/delivery-fault.ts'
+import { kinds } from '../../../webhooks/kinds.ts'
+import { verify } from '../../../webhooks/verify.ts'
+import type { EndpointRequest } from '../../http/endpoint.ts'
+import type { Reply } from '../../http/reply.ts'
+import { readBytes, requireType } from '../../http/request-body.ts'
+import { count, originOf } from '../../http/request-context.ts'
+import { type Integration, integrationOf } from '../../integrations/integration.ts'
+import { requireKind } from '../../integrations/lms-kind.ts'
+import { notFound, ProblemError, tooMany, unavailable } from '../../problem/problem-error.ts'
+import { meaningOf } from './meaning.ts'
+import { type Authentic, type Taken, take } from './take.ts'
+import { trustOf } from './trust.ts'
+
+const maximumBytes = 256 * 1024
+const keysRetrySeconds = 60
+
+/**
+ * Takes a delivery of another system: its size, its kind, its type, its proof and its time, what it means, and then, in one
+ * transaction, that it is a new one and what it does. Throws ProblemError.
+ */
+export async function receive(visit: EndpointRequest): Promise<Reply> {
+  const { delivery, integration } = await authenticDelivery(visit)
+  const { academy, request } = visit
+  const taken = await take(academy.database, delivery, (database) => ({
+    call: {
+      database,
+      now: timeText(request.now),
+      newId: academy.newId,
+      principal: { userId: null, credential: `webhook:${delivery.kind}`, role: 'admin' },
+      origin: originOf(request),
+      lenient: false,
+    },
+    integration,
+    deliveryId: academy.newId('whd'),
+  }))
+  if (delivery.meaning instanceof DeliveryFault) throw problemOf(delivery.meaning)
+  return replyTo(taken)
+}
+
+/** Whoever sends what proves nothing is counted by their address; what is authentic is not. */
+async function authenticDelivery(visit: EndpointRequest) {
+  const { limits, request } = visit
+  try {
+    return await verified(visit)
+  } catch (error) {
+    if (!(error instanceof ProblemError) || !unprovedCodes.includes(error.code)) {
+      count(limits, { kind: 'anonymous', name: request.address })
+      throw error
+    }
+    const { allowed, resetSeconds } = limits.failures.take(request.address)
+    throw allowed ? error : tooMany('failed credentials', resetSeconds)
+  }
+}
+
+const unprovedCodes: readonly string[] = ['invalid_signature', 'timestamp_out_of_range']
+
+async function verified(visit: EndpointRequest): Promise<{ delivery: Authentic; integration: Integration }> {
+  const { academy, database, request, query, params } = visit
+  const { raw, now } = request
+  const rawBody = await readBytes(raw, maximumBytes)
+  const kind = requireKind(params['lmsKind'] ?? '')
+  const integration = await integrationOf(database, kind)
+  const trust = integration && trustOf(academy, integration, now)
+  if (!integration || !trust) throw notFound('integration', kind)
+  requireType(raw, kinds[kind].mediaTypes)
+  try {
+    const { key, body } = await verify(kind, { headers: raw.headers, query, rawBody }, trust)
+    return { delivery: { kind, key, body, meaning: meaningOf(kind, body, integration) }, integration }
+  } catch (error) {
+    throw error instanceof DeliveryFault ? problemOf(error) : error
+  }
+}
+
+function problemOf(fault: DeliveryFault): ProblemError {
+  const { code, message, cause } = fault
+  if (code === 'keys_unavailable') return unavailable(message, keysRetrySeconds, cause)
+  const headers = code === 'malformed_payload' ? {} : { 'www-authenticate': challenge }
+  return new ProblemError(code, message, { headers, cause })
+}
+
+/** What answers 401 names a scheme (RFC 9110 §15.5.2): of those of the systems, Basic alone is registered. */
+const challenge = 'Basic realm="webhooks"'
+
+function replyTo({ id: deliveryId, outcome }: Taken): Reply {
+  if (!outcome) return json(200, { status: 'duplicate', deliveryId })
+  const { status, reason, missing, grade, progress } = outcome
+  switch (status) {
+    case 'applied':
+      return json(200, { status, deliveryId, grade, progress })
+    case 'stale':
+      return json(200, { status, deliveryId })
+    case 'ignored':
+      return json(200, { status, deliveryId, reason })
+    case 'unmatched':
+      return json(202, { status, deliveryId, missing })
+    case 'failed':
+      return json(202, { status, deliveryId, reason })
+  }
+}
+
+function json(status: number, body: object): Reply {
+  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
+}

@@ -1,0 +1,64 @@
+import sql, { join } from 'sql-template-tag'
+import { parseJson } from '../../../codec/json-text.ts'
+import type { Delivery, Replayed } from '../../../contract/deliveries.ts'
+import type { LmsKind } from '../../../contract/integration-choices.ts'
+import { DeliveryFault } from '../../../webhooks/delivery-fault.ts'
+import { readCursorParts, writeCursor } from '../../database/keyset.ts'
+import type { Call } from '../../http/handler.ts'
+import { type Integration, integrationOf } from '../../integrations/integration.ts'
+import { type DeliveryRow, deliveryColumns, findDelivery, kindOf, toDelivery } from './delivery-row.ts'
+import { meaningOf } from './meaning.ts'
+import { hintOf, keepsBody, nothing, type Outcome } from './outcome.ts'
+import { itemOf, outcomeOf } from './take.ts'
+
+/**
+ * Processes a delivery once more, as the integration is set up now: by the same rules as the first time, so that one that was
+ * applied stays as it is, and an older grade replaces no newer one.
+ */
+export async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery> {
+  const { database, now } = call
+  if (row.status === 'applied' || row.body === null) return toDelivery(row)
+  const integration = await integrationOf(database, row.lms_kind)
+  const { outcome, event } = integration
+    ? await outcomeNow(call, integration, row, row.body)
+    : {
+        outcome: { ...nothing, status: 'failed', reason: 'not_configured' } satisfies Outcome,
+        event: undefined,
+      }
+  const body = keepsBody(outcome) ? row.body : null
+  await database.run(sql`
+    update webhook_deliveries set
+      status = ${outcome.status}, reason = ${outcome.reason}, detail = ${outcome.detail},
+      missing = ${JSON.stringify(outcome.missing)}, user_id = ${outcome.userId}, course_id = ${outcome.courseId},
+      item_id = ${itemOf(event)}, grade_id = ${outcome.grade?.id ?? null}, learner_hint = ${hintOf(event, outcome)},
+      body = ${body}, replays = replays + 1, processed_at = ${now}
+    where id = ${row.id}`)
+  return toDelivery(await findDelivery(database, row.id))
+}
+
+async function outcomeNow(call: Call, integration: Integration, row: DeliveryRow, body: string) {
+  // What is stored is the object that a payload was.
+  const payload = parseJson(body) as Parameters<typeof meaningOf>[1]
+  const meaning = meaningOf(kindOf(row), payload, integration)
+  const outcome = await outcomeOf({ call, integration, deliveryId: row.id }, meaning)
+  return { outcome, event: meaning instanceof DeliveryFault ? undefined : meaning }
+}
+
+/** A page of unmatched deliveries, system by system, each the first received first. */
+export async function replayUnmatched(
+  call: Call,
+  { lmsKind, limit, cursor }: { lmsKind: LmsKind | null; limit: number; cursor: string | null },
+): Promise<Replayed> {
+  const { database } = call
+  const after = cursor === null ? ['', '', ''] : readCursorParts(cursor, 'unmatched', 3).map(String)
+  const ofKind = lmsKind === null ? sql`true` : sql`d.lms_kind = ${lmsKind}`
+  const rows = await database.all<DeliveryRow>(sql`
+    select ${deliveryColumns} from webhook_deliveries d
+    where d.status = 'unmatched' and ${ofKind} and (d.lms_kind, d.received_at, d.id) > (${join(after)})
+    order by d.lms_kind, d.received_at, d.id limit ${limit + 1}`)
+  const data: Delivery[] = []
+  for (const row of rows.slice(0, limit)) data.push(await replayOne(call, row))
+  const last = rows.length > limit ? rows[limit - 1] : undefined
+  const nextCursor = last ? writeCursor('unmatched', last.lms_kind, last.received_at, last.id) : null
+  return { data, nextCursor }
+}

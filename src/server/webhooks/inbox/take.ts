@@ -1,0 +1,82 @@
+import sql from 'sql-template-tag'
+import type { JsonObject } from '../../../codec/json-object.ts'
+import { jsonText } from '../../../codec/json-text.ts'
+import type { LmsKind } from '../../../contract/integration-choices.ts'
+import type { DeliveryFault } from '../../../webhooks/delivery-fault.ts'
+import type { LmsEvent } from '../../../webhooks/event.ts'
+import type { Store, Transaction } from '../../database/database.ts'
+import { type Applying, applyEvent } from './apply.ts'
+import { hintOf, keepsBody, nothing, type Outcome } from './outcome.ts'
+
+/** An authentic delivery with what it means; where it means nothing, why. */
+export interface Authentic {
+  readonly kind: LmsKind
+  readonly key: string
+  readonly body: JsonObject
+  readonly meaning: LmsEvent | DeliveryFault
+}
+
+/** What became of a delivery; undefined where the same one was there before. */
+export interface Taken {
+  readonly id: string
+  readonly outcome: Outcome | undefined
+}
+
+/** Another transaction has taken the same delivery meanwhile: this one is undone. */
+class TakenMeanwhile extends Error {}
+
+/**
+ * Takes a delivery once, whoever else takes it at the same time: that it is there and what it does are kept together, or
+ * neither.
+ *
+ * @param applyingIn what it is done with in a transaction
+ */
+export async function take(
+  database: Store,
+  delivery: Authentic,
+  applyingIn: (transaction: Transaction) => Applying,
+): Promise<Taken> {
+  const attempt = () =>
+    database.write((transaction) => takeIn(transaction, delivery, applyingIn(transaction)))
+  try {
+    return await attempt()
+  } catch (error) {
+    if (error instanceof TakenMeanwhile) return attempt()
+    throw error
+  }
+}
+
+async function takeIn(
+  database: Transaction,
+  { kind, key, body, meaning }: Authentic,
+  applying: Applying,
+): Promise<Taken> {
+  const before = await database.one<{ id: string }>(
+    sql`select id from webhook_deliveries where lms_kind = ${kind} and delivery_key = ${key}`,
+  )
+  if (before) return { id: before.id, outcome: undefined }
+  const { deliveryId: id, call } = applying
+  const outcome = await outcomeOf(applying, meaning)
+  const kept = keepsBody(outcome) ? jsonText(body) : null
+  const event = meaning instanceof Error ? undefined : meaning
+  const touched = await database.run(sql`
+    insert into webhook_deliveries (id, lms_kind, delivery_key, event, status, reason, detail, missing, user_id, course_id,
+                                    item_id, grade_id, learner_hint, body, replays, received_at, processed_at)
+    values (${id}, ${kind}, ${key}, ${event?.name ?? ''}, ${outcome.status}, ${outcome.reason}, ${outcome.detail},
+            ${JSON.stringify(outcome.missing)}, ${outcome.userId}, ${outcome.courseId}, ${itemOf(event)},
+            ${outcome.grade?.id ?? null}, ${hintOf(event, outcome)}, ${kept}, 0, ${call.now}, ${call.now})
+    on conflict (lms_kind, delivery_key) do nothing`)
+  if (touched === 0) throw new TakenMeanwhile()
+  return { id, outcome }
+}
+
+/** What a delivery does, by what it means. */
+export async function outcomeOf(applying: Applying, meaning: LmsEvent | DeliveryFault): Promise<Outcome> {
+  if (!(meaning instanceof Error)) return applyEvent(applying, meaning)
+  return { ...nothing, status: 'failed', reason: meaning.code, detail: meaning.message }
+}
+
+/** The item that an event is about. */
+export function itemOf(event: LmsEvent | undefined): string | null {
+  return event?.type === 'grade' ? event.itemId : null
+}

@@ -1,0 +1,49 @@
+import type { HttpHeaders } from '../../../contract/http.ts'
+import type { SigningKeys, Trust } from '../../../webhooks/delivery.ts'
+import { canvasKeysUrl, type FetchKeySet, knownKeys, publishedKeys } from '../../../webhooks/key-set.ts'
+import type { AppOptions } from '../../http/request-context.ts'
+import { type Integration, webhookSecretsOf } from '../../integrations/integration.ts'
+
+const keySetLimits = { timeoutMs: 5000, maximumBytes: 256 * 1024 }
+const keySetHeaders: HttpHeaders = { accept: 'application/json' }
+
+/** Key sets of an app, by their address: fetched seldom, however many deliveries there are. */
+const published = new WeakMap<AppOptions, (url: string) => SigningKeys>()
+
+/**
+ * What an integration takes as proof at a time; undefined where it takes nothing: it is not set up to receive. Throws 503
+ * where its secrets cannot be opened.
+ */
+export function trustOf(app: AppOptions, integration: Integration, now: Date): Trust | undefined {
+  const secrets = webhookSecretsOf(integration, app.sealing)
+    .filter(({ validUntil }) => validUntil === null || validUntil > now.toISOString())
+    .map(({ value }) => value)
+  const { lmsKind, rootAccountUuid } = integration
+  const keys = lmsKind === 'canvas' && rootAccountUuid !== null ? keysOf(app, integration) : null
+  if (secrets.length === 0 && keys === null) return undefined
+  return { secrets, rootAccountUuid, keys, now: now.getTime() }
+}
+
+function keysOf(app: AppOptions, { jwks, jwksUrl }: Integration): SigningKeys {
+  if (jwks !== null) return knownKeys(jwks)
+  let keys = published.get(app)
+  if (!keys) {
+    keys = publishedKeys(fetchingBy(app), () => app.now().getTime())
+    published.set(app, keys)
+  }
+  return keys(jwksUrl ?? canvasKeysUrl)
+}
+
+function fetchingBy({ outgoing }: AppOptions): FetchKeySet {
+  return async (url) => {
+    const { status, body, isCut } = await outgoing({
+      method: 'GET',
+      url,
+      headers: keySetHeaders,
+      ...keySetLimits,
+    })
+    if (status !== 200 || isCut)
+      throw new TypeError(`${url} answered ${status}${isCut ? ', more than is read' : ''}`)
+    return body.toString('utf8')
+  }
+}

@@ -1,0 +1,58 @@
+import type { JsonObject } from '../../src/codec/json-object.ts'
+import type { LmsKind } from '../../src/contract/integration-choices.ts'
+import type { SignedDelivery } from '../../src/webhooks/delivery.ts'
+import { sign } from '../../src/webhooks/sign.ts'
+import { keyPair } from '../webhooks/key-pair.ts'
+import type { Answer, Person, TestAcademy } from './test-academy.ts'
+
+/** Not a secret of anybody. */
+export const webhookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+const account = 'VicYj3cu5BIFpoZhDVU4DZumnlBrWi1grgJEzADs'
+let pair: ReturnType<typeof keyPair> | undefined
+
+/** Another system, as an academy that is connected to it has it. */
+export interface Lms {
+  readonly kind: LmsKind
+  /** A payload as this system signs it, under this id where its scheme has one. */
+  signed(payload: JsonObject, id?: string): Promise<SignedDelivery>
+  /** Delivers what is signed. */
+  send(delivery: SignedDelivery, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  deliver(payload: JsonObject, id?: string): Promise<Answer>
+  /** Says what a course or user of this system is here. */
+  map(noun: 'course' | 'user', externalKey: string, reference: string): Promise<Answer>
+}
+
+/** Connects a system of this kind. */
+export async function connect(
+  academy: TestAcademy,
+  admin: Person,
+  kind: LmsKind,
+  settings: JsonObject = {},
+): Promise<Lms> {
+  pair ??= keyPair('2026-01')
+  const { privateKey, keySet } = pair
+  const own =
+    kind === 'canvas'
+      ? { rootAccountUuid: account, jwks: JSON.parse(keySet) as JsonObject }
+      : { webhookSecrets: [webhookSecret] }
+  const made = await admin.put(`/v1/integrations/${kind}`, { ...own, ...settings })
+  if (made.status !== 200) throw new Error(made.text)
+  const secret = kind === 'canvas' ? { privateKey } : webhookSecret
+  const signed: Lms['signed'] = (payload, id = 'msg_1') =>
+    sign(kind, payload, { secret, now: academy.clock.now().getTime(), id })
+  const send: Lms['send'] = ({ headers, query, body }, more = {}) => {
+    const search = new URLSearchParams(query).toString()
+    const path = `/webhooks/${kind}/grades${search === '' ? '' : `?${search}`}`
+    return academy
+      .bearer(undefined)
+      .send('POST', path, body, { ...headers, ...more } as Record<string, string>)
+  }
+  return {
+    kind,
+    signed,
+    send,
+    deliver: async (payload, id) => send(await signed(payload, id)),
+    map: (noun, externalKey, reference) =>
+      admin.put(`/v1/integrations/${kind}/mappings`, { noun, externalKey, reference }),
+  }
+}
