@@ -13,11 +13,17 @@ const words: Readonly<Record<string, readonly string[]>> = {
   app: ['app', 'application', 'client'],
   endpoint: ['endpoint', 'webhook', 'subscription', 'hook'],
   message: ['message', 'event', 'delivery'],
+  delivery: ['delivery', 'event'],
   entry: ['entry', 'auditEntry', 'event', 'record', 'log'],
   row: ['row', 'learner', 'record', 'student', 'user'],
 }
 
-const nouns: Readonly<Record<string, string>> = { analytics: 'row', progress: 'progress', audit: 'entry' }
+const nouns: Readonly<Record<string, string>> = {
+  analytics: 'row',
+  progress: 'progress',
+  audit: 'entry',
+  deliveries: 'delivery',
+}
 
 /** The noun of an operation's things: `course` for `courses.list`, `row` for the rows of analytics. */
 export function nounOf({ id }: Pick<Operation, 'id'>): string {

@@ -32,6 +32,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   grantId: { description: 'Id of the grant', schema: id },
   endpointId: { description: 'Id of the webhook endpoint', schema: id },
   entryId: { description: 'Id of the audit entry', schema: id },
+  deliveryId: { description: 'Id of the webhook delivery', schema: id },
   messageId: { description: 'Id of the webhook message', schema: id },
 }
 

@@ -62,6 +62,13 @@ function problemResponse(status: ErrorStatus, possible: readonly ErrorCode[]): J
   }
 }
 
+/** Refusals with these statuses, as the components have them. */
+export function refusalsWith(refused: readonly ErrorStatus[]): Json {
+  return Object.fromEntries(
+    refused.map((status) => [String(status), { $ref: `#/components/responses/${nameOf(status)}` }]),
+  )
+}
+
 /** The refusals of an operation, by status. */
 export function refusalsOf(operation: Operation, { hasIfMatch }: { hasIfMatch: boolean }): Json {
   const { id, method, path, scope, body } = operation

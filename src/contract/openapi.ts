@@ -1,6 +1,7 @@
 import { type Contract, operations } from './index.ts'
 import { operationExamples } from './openapi-examples.ts'
 import { everyHeader, headers, headersOf, successHeaders } from './openapi-headers.ts'
+import { inboxPath } from './openapi-inbox.ts'
 import { parametersOf, takesIfMatch } from './openapi-parameters.ts'
 import { problemExampleComponents, problemResponses, problemSchema, refusalsOf } from './openapi-responses.ts'
 import { type DocumentSchemas, documentSchemas } from './openapi-schemas.ts'
@@ -63,7 +64,7 @@ export function openapiOf(): Record<string, unknown> {
       'x-displayName': tagNames[name as keyof Contract],
       description,
     })),
-    paths,
+    paths: { ...paths, ...inboxPath },
     components: {
       securitySchemes,
       headers,

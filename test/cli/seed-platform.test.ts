@@ -200,6 +200,18 @@ const missing: Record<string, [line: string, needed: string]> = {
     'integrations unmap canvas course 1',
     'integrations.mappings (GET /v1/integrations/canvas/mappings returned 404)',
   ],
+  'webhooks deliveries list': [
+    'webhooks deliveries list',
+    'deliveries.list (GET /v1/webhooks/deliveries returned 404)',
+  ],
+  'webhooks deliveries show': [
+    'webhooks deliveries show 1',
+    'deliveries.get (GET /v1/webhooks/deliveries/1 returned 404)',
+  ],
+  'webhooks deliveries replay': [
+    'webhooks deliveries replay 1',
+    'deliveries.replay (POST /v1/webhooks/deliveries/1/replay returned 404)',
+  ],
   'auth grants list': ['auth grants list', 'grants.list (GET /v1/grants returned 404)'],
   'auth grants revoke': ['auth grants revoke 1 --yes', 'grants.revoke (DELETE /v1/grants/1 returned 404)'],
 }

@@ -80,6 +80,7 @@ test('every extension is said not to be offered, by host and operation', async (
     endpointId: '1',
     messageId: '1',
     entryId: '1',
+    deliveryId: '1',
   }
   const extensions = operations.filter(({ id, published }) => !published && id !== 'courses.get')
   for (const operation of extensions) {

@@ -215,6 +215,9 @@ const details: Readonly<Partial<Record<ErrorCode, string>>> = {
   limit_reached: 'An academy can have at most 50 webhook endpoints.',
   misdirected_request:
     'Host "school.example.org" is not allowed; start the server with --allow-host to add it.',
+  malformed_payload: 'metadata.event_name is required.',
+  invalid_signature: 'webhook-signature is required.',
+  timestamp_out_of_range: 'webhook-timestamp must be within 5 minutes of now.',
   rate_limited: 'Too many requests; try again in 12 s.',
   internal: 'Internal error; see the server log for this request id.',
   unavailable: 'The server is shutting down.',

@@ -3,8 +3,8 @@ import { phraseOf, statusOf } from '../../src/contract/errors.ts'
 
 // Codes and statuses are what programs rely on: written down rather than derived.
 const golden = `
-400 invalid_json invalid_parameter unknown_parameter invalid_cursor duplicate_header
-401 missing_credentials invalid_token token_expired
+400 invalid_json invalid_parameter unknown_parameter invalid_cursor duplicate_header malformed_payload
+401 missing_credentials invalid_token token_expired invalid_signature timestamp_out_of_range
 403 expired_key insufficient_scope forbidden
 404 not_found
 405 method_not_allowed

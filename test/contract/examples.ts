@@ -1,6 +1,8 @@
 import { readExampleData } from '../../src/cli/quickstart/example-data.ts'
 import { giveGrant } from '../helpers/grant.ts'
+import { connect } from '../helpers/lms.ts'
 import { minute, type Person, type TestAcademy } from '../helpers/test-academy.ts'
+import { sample } from '../webhooks/samples.ts'
 
 /** One request that succeeds, as it is written in a manual: `{names}` stand for what `furnish` made. */
 export interface Example {
@@ -215,6 +217,13 @@ export const examples: Readonly<Record<string, Example>> = {
   'messages.list': { request: 'GET /v1/webhooks/messages?endpoint_id={endpointId}&status=pending,failed' },
   'messages.get': { request: 'GET /v1/webhooks/messages/{messageId}' },
   'messages.resend': { request: 'POST /v1/webhooks/messages/{messageId}/resend' },
+  'deliveries.list': { request: 'GET /v1/webhooks/deliveries?lms_kind=moodle&status=unmatched,failed' },
+  'deliveries.get': { request: 'GET /v1/webhooks/deliveries/{deliveryId}' },
+  'deliveries.replay': { request: 'POST /v1/webhooks/deliveries/{deliveryId}/replay' },
+  'deliveries.replayAll': {
+    request: 'POST /v1/webhooks/deliveries/replay',
+    body: { lmsKind: 'moodle', limit: 10 },
+  },
   'integrations.list': { request: 'GET /v1/integrations' },
   'integrations.get': { request: 'GET /v1/integrations/{lmsKind}' },
   'integrations.set': {
@@ -307,7 +316,8 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
   const endpointId = endpoint.body.id
   const message = await admin.post(`/v1/webhooks/endpoints/${endpointId}/test`)
   const lmsKind = 'moodle'
-  await admin.put(`/v1/integrations/${lmsKind}`, { gradeToProgress: 'none' })
+  const moodle = await connect(academy, admin, lmsKind, { gradeToProgress: 'none' })
+  const delivery = await moodle.deliver(sample('moodle_local_webhooks.user_graded.composed'))
   clock.advance(minute)
   const mapping = await admin.put(`/v1/integrations/${lmsKind}/mappings`, {
     noun: 'course',
@@ -330,6 +340,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     clientId,
     endpointId,
     messageId: message.body.id,
+    deliveryId: delivery.body.deliveryId,
     entryId: (await admin.get(`/v1/audit?subject_id=${courseId}&noun=course`)).body.data[0].id,
     grantId: (await giveGrant(academy, { userId: learnerId, clientId })).id,
   }

@@ -3,6 +3,8 @@ import { operations } from '../../src/contract/index.ts'
 import type { Operation } from '../../src/contract/operation.ts'
 import { type Answer, test as base, type Person } from '../helpers/academy.ts'
 import { giveGrant } from '../helpers/grant.ts'
+import { connect } from '../helpers/lms.ts'
+import { sample } from '../webhooks/samples.ts'
 
 /** A parameter or field that names something, with what it names beside what is nowhere. */
 interface Pair {
@@ -51,7 +53,8 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
   const key = await admin.post('/v1/keys', { name: 'spare', userId: otherId })
   const endpoint = await admin.post('/v1/webhooks/endpoints', { url: 'https://lms.example/hooks' })
   const message = await admin.post(`/v1/webhooks/endpoints/${endpoint.body.id}/test`)
-  await admin.put('/v1/integrations/moodle', { gradeToProgress: 'none' })
+  const moodle = await connect(academy, admin, 'moodle', { gradeToProgress: 'none' })
+  const delivery = await moodle.deliver(sample('moodle_local_webhooks.user_graded.composed'))
   const mapped = { noun: 'course', externalKey: '4', reference: courseId }
   const mapping = await admin.put('/v1/integrations/moodle/mappings', mapped)
   const [entry] = (await admin.get(`/v1/audit?subject_id=${draftId}`)).body.data
@@ -97,6 +100,7 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
       endpointId: [{ hidden: endpoint.body.id, unknown: 'whe_none' }],
       endpoint_id: [{ hidden: endpoint.body.id, unknown: 'whe_none' }],
       messageId: [{ hidden: message.body.id, unknown: 'msg_none' }],
+      deliveryId: [{ hidden: delivery.body.deliveryId, unknown: 'whd_none' }],
       lmsKind: [{ hidden: 'moodle', unknown: 'blackboard' }],
       mappingId: [{ hidden: mapping.body.id, unknown: 'map_none' }],
       clientId: [{ hidden: clientId, unknown: 'app_none' }],

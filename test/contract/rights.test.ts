@@ -88,6 +88,10 @@ POST   /v1/webhooks/endpoints/{endpointId}/test           ss+s+  sssss  sssss  s
 GET    /v1/webhooks/messages                              ss+s+  sssss  sssss  sssss
 GET    /v1/webhooks/messages/{messageId}                  ss+s+  sssss  sssss  sssss
 POST   /v1/webhooks/messages/{messageId}/resend           ss+s+  sssss  sssss  sssss
+GET    /v1/webhooks/deliveries                            ss+s+  sssss  sssss  sssss
+GET    /v1/webhooks/deliveries/{deliveryId}               ss+s+  sssss  sssss  sssss
+POST   /v1/webhooks/deliveries/{deliveryId}/replay        ss+s+  sssss  sssss  sssss
+POST   /v1/webhooks/deliveries/replay                     ss+s+  sssss  sssss  sssss
 GET    /v1/grants                                         +ss++  +ss++  +ss++  +ss++
 DELETE /v1/grants/{grantId}                               s+s++  s+s++  sssss  s+s++
 GET    /v1/integrations                                   ss+s+  sssss  sssss  sssss

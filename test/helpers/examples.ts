@@ -1,5 +1,6 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished } from 'vitest'
 import { InterruptedError } from '../../src/cli/terminal/errors.ts'
 import { exitCode } from '../../src/cli/terminal/exit-codes.ts'
@@ -49,6 +50,7 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
   [/^auth grants revoke/, 'names what somebody allowed an application, on the platform', grant],
   [/ENDPOINT_ID/, 'names a webhook endpoint', endpoint],
   [/MESSAGE_ID|^webhooks messages list .*resend/, 'names a webhook message', message],
+  [/DELIVERY_ID/, 'names a webhook delivery', delivery],
   [/^webhooks send/, 'signs with the webhook secret', webhookSecret],
   [/AUDIT_HASH/, 'names a hash of the audit log', auditHash],
   [
@@ -220,6 +222,16 @@ async function endpoint(place: Place): Promise<RunOptions> {
   const line = 'webhooks endpoints create --to https://lms.example.org/hooks -o json'
   expect(await place.cli.run(line)).toMatchObject({ code: 0 })
   return named(place, 'ENDPOINT_ID', 'webhooks endpoints list --limit 1 -q')
+}
+
+/** One that a server has received: a command receives none. */
+async function delivery(place: Place): Promise<RunOptions> {
+  const database = new DatabaseSync(join(place.cli.home, '.local/share/learnctl/local.db'))
+  database.exec(`
+    insert or ignore into webhook_deliveries (id, lms_kind, delivery_key, event, status, missing, replays, received_at, processed_at)
+    values ('whd_1', 'moodle', '1', 'user_graded', 'applied', '[]', 0, '${start}', '${start}')`)
+  database.close()
+  return named(place, 'DELIVERY_ID', 'webhooks deliveries list --limit 1 -q')
 }
 
 async function message(place: Place): Promise<RunOptions> {

@@ -30,6 +30,7 @@ export type ThingNoun =
   | 'endpoints'
   | 'messages'
   | 'audit'
+  | 'deliveries'
   | 'profiles'
   | 'snapshots'
 
@@ -50,6 +51,7 @@ export const thingsByName: Readonly<Record<string, ThingNoun>> = {
   endpoint: 'endpoints',
   message: 'messages',
   entry: 'audit',
+  delivery: 'deliveries',
   profile: 'profiles',
   'to-profile': 'profiles',
 }

@@ -97,11 +97,13 @@ export const nouns: Readonly<Record<string, Noun>> = {
     groups: {
       endpoints: 'Manage where events are sent',
       messages: 'Follow events to where they are sent',
+      deliveries: 'See what other systems sent, and process it again',
     },
     load: async () => {
       const all = await Promise.all([
         import('../commands/webhook-endpoints.ts'),
         import('../commands/webhook-messages.ts'),
+        import('../commands/webhook-deliveries.ts'),
         import('../commands/webhook-send.ts'),
       ])
       const { listenCommand } = await import('../commands/webhook-listen.ts')

@@ -112,6 +112,7 @@ describe('the commands', () => {
       ),
     ).toEqual([
       ...['courses.version', 'lessons.version', 'users.updateProfile', 'endpoints.test'],
+      'deliveries.replayAll',
       // One command has several of them.
       ...['mapping', 'map', 'mapBatch', 'unmap'].map((verb) => `integrations.${verb}`),
     ])

@@ -1,0 +1,163 @@
+import { memberOf } from '../../client/member.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
+import type { deliveries } from '../../contract/deliveries.ts'
+import { lmsKinds } from '../../contract/integration-choices.ts'
+import type { QueryInput } from '../../contract/operation.ts'
+import type { Command, Given } from '../command/command.ts'
+import type { Context } from '../command/context.ts'
+import type { Flag, QueryFlags } from '../command/flag.ts'
+import { call } from '../operation/operation-command.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
+
+const contract = async () => (await import('../../contract/calls.ts')).calls.deliveries
+
+const delivery = { name: 'delivery', summary: 'Id of the delivery' }
+const columns = [
+  ...['receivedAt', 'lmsKind', 'event', 'status', 'reason', 'userEmail', 'courseTitle', 'itemId', 'id'],
+]
+const shown = [
+  'learnerId',
+  'courseId',
+  'gradeId',
+  'missing',
+  'detail',
+  'replays',
+  'processedAt',
+  'deliveryKey',
+  'body',
+]
+/** What is still to be done about a delivery. */
+const unsettled: readonly unknown[] = ['unmatched', 'failed']
+
+const unmatchedFlag: Flag = {
+  name: 'unmatched',
+  kind: 'switch',
+  summary: 'Process all unmatched deliveries again',
+}
+const kindFlag: Flag = {
+  name: 'kind',
+  kind: 'text',
+  summary: 'With --unmatched, only those of this kind of system',
+  choices: lmsKinds,
+}
+
+/** What became of a delivery, in words. */
+function outcomeOf(answer: unknown): string {
+  const told = (name: string) => memberOf(answer, name)
+  const missing = told('missing')
+  const why =
+    Array.isArray(missing) && missing.length > 0 ? `missing ${missing.join(' and ')}` : told('reason')
+  return `${told('status')}${why === null || why === undefined ? '' : ` (${why})`}`
+}
+
+const replay = call({
+  name: 'deliveries replay',
+  summary: 'Process webhook deliveries again',
+  description:
+    'After a mapping, a user or an enrolment was added, what did not match can be applied. A delivery that was applied stays as it\nis, and an older grade replaces no newer one.\nExit code 8 means that some are still not applied.',
+  operation: async () => (await contract()).replay,
+  arguments: { deliveryId: { ...delivery, instead: [unmatchedFlag.name] } },
+  several: 'webhook deliveries',
+  flags: [unmatchedFlag, kindFlag],
+  columns,
+  done: (answer, { arguments: { delivery } }) => `Delivery ${delivery} is ${outcomeOf(answer)}`,
+  exits: (answer) => (unsettled.includes(memberOf(answer, 'status')) ? 'partial' : null),
+  examples: [
+    'webhooks deliveries replay "$DELIVERY_ID"',
+    'webhooks deliveries replay --unmatched --kind moodle',
+  ],
+})
+
+/** `learnctl webhooks deliveries …` */
+export const commands: readonly Command[] = [
+  call({
+    name: 'deliveries list',
+    summary: 'List webhook deliveries of other systems, newest first',
+    operation: async () => (await contract()).list,
+    query: {
+      lms_kind: { name: 'kind', kind: 'words', summary: 'Filter by kind of system', choices: lmsKinds },
+      status: {
+        kind: 'words',
+        summary: 'Filter by status',
+        choices: ['applied', 'stale', 'ignored', 'unmatched', 'failed'],
+      },
+      received_since: {
+        name: 'since',
+        kind: 'time',
+        summary: 'Received since this day or time, or within a duration such as 30d',
+      },
+    } satisfies QueryFlags<QueryInput<typeof deliveries.list>>,
+    columns,
+    examples: ['webhooks deliveries list --status unmatched,failed', 'webhooks deliveries list --since 7d'],
+  }),
+  call({
+    name: 'deliveries show',
+    summary: 'Show a webhook delivery with its payload',
+    operation: async () => (await contract()).get,
+    arguments: { deliveryId: delivery },
+    columns: [...columns, ...shown],
+    examples: ['webhooks deliveries show "$DELIVERY_ID"'],
+  }),
+  {
+    ...replay,
+    run: (context, given) => {
+      if (given.flags[unmatchedFlag.name] === true) return replayAll(context, given)
+      if (given.flags[kindFlag.name] === undefined) return replay.run(context, given)
+      throw new UsageError('--kind requires --unmatched')
+    },
+  },
+]
+
+/** Processes all unmatched deliveries, page by page, and prints those that were. */
+async function replayAll(context: Context, { flags, rest }: Given): Promise<void> {
+  const { session, output, io, settings } = context
+  if (rest.length > 0) throw new UsageError('--unmatched and ids cannot be used together')
+  const shape = { table: columns, paths: columns, identifier: 'id' }
+  output.check(shape)
+  const operation = (await contract()).replayAll
+  const caller = await session.caller()
+  const lmsKind = flags[kindFlag.name] ?? null
+  const bodyFrom = (cursor: string | null) => ({ lmsKind, cursor }) as never
+  if (settings.dryRun.value) {
+    const { showRequest } = await import('../operation/dry-run.ts')
+    return showRequest(context, caller.request(operation, { body: bodyFrom(null) }))
+  }
+  const counts = { all: 0, applied: 0, unsettled: 0 }
+
+  async function* pages(): AsyncGenerator<readonly unknown[]> {
+    for (let cursor: string | null = null; ; ) {
+      const { data }: { data: unknown } = await caller.call(operation, {
+        body: bodyFrom(cursor),
+        signal: io.signal,
+      })
+      const page = listIn(data)
+      counts.all += page.length
+      for (const each of page) {
+        const status = memberOf(each, 'status')
+        if (status === 'applied') counts.applied += 1
+        if (unsettled.includes(status)) counts.unsettled += 1
+      }
+      yield page
+      const next = memberOf(data, 'nextCursor')
+      if (typeof next !== 'string') return
+      cursor = next
+    }
+  }
+
+  await output.list(pages(), shape)
+  const said = `Processed ${deliveriesText(counts.all, 'unmatched ')}: ${counts.applied} applied`
+  await output.done(counts.all === 0 ? 'No unmatched deliveries' : said)
+  if (counts.unsettled === 0) return
+  throw new CommandError('unsettled', 'partial', `${deliveriesText(counts.unsettled)} still not applied`, {
+    hint: 'learnctl webhooks deliveries list --status unmatched,failed',
+  })
+}
+
+function listIn(answer: unknown): readonly unknown[] {
+  const list = isJsonObject(answer) ? answer['data'] : undefined
+  return Array.isArray(list) ? list : []
+}
+
+function deliveriesText(count: number, kind = ''): string {
+  return `${count} ${kind}${count === 1 ? 'delivery' : 'deliveries'}`
+}

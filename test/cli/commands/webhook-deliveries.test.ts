@@ -1,0 +1,56 @@
+import { expect, onTestFinished } from 'vitest'
+import { openTestAcademy } from '../../helpers/academy.ts'
+import { elsewhere, test, testCli } from '../../helpers/cli.ts'
+import { connect } from '../../helpers/lms.ts'
+import { sample } from '../../webhooks/samples.ts'
+
+const name = 'moodle_local_webhooks.user_graded.composed'
+
+test('what did not match is listed, shown, and applied by a replay once it is mapped', async () => {
+  await using academy = await openTestAcademy()
+  const admin = await academy.person('admin')
+  const moodle = await connect(academy, admin, 'moodle')
+  for (const timecreated of [1751365200, 1751365201]) await moodle.deliver(sample(name, { timecreated }))
+  const cli = testCli({ transport: elsewhere(academy), env: { LEARNCTL_API_KEY: admin.key } })
+  onTestFinished(cli.remove)
+  const run = (line: string) => cli.run(`${line} --base-url https://academy.example.org`)
+
+  const listed = await run(
+    'webhooks deliveries list --kind moodle --status unmatched --columns status,reason',
+  )
+  expect(listed.stdout).toBe('unmatched\tnot_found\nunmatched\tnot_found\n')
+  const [id = ''] = (await run('webhooks deliveries list -q')).stdout.split('\n')
+  expect((await run(`webhooks deliveries show ${id} -o json`)).stdout).toContain('finalgrade')
+
+  expect(await run(`webhooks deliveries replay ${id}`)).toMatchObject({
+    code: 8,
+    stderr: `Delivery ${id} is unmatched (missing course and learner)\n`,
+  })
+  const waiting = await run('webhooks deliveries replay --unmatched -q')
+  expect(waiting.code).toBe(8)
+  expect(waiting.stderr).toContain('2 deliveries still not applied')
+
+  const { id: courseId } = (await admin.post('/v1/courses', { title: 'Logic' })).body
+  const { id: userId } = (await admin.post('/v1/users', { email: 'ada@b.example' })).body
+  await admin.post('/v1/enrollments', { courseId, userId })
+  await moodle.map('course', '4', courseId)
+  await moodle.map('user', '15', userId)
+  expect(await run(`webhooks deliveries replay ${id}`)).toMatchObject({
+    code: 0,
+    stderr: `Delivery ${id} is applied\n`,
+  })
+  // The other one is older.
+  const all = await run('webhooks deliveries replay --unmatched --kind moodle --columns status')
+  expect(all).toMatchObject({ code: 0, stdout: 'stale\n' })
+  expect(all.stderr).toContain('Processed 1 unmatched delivery: 0 applied')
+  expect((await run('webhooks deliveries replay --unmatched')).stderr).toContain('No unmatched deliveries')
+})
+
+test('flags of a replay that contradict each other are refused', async ({ local }) => {
+  expect((await local.run('webhooks deliveries replay whd_1 --unmatched')).stderr).toContain(
+    '--unmatched and ids cannot be used together',
+  )
+  expect((await local.run('webhooks deliveries replay whd_1 --kind moodle')).stderr).toContain(
+    '--kind requires --unmatched',
+  )
+})
