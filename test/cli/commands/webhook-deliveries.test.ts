@@ -11,9 +11,12 @@ test('what did not match is listed, shown, and applied by a replay once it is ma
   const admin = await academy.person('admin')
   const moodle = await connect(academy, admin, 'moodle')
   for (const timecreated of [1751365200, 1751365201]) await moodle.deliver(sample(name, { timecreated }))
-  const cli = testCli({ transport: elsewhere(academy), env: { LEARNCTL_API_KEY: admin.key } })
+  const cli = testCli({
+    transport: elsewhere(academy),
+    env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key },
+  })
   onTestFinished(cli.remove)
-  const run = (line: string) => cli.run(`${line} --base-url https://academy.example.org`)
+  const run = (line: string) => cli.run(line)
 
   const listed = await run(
     'webhooks deliveries list --kind moodle --status unmatched --columns status,reason',
