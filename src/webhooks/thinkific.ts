@@ -7,8 +7,9 @@ export const adaptThinkific: Adapter = ({ body, at }) => {
   const [resource, action] = [labelAt(body, 'resource'), labelAt(body, 'action')]
   if (resource === '' || action === '') throw malformed('resource and action are required.')
   const name = `${resource}.${action}`
-  if (name !== 'enrollment.progress') return ignored(name, 'event_type')
-  const percentage = numberAt(body, 'payload.percentage_completed')
+  const isCompleted = name === 'enrollment.completed'
+  if (name !== 'enrollment.progress' && !isCompleted) return ignored(name, 'event_type')
+  const percentage = isCompleted ? 100 : numberAt(body, 'payload.percentage_completed')
   if (percentage === null) return ignored(name, 'no_score')
   if (percentage < 0 || percentage > 100) return ignored(name, 'score_out_of_range')
   return {

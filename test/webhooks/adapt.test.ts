@@ -263,6 +263,22 @@ describe('Open edX', () => {
   })
 })
 
+describe('Thinkific', () => {
+  const name = 'thinkific.enrollment.progress'
+
+  test('a completed enrolment is progress of 100 per cent, whatever number is beside it', () => {
+    const changes = { action: 'completed', 'payload.percentage_completed': '1.0' }
+    expect(meaning('thinkific', name, changes)).toMatchObject({ type: 'progress', percentage: 100 })
+  })
+
+  test('progress beyond 100 per cent, and other events, are ignored', () => {
+    expect(meaning('thinkific', name, { 'payload.percentage_completed': '100.1' })).toMatchObject({
+      reason: 'score_out_of_range',
+    })
+    expect(meaning('thinkific', name, { action: 'created' })).toMatchObject({ reason: 'event_type' })
+  })
+})
+
 describe('Standard', () => {
   const graded = (changes: Readonly<Record<string, unknown>>) =>
     meaning('standard', 'standard.grade_updated.composed', changes)

@@ -16,7 +16,7 @@ const columns = ['delivery', 'status', 'outcome', 'reason', 'deliveryId', 'durat
 /** Of all kinds: which of them has which is told above, and checked when it is sent. */
 const simulatedNames = [
   ...['grade_change', 'course_grade_change', 'course_progress', 'course_completed', 'caliper_grade'],
-  ...['user_graded', 'grade', 'enrollment.progress', 'grade.updated'],
+  ...['user_graded', 'grade', 'enrollment.progress', 'enrollment.completed', 'grade.updated'],
 ]
 const shape = { table: columns, paths: columns, identifier: 'deliveryId' }
 /** More would hold more answers in memory than a test of a connection needs. */
@@ -30,7 +30,7 @@ const sendCommand: Command = {
   description: `Sends what the real system would send, signed as it signs, to test a connection without it.
 
 Events: canvas grade_change, course_grade_change, course_progress, course_completed, caliper_grade; moodle user_graded,
-course_completed; openedx grade; thinkific enrollment.progress; standard grade.updated.
+course_completed; openedx grade; thinkific enrollment.progress, enrollment.completed; standard grade.updated.
 
 The webhook secret comes from LEARNCTL_WEBHOOK_SECRET, --secret-stdin or a prompt. Canvas events are signed with the key
 of --signing-key (see learnctl webhooks generate-key), or else with Standard Webhooks headers.
@@ -172,7 +172,7 @@ async function unexpected(
   { total, expected }: { total: number; expected: readonly Outcome[] },
 ): Promise<CommandError> {
   const { exitOfStatus } = await import('../failures.ts')
-  const { outcome, reason, status, deliveryId } = first
+  const { outcome, reason, status } = first
   const some = tally.unexpected < total
   const exit = some ? 'partial' : status < 400 ? 'failure' : (exitOfStatus[status] ?? 'failure')
   const told = `${outcome} (${status})${reason === null ? '' : `: ${reason}`}`
@@ -182,19 +182,19 @@ async function unexpected(
       : `${tally.unexpected} of ${total} outcomes were unexpected; the first was ${told}`
   return new CommandError('unexpected_outcome', exit, message, {
     why: [`Expected ${expected.join(' or ')}`],
-    ...hintFor(kind, outcome, status, deliveryId),
+    ...hintFor(kind, first),
   })
 }
 
-function hintFor(
-  kind: LmsKind,
-  outcome: string,
-  status: number,
-  deliveryId: string | null,
-): { hint?: string } {
+function hintFor(kind: LmsKind, { outcome, status, reason, deliveryId }: DeliveryAnswer): { hint?: string } {
   if (outcome === 'unmatched') {
-    const replay = `learnctl webhooks deliveries replay ${deliveryId ?? '--all'}`
-    return { hint: `Map it with \`learnctl integrations map ${kind}\`, then run \`${replay}\`` }
+    // A learner without an enrolment is known, and so is the course.
+    const first = reason?.startsWith('enrollment')
+      ? 'Enrol the learner with `learnctl enrollments create`'
+      : `Map it with \`learnctl integrations map ${kind}\``
+    return {
+      hint: `${first}, then run \`learnctl webhooks deliveries replay ${deliveryId ?? '--unmatched'}\``,
+    }
   }
   if (status === 401) return { hint: `Check the webhook secret: learnctl integrations test ${kind}` }
   if (status === 404) return { hint: `Set up the integration: learnctl integrations set ${kind}` }

@@ -29,7 +29,7 @@ export function answerIn(
       reason: missing ?? text_('reason'),
     }
   }
-  // 503 and the like say that it was not looked at.
-  const outcome = status >= 400 && status < 500 ? 'refused' : 'failed'
+  // Anything else, such as 404 or 429, does not say that a delivery was looked at and refused.
+  const outcome = status === 401 || status === 403 ? 'refused' : 'failed'
   return { outcome, deliveryId: null, reason: text_('code') ?? text_('detail') }
 }

@@ -40,6 +40,7 @@ const lines = [
   ['moodle course_completed --user 15 --course 4', 'progress'],
   ['openedx grade --user 42 --course course-v1:edX+100+2021 --score 80', 'grade'],
   ['thinkific enrollment.progress --user ada@example.org --course 25 --percentage 24', 'progress'],
+  ['thinkific enrollment.completed --user 95 --course 25', 'progress'],
   ['standard grade.updated --user ada@example.org --course ext:BIO-101 --score 83 --label Quiz', 'grade'],
 ] as const
 
@@ -191,6 +192,17 @@ describe('what was not expected', () => {
     const ran = await send(`${line} --user 1`)
     expect(ran.code).toBe(4)
     expect(ran.stderr).toContain('Unexpected outcome: refused (401): invalid_signature')
+  })
+
+  test('what is not a refusal proves nothing about tampering: a platform without the integration', async () => {
+    const cli = testCli({
+      transport: async () => ({ status: 404, headers: {}, body: '{"code":"not_found"}' }),
+      env: { LEARNCTL_WEBHOOK_SECRET: secret },
+    })
+    onTestFinished(cli.remove)
+    const ran = await cli.run(`webhooks send ${line} --user 1 ${to} --tamper body`)
+    expect(ran.code).toBe(3)
+    expect(ran.stderr).toContain('Unexpected outcome: failed (404): not_found')
   })
 
   test('some of many: exit 8', async () => {
