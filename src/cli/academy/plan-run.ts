@@ -49,6 +49,7 @@ export async function planFiles(context: Context, given: Given): Promise<Planned
       hint: 'learnctl apply --label ci --prune',
     })
   }
+  await context.io.expectGarbage?.()
   const files = await findFiles(context.io, given.rest)
   const declared = await loadAcademy(context.io, files, textsOf(given, 'env'))
   const reader = await openReader(context, Number(given.flags['concurrency'] ?? 4))
@@ -59,6 +60,7 @@ export async function planFiles(context: Context, given: Given): Promise<Planned
 /** Reads a saved plan, and makes sure that the academy is still what it was made for. Throws a CommandError else. */
 export async function planSaved(context: Context, given: Given, path: string): Promise<Planned> {
   const { io, session } = context
+  await io.expectGarbage?.()
   const saved = await readPlan(io, path, { allowed: new Set(textsOf(given, 'env')), env: io.env })
   const target = platformName(session.target())
   if (saved.target !== target) {

@@ -113,6 +113,7 @@ export async function importRecords(
     import('../import/charset.ts'),
     import('../import/errors-file.ts'),
   ])
+  await io.expectGarbage?.()
   const map = given.flags['map']
   const file = await openImportFile(io, path, {
     charset: charsetNames.get(text('encoding') ?? ''),
