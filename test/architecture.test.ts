@@ -39,7 +39,7 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
   integrations: ['outgoing', 'changes', 'audit', 'sealing', 'http', 'database', 'problem'],
   analytics: ['counters', 'http', 'database', 'problem'],
   credentials: ['changes', 'audit', 'users', 'http', 'access', 'database', 'problem'],
-  pages: ['http', 'access', 'database', 'problem'],
+  pages: ['changes', 'audit', 'http', 'access', 'database', 'problem'],
   oauth: ['changes', 'audit', 'pages', 'credentials', 'http', 'access', 'database', 'problem'],
   dashboard: [
     ...[

@@ -10,4 +10,8 @@ export async function eraseFromAudit(database: Database, userId: string): Promis
     await database.run(sql`update audit_entries set details = null where ${column} = ${userId}`)
   }
   await database.run(sql`update audit_entries set origin = null where user_id = ${userId}`)
+  // Who failed to sign in as them was mostly them.
+  await database.run(
+    sql`update audit_entries set origin = null where subject_id = ${userId} and user_id is null`,
+  )
 }

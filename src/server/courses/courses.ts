@@ -15,7 +15,7 @@ import { courseReads } from './course-reads.ts'
 import { attributesOf, findCourse, toCourse } from './course-row.ts'
 import { compareVersions, getVersion, listVersions, restoreVersion } from './course-versions.ts'
 import { deleteCourse, hasProgress, listDeletedCourses, restoreDeletedCourse } from './deletion.ts'
-import { recordLessonsOf } from './lesson-versions.ts'
+import { changeLessonsOf } from './lesson-places.ts'
 
 const transitions: Readonly<Record<Course['status'], readonly Course['status'][]>> = {
   draft: ['published', 'archived'],
@@ -177,14 +177,13 @@ function badTransition(
 }
 
 async function releaseLessons(call: Call, id: string, { modules }: CourseInput): Promise<void> {
-  const { database, now } = call
   const kept = modules.map((module) => module.id ?? '')
   const gone = kept.length > 0 ? sql`and module_id not in (${join(kept)})` : empty
-  await database.run(
-    sql`update lessons set module_id = null, version = version + 1, updated_at = ${now}
-        where course_id = ${id} and module_id is not null ${gone}`,
-  )
-  recordLessonsOf(call, id, ['moduleId'])
+  await changeLessonsOf(call, id, {
+    which: sql`module_id is not null ${gone}`,
+    set: sql`module_id = null`,
+    changed: () => ({ moduleId: null }),
+  })
 }
 
 function addTags({ database }: Call, courseId: string, tags: readonly string[]): void {

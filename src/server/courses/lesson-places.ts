@@ -1,5 +1,8 @@
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
+import type { Lesson } from '../../contract/lessons.ts'
+import { recordUpdate } from '../changes/change.ts'
 import type { Call } from '../http/handler.ts'
+import { type LessonRow, lessonColumns, toLesson } from './lesson-row.ts'
 import { recordLessonsOf } from './lesson-versions.ts'
 
 /** The place after the last lesson of a course. */
@@ -12,14 +15,44 @@ export async function nextPlace({ database }: Call, courseId: string, ownId = ''
 
 /** Where another lesson has this place, shifts it and those after it by one. */
 export async function makeRoom(call: Call, courseId: string, wanted: number, ownId = ''): Promise<void> {
-  const { database, now } = call
+  const { database } = call
   const taken = await database.one(
     sql`select 1 from lessons where course_id = ${courseId} and position = ${wanted} and id <> ${ownId}`,
   )
   if (!taken) return
-  await database.run(
-    sql`update lessons set position = position + 1, version = version + 1, updated_at = ${now}
-        where course_id = ${courseId} and position >= ${wanted} and id <> ${ownId}`,
+  await changeLessonsOf(call, courseId, {
+    which: sql`position >= ${wanted} and id <> ${ownId}`,
+    set: sql`position = position + 1`,
+    changed: ({ order }) => ({ order: order + 1 }),
+  })
+}
+
+/** A change of several lessons of a course, which something else brings with it. */
+interface ChangeOfLessons {
+  readonly which: Sql
+  readonly set: Sql
+  /** The same, of one lesson. */
+  readonly changed: (lesson: Lesson) => Partial<Lesson>
+}
+
+/** Changes lessons of a course along with something else, each as a new version. */
+export async function changeLessonsOf(
+  call: Call,
+  courseId: string,
+  { which, set, changed }: ChangeOfLessons,
+): Promise<void> {
+  const { database, now } = call
+  const rows = await database.all<LessonRow>(
+    sql`select ${lessonColumns} from lessons l where l.course_id = ${courseId} and ${which}`,
   )
-  recordLessonsOf(call, courseId, ['order'])
+  const [first] = rows
+  if (!first) return
+  const lessons = rows.map((row) => {
+    const before = toLesson(row)
+    return { before, after: { ...before, ...changed(before), version: before.version + 1, updatedAt: now } }
+  })
+  await database.run(sql`
+    update lessons set ${set}, version = version + 1, updated_at = ${now} where course_id = ${courseId} and ${which}`)
+  recordLessonsOf(call, courseId, Object.keys(changed(toLesson(first))))
+  for (const { before, after } of lessons) await recordUpdate(call, 'lesson', before, after)
 }

@@ -4,7 +4,7 @@ import { notFound } from '../problem/problem-error.ts'
 import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { addressOf } from './frame.tsx'
-import { type SignedInRequest, writeFor } from './signed-in-request.ts'
+import { type SignedInRequest, writeFor, writingOf } from './signed-in-request.ts'
 import { many } from './value-text.tsx'
 
 const section = '/dashboard/account'
@@ -28,7 +28,9 @@ export const sessionEnd: DashboardPage = {
   },
 
   async act(signedIn) {
-    await writeFor(signedIn, (inside) => endOneSession(asking(inside), signedIn.params['sessionId'] ?? ''))
+    await writeFor(signedIn, (inside) =>
+      endOneSession(writingOf(inside), inside.user.id, signedIn.params['sessionId'] ?? ''),
+    )
     return seeOther(addressOf(signedIn, section, 'session_ended'))
   },
 }
@@ -48,7 +50,7 @@ export const otherSessionsEnd: DashboardPage = {
   },
 
   async act(signedIn) {
-    await writeFor(signedIn, (inside) => endOtherSessions(asking(inside)))
+    await writeFor(signedIn, (inside) => endOtherSessions(writingOf(inside), asking(inside)))
     return seeOther(addressOf(signedIn, section, 'other_sessions_ended'))
   },
 }

@@ -5,10 +5,11 @@ import type { Principal } from '../access/principal.ts'
 import { type Database, NotMet, type Transaction } from '../database/database.ts'
 import { removeTraces } from '../database/traces.ts'
 import { ProblemError, tooMany } from '../problem/problem-error.ts'
-import { type Call, type Route, requireAdmin, requireRight } from './handler.ts'
+import { type Call, elevationsOf, type Route, requireElevation, requireRight } from './handler.ts'
 import { answeredBefore, type IdempotentRequest, once, readIdempotencyKey } from './idempotency.ts'
 import { Preconditions } from './precondition.ts'
 import { handlingOf, withHandling } from './preference.ts'
+import { isToldOf } from './refusal-bounds.ts'
 import { type Reply, successOf } from './reply.ts'
 import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
 import {
@@ -93,6 +94,12 @@ export async function answer(
   const { longReads } = app
   const work = operation.method !== 'GET' ? write : isLong && longReads ? () => readAside(longReads) : read
   const outcome = await attempt(context, work)
+  const { code } = outcome.reply
+  // In this process nobody is refused for who they are.
+  if (!app.principal && isToldOf(code)) {
+    const { recordRefusedRequest } = await import('./refusal.ts')
+    await recordRefusedRequest(app, limits, context, operation, code, caller?.principal)
+  }
   const reply = withHandling(outcome.reply, handlingOf(operation, raw.headers))
   return { ...outcome, reply, principal: caller?.principal, bucket: bucketOf(caller?.principal, context) }
 }
@@ -182,20 +189,6 @@ async function callerOf(
     const { allowed, resetSeconds } = limits.failures.take(address)
     throw allowed ? error : tooMany('failed credentials', resetSeconds)
   }
-}
-
-/** The flags of a query that ask for an admin. */
-function elevationsOf({ elevatedBy = [] }: Operation, query: object | undefined): readonly string[] {
-  return elevatedBy.filter((flag) => (query as Record<string, unknown> | undefined)?.[flag] === true)
-}
-
-function requireElevation(
-  operation: Operation,
-  principal: Principal | undefined,
-  query: object | undefined,
-): void {
-  if (!principal) return
-  for (const flag of elevationsOf(operation, query)) requireAdmin({ principal }, `${flag}=true`)
 }
 
 /** What marks a request as one that may come again: a POST with an Idempotency-Key. Throws 400. */

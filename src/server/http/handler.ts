@@ -132,3 +132,18 @@ function requireScope({ scopes }: Principal, scope: string): void {
     },
   )
 }
+
+/** The flags of a query that ask for an admin. */
+export function elevationsOf({ elevatedBy = [] }: Operation, query: object | undefined): readonly string[] {
+  return elevatedBy.filter((flag) => (query as Record<string, unknown> | undefined)?.[flag] === true)
+}
+
+/** Throws 403 where a flag of a query asks for an admin, and the caller is none. */
+export function requireElevation(
+  operation: Operation,
+  principal: Principal | undefined,
+  query: object | undefined,
+): void {
+  if (!principal) return
+  for (const flag of elevationsOf(operation, query)) requireAdmin({ principal }, `${flag}=true`)
+}

@@ -12,6 +12,7 @@ import { type ProblemError, problemOf, tooMany } from '../problem/problem-error.
 import type { Sealing } from '../sealing/sealing.ts'
 import type { LogEntry } from './log.ts'
 import { type RateLimit, rateLimit } from './rate-limit.ts'
+import { type RefusalBounds, refusalBounds } from './refusal-bounds.ts'
 import type { Reply } from './reply.ts'
 import { faultOf } from './unexpected-fault.ts'
 
@@ -92,6 +93,7 @@ export interface RateLimits {
   readonly signIns: Attempts
   readonly passwords: Passwords
   readonly credentials: KnownCredentials<Credential>
+  readonly refusals: RefusalBounds
 }
 
 /** What is known of a request before anything looks at it. */
@@ -146,6 +148,7 @@ export function rateLimitsOf({ database, perMinute, now, elapsedMs, passwordCost
     signIns: attemptsIn(database, now),
     passwords: passwordsOf(passwordCost),
     credentials: knownCredentials(elapsedMs),
+    refusals: refusalBounds(now),
   }
 }
 

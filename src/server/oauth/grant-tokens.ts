@@ -23,6 +23,8 @@ export interface Issuing extends Pick<AppOptions, 'newId'> {
   readonly database: Transaction
   readonly now: Date
   readonly origin: Origin
+  /** True where the audit log is told of further tokens; it is always told of the first ones. */
+  readonly recordsRefresh?: boolean
 }
 
 /** What tells of what a client does for a user; null where nobody knows for whom. */
@@ -51,6 +53,7 @@ interface RefreshRow extends Row {
   readonly successor: string | null
   readonly successor_used: number | null
   readonly client_id: string
+  readonly user_id: string
   readonly scopes: string
   readonly created_at: string
   readonly revoked_at: string | null
@@ -92,7 +95,7 @@ export async function rotate(
   const hash = digest(refreshToken)
   const row = await database.one<RefreshRow>(sql`
     select r.grant_id, r.expires_at, r.used_at, r.successor, s.used_at is not null as successor_used, g.client_id,
-      g.scopes, g.created_at, g.revoked_at, u.role, u.status
+      g.user_id, g.scopes, g.created_at, g.revoked_at, u.role, u.status
     from refresh_tokens r join grants g on g.id = r.grant_id join users u on u.id = g.user_id
       left join refresh_tokens s on s.hash = r.successor
     where r.hash = ${hash}`)
@@ -120,6 +123,11 @@ export async function rotate(
   if (row.successor)
     await database.run(sql`update refresh_tokens set used_at = ${time} where hash = ${row.successor}`)
   await database.run(sql`update grants set last_used_at = ${time} where id = ${row.grant_id}`)
+  if (issuing.recordsRefresh) {
+    const after = { id: row.grant_id, userId: row.user_id, clientId: client.id, scopes }
+    const change = { action: 'grant.refreshed', id: row.grant_id, before: null, after } as const
+    await recordChange(writingOf(issuing, client.id, row.user_id), change)
+  }
   return tokens
 }
 

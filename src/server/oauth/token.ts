@@ -1,4 +1,5 @@
 import { deviceGrantType, oauthPaths } from '../../contract/oauth.ts'
+import { mayRecord } from '../http/refusal-bounds.ts'
 import { originOf } from '../http/request-context.ts'
 import { exchangeCode } from './authorization-code.ts'
 import { clientEndpoint } from './client-endpoint.ts'
@@ -40,8 +41,11 @@ export const tokenEndpoint = clientEndpoint(oauthPaths.token, async ({ visit, fo
   const give = giveOf(form)
   const { academy, request } = visit
   const { database, newId } = academy
+  const origin = originOf(request)
+  const recordsRefresh =
+    form.get('grant_type') === 'refresh_token' && mayRecord(visit.limits, request.address)
   const issued = await database.write((transaction) =>
-    give({ database: transaction, newId, now: request.now, origin: originOf(request) }, client),
+    give({ database: transaction, newId, now: request.now, origin, recordsRefresh }, client),
   )
   if (issued instanceof OAuthError) throw issued
   return clientReply(200, {

@@ -4,11 +4,14 @@ import { isCredential } from '../../codec/credential-text.ts'
 import type { RoleName } from '../../contract/operation.ts'
 import { grantable, type Principal } from '../access/principal.ts'
 import { digest, fingerprint, hmacKeyOf, isSame, newCredential } from '../access/secret.ts'
-import type { Database, Row } from '../database/database.ts'
+import type { Actor, Writing } from '../audit/entry.ts'
+import { recordChange } from '../changes/change.ts'
+import type { Database, Row, Transaction } from '../database/database.ts'
 import type { EndpointRequest } from '../http/endpoint.ts'
 import { readForm } from '../http/request-body.ts'
+import { originOf } from '../http/request-context.ts'
 import { ProblemError } from '../problem/problem-error.ts'
-import { endOldest } from './session-list.ts'
+import { type EndedSession, endOldest, recordEnd } from './session-list.ts'
 import { browserIn, placeOf } from './session-place.ts'
 
 const lastsMs = 12 * 60 * 60 * 1000
@@ -34,6 +37,15 @@ export interface Visitor {
 export interface SignedInEndpointRequest extends EndpointRequest {
   readonly visitor: Visitor
   readonly user: SignedIn
+}
+
+/** A visit, in the transaction of what it changes. */
+export type WritingVisit = EndpointRequest & { readonly database: Transaction }
+
+/** What tells of what a visitor changes. */
+export function writingOf({ database, academy, request }: WritingVisit, principal: Actor): Writing {
+  const { newId } = academy
+  return { database, now: request.now.toISOString(), newId, principal, origin: originOf(request) }
 }
 
 /** Whose browser it is. */
@@ -94,28 +106,36 @@ export async function formOf(visit: EndpointRequest, visitor: Visitor): Promise<
 
 /** Signs a user in with a new cookie, whatever the browser had before; gives the header that sets it. */
 export async function beginSession(
-  visit: EndpointRequest,
-  userId: string,
+  visit: WritingVisit,
+  { id: userId, role }: Pick<SignedIn, 'id' | 'role'>,
 ): Promise<Readonly<Record<string, string>>> {
   const { academy, database, request } = visit
   const token = newCredential('browserSession')
   const time = request.now.toISOString()
   const expiresAt = new Date(request.now.getTime() + lastsMs).toISOString()
   const browser = browserIn(request.raw.headers['user-agent'])
+  const id = academy.newId('ses')
   await database.run(sql`
     insert into browser_sessions (hash, id, user_id, browser, place, created_at, expires_at)
-    values (${digest(token)}, ${academy.newId('ses')}, ${userId}, ${browser}, ${placeOf(request.address)}, ${time},
-            ${expiresAt})`)
+    values (${digest(token)}, ${id}, ${userId}, ${browser}, ${placeOf(request.address)}, ${time}, ${expiresAt})`)
+  const after = { id, userId, browser, expiresAt }
+  const call = writingOf(visit, principalOf({ id: userId, role }))
+  await recordChange(call, { action: 'session.created', id, before: null, after })
   await endOldest(database, userId)
   return { 'set-cookie': cookieOf(visit, token) }
 }
 
 /** Signs the visitor out; gives the header that takes the cookie away. */
 export async function endSession(
-  visit: EndpointRequest,
+  visit: WritingVisit,
   { token }: Visitor,
 ): Promise<Readonly<Record<string, string>>> {
-  await visit.database.run(sql`delete from browser_sessions where hash = ${digest(token)}`)
+  const ended = await visit.database.all<EndedSession>(
+    sql`delete from browser_sessions where hash = ${digest(token)} returning id, user_id`,
+  )
+  for (const one of ended) {
+    await recordEnd(writingOf(visit, { userId: one.user_id, credential: 'browser' }), one)
+  }
   return { 'set-cookie': cookieOf(visit, '', 0) }
 }
 

@@ -1,5 +1,7 @@
-import sql from 'sql-template-tag'
+import sql, { type Sql } from 'sql-template-tag'
 import { digest } from '../access/secret.ts'
+import type { Writing } from '../audit/entry.ts'
+import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
 import { notFound } from '../problem/problem-error.ts'
 
@@ -34,14 +36,36 @@ export async function sessionsOf({ database, userId, token }: Asking, now: Date)
 }
 
 /** Ends one session of a user; throws 404. */
-export async function endOneSession({ database, userId }: Asking, id: string): Promise<void> {
-  const ended = await database.run(sql`delete from browser_sessions where user_id = ${userId} and id = ${id}`)
+export async function endOneSession(call: Writing, userId: string, id: string): Promise<void> {
+  const ended = await endThose(call, sql`user_id = ${userId} and id = ${id}`)
   if (ended === 0) throw notFound('session', id)
 }
 
 /** Ends all sessions of a user but that of the browser that asks. */
-export async function endOtherSessions({ database, userId, token }: Asking): Promise<void> {
-  await database.run(sql`delete from browser_sessions where user_id = ${userId} and hash <> ${digest(token)}`)
+export async function endOtherSessions(
+  call: Writing,
+  { userId, token }: Omit<Asking, 'database'>,
+): Promise<void> {
+  await endThose(call, sql`user_id = ${userId} and hash <> ${digest(token)}`)
+}
+
+/** A session that was ended. */
+export interface EndedSession extends Row {
+  readonly id: string
+  readonly user_id: string
+}
+
+async function endThose(call: Writing, which: Sql): Promise<number> {
+  const ended = await call.database.all<EndedSession>(
+    sql`delete from browser_sessions where ${which} returning id, user_id`,
+  )
+  for (const one of ended) await recordEnd(call, one)
+  return ended.length
+}
+
+/** Tells that a session was ended. */
+export function recordEnd(call: Writing, { id, user_id: userId }: EndedSession): Promise<void> {
+  return recordChange(call, { action: 'session.ended', id, before: { id, userId }, after: null })
 }
 
 /** Ends the oldest sessions of a user who has begun more than anybody looks through. */

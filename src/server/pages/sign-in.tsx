@@ -5,6 +5,7 @@ import { longestPassword } from '../access/password.ts'
 import { digest } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type EndpointRequest, within } from '../http/endpoint.ts'
+import { nobody, recordRefusal } from '../http/refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { hasLeft } from '../http/request-context.ts'
 import { ProblemError, tooMany } from '../problem/problem-error.ts'
@@ -81,7 +82,7 @@ export async function signIn(
     const found = await accountBy(visit, account, form.get('password') ?? '')
     const headers = await visit.academy.database.write(async (transaction) => {
       await requireUnchanged(transaction, found)
-      return beginSession(within(visit, transaction), found.id)
+      return beginSession(within(visit, transaction), found)
     })
     return { ...seeOther(reason.next ?? hereOf(visit), headers), principal: principalOf(found) }
   } catch (error) {
@@ -100,7 +101,7 @@ interface Account extends Row {
 const longestAccount = 254
 
 async function accountBy(
-  { database, limits, request }: EndpointRequest,
+  { academy, database, limits, request }: EndpointRequest,
   account: string,
   password: string,
 ): Promise<Account> {
@@ -124,7 +125,18 @@ async function accountBy(
     // An account that is not there takes as long to refuse as one that is.
     user?.password_hash ?? null,
   )
-  if (!user?.password_hash || !right) throw wrong()
+  if (!user?.password_hash || !right) {
+    // What was typed is not told: it may be a password.
+    const details = { code: 'wrong_password' }
+    const refused = {
+      action: 'session.refused',
+      actor: nobody,
+      subjectId: user?.id ?? null,
+      details,
+    } as const
+    await recordRefusal(academy, limits, request, refused)
+    throw wrong()
+  }
   await limits.signIns.forgive(attempts)
   return user
 }

@@ -16,7 +16,12 @@ export async function endAccess(call: Writing, userId: string): Promise<void> {
   }
   await database.run(sql`delete from authorization_codes where user_id = ${userId} and grant_id is null`)
   await database.run(sql`update device_codes set decision = 'denied' where user_id = ${userId}`)
-  await database.run(sql`delete from browser_sessions where user_id = ${userId}`)
+  const sessions = await database.all<Row & { id: string }>(
+    sql`delete from browser_sessions where user_id = ${userId} returning id`,
+  )
+  for (const { id } of sessions) {
+    await recordChange(call, { action: 'session.ended', id, before: { id, userId }, after: null })
+  }
 }
 
 /** Ends every API key of a user for good: no later status brings one back. */

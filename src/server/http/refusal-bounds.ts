@@ -1,0 +1,38 @@
+import { type RateLimit, rateLimit } from './rate-limit.ts'
+
+/** Bounds how many refusals the audit log gets, and counts the others. */
+export interface RefusalBounds {
+  /** By credential, or by network. */
+  readonly each: RateLimit
+  readonly all: RateLimit
+  unrecorded: number
+}
+
+/** Entries a minute: whoever tries and tries is told of, and fills no disk. */
+const perMinute = { each: 10, all: 60 } as const
+
+/** Codes of refusals of which the audit log tells: a credential that does not count, or not for this. */
+const told: ReadonlySet<string> = new Set([
+  'invalid_token',
+  'token_expired',
+  'expired_key',
+  'insufficient_scope',
+  'forbidden',
+])
+
+/** The bounds of one app. */
+export function refusalBounds(now: () => Date): RefusalBounds {
+  return { each: rateLimit(perMinute.each, now), all: rateLimit(perMinute.all, now), unrecorded: 0 }
+}
+
+/** True where the audit log may get one more of what somebody at this network, or with this credential, can repeat. */
+export function mayRecord({ refusals }: { readonly refusals: RefusalBounds }, name: string): boolean {
+  const may = refusals.each.take(name).allowed && refusals.all.take('').allowed
+  if (!may) refusals.unrecorded += 1
+  return may
+}
+
+/** True for the code of a refusal of which the audit log is told. */
+export function isToldOf(code: string | undefined): code is string {
+  return code !== undefined && told.has(code)
+}

@@ -1,0 +1,85 @@
+import { expect } from 'vitest'
+import { minute, type Person, second } from '../../helpers/academy.ts'
+import { authorizePath, givePassword, password, test } from '../oauth/flow.ts'
+
+async function entriesOf(admin: Person, query: string): Promise<Record<string, unknown>[]> {
+  return (await admin.get(`/v1/audit?limit=100&${query}`)).body.data
+}
+
+test('a request that the credential does not allow is told of, with who sent it and from where', async ({
+  academy,
+  admin,
+  learner,
+}) => {
+  await learner.post('/v1/courses', { title: 'Logic' }, { 'user-agent': 'gradebook/1.0' })
+  await academy.bearer('Bearer lpk_unknown').get('/v1/courses')
+  await academy.bearer(undefined).get('/v1/courses')
+  await admin.get('/v1/courses/none')
+  const [unknown, forbidden, ...others] = await entriesOf(admin, 'noun=request')
+  expect(others).toEqual([])
+  expect(forbidden).toMatchObject({
+    userId: learner.id,
+    credential: expect.stringMatching(/^key_/),
+    address: '192.0.2.1',
+    userAgent: 'gradebook/1.0',
+    before: null,
+    after: { operation: 'courses.create', code: 'forbidden' },
+  })
+  expect(unknown).toMatchObject({
+    userId: null,
+    credential: null,
+    after: { operation: 'courses.list', code: 'invalid_token' },
+  })
+})
+
+test('of what one address tries a few refusals a minute are told, and how many more there were', async ({
+  academy,
+  admin,
+}) => {
+  for (let count = 0; count < 19; count += 1) await academy.bearer('Bearer lpk_unknown').get('/v1/courses')
+  expect(await entriesOf(admin, 'noun=request')).toHaveLength(10)
+  academy.clock.advance(minute)
+  await academy.bearer('Bearer lpk_unknown').get('/v1/courses')
+  const [last, ...others] = await entriesOf(admin, 'noun=request')
+  expect(others).toHaveLength(10)
+  expect(last).toMatchObject({ after: { code: 'invalid_token', unrecorded: 9 } })
+})
+
+test('signing in, a wrong password and signing out are told of; what was typed is not', async ({
+  academy,
+  admin,
+  learner,
+  flow: { browser },
+}) => {
+  await givePassword(academy, learner.id)
+  const page = await browser.open(authorizePath())
+  await browser.signIn(page, learner.email, 'incorrect horse battery')
+  academy.clock.advance(second)
+  await browser.signIn(page, 'nobody@school.example', 'incorrect horse battery')
+  academy.clock.advance(second)
+  await browser.signIn(page, learner.email, password)
+  academy.clock.advance(second)
+  await admin.put(`/v1/users/${learner.id}`, { status: 'suspended' })
+  const entries = (await entriesOf(admin, 'noun=session&sort=at')).map(
+    ({ action, userId, subjectId, after }) => ({
+      action,
+      userId,
+      subjectId,
+      after,
+    }),
+  )
+  const session = expect.stringMatching(/^ses_/)
+  const code = 'wrong_password'
+  expect(entries).toEqual([
+    { action: 'session.refused', userId: null, subjectId: learner.id, after: { code } },
+    { action: 'session.refused', userId: null, subjectId: null, after: { code } },
+    {
+      action: 'session.created',
+      userId: learner.id,
+      subjectId: session,
+      after: expect.objectContaining({ userId: learner.id, browser: expect.any(String) }),
+    },
+    { action: 'session.ended', userId: admin.id, subjectId: session, after: null },
+  ])
+  expect(JSON.stringify(await entriesOf(admin, ''))).not.toContain('incorrect horse')
+})
