@@ -10,8 +10,9 @@ import { benchPostgres } from './postgres.ts'
 import { type BenchRow, table } from './row.ts'
 import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
+import { benchWebhooks } from './webhooks.ts'
 
-// npm run bench [start|exec|server|export|import|growth|postgres …]: each figure is a ratio of two things measured in turn in this one run.
+// npm run bench [start|exec|server|export|import|webhooks|growth|postgres …]: each figure is a ratio of two things measured in turn in this one run.
 
 const parts: Readonly<Record<string, (bin: string, directory: string) => Promise<BenchRow[]>>> = {
   start: benchStart,
@@ -20,6 +21,7 @@ const parts: Readonly<Record<string, (bin: string, directory: string) => Promise
   export: benchExport,
   import: benchImport,
   apply: benchApply,
+  webhooks: benchWebhooks,
   growth: benchGrowth,
   postgres: benchPostgres,
 }

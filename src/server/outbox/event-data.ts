@@ -11,7 +11,7 @@ export interface Changed {
 }
 
 /** The fields of each noun that its events carry: ids, and what is short. Whoever needs more asks for it by its id. */
-const fields: Readonly<Record<string, readonly string[]>> = {
+export const eventFields: Readonly<Record<string, readonly string[]>> = {
   course: ['id', 'externalId', 'title', 'status', 'version', 'updatedAt'],
   lesson: ['id', 'externalId', 'courseId', 'moduleId', 'title', 'order', 'status', 'version', 'updatedAt'],
   user: ['id', 'externalId', 'email', 'role', 'status', 'version', 'updatedAt'],
@@ -35,7 +35,7 @@ export function dataOf(type: EventType, { before, after, id }: Changed): JsonObj
   // Of what is erased nothing is told.
   const thing = type.endsWith('.erased') ? {} : thingOf({ before, after })
   const data: JsonObject = noun === 'progress' ? {} : { id }
-  for (const field of fields[noun] ?? []) if (Object.hasOwn(thing, field)) data[field] = thing[field]
+  for (const field of eventFields[noun] ?? []) if (Object.hasOwn(thing, field)) data[field] = thing[field]
   return data
 }
 

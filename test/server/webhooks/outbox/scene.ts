@@ -115,7 +115,10 @@ export async function messagesOf(admin: Person, endpointId: string) {
   return body.data.toReversed()
 }
 
+/** What waits until the messages of an endpoint are as they should be. */
+type Eventually = ReturnType<typeof expect.poll<unknown>>
+
 /** Waits until the messages of an endpoint are as they should be. */
-export function eventually(admin: Person, endpointId: string) {
+export function eventually(admin: Person, endpointId: string): Eventually {
   return expect.poll(() => messagesOf(admin, endpointId), { interval: 5, timeout: 10_000 })
 }

@@ -1,0 +1,160 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { Agent, request } from 'undici'
+import { openAcademy } from '../../src/server/local.ts'
+import { loadTool } from './load.ts'
+import { median, type Served, served } from './measure.ts'
+import type { BenchRow } from './row.ts'
+import { post } from './seed.ts'
+import { fill, type Seed, trials } from './trials.ts'
+
+const rounds = 5
+const seconds = 3
+const connections = 16
+const learners = 200
+const events = 5000
+/** As many as the server has to one endpoint. */
+const senders = 8
+
+/** What events cost who causes them, and how fast they go out. */
+export async function benchWebhooks(bin: string, directory: string): Promise<BenchRow[]> {
+  return [await writesWithEvents(bin, directory), await eventsOut(bin, directory)]
+}
+
+/** Progress writes a second with an endpoint that gets an event of each, over those of an academy without one. */
+async function writesWithEvents(bin: string, directory: string): Promise<BenchRow> {
+  const receiver = await startReceiver()
+  const tool = loadTool(directory)
+  const places = [join(directory, 'events.db'), join(directory, 'silent.db')]
+  const seeds: Seed[] = []
+  for (const path of places) seeds.push(await fill(path, learners))
+  await withEndpoint(places[0] ?? '', receiver.url, ['progress.*'])
+  const servers: Served[] = []
+  for (const path of places) {
+    const line = [bin, 'server', 'start', '--database', path, '--port', '0', '--rate-limit', '600000000']
+    servers.push(await served(line, { XDG_STATE_HOME: directory }))
+  }
+  const perSecond = async (index: number) => {
+    const seed = seeds[index]
+    const server = servers[index]
+    if (!seed || !server) throw new Error('There are two servers')
+    return tool.perSecond({
+      ...{ method: 'PUT', url: server.url, connections, seconds },
+      headers: { authorization: `Bearer ${seed.key}`, 'content-type': 'application/json' },
+      requests: trials.progress.requestsOf(seed),
+    })
+  }
+  const pairs: [number, number][] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    const pair: [number, number] = [await perSecond(0), await perSecond(1)]
+    if (round > 0) pairs.push(pair) // The first one warms up.
+  }
+  for (const server of servers) await server.stop()
+  await receiver.close()
+  const [mine, theirs] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))]
+  return {
+    figure: 'webhooks: record progress with an endpoint subscribed, over without',
+    value: median(pairs.map(([one, other]) => one / other)),
+    unit: 'ratio',
+    goal: 0.8,
+    better: 'more',
+    from: `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s, ${tool.name}, ${connections} connections, ${receiver.count()} events received meanwhile`,
+  }
+}
+
+/** Events a second that a server sends of what is queued, over those of a bare loop with as many connections. */
+async function eventsOut(bin: string, directory: string): Promise<BenchRow> {
+  const pairs: [number, number][] = []
+  for (let round = 0; round < 3; round += 1) {
+    const receiver = await startReceiver()
+    const path = join(directory, `queued-${round}.db`)
+    await withEndpoint(path, receiver.url, ['user.created'], async (academy) => {
+      for (let index = 0; index < events; index += 1000) {
+        const items = Array.from({ length: 1000 }, (_, each) => ({ email: `l${index + each}@example.org` }))
+        await post(academy, '/v1/users/batch', { items })
+      }
+    })
+    const line = [bin, 'server', 'start', '--database', path, '--port', '0']
+    const sent = receiver.rate(events)
+    const server = await served(line, { XDG_STATE_HOME: directory })
+    const ours = await sent
+    await server.stop()
+    const bare = receiver.rate(events)
+    await sendBare(receiver.url, receiver.last())
+    pairs.push([ours, await bare])
+    await receiver.close()
+  }
+  const [mine, theirs] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))]
+  return {
+    figure: 'webhooks: events to a local receiver',
+    value: median(pairs.map(([one, other]) => one / other)),
+    unit: 'ratio',
+    goal: 0.3,
+    better: 'more',
+    from: `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s of a bare loop, ${senders} connections, ${events} queued events`,
+  }
+}
+
+async function withEndpoint(
+  path: string,
+  url: string,
+  subscribed: readonly string[],
+  then: (academy: Awaited<ReturnType<typeof openAcademy>>) => Promise<void> = async () => {},
+): Promise<void> {
+  const academy = await openAcademy({ path })
+  await post(academy, '/v1/webhooks/endpoints', { url, events: subscribed })
+  await then(academy)
+  await academy.close()
+}
+
+/** A receiver that accepts everything, and tells how fast it came. */
+async function startReceiver() {
+  let got = 0
+  let last = ''
+  let onEvent = () => {}
+  const server = createServer(async (incoming, response) => {
+    const pieces: Buffer[] = []
+    for await (const piece of incoming) pieces.push(piece)
+    last = Buffer.concat(pieces).toString()
+    got += 1
+    response.writeHead(204).end()
+    onEvent()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    count: () => got,
+    last: () => last,
+    /** Events a second, from the first to the last of so many. */
+    rate: (count: number) =>
+      new Promise<number>((resolve) => {
+        const from = got
+        let began = 0
+        onEvent = () => {
+          if (got - from === 1) began = performance.now()
+          if (got - from === count) resolve((count - 1) / ((performance.now() - began) / 1000))
+        }
+      }),
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+async function sendBare(url: string, body: string): Promise<void> {
+  const dispatcher = new Agent({ connections: senders, pipelining: 1 })
+  let left = events
+  const send = async () => {
+    while (left > 0) {
+      left -= 1
+      const { body: answer } = await request(url, { method: 'POST', body, dispatcher })
+      await answer.dump()
+    }
+  }
+  await Promise.all(Array.from({ length: senders }, send))
+  await dispatcher.close()
+}
