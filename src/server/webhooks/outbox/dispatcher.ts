@@ -4,6 +4,7 @@ import type { Row, Store } from '../../database/database.ts'
 import type { IdMaker } from '../../database/id.ts'
 import { type AttemptParts, attemptsWith, type Later } from './attempt.ts'
 import { type Claimed, claim } from './claim.ts'
+import { crowdBy } from './crowd.ts'
 import { type EndpointRow, endpointColumns, isKept } from './endpoint-row.ts'
 import type { Sender } from './send.ts'
 import { type Ended, settle } from './settle.ts'
@@ -24,6 +25,8 @@ export interface DispatcherParts
 export interface Dispatcher {
   /** Looks whether something is to be sent: after a commit, it may be. */
   wake(): void
+  /** Is told of each request to the academy: where many come, they go first. */
+  asked(): void
   /** Sends nothing new, waits a little for what is under way, and leaves the rest to the next server. */
   stop(): Promise<void>
 }
@@ -45,6 +48,8 @@ const leaseMs = 60_000
 const lookedEveryMs = 1000
 const idleMs = 5000
 const graceMs = 5000
+/** While many ask the academy for something, it is looked for events once in so long. */
+const crowdedGapMs = 50
 
 const usualLater: Later = (work, ms) => {
   const timer = setTimeout(work, ms).unref()
@@ -70,11 +75,22 @@ export function startDispatcher(parts: DispatcherParts): Dispatcher {
   let lookedAt = Number.NEGATIVE_INFINITY
   let isIdle = false
   let planned: { clear(): void } | undefined
+  let plannedFor = Number.POSITIVE_INFINITY
+  const crowd = crowdBy(elapsedMs)
   let whenQuiet: (() => void) | undefined
 
   function plan(ms: number): void {
     planned?.clear()
+    plannedFor = elapsedMs() + ms
     planned = isStopped ? undefined : later(turn, ms)
+  }
+
+  /** A turn now, or a little later where requests go first. */
+  function soon(): void {
+    const time = elapsedMs()
+    const waitMs = crowdedGapMs - (time - lookedAt)
+    if (!crowd.isThere() || isStopped || waitMs <= 0) turn()
+    else if (plannedFor > time + waitMs) plan(waitMs)
   }
 
   /** One turn at a time; whoever asks meanwhile gets another one. */
@@ -152,7 +168,8 @@ export function startDispatcher(parts: DispatcherParts): Dispatcher {
       .filter(({ id, first_due: due }) => due !== null && laneOf(id).active < laneOf(id).width)
       .map((endpoint) => Date.parse(opensAt(endpoint)) - date.getTime())
       .filter((ms) => ms > 0)
-    return Math.min(isIdle ? idleMs : lookedEveryMs, ...next)
+    if (isIdle) return idleMs
+    return Math.min(crowd.isThere() ? crowdedGapMs : lookedEveryMs, ...next)
   }
 
   function waitingEndpoints(time: string): Promise<Waiting[]> {
@@ -187,7 +204,7 @@ export function startDispatcher(parts: DispatcherParts): Dispatcher {
         ...{ message, endpointId: endpoint.id, lease, startedAt, durationMs, outcome, chance },
       })
     }
-    turn()
+    soon()
   }
 
   plan(0)
@@ -196,10 +213,11 @@ export function startDispatcher(parts: DispatcherParts): Dispatcher {
       if (isStopped) return
       const sinceMs = elapsedMs() - lookedAt
       // Where there is no endpoint, one that comes is found a little later: nobody looks after each write.
-      if (!isIdle) turn()
+      if (!isIdle) soon()
       else if (sinceMs >= lookedEveryMs) turn()
       else plan(lookedEveryMs - sinceMs)
     },
+    asked: crowd.asked,
     async stop() {
       isStopped = true
       planned?.clear()

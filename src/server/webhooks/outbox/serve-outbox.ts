@@ -20,7 +20,12 @@ export function serveOutbox({
   return {
     database: {
       ...database,
+      read(work) {
+        dispatcher.asked()
+        return database.read(work)
+      },
       async write(work) {
+        dispatcher.asked()
         const result = await database.write(work)
         dispatcher.wake()
         return result
