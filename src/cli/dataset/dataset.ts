@@ -25,6 +25,8 @@ export interface Dataset {
   readonly inOrderOf?: string
   /** What each field that names another record refers to. */
   readonly references: Readonly<Record<string, 'courses' | 'users'>>
+  /** A field that names a record of a kind that another field says, and that kind. */
+  readonly refersTo?: (record: JsonObject) => { readonly field: string; readonly to: 'course' | 'user' }
   readonly operations: DatasetOperations
   /** How a record is looked for among those that are there; null where it has no key. */
   find(record: JsonObject): Search | null

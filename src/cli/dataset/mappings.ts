@@ -19,6 +19,7 @@ export function mappingsOf(lmsKind: string): Dataset {
     columns: columnsOf(MappingInput),
     keys: [['noun', 'externalKey']],
     references: {},
+    refersTo: ({ noun }) => ({ field: 'reference', to: noun === 'user' ? 'user' : 'course' }),
     operations: {
       list: of(mappings),
       create: of(map),

@@ -14,6 +14,8 @@ export interface Names {
   userKey(id: string): Promise<string>
   /** The course that a reference means, as the API shows it; null where there is none. */
   course(reference: string): Promise<JsonObject | null>
+  /** The user whom a reference means, as the API shows them; null where there is none. */
+  user(reference: string): Promise<JsonObject | null>
   /** Reads a course again when it is next asked for, because it was changed. */
   forgetCourses(): void
 }
@@ -28,6 +30,7 @@ export function createNames(caller: Caller, signal: AbortSignal): Names {
   )
   return {
     course: course.get,
+    user: user.get,
     courseKey: async (id) => courseKeyOf((await course.get(id)) ?? { id }),
     userKey: async (id) => userKeyOf((await user.get(id)) ?? { id }),
     forgetCourses: course.clear,

@@ -23,6 +23,11 @@ export async function changesOf(
     if (valueAt(record, path) === undefined) continue
     const sent = Object.hasOwn(body, field) || Object.hasOwn(body, `${field}Id`)
     if (!sent && dataset.operations.update !== undefined) continue
+    const { field: named, to = 'course' } = dataset.refersTo?.(record) ?? {}
+    if (field === named) {
+      if ((await names[to](String(record[field])))?.['id'] !== shown[field]) found.push(name)
+      continue
+    }
     const reference = references[field]
     if (reference !== undefined) {
       if (keys.some((set) => set.includes(field))) continue

@@ -27,6 +27,7 @@ export interface Planned {
 
 /** So many rows are looked up together, and held. */
 const chunkRows = 20_000
+const inCourse = { field: 'courseId', to: 'course' } as const
 const noChanges = { changes: [], message: null } as const
 
 /** Checks a file and says for each row what an import of it would do; nothing is written anywhere. */
@@ -89,9 +90,11 @@ async function planRow(
     const shown = (replaces ? steps.get(name) : undefined) ?? (asked ? await finder.find(record) : null)
     if (replaces) steps.set(name, { ...shown, ...record })
     if (shown === null) {
-      const reference = dataset.references['courseId'] === undefined ? null : String(record['courseId'])
-      if (reference !== null && (await names.course(reference)) === null) {
-        return failing(`courseId: course ${reference} not found`)
+      const courses = dataset.references['courseId'] === undefined ? undefined : inCourse
+      const { field, to } = dataset.refersTo?.(record) ?? courses ?? {}
+      const reference = field === undefined ? '' : String(record[field])
+      if (to !== undefined && (await names[to](reference)) === null) {
+        return failing(`${field}: ${to} ${reference} not found`)
       }
       return { action: 'create', ...noChanges }
     }

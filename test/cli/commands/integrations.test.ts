@@ -284,9 +284,9 @@ describe('map', () => {
     file(
       'noun,externalKey,reference\ncourse,1,BIO-101\nuser,2,ext:nobody\nuser,3,email:admin@academy.local\n',
     )
-    expect((await local.run('integrations map canvas --file mappings.csv --dry-run')).stderr).toBe(
-      'Dry run of mappings.csv: 3 create; nothing was sent\n',
-    )
+    const planned = await local.run('integrations map canvas --file mappings.csv --dry-run')
+    expect(planned.stderr).toBe('Dry run of mappings.csv: 2 create, 1 fail; nothing was sent\n')
+    expect(planned.stdout).toContain('reference: user ext:nobody not found')
     expect(await rowsOf(local, 'integrations mappings canvas')).toEqual([])
     const done = await local.run('integrations map canvas --file mappings.csv')
     expect(done).toMatchObject({ code: 8 })
@@ -298,6 +298,8 @@ describe('map', () => {
       '2 unchanged, 1 failed',
     )
     expect(await rowsOf(local, 'integrations mappings canvas')).toHaveLength(2)
+    const again = await local.run('integrations map canvas --file mappings.csv --dry-run')
+    expect(again.stderr).toBe('Dry run of mappings.csv: 2 unchanged, 1 fail; nothing was sent\n')
     expect(await local.run('integrations map canvas course 1 x --file mappings.csv')).toMatchObject({
       code: 2,
     })
