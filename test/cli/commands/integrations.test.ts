@@ -319,6 +319,13 @@ test('removing asks first, and says what stays', async ({ local }) => {
 })
 
 describe('the encryption key', () => {
+  test('is named for PostgreSQL alone: that of a file is beside it', async ({ local }) => {
+    expect(await local.run('server start --encryption-key-file academy.key')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--encryption-key-file requires a PostgreSQL database'),
+    })
+  })
+
   const keyOf = (local: Parameters<typeof resultOf>[0]) => join(local.cwd, 'academy.db.key')
 
   test('is told by doctor when it is lost, and replaced on request', async ({ local }) => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
@@ -9,9 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import sql from 'sql-template-tag'
 import { test as base, expect } from 'vitest'
 import type { Store } from '../../../src/server/database/database.ts'
+import { academySealing } from '../../../src/server/sealing/academy-sealing.ts'
 import { keyFile, keyPathOf, passingKey } from '../../../src/server/sealing/key-file.ts'
 import { sealingWith } from '../../../src/server/sealing/sealing.ts'
 import { freshDirectory, openTestAcademy } from '../../helpers/academy.ts'
@@ -81,9 +84,42 @@ test('the key is made when it is first needed, beside the database, for its owne
 
 test('of many who make the key at once all have the same', async ({ folder }) => {
   const path = join(folder, 'academy.db.key')
-  const keys = Array.from({ length: 8 }, () => keyFile(path).make().id)
-  expect(new Set(keys).size).toBe(1)
+  const start = new Int32Array(new SharedArrayBuffer(4))
+  const maker = `
+    const { workerData, parentPort } = require('node:worker_threads')
+    import(workerData.module).then(({ keyFile }) => {
+      Atomics.wait(workerData.start, 0, 0)
+      parentPort.postMessage(keyFile(workerData.path).make().id)
+    })
+    parentPort.postMessage('ready')`
+  const module = new URL('../../../src/server/sealing/key-file.ts', import.meta.url).href
+  const makers = Array.from(
+    { length: 4 },
+    () => new Worker(maker, { eval: true, workerData: { module, path, start } }),
+  )
+  await Promise.all(makers.map((worker) => once(worker, 'message')))
+  const ids = makers.map((worker) => once(worker, 'message'))
+  Atomics.store(start, 0, 1)
+  Atomics.notify(start, 0)
+  const keys = (await Promise.all(ids)).flat()
+  await Promise.all(makers.map((worker) => worker.terminate()))
+  expect(keys).toEqual(Array(4).fill(keyFile(path).read()?.id))
   expect(readdirSync(folder)).toEqual(['academy.db.key'])
+})
+
+test('servers on PostgreSQL that name one key file open what each of them sealed', async ({
+  academy,
+  folder,
+}) => {
+  const named = { path: '', postgres: {}, encryptionKeyFile: join(folder, 'shared.key') }
+  const [one, other] = [academySealing(named), academySealing(named)]
+  expect(other.open(place, await sealIn(academy.database, one))).toBe('top secret')
+  expect(one.open(place, await sealIn(academy.database, other))).toBe('top secret')
+  const astray = academySealing({ ...named, encryptionKeyFile: join(folder, 'mistyped.key') })
+  await expect(sealIn(academy.database, astray)).rejects.toThrow(
+    'Encryption key file mistyped.key is missing',
+  )
+  expect(readdirSync(folder)).toEqual(['shared.key'])
 })
 
 test('a key file that was lost is not replaced: what is sealed would be lost with it', async ({
