@@ -1,15 +1,19 @@
+import sql from 'sql-template-tag'
 import type { IntegrationCheck } from '../../contract/integration.ts'
+import type { Database } from '../database/database.ts'
 import type { Call } from '../http/handler.ts'
 import { OutgoingError } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem/problem-error.ts'
-import { accessTokenOf, type Integration, webhookSecretsOf } from './integration.ts'
+import { accessTokenOf, type Integration, webhookSecretsAt } from './integration.ts'
 import { probes, verdict } from './probes.ts'
 
 type Check = IntegrationCheck['checks'][number]
-type CheckCall = Pick<Call, 'sealing' | 'outgoing' | 'now'>
+type CheckCall = Pick<Call, 'database' | 'sealing' | 'outgoing' | 'now'>
 
 const timeoutMs = 10_000
 const maximumBytes = 64 * 1024
+/** The newest deliveries of all systems, among which the last one of this is looked for. */
+const lookedThrough = 1000
 
 /** Looks at everything that an integration needs, by asking the other system itself where that is possible. */
 export async function checkConnection(integration: Integration, call: CheckCall): Promise<Check[]> {
@@ -17,6 +21,7 @@ export async function checkConnection(integration: Integration, call: CheckCall)
     ...(await connectionChecks(integration, call)),
     secretCheck(integration, call),
     ...(integration.lmsKind === 'canvas' ? [accountCheck(integration)] : []),
+    await deliveryCheck(integration, call.database),
   ]
 }
 
@@ -77,7 +82,7 @@ function secretCheck(integration: Integration, { sealing, now }: CheckCall): Che
       : check(name, 'failed', 'no webhook secret is set: every event is refused')
   }
   try {
-    webhookSecretsOf(integration, sealing)
+    webhookSecretsAt(integration, sealing, now)
   } catch (error) {
     return check(name, 'failed', sealTrouble(error))
   }
@@ -95,6 +100,17 @@ function accountCheck({ rootAccountUuid, jwks, jwksUrl }: Integration): Check {
   }
   const keys = jwks === null ? (jwksUrl ?? 'the keys that Canvas publishes') : 'the keys that are stored here'
   return check('rootAccountUuid', 'ok', `events of ${rootAccountUuid} are verified with ${keys}`)
+}
+
+/** What came last: nothing is wrong with a connection that nothing came over yet. */
+async function deliveryCheck({ lmsKind }: Integration, database: Database): Promise<Check> {
+  const last = await database.one<{ received_at: string; event: string; status: string }>(sql`
+    select received_at, event, status from (
+      select received_at, id, event, status, lms_kind from webhook_deliveries
+      order by received_at desc, id desc limit ${lookedThrough}) recent
+    where lms_kind = ${lmsKind} order by received_at desc, id desc limit 1`)
+  if (!last) return check('lastDelivery', 'skipped', 'nothing has been received lately')
+  return check('lastDelivery', 'ok', `${last.event} on ${last.received_at}: ${last.status}`)
 }
 
 function sealTrouble(error: unknown): string {

@@ -87,19 +87,16 @@ export function placeOf(kind: string, field: 'accessToken' | 'webhookSecret'): s
   return `integration:${kind}:${field}`
 }
 
-/** A webhook secret in the clear, and until when it counts: null for no end, else ISO 8601 in UTC. */
-export interface OpenSecret {
-  readonly value: string
-  readonly validUntil: string | null
-}
-
-/** The webhook secrets, the newest first; some may have ended. Throws 503 where they cannot be opened. */
-export function webhookSecretsOf({ lmsKind, webhookSecrets }: Integration, sealing: Sealing): OpenSecret[] {
+/** The webhook secrets that count at a time (ISO 8601 in UTC), the newest first. Throws 503 where they cannot be opened. */
+export function webhookSecretsAt(
+  { lmsKind, webhookSecrets }: Integration,
+  sealing: Sealing,
+  now: string,
+): string[] {
   const place = placeOf(lmsKind, 'webhookSecret')
-  return webhookSecrets.map(({ sealed, endsAt }) => ({
-    value: sealing.open(place, sealed),
-    validUntil: endsAt,
-  }))
+  return webhookSecrets
+    .filter(({ endsAt }) => endsAt === null || endsAt > now)
+    .map(({ sealed }) => sealing.open(place, sealed))
 }
 
 /** The access token of the other system; undefined where there is none. Throws 503 where it cannot be opened. */

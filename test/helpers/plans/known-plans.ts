@@ -22,6 +22,7 @@ const known: Known = [
   [/string_agg\(/, 'an export reads all that is exported'],
   [/delete from idempotency .* limit \S+\)/, 'erasure looks through the answers of one day'],
   [/email_key = \S+ or username = \S+/, 'two users at most have it'],
+  [/from webhook_deliveries order by received_at desc, id desc limit \S+\) recent/, 'the newest thousand'],
   [/ where false/, 'no row is looked at'],
 ]
 

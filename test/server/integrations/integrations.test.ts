@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { integrationOf, webhookSecretsOf } from '../../../src/server/integrations/integration.ts'
+import { integrationOf, webhookSecretsAt } from '../../../src/server/integrations/integration.ts'
 import { keyPathOf } from '../../../src/server/sealing/key-file.ts'
 import { day, hour, type Person, start, type TestAcademy, test } from '../../helpers/academy.ts'
 
@@ -19,10 +19,7 @@ const after = (ms: number) => new Date(Date.parse(start) + ms).toISOString()
 async function accepted({ database, sealing, clock }: TestAcademy): Promise<string[]> {
   const integration = await integrationOf(database, 'canvas')
   if (!integration) return []
-  const now = clock.now().toISOString()
-  return webhookSecretsOf(integration, sealing)
-    .filter(({ validUntil }) => validUntil === null || validUntil > now)
-    .map(({ value }) => value)
+  return webhookSecretsAt(integration, sealing, clock.now().toISOString())
 }
 
 const rotate = (admin: Person, secrets: readonly string[] | null, oldSecretEndsAt?: string | null) =>
@@ -246,4 +243,29 @@ test('removing an integration takes its secrets, and keeps its mappings', async 
   expect((await admin.get(`${canvas}/mappings`)).body.data).toHaveLength(1)
   await admin.put(canvas, {})
   expect((await admin.get(canvas)).body).toMatchObject({ version: 1, secrets: { webhook: [] } })
+})
+
+test('a connection check says what came last, and what became of it', async ({ academy, admin }) => {
+  const moodle = '/v1/integrations/moodle'
+  await admin.put(moodle, { webhookSecrets: [first] })
+  const last = async () =>
+    (await admin.post(`${moodle}/test`)).body.checks.find(
+      ({ name }: { name: string }) => name === 'lastDelivery',
+    )
+  expect(await last()).toMatchObject({ status: 'skipped', detail: 'nothing has been received lately' })
+  const graded = {
+    eventname: '\\core\\event\\user_graded',
+    userid: '2',
+    courseid: '4',
+    relateduserid: '15',
+    other: { itemid: '12', finalgrade: '85.00000' },
+    timecreated: Date.parse(start) / 1000,
+    token: first,
+  }
+  const sent = await academy.bearer(undefined).post('/webhooks/moodle/grades', graded)
+  expect(sent).toMatchObject({ status: 202, body: { status: 'unmatched' } })
+  expect(await last()).toMatchObject({
+    status: 'ok',
+    detail: expect.stringMatching(`on ${start}: unmatched$`),
+  })
 })

@@ -2,7 +2,7 @@ import type { HttpHeaders } from '../../../contract/http.ts'
 import type { SigningKeys, Trust } from '../../../webhooks/delivery.ts'
 import { canvasKeysUrl, type FetchKeySet, knownKeys, publishedKeys } from '../../../webhooks/key-set.ts'
 import type { AppOptions } from '../../http/request-context.ts'
-import { type Integration, webhookSecretsOf } from '../../integrations/integration.ts'
+import { type Integration, webhookSecretsAt } from '../../integrations/integration.ts'
 
 const keySetLimits = { timeoutMs: 5000, maximumBytes: 256 * 1024 }
 const keySetHeaders: HttpHeaders = { accept: 'application/json' }
@@ -15,9 +15,7 @@ const published = new WeakMap<AppOptions, (url: string) => SigningKeys>()
  * where its secrets cannot be opened.
  */
 export function trustOf(app: AppOptions, integration: Integration, now: Date): Trust | undefined {
-  const secrets = webhookSecretsOf(integration, app.sealing)
-    .filter(({ validUntil }) => validUntil === null || validUntil > now.toISOString())
-    .map(({ value }) => value)
+  const secrets = webhookSecretsAt(integration, app.sealing, now.toISOString())
   const { lmsKind, rootAccountUuid } = integration
   const keys = lmsKind === 'canvas' && rootAccountUuid !== null ? keysOf(app, integration) : null
   if (secrets.length === 0 && keys === null) return undefined
