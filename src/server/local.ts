@@ -11,6 +11,7 @@ import { anywhere, outgoingWhenNeeded } from './outgoing/outgoing-when-needed.ts
 import { resourceIn, routesFor } from './routes.ts'
 import { academySealing } from './sealing/academy-sealing.ts'
 import type { UpgradeWatch } from './upgrade/upgrade-watch.ts'
+import { inboxEndpoint } from './webhooks/inbox/inbox-endpoint.ts'
 
 /** An academy inside this process: no port, no credential, the same app. */
 export interface OpenAcademy {
@@ -88,7 +89,7 @@ export async function openAcademy({
   return {
     path,
     created,
-    transport: createApp(app, (path, isPlain) => routesFor(resourceIn(path), isPlain)),
+    transport: createApp(app, (path, isPlain) => routesFor(resourceIn(path), isPlain), [inboxEndpoint]),
     makeFirstPassword: async () =>
       (await import('./access/first-admin.ts')).makeFirstPassword(database, passwordCost),
     causeOf: (requestId) => (fault?.requestId === requestId ? fault.cause : undefined),

@@ -51,7 +51,7 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
   [/ENDPOINT_ID/, 'names a webhook endpoint', endpoint],
   [/MESSAGE_ID|^webhooks messages list .*resend/, 'names a webhook message', message],
   [/DELIVERY_ID/, 'names a webhook delivery', delivery],
-  [/^webhooks send/, 'signs with the webhook secret', webhookSecret],
+  [/^webhooks send/, 'signs with the webhook secret of an integration', webhookSecret],
   [/AUDIT_HASH/, 'names a hash of the audit log', auditHash],
   [
     /^integrations (get|test) moodle/,
@@ -214,8 +214,12 @@ async function app(place: Place): Promise<RunOptions> {
   return named(place, 'CLIENT_ID', 'apps create --name Desk --redirect-uri http://127.0.0.1/ --public -q')
 }
 
-async function webhookSecret(): Promise<RunOptions> {
-  return { env: { LEARNCTL_WEBHOOK_SECRET: 'a-secret-of-both' } }
+async function webhookSecret({ cli }: Place, line: string): Promise<RunOptions> {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const [, , kind = ''] = line.split(' ')
+  const set = `integrations set ${kind} --webhook-secret-stdin`
+  expect(await cli.run(set, { stdin: secret })).toMatchObject({ code: 0 })
+  return { env: { LEARNCTL_WEBHOOK_SECRET: secret } }
 }
 
 async function endpoint(place: Place): Promise<RunOptions> {

@@ -42,7 +42,12 @@ Exit code 0 means that every answer was expected.`,
   ],
   flags: sendFlags,
   refuses: notAList,
-  examples: ['webhooks send moodle user_graded --user 15 --course 4 --score 85 --print'],
+  examples: [
+    'webhooks send canvas grade_change --user ext:11391 --course ext:AAA-2013J --item 355 --score 18 --maximum 20',
+    'webhooks send standard grade.updated --user ext:11391 --course ext:AAA-2013J --count 20 --shuffle --duplicate',
+    'webhooks send thinkific enrollment.progress --user 95 --course 25 --tamper body',
+    'webhooks send moodle user_graded --user 15 --course 4 --score 85 --print',
+  ],
   run,
 }
 

@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { knownKeys } from '../../../src/webhooks/key-set.ts'
-import { type RunOptions, testCli } from '../../helpers/cli.ts'
+import { test as localTest, type RunOptions, testCli } from '../../helpers/cli.ts'
 import { receiver } from '../simulator/receiver.ts'
 
 const secret = 'the-webhook-secret'
@@ -297,3 +297,29 @@ describe('what is not in an event', () => {
     expect(requests).toEqual([])
   })
 })
+
+localTest(
+  'on a local academy: the grade is in the gradebook, once; what is tampered with is not',
+  async ({ local }) => {
+    const env = { LEARNCTL_WEBHOOK_SECRET: secret }
+    const run = async (line: string, stdin = '') => {
+      const ran = await local.run(line, { env, stdin })
+      expect(ran, ran.stderr).toMatchObject({ code: 0 })
+      return ran
+    }
+    await run('integrations set canvas --webhook-secret-stdin', secret)
+    await run('courses create --title Biology --external-id BIO-101')
+    await run('users create --email ada@example.org --external-id ABC.123')
+    await run('enrollments create --course ext:BIO-101 --user ext:ABC.123')
+    const line =
+      'webhooks send canvas grade_change --user ext:ABC.123 --course ext:BIO-101 --item 355 --maximum 20'
+    await run(`${line} --score 18 --duplicate`)
+    await run(`${line} --score 20 --tamper body`)
+    await run(`${line} --score 2 --at 2020-01-01 --expect stale`)
+    await run('webhooks send canvas grade_change --user 1 --course 2 --expect unmatched')
+    const grades = await run('grades list --columns itemId,scoreGiven,scoreMaximum,source')
+    expect(grades.stdout).toBe('355\t18\t20\tcanvas\n')
+    await run(`${line} --cleared`)
+    expect((await run('grades list --columns scoreGiven')).stdout).toBe('\n')
+  },
+)
