@@ -229,7 +229,16 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
   test('has no barrier on any page about the academy, light or dark', async ({ school, dashboard }) => {
     const { endpointId, messageId } = school
     for (const path of [
-      ...['/keys', '/apps', '/account', '/integrations', '/integrations/canvas', '/endpoints', '/audit'],
+      ...[
+        '/keys',
+        '/apps',
+        '/account',
+        '/integrations',
+        '/integrations/canvas',
+        '/deliveries',
+        '/endpoints',
+        '/audit',
+      ],
       ...[`/endpoints/${endpointId}`, `/messages/${messageId}`],
     ]) {
       await dashboard.goto(`${school.url}/dashboard${path}`)
@@ -252,7 +261,7 @@ describe.skipIf(chromiumPath === undefined)('the dashboard in a real browser', {
       [`/endpoints/${endpointId}`, 'endpoint'],
       [`/messages/${messageId}`, 'message'],
       ['/integrations/canvas', 'integration'],
-      ...['/keys', '/apps', '/integrations', '/endpoints', '/audit', '/account'].map(
+      ...['/keys', '/apps', '/integrations', '/deliveries', '/endpoints', '/audit', '/account'].map(
         (path) => [path, path.slice(1)] as const,
       ),
     ])

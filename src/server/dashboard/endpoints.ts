@@ -7,6 +7,8 @@ import { coursePage } from './course.tsx'
 import { courseFile, gradeFile } from './course-file.ts'
 import { courseGradesPage } from './course-grades.tsx'
 import { endpointsOf, noPage, signOut } from './dashboard-page.ts'
+import { deliveriesPage } from './deliveries.tsx'
+import { deliveryPage } from './delivery.tsx'
 import { endpointDeletion, endpointPage, endpointRotation } from './endpoint.tsx'
 import { endpointsPage } from './endpoint-list.tsx'
 import { grantRevocation } from './grant-revocation.tsx'
@@ -33,6 +35,8 @@ const pages = [
   integrationsPage,
   integrationPage,
   integrationRemoval,
+  deliveriesPage,
+  deliveryPage,
   endpointsPage,
   endpointPage,
   endpointRotation,

@@ -13,6 +13,8 @@ export const notes = {
   integration_removed: 'Integration removed.',
   mapping_saved: 'Mapping saved.',
   mapping_deleted: 'Mapping deleted.',
+  delivery_replayed: 'Delivery processed again.',
+  deliveries_replayed: 'Unmatched deliveries processed again, up to 100 of them.',
   endpoint_made_before:
     'This form was already submitted; no second endpoint was created. If its secret is lost, rotate it.',
   endpoint_updated: 'Endpoint updated.',

@@ -3,6 +3,7 @@ import type { SignedInRequest } from './signed-in-request.ts'
 
 const parts = [
   ['/dashboard/integrations', 'Connections'],
+  ['/dashboard/deliveries', 'Inbox'],
   ['/dashboard/endpoints', 'Webhook endpoints'],
 ] as const
 

@@ -9,6 +9,11 @@ export const kindWords: Readonly<Record<LmsKind, string>> = {
   standard: 'Standard Webhooks',
 }
 
+/** What a system is called; of a kind that is not known any more, the kind. */
+export function kindName(kind: string): string {
+  return Object.hasOwn(kindWords, kind) ? kindWords[kind as LmsKind] : kind
+}
+
 /** What a grade can do to progress, in words. */
 export const progressWords: Readonly<Record<GradeToProgress, string>> = {
   none: 'A grade leaves progress as it is',

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import type { Integration, IntegrationCheck } from '../../contract/integration.ts'
 import type { LmsKind } from '../../contract/integration-choices.ts'
 import { integrations } from '../../contract/integrations.ts'
@@ -15,6 +16,7 @@ import { addressOf, framed } from './frame.tsx'
 import { filledInWith, IntegrationForm, integrationInputOf } from './integration-form.tsx'
 import { kindWords } from './integration-words.ts'
 import { ConnectionState } from './integrations.tsx'
+import { LastDelivery, lastDelivery } from './last-delivery.tsx'
 import { Mappings, mappingOf } from './mappings.tsx'
 import { ask, callOf, routeOf, type SignedInRequest, writeFor } from './signed-in-request.ts'
 import { Table } from './table.tsx'
@@ -122,6 +124,7 @@ async function integrationShown(
   const kind = kindOf(signedIn)
   const name = kindWords[kind]
   const integration = await found(signedIn, kind)
+  const last = await lastDelivery(signedIn, kind)
   const isMapping = form?.get('action') === 'map'
   return framed(
     signedIn,
@@ -135,7 +138,7 @@ async function integrationShown(
         <h2 id="address">Webhook address</h2>
         <p>{`Enter this address in ${name} as the place to send grade events to.`}</p>
         <code class="code secret">{issuerOf(signedIn.academy, signedIn.request) + webhookPathOf(kind)}</code>
-        <Facts integration={integration} />
+        <Facts integration={integration} last={<LastDelivery base={signedIn.base} delivery={last} />} />
         {integration ? (
           <Form signedIn={signedIn} label="Connection">
             <div class="actions">
@@ -173,7 +176,7 @@ async function integrationShown(
   )
 }
 
-function Facts({ integration }: { integration: Integration | undefined }) {
+function Facts({ integration, last }: { integration: Integration | undefined; last: Child }) {
   const { webhook = [], accessToken = null } = integration?.secrets ?? {}
   const ending = (last4: string | null) => (last4 === null ? '' : `, ends in ${last4}`)
   return (
@@ -182,6 +185,8 @@ function Facts({ integration }: { integration: Integration | undefined }) {
       <dd>
         <ConnectionState integration={integration} />
       </dd>
+      <dt>Last delivery</dt>
+      <dd>{last}</dd>
       {webhook.map(({ setAt, last4, endsAt }, index) => (
         <>
           <dt>{index === 0 ? 'Webhook secret' : 'Previous secret'}</dt>

@@ -1,11 +1,13 @@
+import type { Delivery } from '../../contract/deliveries.ts'
 import type { Integration } from '../../contract/integration.ts'
-import { lmsKinds } from '../../contract/integration-choices.ts'
+import { type LmsKind, lmsKinds } from '../../contract/integration-choices.ts'
 import { integrations } from '../../contract/integrations.ts'
 import { integrationRoutes } from '../integrations/integrations.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { framed } from './frame.tsx'
 import { IntegrationParts } from './integration-parts.tsx'
 import { kindWords } from './integration-words.ts'
+import { LastDelivery, lastDelivery } from './last-delivery.tsx'
 import { ask } from './signed-in-request.ts'
 import { Table } from './table.tsx'
 import { Day, shown } from './value-text.tsx'
@@ -17,6 +19,8 @@ export const integrationsPage: DashboardPage = {
   path: section,
   async show(signedIn) {
     const { data } = await ask(signedIn, integrationRoutes, integrations.list, { query: { limit: '100' } })
+    const last = new Map<LmsKind, Delivery | undefined>()
+    for (const kind of lmsKinds) last.set(kind, await lastDelivery(signedIn, kind))
     const placeOf = (kind: string) => `${signedIn.base}${section}/${kind}`
     return framed(
       signedIn,
@@ -34,7 +38,7 @@ export const integrationsPage: DashboardPage = {
               { name: 'State' },
               { name: 'Base URL', look: 'broad' },
               { name: 'Secret set' },
-              { name: 'Changed' },
+              { name: 'Last delivery', look: 'broad' },
             ]}
             rows={lmsKinds.map((kind) => {
               const integration = data.find(({ lmsKind }) => lmsKind === kind)
@@ -43,7 +47,7 @@ export const integrationsPage: DashboardPage = {
                 <ConnectionState integration={integration} />,
                 integration?.baseUrl ? shown(integration.baseUrl, 120) : <span class="none">–</span>,
                 <Day time={integration?.secrets.webhook[0]?.setAt ?? null} />,
-                <Day time={integration?.updatedAt ?? null} />,
+                <LastDelivery base={signedIn.base} delivery={last.get(kind)} />,
               ]
             })}
           />

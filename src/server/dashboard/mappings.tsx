@@ -108,13 +108,18 @@ function MappingForm({ signedIn, form, fault }: FilledIn) {
   )
 }
 
-/** What the form asks for, as the API takes it; an e-mail address needs no prefix. */
+/** What the form asks for, as the API takes it. */
 export function mappingOf(form: URLSearchParams) {
-  const reference = (form.get('reference') ?? '').trim()
-  const isAddress = form.get('noun') === 'user' && /^[^:\s]+@[^@\s]+$/.test(reference)
+  const noun = form.get('noun') ?? ''
   return {
-    noun: form.get('noun') ?? '',
+    noun,
     externalKey: form.get('externalKey') ?? '',
-    reference: isAddress ? `email:${reference}` : reference,
+    reference: referenceOf(noun, form.get('reference') ?? ''),
   }
+}
+
+/** A reference as the API takes it; an e-mail address needs no prefix. */
+export function referenceOf(noun: string, text: string): string {
+  const reference = text.trim()
+  return noun === 'user' && /^[^:\s]+@[^@\s]+$/.test(reference) ? `email:${reference}` : reference
 }

@@ -4,6 +4,7 @@ export function StatusFilter({
   here,
   parameter = 'status',
   choices,
+  nameOf = capitalized,
   chosen,
   anchor,
 }: {
@@ -12,6 +13,7 @@ export function StatusFilter({
   here: string
   parameter?: string
   choices: readonly string[]
+  nameOf?: (choice: string) => string
   chosen: string | undefined
   /** The id of what is to be in sight. */
   anchor: string
@@ -24,7 +26,7 @@ export function StatusFilter({
           return (
             <li>
               <a href={`${here}${search}#${anchor}`} aria-current={choice === chosen ? 'true' : undefined}>
-                {choice === undefined ? 'All' : `${choice[0]?.toUpperCase()}${choice.slice(1)}`}
+                {choice === undefined ? 'All' : nameOf(choice)}
               </a>
             </li>
           )
@@ -32,4 +34,8 @@ export function StatusFilter({
       </ul>
     </nav>
   )
+}
+
+function capitalized(word: string): string {
+  return `${word[0]?.toUpperCase()}${word.slice(1)}`
 }

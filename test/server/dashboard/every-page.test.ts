@@ -28,6 +28,8 @@ async function everyPage(academy: TestAcademy, admin: Person, browser: PlainBrow
   await admin.put(`/v1/webhooks/endpoints/${things.endpointId}`, { description: hostile })
   const { body: changed } = await admin.get(`/v1/audit?action=course.updated&subject_id=${courseId}`)
   const shown = { ...things, entryId: changed.data[0].id as string }
+  await academy.database.run(sql`
+    update webhook_deliveries set event = ${hostile}, detail = ${hostile} where id = ${things.deliveryId}`)
   const mapping = { noun: 'course', externalKey: hostile, reference: courseId }
   await admin.put('/v1/integrations/moodle/mappings', mapping)
   await academy.database.run(sql`
@@ -72,6 +74,8 @@ describe('every page', () => {
       '/dashboard/learners/:userId/grades',
       '/dashboard/keys',
       '/dashboard/integrations/:lmsKind',
+      '/dashboard/deliveries',
+      '/dashboard/deliveries/:deliveryId',
       '/dashboard/endpoints',
       '/dashboard/endpoints/:endpointId',
       '/dashboard/messages/:messageId',
@@ -144,6 +148,8 @@ describe('every page', () => {
       '/dashboard/integrations': '/dashboard/integrations" aria-current="page',
       '/dashboard/integrations/:lmsKind': '/dashboard/integrations" aria-current="true',
       '/dashboard/integrations/:lmsKind/remove': '/dashboard/integrations" aria-current="true',
+      '/dashboard/deliveries': '/dashboard/integrations" aria-current="true',
+      '/dashboard/deliveries/:deliveryId': '/dashboard/integrations" aria-current="true',
       '/dashboard/endpoints': '/dashboard/integrations" aria-current="true',
       '/dashboard/endpoints/:endpointId': '/dashboard/integrations" aria-current="true',
       '/dashboard/endpoints/:endpointId/rotate': '/dashboard/integrations" aria-current="true',

@@ -18,7 +18,9 @@ test('a system is connected by its form, and its secret is never shown', async (
     defaultGradeMaximum: '20',
   })
   expect(saved.text).toContain('Integration saved.')
-  expect(saved.text).toMatch(/connected Webhook secret Set 1 Mar 2026, 12:00 UTC ?, ends in hool/)
+  expect(saved.text).toMatch(
+    /connected Last delivery – Webhook secret Set 1 Mar 2026, 12:00 UTC ?, ends in hool/,
+  )
   expect(saved.html).not.toContain(secret)
   expect((await admin.get('/v1/integrations/moodle')).body).toMatchObject({
     baseUrl: 'https://moodle.example',

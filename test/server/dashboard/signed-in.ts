@@ -3,6 +3,7 @@ import type { RoleName } from '../../../src/contract/operation.ts'
 import { dashboardEndpoints } from '../../../src/server/dashboard/endpoints.ts'
 import { test as base, hour, type Person, type TestAcademy } from '../../helpers/academy.ts'
 import { type PlainBrowser, plainBrowser, type Shown } from '../../helpers/browser.ts'
+import { sample } from '../../webhooks/samples.ts'
 import { flowIn, givePassword, issuer, password, register } from '../oauth/flow.ts'
 
 /** Gives a person a browser in which they are signed in. */
@@ -38,6 +39,7 @@ export interface Things {
   readonly messageId: string
   readonly lmsKind: string
   readonly entryId: string
+  readonly deliveryId: string
 }
 
 /** A session of another browser of somebody. */
@@ -71,6 +73,18 @@ async function integrationOf(admin: Person): Promise<string> {
   return 'moodle'
 }
 
+/** A delivery that has found neither course nor learner. */
+async function deliveryOf({ database }: TestAcademy): Promise<string> {
+  const body = sample('moodle_local_webhooks.user_graded.composed')
+  const now = '2026-03-01T12:00:00.000Z'
+  await database.run(sql`
+    insert into webhook_deliveries (id, lms_kind, delivery_key, event, status, missing, body, replays, received_at, processed_at)
+    values ('whd_unmatched', 'moodle', 'key', ${String(body['eventname'])}, 'unmatched', '["course","learner"]', ${JSON.stringify(body)},
+            0, ${now}, ${now})
+    on conflict do nothing`)
+  return 'whd_unmatched'
+}
+
 /** A published course, webhooks, an integration, and for its owner a key, a grant of an application, and another browser. */
 export async function thingsOf(academy: TestAcademy, owner: Person, admin: Person): Promise<Things> {
   const course = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
@@ -93,6 +107,7 @@ export async function thingsOf(academy: TestAcademy, owner: Person, admin: Perso
     sessionId: await otherSession(academy, owner),
     ...(await webhooksOf(academy, admin)),
     lmsKind: await integrationOf(admin),
+    deliveryId: await deliveryOf(academy),
     entryId: (await admin.get(`/v1/audit?subject_id=${course.body.id}`)).body.data[0].id,
   }
 }
@@ -114,6 +129,7 @@ export function changeable({ database }: TestAcademy): Promise<unknown> {
     sql`select id, status from webhook_messages order by id`,
     sql`select lms_kind, version from integrations order by lms_kind`,
     sql`select id, version from integration_mappings order by id`,
+    sql`select id, status, replays from webhook_deliveries order by id`,
   ]
   return Promise.all(queries.map((query) => database.all(query)))
 }

@@ -1,0 +1,18 @@
+import type { Delivery } from '../../contract/deliveries.ts'
+import { shown } from './value-text.tsx'
+
+/** What became of a delivery, and why. */
+export function DeliveryState({ delivery: { status, reason, missing } }: { delivery: Delivery }) {
+  return (
+    <>
+      <span class={`state ${status}`}>{status}</span>
+      {missing.length > 0 ? (
+        <small>{`No ${missing.map((one) => missingWords[one]).join(', no ')}`}</small>
+      ) : reason === null ? null : (
+        <small>{shown(reason.replaceAll('_', ' '), 80)}</small>
+      )}
+    </>
+  )
+}
+
+const missingWords = { course: 'course', learner: 'learner', enrollment: 'enrolment' } as const

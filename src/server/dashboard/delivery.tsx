@@ -1,0 +1,196 @@
+import { type DeliveryDetails, deliveries } from '../../contract/deliveries.ts'
+import { integrations } from '../../contract/integrations.ts'
+import type { Reply } from '../http/reply.ts'
+import { integrationRoutes } from '../integrations/integrations.ts'
+import { seeOther } from '../pages/page.tsx'
+import { ProblemError } from '../problem/problem-error.ts'
+import { deliveryRoutes } from '../webhooks/inbox/deliveries.ts'
+import { unmatchedKeys } from '../webhooks/inbox/unmatched-keys.ts'
+import type { DashboardPage } from './dashboard-page.ts'
+import { DeliveryState } from './delivery-state.tsx'
+import { Document } from './document.tsx'
+import { Faults, Field, type FilledIn, Form } from './form.tsx'
+import { addressOf, framed } from './frame.tsx'
+import { kindName } from './integration-words.ts'
+import { referenceOf } from './mappings.tsx'
+import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
+import { Minute, shown } from './value-text.tsx'
+
+type Keys = ReturnType<typeof unmatchedKeys>
+
+const labels = { course: 'Course here', user: 'Learner here' }
+
+/** One delivery: what became of it and why, its payload, and the form that maps what it names and processes it again. */
+export const deliveryPage: DashboardPage = {
+  path: '/dashboard/deliveries/:deliveryId',
+  show: (signedIn) => deliveryShown(signedIn),
+  again: deliveryShown,
+
+  async act(signedIn, form) {
+    const { params } = signedIn
+    const { id } = await writeFor(signedIn, async (inside) => {
+      const delivery = await ask(inside, deliveryRoutes, deliveries.get, { params })
+      const keys = await keysOf(inside, delivery)
+      for (const noun of ['course', 'user'] as const) {
+        const [key, reference] = [keys[noun], (form.get(noun) ?? '').trim()]
+        if (key !== undefined && reference !== '') await mapped(inside, delivery, { noun, key, reference })
+      }
+      return ask(inside, deliveryRoutes, deliveries.replay, { params })
+    })
+    return seeOther(
+      addressOf(signedIn, `/dashboard/deliveries/${encodeURIComponent(id)}`, 'delivery_replayed'),
+    )
+  },
+}
+
+/** Keeps what a key is here; a fault is one of the field in which it was named. */
+async function mapped(
+  signedIn: SignedInRequest,
+  { lmsKind }: DeliveryDetails,
+  { noun, key, reference }: { noun: 'course' | 'user'; key: string; reference: string },
+): Promise<void> {
+  try {
+    await ask(signedIn, integrationRoutes, integrations.map, {
+      params: { lmsKind },
+      body: { noun, externalKey: key, reference: referenceOf(noun, reference) },
+    })
+  } catch (error) {
+    if (!(error instanceof ProblemError) || !error.errors) throw error
+    const errors = error.errors.map((fault) => ({ ...fault, pointer: `#/${noun}` as const }))
+    throw new ProblemError(error.code, error.message, { errors })
+  }
+}
+
+/** What the other system calls the course and learner of a delivery; nothing where it is not connected any more. */
+async function keysOf(signedIn: SignedInRequest, { lmsKind, body }: DeliveryDetails): Promise<Keys> {
+  try {
+    const settings = await ask(signedIn, integrationRoutes, integrations.get, { params: { lmsKind } })
+    return unmatchedKeys(lmsKind, body, settings)
+  } catch (error) {
+    if (error instanceof ProblemError && error.status === 404) return { course: undefined, user: undefined }
+    throw error
+  }
+}
+
+async function deliveryShown(
+  signedIn: SignedInRequest,
+  fault?: ProblemError,
+  form = new URLSearchParams(),
+): Promise<Reply> {
+  const { base, params } = signedIn
+  const delivery = await ask(signedIn, deliveryRoutes, deliveries.get, { params })
+  const keys = await keysOf(signedIn, delivery)
+  return framed(
+    signedIn,
+    { title: fault ? 'Error: delivery' : 'Delivery', section: '/dashboard/integrations', fault },
+    <>
+      <p class="back">
+        <a href={`${base}/dashboard/deliveries`}>Inbox</a>
+      </p>
+      <h1>{shown(delivery.event, 120)}</h1>
+      <section class="card" aria-labelledby="facts">
+        <h2 id="facts">Details</h2>
+        <Facts delivery={delivery} keys={keys} base={base} />
+      </section>
+      {delivery.status === 'applied' || delivery.body === null ? null : (
+        <section class="card short" aria-labelledby="replay">
+          <h2 id="replay">Replay</h2>
+          <ReplayForm {...{ signedIn, form, fault, delivery, keys }} />
+        </section>
+      )}
+      <section class="card" aria-labelledby="payload">
+        <h2 id="payload">Payload</h2>
+        {delivery.body === null ? <p>The payload is not kept.</p> : <Document text={delivery.body} />}
+      </section>
+    </>,
+  )
+}
+
+function Facts({ delivery, keys, base }: { delivery: DeliveryDetails; keys: Keys; base: string }) {
+  const { lmsKind, detail, learnerId, userEmail, courseId, courseTitle, itemId, replays } = delivery
+  const named = (key: string | undefined) =>
+    key === undefined ? <span class="none">–</span> : <code>{shown(key, 120)}</code>
+  const facts = [
+    ['State', <DeliveryState delivery={delivery} />],
+    ...(detail === null ? [] : [['Why', shown(detail, 500)] as const]),
+    [
+      'System',
+      <a href={`${base}/dashboard/integrations/${encodeURIComponent(lmsKind)}`}>{kindName(lmsKind)}</a>,
+    ],
+    [
+      'Learner',
+      learnerId === null ? (
+        named(keys.user)
+      ) : (
+        <a href={`${base}/dashboard/learners/${encodeURIComponent(learnerId)}`}>
+          {shown(userEmail ?? learnerId, 254)}
+        </a>
+      ),
+    ],
+    [
+      'Course',
+      courseId === null ? (
+        named(keys.course)
+      ) : (
+        <a href={`${base}/dashboard/courses/${encodeURIComponent(courseId)}`}>
+          {shown(courseTitle ?? courseId, 255)}
+        </a>
+      ),
+    ],
+    ...(itemId === null ? [] : [['Item', <code>{shown(itemId, 120)}</code>] as const]),
+    ['Received', <Minute time={delivery.receivedAt} />],
+    ['Processed', <Minute time={delivery.processedAt} />],
+    ...(replays === 0 ? [] : [['Replays', String(replays)] as const]),
+    ['ID', <code>{delivery.id}</code>],
+  ] as const
+  return (
+    <dl class="facts">
+      {facts.map(([word, fact]) => (
+        <>
+          <dt>{word}</dt>
+          <dd>{fact}</dd>
+        </>
+      ))}
+    </dl>
+  )
+}
+
+function ReplayForm({
+  signedIn,
+  form,
+  fault,
+  delivery: { missing, lmsKind },
+  keys,
+}: FilledIn & { delivery: DeliveryDetails; keys: Keys }) {
+  const needed = [
+    { noun: 'course', isMissing: missing.includes('course') },
+    { noun: 'user', isMissing: missing.includes('learner') },
+  ] as const
+  const asked = needed.filter(({ noun, isMissing }) => isMissing && keys[noun] !== undefined)
+  return (
+    <Form signedIn={signedIn} label="Replay the delivery">
+      <Faults fault={fault} labels={labels} />
+      {missing.includes('enrollment') ? (
+        <p>
+          The learner is not enrolled in the course, or the enrolment is inactive. Enrol the learner, then
+          replay.
+        </p>
+      ) : null}
+      {asked.map(({ noun }) => (
+        <Field
+          name={noun}
+          label={labels[noun]}
+          hint={`${kindName(lmsKind)} calls it ${shown(keys[noun] ?? '', 80)}. Id, ext:<externalId>${noun === 'user' ? ' or e-mail address' : ''}`}
+          fault={fault}
+          value={form.get(noun) ?? ''}
+          maxlength={300}
+          autocomplete="off"
+          spellcheck={false}
+        />
+      ))}
+      <div class="actions">
+        <button type="submit">{asked.length > 0 ? 'Map and replay' : 'Replay'}</button>
+      </div>
+    </Form>
+  )
+}

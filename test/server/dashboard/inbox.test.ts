@@ -1,0 +1,96 @@
+import { expect } from 'vitest'
+import { connect } from '../../helpers/lms.ts'
+import { sample } from '../../webhooks/samples.ts'
+import { test as base } from './signed-in.ts'
+
+const graded = sample('moodle_local_webhooks.user_graded.composed')
+
+/** A Moodle whose course and learner are not known here, and a learner in a course. */
+const test = base
+  .extend('browser', async ({ admin, signIn }) => signIn(admin))
+  .extend('courseId', async ({ admin, learner }) => {
+    const { id } = (await admin.post('/v1/courses', { title: 'Logic', status: 'published' })).body
+    await admin.post('/v1/enrollments', { courseId: id, userId: learner.id })
+    return id as string
+  })
+  .extend('moodle', async ({ academy, admin }) => connect(academy, admin, 'moodle'))
+  .extend('deliveryId', async ({ moodle }) => {
+    const { body } = await moodle.deliver(graded)
+    expect(body.status).toBe('unmatched')
+    return body.deliveryId as string
+  })
+
+test('the inbox lists deliveries with what became of them and why, by system and state', async ({
+  browser,
+  deliveryId,
+}) => {
+  const { html, text } = await browser.open('/dashboard/deliveries')
+  expect(html).toContain(`<a href="/dashboard/deliveries/${deliveryId}">`)
+  expect(text).toMatch(/user_graded Moodle 1 Mar 2026, 12:00 UTC unmatched No course, no learner/)
+  const has = async (search: string) =>
+    (await browser.open(`/dashboard/deliveries?${search}`)).html.includes(deliveryId)
+  expect(await has('status=unmatched&kind=moodle')).toBe(true)
+  expect(await has('status=applied')).toBe(false)
+  expect(await has('kind=canvas')).toBe(false)
+  expect((await browser.open('/dashboard/deliveries?status=lost')).status).toBe(400)
+  const connected = await browser.open('/dashboard/integrations')
+  expect(connected.html).toContain(`<a href="/dashboard/deliveries/${deliveryId}">`)
+})
+
+test('what a delivery names is mapped on its page, and it is processed again', async ({
+  admin,
+  browser,
+  courseId,
+  deliveryId,
+  learner,
+}) => {
+  const page = await browser.open(`/dashboard/deliveries/${deliveryId}`)
+  expect(page.text).toMatch(/Moodle calls it 4\..* Moodle calls it 15\./)
+  expect(page.html).not.toContain('the-webhook-secret')
+  const unknown = await browser.submit(page, { course: courseId, user: 'nobody@b.example' })
+  expect(unknown.status).toBe(404)
+  expect(unknown.text).toMatch(/Fix the following: Learner here .*nobody@b\.example/)
+  expect((await admin.get('/v1/integrations/moodle/mappings')).body.data).toEqual([])
+  const replayed = await browser.submit(page, { course: courseId, user: learner.email }, 'Map and replay')
+  expect(replayed.text).toContain('Delivery processed again.')
+  expect(replayed.text).toMatch(/State applied .*Logic/)
+  expect((await admin.get('/v1/grades')).body.data).toMatchObject([
+    { learnerId: learner.id, courseId, source: 'moodle', scoreGiven: 85, deliveryId },
+  ])
+  const again = await browser.open(`/dashboard/deliveries/${deliveryId}`)
+  expect(again.html).not.toContain('Map and replay')
+})
+
+test('what waits is processed again all at once, after mapping', async ({
+  admin,
+  browser,
+  courseId,
+  deliveryId,
+  learner,
+  moodle,
+}) => {
+  await moodle.map('course', '4', courseId)
+  await moodle.map('user', '15', learner.id)
+  const page = await browser.open('/dashboard/deliveries')
+  const replayed = await browser.submit(page, {}, 'Replay unmatched deliveries')
+  expect(replayed.text).toContain('Unmatched deliveries processed again')
+  expect((await admin.get(`/v1/webhooks/deliveries/${deliveryId}`)).body.status).toBe('applied')
+})
+
+test('a learner who is not enrolled is told as such', async ({
+  admin,
+  browser,
+  deliveryId,
+  learner,
+  moodle,
+}) => {
+  const { body } = await admin.post('/v1/courses', { title: 'Rhetoric', status: 'published' })
+  await moodle.map('course', '4', body.id)
+  await moodle.map('user', '15', learner.id)
+  const replayed = await browser.submit(
+    await browser.open(`/dashboard/deliveries/${deliveryId}`),
+    {},
+    'Map and replay',
+  )
+  expect(replayed.text).toMatch(/unmatched No enrolment .* Enrol the learner, then replay\./)
+})
