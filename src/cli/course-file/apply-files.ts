@@ -17,6 +17,7 @@ import { carryOut, type Done, nothingDone } from './carry-out.ts'
 import { type CoursePlan, isEmpty, planCourse } from './course-plan.ts'
 import type { CourseRecords } from './course-records.ts'
 import { readCourseFile } from './read-course-file.ts'
+import { requireFree } from './require-free.ts'
 import { restoreLessons } from './restore-lessons.ts'
 import { keptNote, lessonName, planData, planLines } from './show-plan.ts'
 import { readLessons, type ShownCourse } from './shown-course.ts'
@@ -34,6 +35,7 @@ export async function applyFiles(context: Context, files: readonly string[], pru
     plans.push(await planCourse(records, await currentOf(context, caller, records), prune))
   }
   await requireOffered(context, caller, plans)
+  await requireFree({ caller, signal: io.signal }, plans)
   const asData = ['json', 'jsonl', 'yaml'].includes(settings.output.value)
   const lines = plans.flatMap(planLines).map((line) => `${visible(line)}\n`)
   const changing = plans.filter((plan) => !isEmpty(plan))

@@ -134,6 +134,28 @@ describe('courses apply', () => {
     expect(await shown(local)).toEqual(rest)
   })
 
+  test('says before it changes anything that a deleted course keeps the external id, and how to go on', async ({
+    local,
+  }) => {
+    await apply(local, marine)
+    await local.run('courses delete ext:BIO-101 --force --yes')
+    for (const more of ['', '--dry-run']) {
+      expect(await apply(local, marine, more)).toEqual({
+        code: 6,
+        stdout: '',
+        stderr:
+          'error: Course BIO-101 was deleted and keeps its external id; nothing was changed\n' +
+          '  To delete it for good: learnctl courses delete ext:BIO-101 --erase\n' +
+          '  hint: To restore it: learnctl courses restore-deleted ext:BIO-101\n',
+      })
+    }
+    await local.run('courses restore-deleted ext:BIO-101')
+    expect((await apply(local, marine)).stderr).toBe('No changes to course Marine Biology (BIO-101)\n')
+    await local.run('courses delete ext:BIO-101 --force --yes')
+    await local.run('courses delete ext:BIO-101 --erase --yes')
+    expect((await apply(local, marine)).stderr).toContain('Created course Marine Biology (BIO-101)')
+  })
+
   test('brings a deleted lesson back, rather than to stumble over its external id', async ({ local }) => {
     await apply(local, marine)
     const before = await lessons(local)

@@ -1,0 +1,55 @@
+import { ApiError, NotOfferedError } from '../../client/errors.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
+import { shellWord } from '../../codec/shell-word.ts'
+import { calls } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { maximumPageSize } from '../../contract/page-size.ts'
+import { CommandError } from '../terminal/errors.ts'
+import type { Carrying } from './carry-out.ts'
+import type { CoursePlan } from './course-plan.ts'
+
+/** Whoever has deleted more courses than these learns of it from the platform's refusal. */
+const maximumPages = 25
+
+/**
+ * Throws a CommandError where a course that a plan would create was deleted and keeps its external id: to restore it, with
+ * all that its learners did, or to delete it for good is for a person to decide.
+ */
+export async function requireFree({ caller, signal }: Carrying, plans: readonly CoursePlan[]): Promise<void> {
+  const wanted = new Set(
+    plans.flatMap(({ current, record: { externalId } }) =>
+      current === null && typeof externalId === 'string' ? [externalId] : [],
+    ),
+  )
+  if (wanted.size === 0) return
+  let left = maximumPages
+  try {
+    const query = { limit: maximumPageSize }
+    for await (const { data } of caller.pages<Operation>(calls.courses.listDeleted, { query, signal })) {
+      for (const course of data.filter(isJsonObject)) {
+        const { externalId } = course
+        if (typeof externalId === 'string' && wanted.has(externalId)) throw deleted(externalId)
+      }
+      left -= 1
+      if (left === 0) return
+    }
+  } catch (error) {
+    // Not every platform keeps what is deleted, nor shows it to everybody.
+    if (error instanceof NotOfferedError || (error instanceof ApiError && [403, 404].includes(error.status)))
+      return
+    throw error
+  }
+}
+
+function deleted(externalId: string): CommandError {
+  const reference = shellWord(`ext:${externalId}`)
+  return new CommandError(
+    'duplicate',
+    'conflict',
+    `Course ${externalId} was deleted and keeps its external id; nothing was changed`,
+    {
+      why: [`To delete it for good: learnctl courses delete ${reference} --erase`],
+      hint: `To restore it: learnctl courses restore-deleted ${reference}`,
+    },
+  )
+}
