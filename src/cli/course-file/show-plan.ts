@@ -28,7 +28,7 @@ export function keptNote({ absent, prune, record }: CoursePlan): string | null {
   const names = absent.slice(0, 10).map((lesson) => lessonName(lesson))
   const rest = absent.length > names.length ? ` and ${absent.length - names.length} more` : ''
   const count = counted(absent.length, 'lesson')
-  return `${count} of course ${thingName(record)} ${absent.length === 1 ? 'is' : 'are'} not in the file and will be kept: ${names.join(', ')}${rest}; --prune deletes them`
+  return `${count} of course ${thingName(record)} ${absent.length === 1 ? 'is' : 'are'} not in the file and will be kept: ${names.join(', ')}${rest}; --prune deletes ${absent.length === 1 ? 'it' : 'them'}`
 }
 
 /** The same as data, for JSON and YAML. */

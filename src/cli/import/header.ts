@@ -62,13 +62,16 @@ export function columnsIn(
   return columns
 }
 
-/** The column that a name means: by its path, else by its name, else without case and separators. */
+/**
+ * The column that a name means: by its path, else by its name, else without case and separators; `course` is `courseId`,
+ * as in a flag.
+ */
 export function meantColumn({ columns }: Pick<Dataset, 'columns'>, name: string): Column | undefined {
   const exact = columns.find(({ path }) => path === name) ?? columns.find((column) => column.name === name)
   if (exact) return exact
   const plain = plainName(name)
   const alike = columns.filter((column) =>
-    [column.path, column.name].some((text) => plainName(text) === plain),
+    [column.path, column.name].some((text) => [plain, `${plain}id`].includes(plainName(text))),
   )
   return alike.length === 1 ? alike[0] : undefined
 }

@@ -119,7 +119,7 @@ describe('courses apply', () => {
     const kept = await apply(local, less)
     expect(kept.code).toBe(0)
     expect(kept.stderr).toContain(
-      'note: 1 lesson of course Marine Biology (BIO-101) is not in the file and will be kept: Farewell; --prune deletes them\n',
+      'note: 1 lesson of course Marine Biology (BIO-101) is not in the file and will be kept: Farewell; --prune deletes it\n',
     )
     const refused = await apply(local, less, '--prune')
     expect(refused.code).toBe(2)

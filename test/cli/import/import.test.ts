@@ -47,6 +47,11 @@ describe('a file', () => {
       role: 'instructor',
       profile: { firstName: 'Ada' },
     })
+    await local.run('courses create --title Sea --external-id SEA --status published')
+    const places = 'Course,user,enrolled at\nSEA,ada@b.example,2026-01-01\n'
+    expect(await local.run('enrollments import -', { stdin: places })).toMatchObject({ code: 0 })
+    const grades = 'course,learner,item,scoreGiven\nSEA,1,exam,90\n'
+    expect(await local.run('grades import -', { stdin: grades })).toMatchObject({ code: 0 })
   })
 
   test('in another encoding, with semicolons or tabs, quoted line ends or compressed, says the same', async ({
