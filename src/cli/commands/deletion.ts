@@ -18,32 +18,36 @@ export const eraseFlag = {
 /** Names what goes with a course; without `--force` throws a CommandError where that is more than the course itself. */
 export async function courseDeletion(look: Lookup, given: Given): Promise<Question> {
   const reference = given.arguments['course'] ?? ''
-  const { courses, lessons, enrollments, analytics } = await calls()
+  const { courses, lessons, enrollments, grades, analytics } = await calls()
   const erased = await inTrash(look, 'course', given)
   if (erased) return questionOf(look, 'course', given, erased, contentOf(erased))
   const found = await look.one(courses.get, { courseId: reference })
-  const counts = [
-    [await look.count(lessons.list, { course_id: listOfOne(reference) }), 'lesson'],
-    [await look.count(enrollments.list, { course_id: listOfOne(reference) }), 'enrolment'],
-  ] as const
-  const [[lessonCount]] = counts
+  const inCourse = { course_id: listOfOne(reference) }
+  const lessonCount = await look.count(lessons.list, inCourse)
+  const enrollmentCount = await look.count(enrollments.list, inCourse)
+  const gradeCount = await look.count(grades.list, inCourse)
   // A report with a start has only those who were in the course at some time.
-  const started = { course_id: reference, start_date: '1970-01-01', summary: false }
+  const started = { ...inCourse, start_date: '1970-01-01', summary: false }
   const hasProgress = isAny(await look.count(analytics.learners, started))
   const content = [
-    ...counts.flatMap(([some, noun]) =>
-      some && isAny(some) ? [counted(some.count, noun, some.isExact)] : [],
-    ),
+    ...countOf(lessonCount, 'lesson'),
+    ...countOf(enrollmentCount, 'enrolment'),
     ...(hasProgress ? ['learner progress'] : []),
+    ...countOf(gradeCount, 'grade'),
   ]
-  if (given.flags['force'] !== true && (isAny(lessonCount) || hasProgress)) {
-    const code = hasProgress ? 'has_progress' : 'has_lessons'
+  const hasLearners = hasProgress || isAny(gradeCount)
+  if (given.flags['force'] !== true && (isAny(lessonCount) || hasLearners)) {
+    const code = hasLearners ? 'has_progress' : 'has_lessons'
     const name = thingName(found, reference)
     throw new CommandError(code, 'conflict', `Course ${name} has ${listed(content)}`, {
       hint: `To delete all of it: learnctl courses delete ${shellWord(reference)} --force`,
     })
   }
   return questionOf(look, 'course', given, found, content)
+}
+
+function countOf(some: Count | undefined, noun: string): string[] {
+  return some && isAny(some) ? [counted(some.count, noun, some.isExact)] : []
 }
 
 /** Names the lesson that would be deleted. */

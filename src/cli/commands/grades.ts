@@ -2,6 +2,7 @@ import { memberOf } from '../../client/member.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { GradeInput, grades } from '../../contract/grades.ts'
 import type { QueryInput } from '../../contract/operation.ts'
+import { wholeCourse } from '../../contract/whole-course.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
@@ -86,7 +87,8 @@ async function deletion(look: Lookup, { arguments: { grade = '' } }: Given): Pro
   if (!isJsonObject(found)) return { text: `Delete grade ${grade}`, consequence }
   const { userEmail, itemId, courseTitle, scoreGiven, scoreMaximum } = found
   const score = scoreGiven === null ? 'cleared grade' : `grade ${scoreGiven} of ${scoreMaximum}`
-  const text = `Delete the ${score} of ${userEmail} for ${itemId} in course ${courseTitle}`
+  const item = itemId === wholeCourse ? '' : ` for ${itemId}`
+  const text = `Delete the ${score} of ${userEmail}${item} in course ${courseTitle}`
   return { text, consequence }
 }
 

@@ -388,6 +388,21 @@ describe('delete', () => {
     expect((await local.run('courses get ext:sea')).code).toBe(0)
   })
 
+  test('of a course with grades alone takes --force, too, and names them', async ({ local }) => {
+    await local.run(`${sea} --status published`)
+    await local.run('users create --email ada@school.example --external-id S-1')
+    await local.run('enrollments create --course ext:sea --user ext:S-1')
+    await local.run('grades set --course ext:sea --learner ext:S-1 --score 5')
+    const refused = await local.run('courses delete ext:sea', { tty: 200 })
+    expect(refused).toMatchObject({ code: 6, stdout: '' })
+    expect(refused.stderr).toContain('Course Marine Biology (sea) has 1 enrolment and 1 grade\n')
+    const asked = await local.run('courses delete ext:sea --force', { tty: 200, typed: ['n\n'] })
+    expect(asked.stderr).toContain('Delete course Marine Biology (sea) with 1 enrolment and 1 grade')
+    const id = (await local.run('grades list -q')).stdout.trim()
+    const one = await local.run(`grades delete ${id}`, { tty: 200, typed: ['n\n'] })
+    expect(one.stderr).toContain('Delete the grade 5 of 100 of ada@school.example in course Marine Biology')
+  })
+
   test('of a course with lessons takes --force, which is said before anything is asked', async ({
     local,
   }) => {
