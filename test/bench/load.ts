@@ -10,6 +10,8 @@ import { programOnPath } from '../helpers/program.ts'
 export interface Sent {
   readonly path: string
   readonly body?: string
+  /** Of this one, in place of those of the load. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Requests that are sent over and over. */
@@ -42,7 +44,10 @@ export function loadTool(directory: string): LoadTool {
 }
 
 async function byAutocannon({ seconds, requests, ...load }: Load): Promise<number> {
-  const each = requests.map(({ path, body = '' }) => ({ method: load.method, path, body }))
+  const each = requests.map(({ path, body = '', headers }) => ({
+    ...{ method: load.method, path, body },
+    ...(headers && { headers }),
+  }))
   const {
     requests: answered,
     duration,
@@ -73,13 +78,25 @@ async function byWrk(program: string, script: string, load: Load): Promise<numbe
 
 /** The requests are made once, before the first is sent: wrk then only takes the next one. */
 function requestsOf(requests: readonly Sent[]): string[] {
-  const made = requests.map(({ path, body }) => {
+  const made = requests.map(({ path, body, headers }) => {
     const text = body === undefined ? 'nil' : `[==[${body}]==]`
-    return `all[#all + 1] = wrk.format(nil, ${JSON.stringify(path)}, nil, ${text})`
+    return `all[#all + 1] = wrk.format(nil, ${JSON.stringify(path)}, ${headers ? tableOf(headers) : 'nil'}, ${text})`
   })
+  // A function has room for so many texts only.
+  const parts = Array.from({ length: Math.ceil(made.length / 500) }, (_, index) =>
+    made.slice(index * 500, (index + 1) * 500).join('\n'),
+  )
   return [
-    'local all, at = {}, 0',
-    `init = function() ${made.join('\n')} end`,
+    'local all, parts, at = {}, {}, 0',
+    ...parts.map((part) => `parts[#parts + 1] = function() ${part} end`),
+    'init = function() for _, part in ipairs(parts) do part() end end',
     'request = function() at = at % #all + 1 return all[at] end',
   ]
+}
+
+function tableOf(headers: Readonly<Record<string, string>>): string {
+  const entries = Object.entries(headers).map(
+    ([name, value]) => `[${JSON.stringify(name)}] = [==[${value}]==]`,
+  )
+  return `{ ${entries.join(', ')} }`
 }

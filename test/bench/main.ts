@@ -6,13 +6,14 @@ import { benchExec } from './exec.ts'
 import { benchExport } from './export.ts'
 import { benchGrowth } from './growth.ts'
 import { benchImport } from './import.ts'
+import { benchInbox } from './inbox.ts'
 import { benchPostgres } from './postgres.ts'
 import { type BenchRow, table } from './row.ts'
 import { benchServer } from './server.ts'
 import { benchStart } from './start.ts'
 import { benchWebhooks } from './webhooks.ts'
 
-// npm run bench [start|exec|server|export|import|webhooks|growth|postgres …]: each figure is a ratio of two things measured in turn in this one run.
+// npm run bench [start|exec|server|export|import|inbox|webhooks|growth|postgres …]: each figure is a ratio of two things measured in turn in this one run.
 
 const parts: Readonly<Record<string, (bin: string, directory: string) => Promise<BenchRow[]>>> = {
   start: benchStart,
@@ -21,6 +22,7 @@ const parts: Readonly<Record<string, (bin: string, directory: string) => Promise
   export: benchExport,
   import: benchImport,
   apply: benchApply,
+  inbox: benchInbox,
   webhooks: benchWebhooks,
   growth: benchGrowth,
   postgres: benchPostgres,

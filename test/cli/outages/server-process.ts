@@ -26,11 +26,16 @@ export interface Fleet {
   stop(): Promise<string[]>
 }
 
-/** Starts so many: the first one makes the academy, which the others serve with it. */
-export async function startFleet(home: string, database: string, count: number): Promise<Fleet> {
+/** Starts so many, with these further flags: the first one makes the academy, which the others serve with it. */
+export async function startFleet(
+  home: string,
+  database: string,
+  count: number,
+  flags: readonly string[] = [],
+): Promise<Fleet> {
   const log = join(home, 'servers.log')
-  const first = await startServer(home, database, log)
-  const others = Array.from({ length: count - 1 }, () => startServer(home, database, log))
+  const first = await startServer(home, database, log, flags)
+  const others = Array.from({ length: count - 1 }, () => startServer(home, database, log, flags))
   const servers = [first, ...(await Promise.all(others))]
   const turns = servers.map(() => Promise.resolve())
   let ended = 0
@@ -40,7 +45,7 @@ export async function startFleet(home: string, database: string, count: number):
     if (!(await servers[index]?.kill())) ended += 1
     while (!isStopped) {
       try {
-        servers[index] = await startServer(home, database, log)
+        servers[index] = await startServer(home, database, log, flags)
         return
       } catch {
         await setTimeout(50)
@@ -71,9 +76,26 @@ export async function startFleet(home: string, database: string, count: number):
   }
 }
 
-async function startServer(home: string, database: string, log: string): Promise<ServerProcess> {
+async function startServer(
+  home: string,
+  database: string,
+  log: string,
+  flags: readonly string[],
+): Promise<ServerProcess> {
   const out = openSync(log, 'a')
-  const words = ['server', 'start', '--database', database, '--port', '0', '--rate-limit', '0', '-o', 'json']
+  const words = [
+    'server',
+    'start',
+    '--database',
+    database,
+    '--port',
+    '0',
+    '--rate-limit',
+    '0',
+    '-o',
+    'json',
+    ...flags,
+  ]
   const child = spawn(process.execPath, [bin, ...words], {
     cwd: home,
     env: { PATH: process.env['PATH'] ?? '', HOME: home },

@@ -1,0 +1,82 @@
+import { join } from 'node:path'
+import { openAcademy } from '../../src/server/local.ts'
+import { sign } from '../../src/webhooks/sign.ts'
+import { loadTool, type Sent } from './load.ts'
+import { median, served } from './measure.ts'
+import type { BenchRow } from './row.ts'
+import { post } from './seed.ts'
+
+const rounds = 5
+const seconds = 3
+const connections = 16
+const learners = 100
+const items = 20
+/** More than are sent in a round: one that comes twice is a duplicate, which costs less. */
+const perRound = 15_000
+/** Not a secret of anybody. */
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
+/** Verified deliveries a second, each a grade that is stored, over a bare server that stores each body; in turn. */
+export async function benchInbox(bin: string, directory: string): Promise<BenchRow[]> {
+  const database = join(directory, 'inbox.db')
+  await fill(database)
+  const academy = await served([bin, 'server', 'start', '--database', database, '--port', '0'], {
+    XDG_STATE_HOME: directory,
+  })
+  const bare = await served([join(import.meta.dirname, 'bare-inbox.ts'), join(directory, 'bare-inbox.db')])
+  const tool = loadTool(directory)
+  const load = { method: 'POST' as const, headers: {}, connections, seconds }
+  const pairs: [number, number][] = []
+  for (let round = 0; round <= rounds; round += 1) {
+    const requests = await deliveries(round)
+    const mine = await tool.perSecond({ ...load, url: academy.url, requests })
+    const theirs = await tool.perSecond({ ...load, url: bare.url, requests })
+    if (round > 0) pairs.push([mine, theirs]) // The first one warms up.
+  }
+  await Promise.all([academy.stop(), bare.stop()])
+  const value = median(pairs.map(([one, other]) => one / other))
+  const [mine, theirs] = [median(pairs.map(([one]) => one)), median(pairs.map(([, other]) => other))]
+  const from = `${mine.toFixed(0)}/s over ${theirs.toFixed(0)}/s, ${tool.name}, ${connections} connections, ${rounds} × ${seconds} s`
+  const figure = 'inbox: verified deliveries over a bare insert'
+  return [{ figure, value, unit: 'ratio', goal: 0.5, better: 'more', from }]
+}
+
+async function fill(path: string): Promise<void> {
+  const academy = await openAcademy({ path })
+  await post(academy, '/v1/courses', { title: 'Logic', externalId: 'LOG', status: 'published' })
+  const people = Array.from({ length: learners }, (_, number) => number)
+  await post(academy, '/v1/users/batch', {
+    items: people.map((number) => ({ email: `l${number}@school.example`, externalId: `l${number}` })),
+  })
+  await post(academy, '/v1/enrollments/batch', {
+    items: people.map((number) => ({ courseId: 'ext:LOG', userId: `ext:l${number}` })),
+  })
+  await academy.transport({
+    method: 'PUT',
+    url: 'http://localhost/v1/integrations/standard',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ webhookSecrets: [secret] }),
+  })
+  await academy.close()
+}
+
+function deliveries(round: number): Promise<Sent[]> {
+  const now = Date.now()
+  return Promise.all(
+    Array.from({ length: perRound }, async (_, index) => {
+      const at = new Date(now - perRound + index).toISOString()
+      const data = {
+        courseId: 'ext:LOG',
+        userId: `ext:l${index % learners}`,
+        itemId: `item-${Math.floor(index / learners) % items}`,
+        timestamp: at,
+        scoreGiven: (index + round) % 101,
+        scoreMaximum: 100,
+      }
+      const payload = { type: 'grade.updated', timestamp: at, data }
+      const { headers, body } = await sign('standard', payload, { secret, now, id: `msg_${round}_${index}` })
+      // A signature has only headers that are texts.
+      return { path: '/webhooks/standard/grades', body, headers: headers as Record<string, string> }
+    }),
+  )
+}
