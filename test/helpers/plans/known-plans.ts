@@ -23,6 +23,7 @@ const known: Known = [
   [/delete from idempotency .* limit \S+\)/, 'erasure looks through the answers of one day'],
   [/email_key = \S+ or username = \S+/, 'two users at most have it'],
   [/from webhook_deliveries order by received_at desc, id desc limit \S+\) recent/, 'the newest thousand'],
+  [/ from integrations i /, 'there is one for each kind of system'],
   [/ where false/, 'no row is looked at'],
 ]
 

@@ -131,6 +131,7 @@ test.for(lists)('$id: no filter and no order makes it grow', async (operation) =
   const path = filled(operation.path, things)
   const standard = {
     'integrations.list': 'lmsKind',
+    'deliveries.list': '-receivedAt',
     'courses.versions': '-version',
     'lessons.versions': '-version',
     'progress.history': '-version',
