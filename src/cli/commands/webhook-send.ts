@@ -202,6 +202,7 @@ function hintFor(kind: LmsKind, { outcome, status, reason, deliveryId }: Deliver
     }
   }
   if (status === 401) return { hint: `Check the webhook secret: learnctl integrations test ${kind}` }
+  if (status === 429) return { hint: 'Wait a minute: after 20 refused deliveries no more are looked at' }
   if (status === 404) return { hint: `Set up the integration: learnctl integrations set ${kind}` }
   return {}
 }
