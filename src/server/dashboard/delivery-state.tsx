@@ -7,12 +7,10 @@ export function DeliveryState({ delivery: { status, reason, missing } }: { deliv
     <>
       <span class={`state ${status}`}>{status}</span>
       {missing.length > 0 ? (
-        <small>{`No ${missing.map((one) => missingWords[one]).join(', no ')}`}</small>
+        <small>{missing.includes('enrollment') ? 'Not enrolled' : `Not found: ${missing.join(', ')}`}</small>
       ) : reason === null ? null : (
         <small>{shown(reason.replaceAll('_', ' '), 80)}</small>
       )}
     </>
   )
 }
-
-const missingWords = { course: 'course', learner: 'learner', enrollment: 'enrolment' } as const

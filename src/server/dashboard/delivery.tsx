@@ -180,7 +180,7 @@ function ReplayForm({
         <Field
           name={noun}
           label={labels[noun]}
-          hint={`${kindName(lmsKind)} calls it ${shown(keys[noun] ?? '', 80)}. Id, ext:<externalId>${noun === 'user' ? ' or e-mail address' : ''}`}
+          hint={`${kindName(lmsKind)} has it as ${shown(keys[noun] ?? '', 80)}. Enter its id${noun === 'user' ? ', ext:<externalId> or e-mail address' : ' or ext:<externalId>'}`}
           fault={fault}
           value={form.get(noun) ?? ''}
           maxlength={300}

@@ -26,7 +26,7 @@ test('the inbox lists deliveries with what became of them and why, by system and
 }) => {
   const { html, text } = await browser.open('/dashboard/deliveries')
   expect(html).toContain(`<a href="/dashboard/deliveries/${deliveryId}">`)
-  expect(text).toMatch(/user_graded Moodle 1 Mar 2026, 12:00 UTC unmatched No course, no learner/)
+  expect(text).toMatch(/user_graded Moodle 1 Mar 2026, 12:00 UTC unmatched Not found: course, learner/)
   const has = async (search: string) =>
     (await browser.open(`/dashboard/deliveries?${search}`)).html.includes(deliveryId)
   expect(await has('status=unmatched&kind=moodle')).toBe(true)
@@ -45,7 +45,7 @@ test('what a delivery names is mapped on its page, and it is processed again', a
   learner,
 }) => {
   const page = await browser.open(`/dashboard/deliveries/${deliveryId}`)
-  expect(page.text).toMatch(/Moodle calls it 4\..* Moodle calls it 15\./)
+  expect(page.text).toMatch(/Moodle has it as 4\..* Moodle has it as 15\./)
   expect(page.html).not.toContain('the-webhook-secret')
   const unknown = await browser.submit(page, { course: courseId, user: 'nobody@b.example' })
   expect(unknown.status).toBe(404)
@@ -92,5 +92,5 @@ test('a learner who is not enrolled is told as such', async ({
     {},
     'Map and replay',
   )
-  expect(replayed.text).toMatch(/unmatched No enrolment .* Enrol the learner, then replay\./)
+  expect(replayed.text).toMatch(/unmatched Not enrolled .* Enrol the learner, then replay\./)
 })
