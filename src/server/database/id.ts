@@ -69,11 +69,11 @@ export function plainIdMaker(now: () => Date): IdMaker {
 }
 
 /** What an academy is about. Whatever belongs to a credential, a session or a request stays a matter of chance. */
-const repeatable: readonly IdPrefix[] = ['crs', 'les', 'usr', 'enr', 'mod', 'blk', 'asm', 'qst']
+const repeatable: readonly IdPrefix[] = ['crs', 'les', 'usr', 'enr', 'grd', 'mod', 'blk', 'asm', 'qst']
 const beginning = new Date(0)
 
 /**
- * Makes the ids of courses, lessons, users, enrolments and what is in them the same in each run: the seed, 0 to
+ * Makes the ids of courses, lessons, users, enrolments, grades and what is in them the same in each run: the seed, 0 to
  * 2^32 − 1, and a count for each kind, in the order in which they are made. For new academies alone: in another, ids
  * that it has would come again. All other ids are those of `idMaker`.
  */

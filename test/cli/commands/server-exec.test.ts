@@ -331,7 +331,10 @@ describe('--clock and --seed-id', () => {
     const headers = { authorization: 'Bearer ' + key, 'content-type': 'application/json' }
     const body = JSON.stringify({ title: 'Made last' })
     await fetch(url + '/v1/courses', { method: 'POST', headers, body })
-    const paths = ['courses', 'users', 'enrollments', 'analytics/learners?format=csv']
+    const [place] = (await (await fetch(url + '/v1/enrollments', { headers })).json()).data
+    const grade = JSON.stringify({ learnerId: place.userId, courseId: place.courseId, scoreGiven: 5 })
+    await fetch(url + '/v1/grades', { method: 'PUT', headers, body: grade })
+    const paths = ['courses', 'users', 'enrollments', 'grades', 'analytics/learners?format=csv']
     const replies = await Promise.all(paths.map((path) => fetch(url + '/v1/' + path, { headers })))
     writeFileSync('out.txt', (await Promise.all(replies.map((reply) => reply.text()))).join('\\n'))`
 
@@ -352,6 +355,7 @@ describe('--clock and --seed-id', () => {
     expect(results[0]).toContain('"createdAt":"2026-01-01T00:00:00.000Z"')
     expect(results[0]).toContain('"crs_00000000000000001000000000002"')
     expect(results[0]).toContain('GO-1')
+    expect(results[0]).toContain('"grd_00000000000000001000000000001"')
   })
 
   test('keys are drawn by chance nevertheless', async ({ cli }) => {
