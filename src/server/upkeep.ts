@@ -32,10 +32,16 @@ export function keepInOrder(database: Store, now: () => Date, wait = later): Sto
 async function sweepAll(database: Store, now: Date): Promise<void> {
   await sweep(database, now)
   await tidyOutbox(database, now)
+  // A copy of an academy that had many writers may have entries that were not linked yet.
+  await linkAll(database)
+}
+
+async function linkAll(database: Store): Promise<void> {
+  while (await database.write((transaction) => linkEntries(transaction)));
 }
 
 async function bringIn(database: Store, now: () => Date): Promise<void> {
-  while (await database.write((transaction) => linkEntries(transaction)));
+  await linkAll(database)
   const time = now().toISOString()
   while (await database.write((transaction) => foldChanges({ database: transaction, now: time })));
 }

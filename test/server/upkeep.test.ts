@@ -1,6 +1,9 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
+import { nowhere } from '../../src/server/access/principal.ts'
+import { appendEntry } from '../../src/server/audit/append.ts'
 import type { Store } from '../../src/server/database/database.ts'
+import { idMaker } from '../../src/server/database/id.ts'
 import { keepInOrder, type Later } from '../../src/server/upkeep.ts'
 import { day, openTestAcademy, test } from '../helpers/academy.ts'
 
@@ -89,4 +92,28 @@ test('two servers on one database keep it in order at the same time: no change i
   expect(await database.all(sql`select 1 from counter_changes union all select 1 from idempotency`)).toEqual(
     [],
   )
+})
+
+test('audit entries of an academy with many writers are linked, also once it is copied to a file', async ({
+  academy: { database, clock },
+}) => {
+  const { later, go } = waits()
+  const many = { ...database.dialect, name: 'postgres' } as const
+  const call = {
+    newId: idMaker(clock.now),
+    principal: { userId: null, credential: 'local' },
+    origin: nowhere,
+  }
+  await database.write((transaction) =>
+    appendEntry(
+      { ...call, database: { ...transaction, dialect: many } },
+      { action: 'course.created', id: 'crs_1', before: null, after: { title: 'Logic' } },
+    ),
+  )
+  const unlinked = () => database.all(sql`select id from audit_entries where place < 0 or hash is null`)
+  expect((await unlinked()).length).toBeGreaterThan(0)
+  const stop = keepInOrder(unfolded(database), clock.now, later)
+  go()
+  await stop()
+  expect(await unlinked()).toEqual([])
 })
