@@ -40,7 +40,7 @@ const fields = {
 } satisfies FieldFlags<EndpointInput>
 
 const endpoint = { name: 'endpoint', summary: 'Id of the endpoint' }
-const columns = ['url', 'events', 'status', 'pausedUntil', 'description', 'id']
+const columns = ['url', 'status', 'id', 'events', 'pausedUntil', 'description']
 
 const nameOf = (thing: unknown, given = '') => String(memberOf(thing, 'url') ?? given)
 
