@@ -11,7 +11,8 @@ import { routesOf } from '../http/schema-routes.ts'
 import { parseBody } from '../http/validation.ts'
 import { invalid, notFound, ProblemError } from '../problem/problem-error.ts'
 import { type GradeRow, gradeColumns, scoreOf, toGrade } from './grade-row.ts'
-import { deleteGrade, gradedBy, setGrade } from './gradebook.ts'
+import { deleteGrade, setGrade } from './gradebook.ts'
+import { gradedBy } from './graded.ts'
 
 interface StepRow extends Row {
   readonly grade_id: string

@@ -1,7 +1,9 @@
 import sql from 'sql-template-tag'
+import type { Course } from '../../../contract/courses.ts'
 import type { Progress } from '../../../contract/progress.ts'
 import type { GradeEvent, LmsEvent, ProgressEvent } from '../../../webhooks/event.ts'
-import { type Graded, gradedBy, requireLearner, setGrade } from '../../grades/gradebook.ts'
+import { setGrade } from '../../grades/gradebook.ts'
+import { gradedBy, requireLearner } from '../../grades/graded.ts'
 import { resolveIdentity } from '../../integrations/identity.ts'
 import type { Integration } from '../../integrations/integration.ts'
 import { ProblemError } from '../../problem/problem-error.ts'
@@ -37,8 +39,11 @@ export async function applyEvent(applying: Applying, event: LmsEvent): Promise<O
     return { ...nothing, ...subject, status: 'unmatched', reason: 'not_found', missing }
   }
   try {
+    const apply = () => applyTo(applying, event, { courseId, userId })
+    // A grade alone is refused before anything is written.
+    if (event.type === 'grade' && integration.gradeToProgress === 'none') return await apply()
     // What it did so far is undone where it cannot be done as a whole.
-    return await database.savepoint(() => applyTo(applying, event, { courseId, userId }))
+    return await database.savepoint(apply)
   } catch (error) {
     if (!(error instanceof ProblemError)) throw error
     return { ...refusalOf(error), ...subject }
@@ -72,11 +77,9 @@ async function applyTo(
       detail: `Its time, ${at}, is in the future.`,
     }
   }
-  const learner = await findUser(call.database, userId)
-  if (learner.status !== 'active') {
-    throw new ProblemError('user_inactive', `User ${userId} is ${learner.status}.`)
-  }
   if (event.type === 'progress') {
+    const learner = await findUser(call.database, userId)
+    requireActive(learner)
     // A first progress would enrol the learner, which is for the school to do.
     await requireLearner(call.database, userId, courseId)
     const completionPercentage = rounded(event.percentage)
@@ -86,10 +89,14 @@ async function applyTo(
   const { itemId, label, scoreGiven, scoreMaximum, weight, published, gradedAt } = event
   const place = { learnerId: userId, courseId, source: applying.integration.lmsKind, itemId }
   const input = { ...place, label, scoreGiven, scoreMaximum, weight, published, gradedAt }
-  const graded = await gradedBy(call, input)
+  const graded = await gradedBy(call, input, requireActive)
   const grade = await setGrade(call, graded, input, deliveryId)
-  const progress = await progressOfGrade(applying, learner, graded)
+  const progress = await progressOfGrade(applying, userId, graded.course)
   return { ...nothing, ...ids, status: 'applied', grade, progress }
+}
+
+function requireActive({ id, status }: Pick<UserRow, 'id' | 'status'>): void {
+  if (status !== 'active') throw new ProblemError('user_inactive', `User ${id} is ${status}.`)
 }
 
 /**
@@ -98,8 +105,8 @@ async function applyTo(
  */
 async function progressOfGrade(
   { call, integration: { gradeToProgress } }: Applying,
-  learner: UserRow,
-  { course }: Graded,
+  userId: string,
+  course: Course,
 ): Promise<Progress | null> {
   if (gradeToProgress === 'none' || !course.progressTracking.enabled) return null
   const row = await call.database.one<{
@@ -111,7 +118,7 @@ async function progressOfGrade(
     select g.percent as grade, p.percentage, p.last_accessed, e.enrolled_at from enrollments e
     left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
     left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id
-    where e.user_id = ${learner.id} and e.course_id = ${course.id} and e.role = 'learner'`)
+    where e.user_id = ${userId} and e.course_id = ${course.id} and e.role = 'learner'`)
   if (!row) return null
   const { grade, percentage } = row
   const isPassed = grade !== null && grade >= course.assessmentCriteria.passingScore
@@ -120,6 +127,7 @@ async function progressOfGrade(
   if (next === (percentage ?? 0)) return null
   const { now } = call
   const lastAccessed = row.last_accessed ?? (row.enrolled_at < now ? row.enrolled_at : now)
+  const learner = await findUser(call.database, userId)
   return setProgress(call, learner, { courseId: course.id, completionPercentage: next, lastAccessed })
 }
 
