@@ -18,14 +18,22 @@ const untold: ReadonlySet<string> = new Set(['updatedAt'])
 const secrets = ['password', 'key', 'clientSecret', 'accessToken', 'webhookSecrets', 'secret'] as const
 const masked = '***'
 
-/** What is kept of a change: of an update what differs, of all else the whole thing; long texts as their digest, no secret. */
+/**
+ * What is kept of a change: of an update what differs, of all else the whole thing; long texts as their digest, no secret.
+ *
+ * @param fields those that differ, where that is known
+ */
 export function keptOf(before: object | null, after: object | null, fields?: readonly string[]): KeptChange {
   const [from, to] = [before as Shown | null, after as Shown | null]
   if (!from || !to) return { before: textOf(from), after: textOf(to) }
-  const changed = (fields ?? Object.keys(to)).filter(
-    (field) => !untold.has(field) && !isDeepStrictEqual(from[field], to[field]),
-  )
-  return { before: textOf(only(from, changed)), after: textOf(only(to, changed)) }
+  const changed = fields ?? Object.keys(to).filter((field) => differs(from[field], to[field]))
+  const told = changed.filter((field) => !untold.has(field))
+  return { before: textOf(only(from, told)), after: textOf(only(to, told)) }
+}
+
+/** True where two values of a field are not the same; most are found to be by one look. */
+export function differs(one: unknown, other: unknown): boolean {
+  return one !== other && !isDeepStrictEqual(one, other)
 }
 
 function only(thing: Shown, fields: readonly string[]): Shown {

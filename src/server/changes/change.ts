@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import type { Action } from '../../contract/actions.ts'
 import { appendEntry } from '../audit/append.ts'
+import { differs } from '../audit/details.ts'
 import type { Writing } from '../audit/entry.ts'
 import { enqueue } from '../outbox/enqueue.ts'
 
@@ -10,7 +10,7 @@ export interface Change {
   readonly id: string
   readonly before: object | null
   readonly after: object | null
-  /** The fields that this action tells of, where another one of the same write tells of the others. */
+  /** The fields that differ, where that is known; those that this action tells of, where another one tells of the others. */
   readonly fields?: readonly string[]
 }
 
@@ -22,7 +22,7 @@ const unaudited = /^progress\./
  * made here. Secrets are no part of what is told.
  */
 export async function recordChange(call: Writing, change: Change): Promise<void> {
-  enqueue(call, change)
+  await enqueue(call, change)
   if (!unaudited.test(change.action)) await appendEntry(call, change)
 }
 
@@ -40,8 +40,8 @@ export async function recordUpdate<Thing extends { readonly id: string; readonly
   after: Thing,
   byStatus?: Action,
 ): Promise<void> {
-  const changed = Object.keys(after).filter(
-    (field) => !isDeepStrictEqual(before[field as keyof Thing], after[field as keyof Thing]),
+  const changed = Object.keys(after).filter((field) =>
+    differs(before[field as keyof Thing], after[field as keyof Thing]),
   )
   const isMoved = byStatus !== undefined && before.status !== after.status
   const moved = isMoved ? changed.filter((field) => statusFields.includes(field)) : []

@@ -4,10 +4,11 @@ import { isEvent, patternsOf } from '../../contract/events.ts'
 import type { Transaction } from '../database/database.ts'
 import type { IdMaker } from '../database/id.ts'
 import { type Changed, dataOf, subjectOf } from './event-data.ts'
+import { isWanted } from './subscribed.ts'
 
 /** The transaction that a change is a part of, and when it is made, ISO 8601 in UTC. */
 export interface Enqueuing {
-  readonly database: Pick<Transaction, 'later'>
+  readonly database: Pick<Transaction, 'later' | 'one' | 'dialect'>
   readonly now: string
   readonly newId: IdMaker
 }
@@ -26,12 +27,13 @@ export const markLength = 4
 
 /**
  * Queues what was done for each endpoint that subscribes to it, in the transaction of the change: both are kept, or
- * neither. Where nobody subscribes, that is one look at an index. Actions that are no events are left out.
+ * neither. Where nobody subscribes, that is mostly known already. Actions that are no events are left out.
  */
-export function enqueue(call: Enqueuing, change: Changed): void {
+export async function enqueue(call: Enqueuing, change: Changed): Promise<void> {
   const type = change.action
-  if (!isEvent(type)) return
+  if (!isEvent(type) || !(await isWanted(call.database, type))) return
   const event = { type, subject: subjectOf(change), timestamp: call.now, data: dataOf(type, change) }
+  // Who subscribes is looked up in any case: an endpoint may be gone by now.
   call.database.later(sql`${inserted}
     select ${valuesOf(event, sql`${text(stemOf(call))} || mark`, sql`endpoint_id`)} from webhook_subscriptions
     where pattern in (${join(patternsOf(type))})`)

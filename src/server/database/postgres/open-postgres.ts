@@ -67,7 +67,7 @@ function storeOn({ client, waitMs }: ReachedPostgres, options: PostgresOptions):
   return postgresStore({
     requests: openPool({ ...pool, client: withIndexes(client), size: poolSize, statementMs }),
     streams: openPool({ ...pool, size: 1, statementMs: statementMs * exportFactor }),
-    dialect,
+    dialect: { ...dialect },
   })
 }
 

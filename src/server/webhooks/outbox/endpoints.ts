@@ -8,6 +8,7 @@ import { page } from '../../database/page.ts'
 import { requireVersion } from '../../http/handler.ts'
 import { bodyOf, resourceOf, routesOf } from '../../http/schema-routes.ts'
 import { enqueueFor, markLength } from '../../outbox/enqueue.ts'
+import { forgetSubscribers } from '../../outbox/subscribed.ts'
 import { invalid, ProblemError } from '../../problem/problem-error.ts'
 import {
   type EndpointRow,
@@ -142,6 +143,7 @@ export async function subscribe(
   database: Database,
   { id, mark, events, status }: Pick<EndpointRow, 'id' | 'mark' | 'events' | 'status'>,
 ): Promise<void> {
+  forgetSubscribers()
   await database.run(sql`delete from webhook_subscriptions where endpoint_id = ${id}`)
   if (status !== 'active') return
   const patterns = withoutOverlap(JSON.parse(events) as string[])
