@@ -10,7 +10,7 @@ const outcome = (description: string, schema: Json) => ({
   content: { 'application/json': { schema } },
 })
 
-const id = { type: 'string', description: 'Id of the delivery, whd_…' }
+const id = { type: 'string', maxLength: 64, description: 'Id of the delivery, whd_…' }
 
 /** Where other systems send grades and progress, as the document describes it: no operation that clients call. */
 export const inboxPath: Json = {
@@ -62,7 +62,7 @@ export const inboxPath: Json = {
               description: 'The progress that was recorded; null where none was',
               oneOf: [{ $ref: '#/components/schemas/Progress' }, { type: 'null' }],
             },
-            reason: { type: 'string', description: 'Why it was ignored, in one word' },
+            reason: { type: 'string', maxLength: 64, description: 'Why it was ignored, in one word' },
           },
         }),
         202: outcome('Kept, and not applied yet: it can be processed again', {
@@ -78,7 +78,7 @@ export const inboxPath: Json = {
               description: 'What is missing for an unmatched delivery',
               items: { type: 'string', enum: ['course', 'learner', 'enrollment'] },
             },
-            reason: { type: 'string', description: 'Why it failed, in one word' },
+            reason: { type: 'string', maxLength: 64, description: 'Why it failed, in one word' },
           },
         }),
         ...refusalsWith([400, 401, 404, 408, 413, 414, 415, 421, 429, 431, 500, 503]),

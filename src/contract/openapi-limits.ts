@@ -53,6 +53,14 @@ const characters: Readonly<Record<string, number>> = {
   userAgent: 512,
   originSalt: 16,
   detailsSalt: 16,
+  lmsKind: 32,
+  event: 255,
+  events: 64,
+  reason: 64,
+  deliveryKey: 512,
+  webhookPath: 64,
+  name: 255,
+  user_id: 512,
 }
 
 /** The most items of lists that have no limit of their own. */
@@ -63,6 +71,8 @@ const items: Readonly<Record<string, number>> = {
   modifiedAttributes: 100,
   changes: 10_000,
   attempts: 50,
+  webhook: 2,
+  checks: 20,
   // One for each course of the academy.
   byCourse: 1_000_000,
 }

@@ -248,7 +248,7 @@ const here: Record<string, [line: string, code: number]> = {
 
 /** Commands with tests of their own, below or in import/, export/ and academy/. */
 const others = [
-  'webhooks listen',
+  ...['webhooks listen', 'webhooks send', 'webhooks generate-key'],
   ...['courses', 'lessons', 'users', 'enrollments', 'progress', 'grades'].map((noun) => `${noun} import`),
   ...['courses export', 'diff', 'apply', 'dump'],
   'auth login',

@@ -6,7 +6,7 @@ import { expect } from 'vitest'
 import { test as base, type TestCli } from '../../helpers/cli.ts'
 
 /** No two runs are at the same time: entries of one millisecond are in the order of chance where processes made them. */
-const test = base.override('options', () => {
+const test = base.extend('options', () => {
   let nowMs = Date.parse('2026-03-01T12:00:00Z')
   return {
     now: () => {

@@ -98,8 +98,8 @@ test.for([
   ['/v1/users?email=', 'too_short'],
   ['/v1/users?external_id=', 'too_short'],
   ['/v1/lessons?module_id=', 'too_short'],
-  ['/v1/lessons?course_id=', 'too_short'],
-  ['/v1/enrollments?user_id=', 'too_short'],
+  ['/v1/lessons?course_id=', 'invalid_reference'],
+  ['/v1/enrollments?user_id=', 'invalid_reference'],
   ['/v1/analytics/learners?learner_id=', 'invalid_reference'],
 ])('%s picks nothing out, and is 400 rather than everything', async ([path = '', code], { admin }) => {
   expect(await admin.get(path)).toMatchObject({ status: 400, body: { errors: [{ code }] } })
