@@ -27,7 +27,7 @@ const filters = {
   sort: sortFlag(['at', 'place'], '-at'),
 } satisfies QueryFlags<QueryInput<typeof audit.list>>
 
-const columns = ['at', 'userEmail', 'action', 'subjectName', 'address', 'credential', 'subjectId']
+const columns = ['at', 'action', 'userEmail', 'subjectName', 'address', 'credential']
 const query = bound(filters)
 
 const expectFlag = {
@@ -55,7 +55,7 @@ export const commands: readonly Command[] = [
     summary: 'Show an entry of the audit log',
     operation: async () => (await contract()).get,
     arguments: { entryId: { name: 'entry', summary: 'Id of the entry' } },
-    columns: [...columns, 'requestId', 'userAgent', 'place', 'before', 'after'],
+    columns: [...columns, 'subjectId', 'requestId', 'userAgent', 'place', 'before', 'after'],
     examples: ['audit get "$(learnctl audit list --limit 1 -q)"'],
   }),
   {
