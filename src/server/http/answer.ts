@@ -6,7 +6,7 @@ import { type Database, NotMet, type Transaction } from '../database/database.ts
 import { removeTraces } from '../database/traces.ts'
 import { ProblemError, tooMany } from '../problem/problem-error.ts'
 import { type Call, elevationsOf, type Route, requireElevation, requireRight } from './handler.ts'
-import { answeredBefore, type IdempotentRequest, once, readIdempotencyKey } from './idempotency.ts'
+import { answeredBefore, type IdempotentRequest, readIdempotencyKey } from './idempotency.ts'
 import { Preconditions } from './precondition.ts'
 import { handlingOf, withHandling } from './preference.ts'
 import { isToldOf } from './refusal-bounds.ts'
@@ -21,10 +21,10 @@ import {
   hasLeft,
   type LongReads,
   originOf,
-  problemReply,
   type RateLimits,
   type RequestContext,
 } from './request-context.ts'
+import { writeOnce } from './write-once.ts'
 
 /** Answers one operation: who, what, then the handler. A read is one snapshot, a write is one transaction. */
 export async function answer(
@@ -73,11 +73,14 @@ export async function answer(
       (await database.read((view) => answeredTo(app, within(given, view), context, request)))
     if (before) return before
     const ready = prepare ? { ...given, prepared: await prepare(given) } : given
-    const change = (allowedIn: (transaction: Transaction) => Call | Promise<Call>) =>
-      database.write(async (transaction) => {
+    const change = (allowedIn: (transaction: Transaction) => Call | Promise<Call>) => {
+      const begin = async (transaction: Transaction) => {
         const allowed = await allowedIn(transaction)
-        return repeatable(transaction, operation, context, request, () => succeed(allowed))
-      })
+        return () => succeed(allowed)
+      }
+      if (request) return writeOnce(database, context, operation, request, begin)
+      return database.write(async (transaction) => (await begin(transaction))())
+    }
     const anew = () => change((transaction) => stillAllowed(app, within(ready, transaction), context))
     const proof = caller?.proof
     // Nearly always the credential is what it was, and that is found out on the way.
@@ -212,30 +215,4 @@ async function answeredTo(
 ): Promise<Reply | undefined> {
   await stillAllowed(app, call, context)
   return answeredBefore(call.database, request)
-}
-
-/** Inside the transaction: what may come again is done once and answered the same ever after. */
-async function repeatable(
-  database: Transaction,
-  operation: Operation,
-  context: RequestContext,
-  request: IdempotentRequest | undefined,
-  succeed: () => Promise<Reply>,
-): Promise<Reply> {
-  if (!request) return succeed()
-  const work = async () => {
-    try {
-      return await database.savepoint(succeed)
-    } catch (error) {
-      // A refusal is an answer to keep too; what it did so far is undone.
-      if (error instanceof ProblemError) return problemReply(error, context)
-      throw error
-    }
-  }
-  return once(database, request, work, (reply) => withoutSecret(operation, reply))
-}
-
-function withoutSecret({ secret }: Operation, reply: Reply): Reply {
-  if (!secret || typeof reply.body !== 'string' || reply.status >= 400) return reply
-  return { ...reply, body: JSON.stringify({ ...(JSON.parse(reply.body) as object), [secret]: null }) }
 }

@@ -1,5 +1,5 @@
 import sql, { type Sql } from 'sql-template-tag'
-import { fingerprint, hmacKeyOf } from '../access/secret.ts'
+import { fingerprint } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Reply } from './reply.ts'
@@ -18,7 +18,8 @@ export interface IdempotentRequest {
 }
 
 interface RecordRow extends Row {
-  fingerprint: string
+  /** Null, as all others, where nothing is kept. */
+  fingerprint: string | null
   status: number
   headers: string
   body: string | null
@@ -40,6 +41,7 @@ export function readIdempotencyKey(header: string): string {
  * Answers a repeated request as the first time, or does the work and keeps its answer, all inside the caller's
  * transaction. Throws 422 `idempotency_mismatch` when the key came with another body before.
  *
+ * @param work what it throws undoes the transaction
  * @param keep the answer as it may be kept: without secrets
  */
 export async function once(
@@ -48,28 +50,51 @@ export async function once(
   work: () => Promise<Reply>,
   keep: (reply: Reply) => Reply,
 ): Promise<Reply> {
-  const { userId, method, path, key, bytes, now } = request
-  const print = await fingerprintOf(database, bytes)
-  // The row before the work: of two transactions with one key, one has nothing done that would have to be undone.
-  const claimed = await database.run(sql`
-    insert into idempotency (user_id, method, path, key, fingerprint, status, headers, body, created_at)
-    values (${userId}, ${method}, ${path}, ${key}, ${print}, 0, '', null, ${now.toISOString()})
-    on conflict (user_id, method, path, key) do update set
-      fingerprint = excluded.fingerprint, status = 0, headers = '', body = null, created_at = excluded.created_at
-    where idempotency.created_at < ${oldestKept(now)}`)
-  const kept = claimed === 0 ? await keptAnswer(database, request) : undefined
+  const { print, kept } = await look(database, request)
   if (kept) return replay(kept, print)
-  const reply = await work()
-  if (reply.status >= 500 || neverKept.includes(reply.status)) {
-    await database.run(sql`delete from idempotency where ${isOf(request)}`)
-    return reply
+  // Where two transactions with one key may go on at the same time, the one that has no claim waits, with nothing done.
+  const claims = database.dialect.name !== 'sqlite'
+  if (claims && (await note(database, request, print, claim)) === 0) {
+    const twin = await look(database, request)
+    if (twin.kept) return replay(twin.kept, print)
   }
-  const { status, headers, body } = keep(reply)
-  await database.run(sql`
-    update idempotency set
-      status = ${status}, headers = ${JSON.stringify(headers)}, body = ${typeof body === 'string' ? body : null}
-    where ${isOf(request)}`)
+  const reply = await work()
+  if (reply.status < 500 && !neverKept.includes(reply.status)) {
+    const answer = keep(reply)
+    await (claims ? settle(database, request, answer) : note(database, request, print, answer))
+  } else if (claims) await database.run(sql`delete from idempotency where ${isOf(request)}`)
   return reply
+}
+
+/** What a claim says in place of an answer. */
+const claim: Reply = { status: 0, headers: {}, body: null }
+
+/** Adds the row of a request, over one that is kept no longer; the number of rows written, 0 where one is there. */
+function note(
+  database: Database,
+  { userId, method, path, key, now }: IdempotentRequest,
+  print: string,
+  reply: Reply,
+): Promise<number> {
+  const { status, headers, body } = cellsOf(reply)
+  return database.run(sql`
+    insert into idempotency (user_id, method, path, key, fingerprint, status, headers, body, created_at)
+    values (${userId}, ${method}, ${path}, ${key}, ${print}, ${status}, ${headers}, ${body}, ${now.toISOString()})
+    on conflict (user_id, method, path, key) do update set
+      fingerprint = excluded.fingerprint, status = excluded.status, headers = excluded.headers,
+      body = excluded.body, created_at = excluded.created_at
+    where idempotency.created_at < ${oldestKept(now)}`)
+}
+
+/** Puts the answer into the place of a claim. */
+function settle(database: Database, request: IdempotentRequest, reply: Reply): Promise<number> {
+  const { status, headers, body } = cellsOf(reply)
+  return database.run(sql`
+    update idempotency set status = ${status}, headers = ${headers}, body = ${body} where ${isOf(request)}`)
+}
+
+function cellsOf({ status, headers, body }: Reply) {
+  return { status, headers: JSON.stringify(headers), body: typeof body === 'string' ? body : null }
 }
 
 /**
@@ -80,14 +105,21 @@ export async function answeredBefore(
   database: Database,
   request: IdempotentRequest,
 ): Promise<Reply | undefined> {
-  const kept = await keptAnswer(database, request)
-  return kept && replay(kept, await fingerprintOf(database, request.bytes))
+  const { print, kept } = await look(database, request)
+  return kept && replay(kept, print)
 }
 
-function keptAnswer(database: Database, request: IdempotentRequest): Promise<RecordRow | undefined> {
-  return database.one<RecordRow>(sql`
-    select fingerprint, status, headers, body from idempotency
-    where ${isOf(request)} and created_at >= ${oldestKept(request.now)}`)
+/** The fingerprint of a request's body, and what is kept of an earlier request with its key. */
+async function look(
+  database: Database,
+  request: IdempotentRequest,
+): Promise<{ readonly print: string; readonly kept: RecordRow | undefined }> {
+  const row = await database.one<RecordRow & { secret: string }>(sql`
+    select s.value as secret, i.fingerprint, i.status, i.headers, i.body
+    from settings s left join idempotency i on ${isOf(request)} and i.created_at >= ${oldestKept(request.now)}
+    where s.name = 'hmac_key'`)
+  const kept = row?.fingerprint === null ? undefined : row
+  return { print: fingerprint(row?.secret ?? '', request.bytes), kept }
 }
 
 function isOf({ userId, method, path, key }: IdempotentRequest): Sql {
@@ -96,10 +128,6 @@ function isOf({ userId, method, path, key }: IdempotentRequest): Sql {
 
 function oldestKept(now: Date): string {
   return new Date(now.getTime() - keptMs).toISOString()
-}
-
-async function fingerprintOf(database: Database, bytes: Uint8Array): Promise<string> {
-  return fingerprint(await hmacKeyOf(database), bytes)
 }
 
 function replay(kept: RecordRow, print: string): Reply {

@@ -77,6 +77,15 @@ test('a refusal is replayed too, though its reason be gone', async ({ admin }) =
   expect(again).toMatchObject({ status: 409, text: taken.text })
 })
 
+test('the same key twenty times at once is refused once, and all others are told so', async ({ admin }) => {
+  await admin.post('/v1/courses', { ...logic, externalId: 'L1' })
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => admin.post('/v1/courses', { ...logic, externalId: 'L1' }, once('"a"'))),
+  )
+  expect(answers[0]).toMatchObject({ status: 409, body: { code: 'duplicate' } })
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+})
+
 test('a refusal for want of rights is not kept', async ({ admin, instructor }) => {
   const body = { email: 'dean@school.example', role: 'analyst' }
   expect((await instructor.post('/v1/users', body, once('"a"'))).status).toBe(403)
