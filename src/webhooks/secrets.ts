@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 
 /** True for the same text or bytes, in a time that tells nothing of either. */
 export function isSame(given: string | Uint8Array, expected: string | Uint8Array): boolean {
@@ -17,5 +17,5 @@ export function digestText(data: string | Uint8Array): string {
 }
 
 function digest(data: string | Uint8Array): Buffer {
-  return createHash('sha256').update(data).digest()
+  return hash('sha256', data, 'buffer')
 }

@@ -8,7 +8,7 @@ import { type Kind, kinds, type Proof } from './kinds.ts'
 import { idAt, memberAt } from './member.ts'
 import { parsePayload } from './payload.ts'
 import { anyOf, digestText, isSame } from './secrets.ts'
-import { checkStandard, isStandard } from './standard-signature.ts'
+import { checkStandard, hmacKey, isStandard } from './standard-signature.ts'
 
 /**
  * What a delivery says, once it is proved who sent it. Throws DeliveryFault: `invalid_signature`,
@@ -54,7 +54,7 @@ export function bodySignature(
   secret: string,
   body: string | Uint8Array,
 ): string {
-  return createHmac(hash, secret).update(body).digest(encoding)
+  return createHmac(hash, hmacKey(secret)).update(body).digest(encoding)
 }
 
 /** The secret stands in the body, so that is read first; what cannot be read proves nothing. */

@@ -7,6 +7,14 @@ export const inboxEndpoint: Endpoint = {
   path: '/webhooks/:lmsKind/grades',
   countsItself: true,
   refuse: problemReply,
-  // What it takes is loaded by the first delivery: an academy in a process has mostly none.
-  handle: (visit) => ({ reply: async () => (await import('./receive.ts')).receive(visit) }),
+  handle: (visit) => ({ reply: async () => (await receiving()).receive(visit) }),
+}
+
+let loaded: Promise<typeof import('./receive.ts')> | undefined
+
+/** What a delivery takes, loaded by the first one: an academy in a process has mostly none. */
+function receiving(): Promise<typeof import('./receive.ts')> {
+  // To ask the loader again takes as long as a statement.
+  loaded ??= import('./receive.ts')
+  return loaded
 }
