@@ -14,7 +14,7 @@ import { schema } from './schema.ts'
 import { signInSchema } from './sign-in-schema.ts'
 import { takeIntoUse } from './sqlite.ts'
 import { trashSchema } from './trash-schema.ts'
-import { outboxSchema } from './webhook-schema.ts'
+import { messageOrder, outboxSchema } from './webhook-schema.ts'
 
 /** What a migration may need besides the database. */
 export interface MigrationContext {
@@ -52,6 +52,7 @@ export const migrations: readonly Migration[] = [
   addOutbox,
   addGradeStates,
   addInbox,
+  orderMessagesById,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
@@ -178,6 +179,11 @@ async function addAudit(database: Database): Promise<void> {
 /** Deliveries of other systems. */
 async function addInbox(database: Database): Promise<void> {
   await define(database, inboxSchema)
+}
+
+/** Each index of messages is written with each event: their ids tell when they were made, and need none. */
+async function orderMessagesById(database: Database): Promise<void> {
+  await define(database, messageOrder)
 }
 
 /** Versions of lessons, and where what is deleted waits for its end. */

@@ -1,5 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Store } from './database.ts'
+import { firstIdAt, type IdPrefix } from './id.ts'
 import { sweepTrash } from './trash.ts'
 
 /** Rows in one transaction: a few milliseconds' worth. */
@@ -13,6 +14,8 @@ interface Leftovers {
   readonly key: readonly string[]
   /** The column that says since when, and how long after that they are kept. */
   readonly since: string
+  /** Where that column is an id, which tells when it was made: its prefix. */
+  readonly prefix?: IdPrefix
   readonly keptMs: number
   readonly only?: Sql
 }
@@ -39,7 +42,7 @@ const leftovers: readonly Leftovers[] = [
   { table: 'grants', key: ['id'], since: 'expires_at', keptMs: dayMs },
   { table: 'browser_sessions', key: ['hash'], since: 'expires_at', keptMs: 0 },
   // A message that its endpoint did not take in this time is of no use to it any more.
-  { table: 'webhook_messages', key: ['id'], since: 'created_at', keptMs: 7 * dayMs },
+  { table: 'webhook_messages', key: ['id'], since: 'id', prefix: 'msg', keptMs: 7 * dayMs },
   // For so long, further failures add to those before.
   { table: 'attempts', key: ['slot'], since: 'next_at', keptMs: hourMs },
   // One that is sent again after that is told by the time of what it says.
@@ -48,9 +51,10 @@ const leftovers: readonly Leftovers[] = [
 
 /** Deletes what has expired, in small transactions between which others write; at most so many for each table. */
 export async function sweep(database: Pick<Store, 'write'>, now: Date, mostPieces = 100): Promise<void> {
-  for (const { table, key, since, keptMs, only } of leftovers) {
+  for (const { table, key, since, prefix, keptMs, only } of leftovers) {
     const columns = raw(key.join(', '))
-    const before = new Date(now.getTime() - keptMs).toISOString()
+    const beforeMs = now.getTime() - keptMs
+    const before = prefix ? firstIdAt(prefix, beforeMs + 1) : new Date(beforeMs).toISOString()
     const dead = [sql`${raw(since)} <= ${before}`, ...(only ? [only] : [])]
     const statement = sql`
       delete from ${raw(table)} where (${columns}) in (

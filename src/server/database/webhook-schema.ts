@@ -61,3 +61,11 @@ export const outboxSchema = [
     primary key (message_id, number)
   ) strict, without rowid`),
 ]
+
+/** Messages in the order of their ids, which is that in which they were made, in place of their times. */
+export const messageOrder = [
+  sql`drop index webhook_messages_by_created_at`,
+  sql`drop index webhook_messages_by_endpoint`,
+  // Unique, so that nothing is sorted by what follows the id.
+  sql`create unique index webhook_messages_by_endpoint on webhook_messages (endpoint_id, id)`,
+]

@@ -1,4 +1,4 @@
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql, { join } from 'sql-template-tag'
 import type { JsonObject } from '../../codec/json-object.ts'
 import { isEvent, patternsOf } from '../../contract/events.ts'
 import type { Transaction } from '../database/database.ts'
@@ -32,11 +32,13 @@ export const markLength = 4
 export async function enqueue(call: Enqueuing, change: Changed): Promise<void> {
   const type = change.action
   if (!isEvent(type) || !(await isWanted(call.database, type))) return
-  const event = { type, subject: subjectOf(change), timestamp: call.now, data: dataOf(type, change) }
-  // Who subscribes is looked up in any case: an endpoint may be gone by now.
-  call.database.later(sql`${inserted}
-    select ${valuesOf(event, sql`${text(stemOf(call))} || mark`, sql`endpoint_id`)} from webhook_subscriptions
-    where pattern in (${join(patternsOf(type))})`)
+  const body = bodyOf({ type, timestamp: call.now, data: dataOf(type, change) })
+  // Who subscribes is looked up in any case: an endpoint may be gone by now. PostgreSQL cannot see the types of these values.
+  call.database.later(sql`
+    insert into webhook_messages (id, endpoint_id, type, subject, body, status, step, attempt_count, due_at, created_at)
+    select cast(${stemOf(call)} as text) || mark, endpoint_id, cast(${type} as text), cast(${subjectOf(change)} as text),
+           cast(${body} as text), 'pending', 0, 0, cast(${call.now} as text), cast(${call.now} as text)
+    from webhook_subscriptions where pattern in (${join(patternsOf(type))})`)
 }
 
 /** Queues a message for one endpoint, whatever it subscribes to, and tells its id. */
@@ -46,25 +48,18 @@ export function enqueueFor(
   message: NewMessage,
 ): string {
   const messageId = `${stemOf(call)}${mark}`
-  call.database.later(sql`${inserted} values (${valuesOf(message, sql`${messageId}`, sql`${id}`)})`)
+  const { type, subject, timestamp } = message
+  call.database.later(sql`
+    insert into webhook_messages (id, endpoint_id, type, subject, body, status, step, attempt_count, due_at, created_at)
+    values (${messageId}, ${id}, ${type}, ${subject}, ${bodyOf(message)}, 'pending', 0, 0, ${timestamp}, ${timestamp})`)
   return messageId
 }
 
-const inserted = sql`
-  insert into webhook_messages (id, endpoint_id, type, subject, body, status, step, attempt_count, due_at, created_at)`
-
-/** What each column of a message holds, in the order in which `inserted` names them. */
-function valuesOf({ type, subject, timestamp, data }: NewMessage, id: Sql, endpointId: Sql): Sql {
-  const body = JSON.stringify({ type, timestamp, data })
-  return sql`${id}, ${endpointId}, ${text(type)}, ${text(subject)}, ${text(body)}, 'pending', 0, 0, ${text(timestamp)},
-    ${text(timestamp)}`
+/** What is sent of a message (Standard Webhooks 1.0.0, Payload structure). */
+function bodyOf({ type, timestamp, data }: Omit<NewMessage, 'subject'>): string {
+  return JSON.stringify({ type, timestamp, data })
 }
 
 function stemOf({ newId }: Enqueuing): string {
   return newId('msg').slice(0, -markLength)
-}
-
-/** A value of a list of columns, whose type PostgreSQL cannot see. */
-function text(value: string): Sql {
-  return sql`cast(${value} as text)`
 }

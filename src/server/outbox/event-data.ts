@@ -47,5 +47,5 @@ export function subjectOf({ before, after, id }: Changed): string {
 
 function thingOf({ before, after }: Pick<Changed, 'before' | 'after'>): JsonObject {
   // What the API shows is JSON.
-  return { ...(after ?? before) }
+  return (after ?? before ?? {}) as JsonObject
 }

@@ -29,13 +29,16 @@ export const messageRoutes = routesOf(messages, {
             field: 'createdAt',
             condition: query.endpoint_id && sql`m.endpoint_id = ${query.endpoint_id}`,
           },
+          // All of them: so the index of ids is walked, and no table as a whole.
+          { field: 'createdAt', condition: sql`m.id > ''` },
         ],
         where: [
           query.status && sql`m.status in (${join(query.status)})`,
           query.type && sql`m.type in (${join(query.type)})`,
         ],
       },
-      { sort: '-createdAt', expressions: { createdAt: sql`m.created_at` }, id: sql`m.id` },
+      // Ids tell when they were made: the order of both is the same.
+      { sort: '-createdAt', expressions: { createdAt: sql`m.id` }, id: sql`m.id` },
       query,
       toMessage,
     ),
