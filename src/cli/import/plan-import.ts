@@ -1,8 +1,10 @@
-import { ApiError } from '../../client/errors.ts'
+import { ApiError, NotOfferedError } from '../../client/errors.ts'
 import type { JsonObject } from '../../codec/json-object.ts'
+import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
 import { keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
 import { createPacing } from '../session/pacing.ts'
+import { CommandError } from '../terminal/errors.ts'
 import { changesOf } from './changes.ts'
 import { byPages } from './finder.ts'
 import type { Row } from './row.ts'
@@ -45,6 +47,20 @@ export async function planImport(
   /** Steps of progress are about one record: the next one is compared with the last. */
   const steps = new Map<string, JsonObject>()
 
+  /** What is set as a whole can be imported where nothing shows it, but nobody can tell before what would become of it. */
+  function unseen(error: unknown): never {
+    const { noun, operations } = dataset
+    if (!(error instanceof NotOfferedError) || operations.update !== undefined) throw error
+    const platform = platformName(session.target())
+    const message = `${platform} cannot show ${noun}s, so it cannot be told which rows are new`
+    throw new CommandError('not_offered', 'failure', message, {
+      why: [`It does not support ${operations.list.method} ${operations.list.path}; nothing was sent`],
+      ...(wanted.onExists === 'update' && {
+        hint: 'Import without --dry-run; each row replaces what is there',
+      }),
+    })
+  }
+
   async function plan(rows: readonly Row[]): Promise<readonly Planned[]> {
     const planned: Planned[] = []
     if (abilities.find) await finder.prepare(rows.map(({ record }) => record))
@@ -56,7 +72,7 @@ export async function planImport(
         const key = keyOf(dataset, record)?.join(' ') ?? null
         const found = rejection
           ? failing(rejection.message)
-          : await planRow({ ...sending, finder }, record, steps)
+          : await planRow({ ...sending, finder }, record, steps).catch(unseen)
         planned[index] = { line, key, ...found }
       }
       await pacing.run(work, dataset.operations.update ? [] : namesOf(dataset, row.record))

@@ -50,6 +50,11 @@ const refused: Record<string, [line: string, stdin: string, told: string]> = {
     'courseId,learnerId,completionPercentage\n1,2,9\n',
     'does not support progress.list',
   ],
+  'telling which progress is new': [
+    'progress import - --dry-run',
+    'courseId,learnerId,completionPercentage\n1,2,9\n',
+    'cannot show progress records, so it cannot be told which rows are new\n  It does not support GET /v1/learners/{learnerId}/progress; nothing was sent\n',
+  ],
   'users of an academy': [
     'apply - --yes',
     `learnctl: 1\nusers: [{email: a@b.example}]\ncourses: [${course}]\n`,
