@@ -6,16 +6,18 @@ import { isSet, nouns, type Part } from './entry.ts'
 import { loadPart } from './load-part.ts'
 import type { Plan } from './plan.ts'
 import type { Reader } from './reader.ts'
+import { namedCourse, understandsExternalIds } from './understood.ts'
 
 /**
  * The datasets that a platform takes many records of in one request. Throws a CommandError, before anything is sent, where
- * it lacks an operation that the plan needs; notes those of which nobody knows before they are tried.
+ * it lacks an operation that the plan needs, or does not understand how records name their course; notes those of which nobody knows before they are tried.
  */
 export async function requireOffered(
   { session, output }: Context,
-  { caller, signal }: Reader,
+  reader: Reader,
   { actions }: Plan,
 ): Promise<ReadonlySet<Part>> {
+  const { caller, signal } = reader
   const needed = new Map(actions.map((action) => [`${action.dataset} ${action.kind}`, action]))
   const local = session.target().kind === 'local'
   const document = local || needed.size === 0 ? null : await publishedApi(caller, signal)
@@ -32,6 +34,12 @@ export async function requireOffered(
     const named = `${operation.method} ${operation.path}`
     if (offered === false) lacking.push(`It cannot ${kind} ${nouns[dataset]}s: ${named} is not supported`)
     if (offered === null) unknown.push(named)
+  }
+  const named = local ? undefined : namedCourse(actions)
+  if (named !== undefined && lacking.length === 0) {
+    const understood = await understandsExternalIds(reader, document)
+    if (understood === false) lacking.push(`It does not find courses by their external ids, such as ${named}`)
+    if (understood === null) unknown.push(`references such as ${named}`)
   }
   if (lacking.length === 0) {
     if (unknown.length > 0) await output.note(untold(platformName(session.target()), unknown))

@@ -208,3 +208,41 @@ describe('a platform without an OpenAPI document that does not change lessons an
     }
   })
 })
+
+describe('a platform that finds courses by their ids alone', () => {
+  const files = `learnctl: 1\ncourses: [{externalId: C, title: C, lessons: [{externalId: L, title: L}]}]\n`
+
+  test.for([
+    ['says so before anything is sent, where a course shows it', 'C'],
+    ['is told not to say, where no course has an external id', null],
+  ] as const)('%s', async ([, externalId], { academy }) => {
+    const { key, post } = await academy.person('admin')
+    await post('/v1/courses', { title: 'C', ...(externalId !== null && { externalId }) })
+    const transport = elsewhere(academy)
+    const sent: string[] = []
+    const cli = testCli({
+      transport: async (request) => {
+        const { pathname } = new URL(request.url)
+        if (request.method !== 'GET') sent.push(`${request.method} ${pathname}`)
+        const unknown = /openapi|\/ext%3A/.test(pathname) || String(request.body ?? '').includes('ext:')
+        return unknown
+          ? transport({ ...request, url: request.url.replace(pathname, '/v1/courses/0') })
+          : transport(request)
+      },
+    })
+    onTestFinished(() => cli.remove())
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+    const { code, stderr } = await cli.run('apply - --yes', { env, stdin: files })
+    expect(code).not.toBe(0)
+    if (externalId === null) {
+      expect(stderr).toContain(
+        'note: school.example does not say whether it supports references such as ext:C; without that, some changes will fail',
+      )
+    } else {
+      expect(stderr).toContain(
+        'error: school.example cannot apply these files\n  It does not find courses by their external ids, such as ext:C\n  Nothing was sent\n',
+      )
+      expect(sent.filter((line) => !line.startsWith('OPTIONS'))).toEqual([])
+    }
+  })
+})
