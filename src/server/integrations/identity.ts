@@ -1,7 +1,7 @@
-import sql, { join, type Sql } from 'sql-template-tag'
+import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { MappedNoun } from '../../contract/integration-choices.ts'
 import type { Database, Row } from '../database/database.ts'
-import { resolve } from '../database/reference.ts'
+import { isReferred } from '../database/reference.ts'
 
 /**
  * What another system calls a course or a user: by a key that a mapping may have (`key`), by the school's own id
@@ -15,66 +15,76 @@ export interface Candidate {
 /** More names than any system sends for one thing. */
 const maximumCandidates = 16
 
+/** What another system calls a course and a user: of each the candidates in the order in which they count. */
+export type Identities = Readonly<Record<MappedNoun, readonly Candidate[]>>
+
+interface FoundRow extends Row {
+  readonly course: string | null
+  readonly mapped_course: string | null
+  readonly user: string | null
+  readonly mapped_user: string | null
+}
+
 /**
- * The id of the course or user that another system means; undefined where nothing here answers to it. A mapping counts
- * before everything else, also where it leads to what was deleted: then nothing is found. Deleted users are never found, nor
- * are courses in the trash.
- *
- * @param candidates in the order in which they count
+ * The ids of the course and the user that another system means, found in one statement; null where nothing here answers to
+ * it. A mapping counts before everything else, also where it leads to what was deleted: then nothing is found. Deleted users
+ * are never found, nor are courses in the trash.
  */
-export async function resolveIdentity(
+export async function resolveIdentities(
   database: Database,
   kind: string,
-  noun: MappedNoun,
-  candidates: readonly Candidate[],
-): Promise<string | undefined> {
-  const known = candidates.slice(0, maximumCandidates)
-  const mapped = await mappedId(
-    database,
-    kind,
-    noun,
-    known.filter(({ by }) => by === 'key').map(({ value }) => value),
+  { course, user }: Identities,
+): Promise<Readonly<Record<MappedNoun, string | null>>> {
+  const row = await database.one<FoundRow>(sql`
+    select ${mappedOf(kind, 'course', course)} as mapped_course, ${foundOf('course', course)} as course,
+      ${mappedOf(kind, 'user', user)} as mapped_user, ${foundOf('user', user)} as "user"`)
+  const of = async (noun: MappedNoun, mapped: string | null | undefined, found: string | null | undefined) =>
+    mapped === null || mapped === undefined ? (found ?? null) : living(database, noun, mapped)
+  return {
+    course: await of('course', row?.mapped_course, row?.course),
+    user: await of('user', row?.mapped_user, row?.user),
+  }
+}
+
+/** Where the first mapping of these leads, as an expression. */
+function mappedOf(kind: string, noun: MappedNoun, candidates: readonly Candidate[]): Sql {
+  const keys = known(candidates).filter(({ by }) => by === 'key')
+  return firstOf(
+    keys.map(
+      ({ value }) => sql`(
+        select target_id from integration_mappings
+        where lms_kind = ${kind} and noun = ${noun} and external_key = ${value})`,
+    ),
   )
-  if (mapped !== undefined) return living(database, noun, sql`id = ${mapped}`)
-  for (const { by, value } of known) {
-    const found = by === 'key' ? undefined : await idBy(database, noun, { by, value })
-    if (found !== undefined) return found
-  }
-  return undefined
 }
 
-async function mappedId(
-  database: Database,
-  kind: string,
-  noun: MappedNoun,
-  keys: readonly string[],
-): Promise<string | undefined> {
-  if (keys.length === 0) return undefined
-  const rows = await database.all<Row & { external_key: string; target_id: string }>(sql`
-    select external_key, target_id from integration_mappings
-    where lms_kind = ${kind} and noun = ${noun} and external_key in (${join(keys)})`)
-  for (const key of keys) {
-    const row = rows.find(({ external_key: own }) => own === key)
-    if (row) return row.target_id
-  }
-  return undefined
+/** The id of the first that is there, as an expression. */
+function foundOf(noun: MappedNoun, candidates: readonly Candidate[]): Sql {
+  const table = noun === 'course' ? 'courses' : 'users'
+  const conditions = known(candidates).flatMap(({ by, value }) => {
+    if (by === 'key' || (by === 'email' && noun === 'course')) return []
+    if (by === 'externalId') return [sql`external_id = ${value}`]
+    return [by === 'email' ? sql`email_key = ${value.toLowerCase()}` : isReferred(table, value)]
+  })
+  return firstOf(
+    conditions.map((condition) => sql`(select id from ${raw(table)} where ${condition}${alive[noun]})`),
+  )
 }
 
-async function idBy(
-  database: Database,
-  noun: MappedNoun,
-  { by, value }: Candidate,
-): Promise<string | undefined> {
-  if (by === 'externalId') return living(database, noun, sql`external_id = ${value}`)
-  if (by === 'email') {
-    return noun === 'user' ? living(database, noun, sql`email_key = ${value.toLowerCase()}`) : undefined
-  }
-  return noun === 'course'
-    ? resolve(database, 'courses', value)
-    : resolve(database, 'users', value, sql`status <> 'deleted'`)
+const alive = { course: empty, user: sql` and status <> 'deleted'` }
+
+function known(candidates: readonly Candidate[]): readonly Candidate[] {
+  return candidates.slice(0, maximumCandidates)
 }
 
-async function living(database: Database, noun: MappedNoun, condition: Sql): Promise<string | undefined> {
-  const from = noun === 'course' ? sql`courses where ` : sql`users where status <> 'deleted' and `
-  return (await database.one<{ id: string }>(sql`select id from ${from}${condition}`))?.id
+function firstOf(ids: readonly Sql[]): Sql {
+  return sql`coalesce(${join([...ids, sql`null`, sql`null`])})`
+}
+
+async function living(database: Database, noun: MappedNoun, id: string): Promise<string | null> {
+  const table = noun === 'course' ? 'courses' : 'users'
+  const row = await database.one<{ id: string }>(
+    sql`select id from ${raw(table)} where id = ${id}${alive[noun]}`,
+  )
+  return row?.id ?? null
 }

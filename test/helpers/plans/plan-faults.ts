@@ -61,7 +61,7 @@ export function isPlainWalk(text: string): boolean {
 
 function faultsIn({ detail, parent }: Line, lines: readonly Line[], text: string): string[] {
   if (/AUTOMATIC/.test(detail)) return [detail]
-  if (/^SCAN \d+-ROW VALUES/.test(detail)) return []
+  if (/^SCAN (\d+-ROW VALUES|CONSTANT ROW)/.test(detail)) return []
   const [, name = ''] = /^SCAN (\S+)/.exec(detail) ?? []
   if (name && !isSubquery(name, lines, text) && !(name in small) && !(tableOf(name, text) in small)) {
     if (/VIRTUAL TABLE INDEX \d+:M/.test(detail)) return []

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { expect } from 'vitest'
-import { type Candidate, resolveIdentity } from '../../../src/server/integrations/identity.ts'
+import { type Candidate, resolveIdentities } from '../../../src/server/integrations/identity.ts'
 import { type Person, type TestAcademy, test } from '../../helpers/academy.ts'
 
 async function map(academy: TestAcademy, noun: string, key: string, target: string): Promise<void> {
@@ -9,13 +9,14 @@ async function map(academy: TestAcademy, noun: string, key: string, target: stri
     values (${`map_${noun}${key}`}, 'canvas', ${noun}, ${key}, ${target}, 1, '', '')`)
 }
 
-const found = (academy: TestAcademy, noun: 'course' | 'user', ...candidates: [Candidate['by'], string][]) =>
-  resolveIdentity(
-    academy.database,
-    'canvas',
-    noun,
-    candidates.map(([by, value]) => ({ by, value })),
-  )
+const found = async (
+  academy: TestAcademy,
+  noun: 'course' | 'user',
+  ...candidates: [Candidate['by'], string][]
+) => {
+  const meant = { course: [], user: [], [noun]: candidates.map(([by, value]) => ({ by, value })) }
+  return (await resolveIdentities(academy.database, 'canvas', meant))[noun]
+}
 
 const course = async (admin: Person, title: string, externalId?: string): Promise<string> =>
   (await admin.post('/v1/courses', { title, externalId })).body.id
@@ -37,9 +38,11 @@ test('a mapping counts before the external id, in the order of the keys', async 
 
 test('a key is one of its system and its noun alone', async ({ academy, admin }) => {
   await map(academy, 'course', '565', await course(admin, 'One'))
-  expect(await found(academy, 'user', ['key', '565'])).toBeUndefined()
+  expect(await found(academy, 'user', ['key', '565'])).toBeNull()
   const elsewhere = [{ by: 'key', value: '565' }] as const
-  expect(await resolveIdentity(academy.database, 'moodle', 'course', elsewhere)).toBeUndefined()
+  expect(
+    (await resolveIdentities(academy.database, 'moodle', { course: elsewhere, user: [] })).course,
+  ).toBeNull()
 })
 
 test('an e-mail address is that of a user, in any case; what nobody has finds nobody', async ({
@@ -48,11 +51,9 @@ test('an e-mail address is that of a user, in any case; what nobody has finds no
 }) => {
   expect(await found(academy, 'user', ['email', learner.email.toUpperCase()])).toBe(learner.id)
   expect(await found(academy, 'user', ['reference', learner.email])).toBe(learner.id)
-  expect(await found(academy, 'course', ['email', learner.email])).toBeUndefined()
-  expect(
-    await found(academy, 'user', ['email', 'nobody@school.example'], ['externalId', 'x']),
-  ).toBeUndefined()
-  expect(await found(academy, 'user')).toBeUndefined()
+  expect(await found(academy, 'course', ['email', learner.email])).toBeNull()
+  expect(await found(academy, 'user', ['email', 'nobody@school.example'], ['externalId', 'x'])).toBeNull()
+  expect(await found(academy, 'user')).toBeNull()
 })
 
 test('what was deleted is not found, by a mapping either, until it is restored', async ({
@@ -67,10 +68,10 @@ test('what was deleted is not found, by a mapping either, until it is restored',
   await admin.delete(`/v1/courses/${id}`)
   await admin.delete(`/v1/users/${learner.id}`)
   // The mapping says which course is meant: another that fits by chance is none.
-  expect(await found(academy, 'course', ['key', '565'], ['externalId', 'sis-2'])).toBeUndefined()
-  expect(await found(academy, 'course', ['externalId', 'sis-1'])).toBeUndefined()
-  expect(await found(academy, 'user', ['key', '48'], ['email', learner.email])).toBeUndefined()
-  expect(await found(academy, 'user', ['reference', learner.id])).toBeUndefined()
+  expect(await found(academy, 'course', ['key', '565'], ['externalId', 'sis-2'])).toBeNull()
+  expect(await found(academy, 'course', ['externalId', 'sis-1'])).toBeNull()
+  expect(await found(academy, 'user', ['key', '48'], ['email', learner.email])).toBeNull()
+  expect(await found(academy, 'user', ['reference', learner.id])).toBeNull()
   await admin.post(`/v1/deleted-courses/${id}/restore`)
   await admin.put(`/v1/users/${learner.id}`, { status: 'active' })
   expect(await found(academy, 'course', ['key', '565'])).toBe(id)

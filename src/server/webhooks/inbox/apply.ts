@@ -4,7 +4,7 @@ import type { Progress } from '../../../contract/progress.ts'
 import type { GradeEvent, LmsEvent, ProgressEvent } from '../../../webhooks/event.ts'
 import { setGrade } from '../../grades/gradebook.ts'
 import { gradedBy, requireLearner } from '../../grades/graded.ts'
-import { resolveIdentity } from '../../integrations/identity.ts'
+import { resolveIdentities } from '../../integrations/identity.ts'
 import type { Integration } from '../../integrations/integration.ts'
 import { ProblemError } from '../../problem/problem-error.ts'
 import { type ProgressCall, setProgress } from '../../progress/progress-setting.ts'
@@ -26,10 +26,8 @@ export async function applyEvent(applying: Applying, event: LmsEvent): Promise<O
   if (event.type === 'ignored') return { ...nothing, status: 'ignored', reason: event.reason }
   const { call, integration } = applying
   const { database } = call
-  const find = (noun: 'course' | 'user') =>
-    resolveIdentity(database, integration.lmsKind, noun, noun === 'course' ? event.course : event.learner)
-  const courseId = (await find('course')) ?? null
-  const userId = (await find('user')) ?? null
+  const meant = { course: event.course, user: event.learner }
+  const { course: courseId, user: userId } = await resolveIdentities(database, integration.lmsKind, meant)
   const subject = { courseId, userId }
   const missing = [
     ...(courseId === null ? ['course' as const] : []),

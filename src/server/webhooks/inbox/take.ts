@@ -27,7 +27,7 @@ class TakenMeanwhile extends Error {}
 
 /**
  * Takes a delivery once, whoever else takes it at the same time: that it is there and what it does are kept together, or
- * neither.
+ * neither. One that was there before is known without a write.
  *
  * @param applyingIn what it is done with in a transaction
  */
@@ -36,7 +36,8 @@ export async function take(
   delivery: Authentic,
   applyingIn: (transaction: Transaction) => Applying,
 ): Promise<Taken> {
-  const attempt = () =>
+  const attempt = async () =>
+    (await takenBefore(database, delivery)) ??
     database.write((transaction) => takeIn(transaction, delivery, applyingIn(transaction)))
   try {
     return await attempt()
@@ -46,15 +47,18 @@ export async function take(
   }
 }
 
+async function takenBefore(database: Store, { kind, key }: Authentic): Promise<Taken | undefined> {
+  const before = await database.one<{ id: string }>(
+    sql`select id from webhook_deliveries where lms_kind = ${kind} and delivery_key = ${key}`,
+  )
+  return before && { id: before.id, outcome: undefined }
+}
+
 async function takeIn(
   database: Transaction,
   { kind, key, body, meaning }: Authentic,
   applying: Applying,
 ): Promise<Taken> {
-  const before = await database.one<{ id: string }>(
-    sql`select id from webhook_deliveries where lms_kind = ${kind} and delivery_key = ${key}`,
-  )
-  if (before) return { id: before.id, outcome: undefined }
   const { deliveryId: id, call } = applying
   const outcome = await outcomeOf(applying, meaning)
   const kept = keepsBody(outcome) ? jsonText(body) : null
