@@ -26,6 +26,11 @@ const sizes: Readonly<Record<string, number>> = {
   browser_sessions: 10_000_000,
   idempotency: 10_000_000,
   attempts: 65_536,
+  audit_entries: 100_000_000,
+  integration_mappings: 1_000_000,
+  webhook_deliveries: 10_000_000,
+  webhook_messages: 5_000_000,
+  webhook_attempts: 10_000_000,
 }
 
 /** Rows of each table that are really there: enough for a histogram. */
@@ -61,6 +66,17 @@ const values: Readonly<Record<string, string>> = {
   'progress_steps.status': choice('completed', 'in_progress'),
   'counters.kind': `case when n % 10 = 0 then ${choice('none', 'in_progress', 'completed', 'open', 'early')} else 'in_progress at' end`,
   'counter_changes.kind': choice('none', 'none at', 'in_progress', 'in_progress at', 'completed'),
+  lms_kind: choice('canvas', 'moodle', 'openedx', 'thinkific', 'standard'),
+  'webhook_deliveries.status': choice('applied', 'applied', 'stale', 'ignored', 'unmatched', 'failed'),
+  'webhook_messages.status': choice('delivered', 'delivered', 'pending', 'failed'),
+  'webhook_messages.type': choice(
+    'progress.updated',
+    'progress.completed',
+    'course.updated',
+    'grade.updated',
+  ),
+  'webhook_messages.endpoint_id': `'endpoint_' || n % 20`,
+  'webhook_attempts.message_id': `'webhook_messages_' || n`,
   module_id: sometimes(`'module_' || n`),
   managed_by: sometimes(`'sis'`),
   revoked_at: sometimes(`'2026-01-01T00:00:00.000Z'`),
