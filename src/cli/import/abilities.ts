@@ -1,12 +1,13 @@
 import type { Caller } from '../../client/caller.ts'
 import { NotOfferedError } from '../../client/errors.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { platformName, type Target } from '../../config/target.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { isOffered, publishedApi, publishes, untold } from '../operation/published-api.ts'
+import { listParameters } from '../operation/several-references.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
 
@@ -22,9 +23,18 @@ export interface Abilities {
   readonly get: boolean
   /** A repeated POST with the same Idempotency-Key is answered as the first one was. */
   readonly keys: boolean
+  /** The parameter of the list that takes several users, and the field of a record that it is about; null where none does. */
+  readonly severalUsers: { readonly parameter: string; readonly field: string } | null
 }
 
-const everything: Abilities = { batch: true, find: true, change: true, get: true, keys: true }
+const everything: Abilities = {
+  batch: true,
+  find: true,
+  change: true,
+  get: true,
+  keys: true,
+  severalUsers: null,
+}
 
 /**
  * Finds out what a platform can do: a local academy everything, others what their OpenAPI document has; where there is
@@ -48,10 +58,11 @@ export async function abilitiesOf(
       change: has(update),
       get: has(get),
       keys: document?.['x-idempotency'] === true,
+      severalUsers: severalUsersIn(document, list),
     }
   }
   // Nothing else is published of progress, which is set as a whole.
-  const none = { batch: false, find: false, change: false, get: false, keys: false }
+  const none = { batch: false, find: false, change: false, get: false, keys: false, severalUsers: null }
   // Where records are not set by a published operation, the list tells whether there are any such.
   const first = (update || !create.published) && (await firstOf(caller, list, create, signal))
   if (!update || first === null) return none
@@ -59,6 +70,15 @@ export async function abilitiesOf(
   // Where there is no record yet, there is none to change.
   const change = params === null || (await isOffered(caller, null, update, params, signal))
   return { ...none, find: true, change }
+}
+
+function severalUsersIn(document: JsonObject | null, list: Operation): Abilities['severalUsers'] {
+  const lists = listParameters(document, list)
+  for (const [parameter, filter] of Object.entries(list.filters ?? {})) {
+    const isOfUsers = filter.by === 'reference' && filter.several === true && filter.email !== undefined
+    if (isOfUsers && lists.includes(parameter)) return { parameter, field: filter.field }
+  }
+  return null
 }
 
 /**

@@ -5,6 +5,7 @@ import type { Context } from '../command/context.ts'
 import { keyOf, namesOf, RecordError } from '../dataset/dataset.ts'
 import { createPacing } from '../session/pacing.ts'
 import { CommandError } from '../terminal/errors.ts'
+import { byReferences } from './by-references.ts'
 import { changesOf } from './changes.ts'
 import { byPages } from './finder.ts'
 import type { Row } from './row.ts'
@@ -43,7 +44,12 @@ export async function planImport(
   const pacing = createPacing(local ? 1 : wanted.concurrency, (ms) => io.sleep(ms, io.signal))
   const sending = await openSending(context, wanted, (waitMs) => pacing.slowDown(waitMs))
   const { abilities, caller, dataset, signal } = sending
-  const finder = abilities.get && !local ? byPages(caller, dataset, signal, false) : sending.finder
+  const { severalUsers } = abilities
+  const finder = severalUsers
+    ? byReferences(caller, dataset, signal, severalUsers)
+    : abilities.get && !local
+      ? byPages(caller, dataset, signal, false)
+      : sending.finder
   /** Steps of progress are about one record: the next one is compared with the last. */
   const steps = new Map<string, JsonObject>()
 
@@ -63,7 +69,7 @@ export async function planImport(
 
   async function plan(rows: readonly Row[]): Promise<readonly Planned[]> {
     const planned: Planned[] = []
-    if (abilities.find) await finder.prepare(rows.map(({ record }) => record))
+    if (abilities.find || severalUsers) await finder.prepare(rows.map(({ record }) => record))
     for (const [index, row] of rows.entries()) {
       signal.throwIfAborted()
       const rejection = invalid.get(row.line)

@@ -49,7 +49,7 @@ export async function assertSeveralTaken(
 }
 
 /** The parameters that a platform's own description of an operation calls lists. */
-function listParameters(document: JsonObject | null, operation: Operation): unknown[] {
+export function listParameters(document: JsonObject | null, operation: Operation): unknown[] {
   const parameters = publishedOperation(document, operation)?.['parameters']
   if (!Array.isArray(parameters)) return []
   return parameters

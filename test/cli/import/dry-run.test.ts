@@ -113,3 +113,40 @@ test('a dry run over the network reads lists in place of asking for each row, wh
   expect(few.stdout).toContain('email')
   expect(few.stderr).toContain('/v1/users/email%3AU7%40b.example')
 })
+
+test('a dry run over the network asks for the enrolments of many users at once, and for those of nobody one by one', async ({
+  remote,
+  academy,
+}) => {
+  const { key, post } = await academy.person('admin')
+  const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+  for (const externalId of ['C', 'D']) await post('/v1/courses', { externalId, title: externalId })
+  const people = Array.from({ length: 60 }, (_, row) => ({
+    externalId: row % 2 ? `s${row}` : `S${row + 1}`,
+    email: `u${row}@b.example`,
+  }))
+  await post('/v1/users/batch', { items: people })
+  const rows = people.flatMap(({ externalId, email }) => [
+    `ext:C,ext:${externalId},learner`,
+    `ext:D,email:${email.toUpperCase()},instructor`,
+  ])
+  writeFileSync(join(remote.cwd, 'half.csv'), `courseId,userId,role\n${rows.slice(0, 60).join('\n')}\n`)
+  writeFileSync(join(remote.cwd, 'all.csv'), `courseId,userId,role\n${rows.join('\n')}\n`)
+  const done = await remote.run('enrollments import half.csv', { env })
+  expect(done, done.stderr).toMatchObject({ code: 0 })
+  const ran = await remote.run('enrollments import all.csv --dry-run --debug -o csv --columns action', {
+    env,
+  })
+  expect(ran.stdout.split('\r\n').slice(1, -1)).toEqual(
+    rows.map((_, row) => (row < 60 ? 'unchanged' : 'create')),
+  )
+  expect(ran.stderr.match(/^debug: GET .*\/v1\/enrollments\?/gm)?.length).toBeLessThanOrEqual(4)
+  const stdin = 'courseId,userId\next:C,ext:S1\next:C,ext:nobody\next:X,ext:S1\n'
+  const few = await remote.run('enrollments import - --dry-run -o csv --columns action', { env, stdin })
+  const each = await remote.run('enrollments import - --dry-run -o csv --columns action', {
+    env,
+    stdin: stdin.replace('ext:C,ext:nobody\n', ''),
+  })
+  expect(few.stdout.split('\r\n').slice(1, -1)).toEqual(['unchanged', 'fail', 'fail'])
+  expect(each.stdout.split('\r\n').slice(1, -1)).toEqual(['unchanged', 'fail'])
+})
