@@ -7,9 +7,12 @@ type Group = keyof Contract
 // Only a course whose criteria change needs it.
 const regrade: Regrade = async (...change) => (await import('./grades/regrade.ts')).regradeCourse(...change)
 
+/** Made once: of the same routes an app has its router ready. */
+let courseRoutes: readonly Route[] | undefined
+
 /** The routes of each group of the contract, loaded when first asked for. A group without routes does not compile. */
 const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
-  courses: async () => (await import('./courses/courses.ts')).courseRoutesWith(regrade),
+  courses: async () => (courseRoutes ??= (await import('./courses/courses.ts')).courseRoutesWith(regrade)),
   lessons: async () => (await import('./courses/lessons.ts')).lessonRoutes,
   users: async () => (await import('./users/users.ts')).userRoutes,
   enrollments: async () => (await import('./progress/enrollments.ts')).enrollmentRoutes,

@@ -60,3 +60,9 @@ test('a local academy finds what has no plain route as well, and refuses what is
   })
   await close()
 })
+
+test('the routes of a group are made once: an app makes a router of them, and keeps it', async () => {
+  for (const step of ['courses', 'lessons', 'users', 'learners', 'grades', 'webhooks/endpoints']) {
+    expect(await routesFor(step)).toBe(await routesFor(step))
+  }
+})
