@@ -51,8 +51,8 @@ for (const [engine, name] of [
         { numRuns: 15 },
       )
       expect(deferred > 0).toBe(name === 'postgres')
-      // Most of what can be counted has been.
-      expect(kinds.size).toBeGreaterThan(0.6 * courseKinds.length)
+      // Half of what can be counted has been, and mostly more.
+      expect(kinds.size).toBeGreaterThan(0.5 * courseKinds.length)
       const now = clock.now().toISOString()
       expect(await differingCounters({ database, now })).toBe(0)
       expect(await differingCounters({ database, now }, 1)).toBe(0)
