@@ -25,10 +25,13 @@ export function objectAt(body: JsonObject, path: string): JsonObject {
 /** The text at a path, trimmed and cut to 255 characters; empty where there is none. */
 export function labelAt(body: JsonObject, path: string): string {
   const value = memberAt(body, path)
-  if (typeof value !== 'string') return ''
-  const label = value.trim()
-  if (label.length <= longest) return label
-  return label
+  return typeof value === 'string' ? cut(value.trim()) : ''
+}
+
+/** A text cut to 255 characters, none of them in half. */
+export function cut(text: string): string {
+  if (text.length <= longest) return text
+  return text
     .slice(0, longest)
     .toWellFormed()
     .replace(/\uFFFD$/, '')

@@ -1,12 +1,12 @@
 import { type Adapter, candidates, ignored } from './adapter.ts'
 import { malformed } from './delivery-fault.ts'
-import { idAt, labelAt, numberAt, requiredIdAt } from './member.ts'
+import { cut, idAt, labelAt, numberAt, requiredIdAt } from './member.ts'
 
 /** Events of Thinkific: a percentage of progress, which is no grade. */
 export const adaptThinkific: Adapter = ({ body, at }) => {
   const [resource, action] = [labelAt(body, 'resource'), labelAt(body, 'action')]
   if (resource === '' || action === '') throw malformed('resource and action are required.')
-  const name = `${resource}.${action}`
+  const name = cut(`${resource}.${action}`)
   const isCompleted = name === 'enrollment.completed'
   if (name !== 'enrollment.progress' && !isCompleted) return ignored(name, 'event_type')
   const percentage = isCompleted ? 100 : numberAt(body, 'payload.percentage_completed')

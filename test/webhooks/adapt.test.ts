@@ -276,6 +276,9 @@ describe('Thinkific', () => {
       reason: 'score_out_of_range',
     })
     expect(meaning('thinkific', name, { action: 'created' })).toMatchObject({ reason: 'event_type' })
+    // The name of an event is made of two parts, each of which may be as long as a name.
+    const long = 'x'.repeat(255)
+    expect(meaning('thinkific', name, { resource: long })).toMatchObject({ type: 'ignored', name: long })
   })
 })
 
