@@ -8,6 +8,7 @@ import { invalid, type ProblemError } from '../problem/problem-error.ts'
 import { findUser, toUser } from '../users/user-row.ts'
 import { userRoutes } from '../users/users.ts'
 import type { DashboardPage } from './dashboard-page.ts'
+import { Facts } from './facts.tsx'
 import { Faults, Field, Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { GrantTable } from './grant-table.tsx'
@@ -74,14 +75,7 @@ async function account(signedIn: SignedInRequest, fault?: ProblemError): Promise
       <h1>Account</h1>
       <section class="card" aria-labelledby="who">
         <h2 id="who">Profile</h2>
-        <dl class="facts">
-          {facts.map(([word, fact]) => (
-            <>
-              <dt>{word}</dt>
-              <dd>{fact}</dd>
-            </>
-          ))}
-        </dl>
+        <Facts facts={facts} />
       </section>
       <section class="card" aria-labelledby="grants">
         <h2 id="grants">Applications with access</h2>

@@ -8,6 +8,7 @@ import { AuditFilter, auditQueryOf } from './audit-filter.tsx'
 import { Actor, SubjectName } from './audit-names.tsx'
 import { ChainState } from './chain-state.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
+import { Facts } from './facts.tsx'
 import { framed } from './frame.tsx'
 import { nextPage, pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
@@ -107,14 +108,7 @@ function entryShown(signedIn: SignedInRequest, entry: AuditEntry): Reply {
       <h1>{entry.action}</h1>
       <section class="card" aria-labelledby="facts">
         <h2 id="facts">Details</h2>
-        <dl class="facts">
-          {facts.map(([word, fact]) => (
-            <>
-              <dt>{word}</dt>
-              <dd>{fact}</dd>
-            </>
-          ))}
-        </dl>
+        <Facts facts={facts} />
       </section>
       <section class="card" aria-labelledby="changes">
         <h2 id="changes">Changes</h2>

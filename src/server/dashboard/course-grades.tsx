@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { analytics } from '../../contract/analytics.ts'
 import { type Course, courses } from '../../contract/courses.ts'
-import { mostSorted, pageOfLearners } from '../analytics/course-learners.ts'
+import { pageOfLearners } from '../analytics/course-learners.ts'
 import { standingOfCourse } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
 import { gradesOfLearners, mostGrades } from '../grades/course-grades.ts'
@@ -15,6 +15,7 @@ import { GradeMatrix, itemSearch } from './grade-matrix.tsx'
 import { filterOf, learnerQueryOf } from './learner-query.ts'
 import { LearnerSearch } from './learner-search.tsx'
 import { numberedPages, pageSize } from './paging.tsx'
+import { PartNote } from './part-note.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
 import { counted, percent } from './value-text.tsx'
 
@@ -90,12 +91,7 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
           </nav>
         )}
         <LearnerSearch here={here} query={query} />
-        {isPart ? (
-          <p class="note">
-            Of the learners, the {counted(mostSorted)} who enrolled last are listed. Search for others, or
-            download all.
-          </p>
-        ) : null}
+        {isPart ? <PartNote /> : null}
         {grades.length === mostGrades ? (
           <p class="note">These learners have more grades than this page shows. Download all.</p>
         ) : null}

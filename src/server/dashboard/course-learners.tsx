@@ -1,7 +1,7 @@
 import { type Course, courses } from '../../contract/courses.ts'
 import { progressStatuses } from '../../contract/progress.ts'
 import { attentionKinds } from '../analytics/attention.ts'
-import { mostSorted, pageOfLearners } from '../analytics/course-learners.ts'
+import { pageOfLearners } from '../analytics/course-learners.ts'
 import { type Standing, standingOfCourse } from '../analytics/standing.ts'
 import { isRole } from '../http/handler.ts'
 import { attentionWords, CourseAttention } from './attention-tiles.tsx'
@@ -12,6 +12,7 @@ import { LearnerSearch } from './learner-search.tsx'
 import { LearnerTable } from './learner-table.tsx'
 import { nextSteps } from './next-steps.tsx'
 import { numberedPages, pageSize } from './paging.tsx'
+import { PartNote } from './part-note.tsx'
 import type { SignedInRequest } from './signed-in-request.ts'
 import { counted, percent, statusWords } from './value-text.tsx'
 
@@ -54,12 +55,7 @@ export async function courseLearners({ signedIn, course }: { signedIn: SignedInR
         <h2 id="learners">Learners</h2>
         <Filters {...{ here, standing, query, graded }} />
         <LearnerSearch here={here} query={query} />
-        {isPart ? (
-          <p class="note">
-            Of the learners, the {counted(mostSorted)} who enrolled last are listed. Search for others, or
-            download all.
-          </p>
-        ) : null}
+        {isPart ? <PartNote /> : null}
         {rows.length === 0 ? (
           <p>{total === 0 ? 'No learners match.' : 'No learners on this page.'}</p>
         ) : (

@@ -9,6 +9,7 @@ import { unmatchedKeys } from '../webhooks/inbox/unmatched-keys.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { DeliveryState } from './delivery-state.tsx'
 import { Document } from './document.tsx'
+import { Facts } from './facts.tsx'
 import { Faults, Field, type FilledIn, Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { kindName } from './integration-words.ts'
@@ -90,7 +91,7 @@ async function deliveryShown(
       <h1>{shown(delivery.event, 120)}</h1>
       <section class="card" aria-labelledby="facts">
         <h2 id="facts">Details</h2>
-        <Facts delivery={delivery} keys={keys} base={base} />
+        <DeliveryFacts delivery={delivery} keys={keys} base={base} />
       </section>
       {delivery.status === 'applied' || delivery.body === null ? null : (
         <section class="card short" aria-labelledby="replay">
@@ -106,7 +107,7 @@ async function deliveryShown(
   )
 }
 
-function Facts({ delivery, keys, base }: { delivery: DeliveryDetails; keys: Keys; base: string }) {
+function DeliveryFacts({ delivery, keys, base }: { delivery: DeliveryDetails; keys: Keys; base: string }) {
   const { lmsKind, detail, learnerId, userEmail, courseId, courseTitle, itemId, replays } = delivery
   const named = (key: string | undefined) =>
     key === undefined ? <span class="none">–</span> : <code>{shown(key, 120)}</code>
@@ -143,16 +144,7 @@ function Facts({ delivery, keys, base }: { delivery: DeliveryDetails; keys: Keys
     ...(replays === 0 ? [] : [['Replays', String(replays)] as const]),
     ['ID', <code>{delivery.id}</code>],
   ] as const
-  return (
-    <dl class="facts">
-      {facts.map(([word, fact]) => (
-        <>
-          <dt>{word}</dt>
-          <dd>{fact}</dd>
-        </>
-      ))}
-    </dl>
-  )
+  return <Facts facts={facts} />
 }
 
 function ReplayForm({

@@ -11,6 +11,7 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { EndpointForm, endpointInputOf, filledInWith } from './endpoint-form.tsx'
 import { secretPage } from './endpoint-secret.tsx'
 import { EndpointState, EventNames } from './endpoint-state.tsx'
+import { Facts } from './facts.tsx'
 import { doneOnce, Faults, Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { MessageTable } from './message-table.tsx'
@@ -136,7 +137,7 @@ async function onePage(
       </p>
       <h1>{shown(endpoint.url, 200)}</h1>
       {fault && !isEdited ? <Faults fault={fault} labels={{}} /> : null}
-      <Facts endpoint={endpoint} />
+      <Details endpoint={endpoint} />
       <Actions signedIn={signedIn} endpoint={endpoint} />
       <section class="card" aria-labelledby="messages">
         <h2 id="messages">Messages</h2>
@@ -167,7 +168,7 @@ async function onePage(
   )
 }
 
-function Facts({ endpoint }: { endpoint: Endpoint }) {
+function Details({ endpoint }: { endpoint: Endpoint }) {
   const { description, events, pausedUntil, previousSecretUntil, expiresAt, createdAt, id } = endpoint
   const facts = [
     ['State', <EndpointState endpoint={endpoint} />],
@@ -184,14 +185,7 @@ function Facts({ endpoint }: { endpoint: Endpoint }) {
   return (
     <section class="card" aria-labelledby="facts">
       <h2 id="facts">Details</h2>
-      <dl class="facts">
-        {facts.map(([word, fact]) => (
-          <>
-            <dt>{word}</dt>
-            <dd>{fact}</dd>
-          </>
-        ))}
-      </dl>
+      <Facts facts={facts} />
     </section>
   )
 }

@@ -7,6 +7,7 @@ import { endpointRoutes } from '../webhooks/outbox/endpoints.ts'
 import { messageRoutes } from '../webhooks/outbox/messages.ts'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Document } from './document.tsx'
+import { Facts } from './facts.tsx'
 import { Faults, Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
@@ -67,14 +68,7 @@ async function messageShown(signedIn: SignedInRequest, fault?: ProblemError): Pr
       <Faults fault={fault} labels={{}} />
       <section class="card" aria-labelledby="facts">
         <h2 id="facts">Details</h2>
-        <dl class="facts">
-          {facts.map(([word, fact]) => (
-            <>
-              <dt>{word}</dt>
-              <dd>{fact}</dd>
-            </>
-          ))}
-        </dl>
+        <Facts facts={facts} />
         {endpoint?.status === 'active' ? (
           <Form signedIn={signedIn} label="Send the message again">
             <div class="actions">
