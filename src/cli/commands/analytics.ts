@@ -4,6 +4,7 @@ import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { bound, type FieldFlag } from '../command/flag.ts'
+import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { withTimeZone } from '../command/time-flag.ts'
 import { exportAsked, formatFlag, targetFlags } from '../export/export-flags.ts'
 import { showRequest } from '../operation/dry-run.ts'
@@ -26,18 +27,8 @@ const filters = {
     time: 'end',
     summary: 'Last accessed on or before this day (inclusive), or before this time (exclusive)',
   },
-  course_id: {
-    name: 'course',
-    kind: 'texts',
-    placeholder: 'course',
-    summary: 'Filter by course: id or external id',
-  },
-  learner_id: {
-    name: 'learner',
-    kind: 'texts',
-    placeholder: 'learner',
-    summary: 'Filter by learner: id, external id or e-mail address',
-  },
+  course_id: courseFilter,
+  learner_id: userFilter('learner'),
   status: {
     kind: 'words',
     summary: 'Filter by progress',

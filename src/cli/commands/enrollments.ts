@@ -5,6 +5,7 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
@@ -36,18 +37,8 @@ const fields = {
 const { status, enrolledAt, managedBy } = fields
 
 const filters = {
-  course_id: {
-    name: 'course',
-    kind: 'texts',
-    placeholder: 'course',
-    summary: 'Filter by course: id or external id',
-  },
-  user_id: {
-    name: 'user',
-    kind: 'texts',
-    placeholder: 'user',
-    summary: 'Filter by user: id, external id or e-mail address',
-  },
+  course_id: courseFilter,
+  user_id: userFilter('user'),
   role: { summary: 'Filter by role', choices: roles },
   status: { kind: 'words', summary: 'Filter by status', choices: statuses },
   sort: sortFlag(['createdAt', 'updatedAt', 'enrolledAt'], '-createdAt'),

@@ -6,6 +6,7 @@ import { wholeCourse } from '../../contract/whole-course.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
@@ -46,18 +47,8 @@ const fields = {
 } satisfies FieldFlags<GradeInput>
 
 const filters = {
-  course_id: {
-    name: 'course',
-    kind: 'texts',
-    placeholder: 'course',
-    summary: 'Filter by course: id or external id',
-  },
-  learner_id: {
-    name: 'learner',
-    kind: 'texts',
-    placeholder: 'learner',
-    summary: 'Filter by learner: id, external id or e-mail address',
-  },
+  course_id: courseFilter,
+  learner_id: userFilter('learner'),
   item_id: { name: 'item', summary: 'Filter by item' },
   source: { summary: 'Filter by source' },
   updated_since: {

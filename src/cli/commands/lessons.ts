@@ -2,6 +2,7 @@ import type { LessonInput, lessons } from '../../contract/lessons.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { courseFilter } from '../command/reference-flags.ts'
 import { sortFlag } from '../command/sort-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { inVersion, thingName } from '../operation/thing-name.ts'
@@ -38,12 +39,7 @@ const fields = {
 } satisfies FieldFlags<LessonInput>
 
 const filters = {
-  course_id: {
-    name: 'course',
-    kind: 'texts',
-    placeholder: 'course',
-    summary: 'Filter by course: id or external id',
-  },
+  course_id: courseFilter,
   module_id: { name: 'module', summary: 'Filter by module id' },
   status: { summary: 'Filter by status', choices: statuses },
   external_id: { summary: 'Filter by your own id' },

@@ -3,6 +3,7 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { ProgressInput, progress } from '../../contract/progress.ts'
 import type { Command } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { call } from '../operation/operation-command.ts'
 import { valueAt } from '../output/columns.ts'
 import { exportCommand } from './export.ts'
@@ -29,18 +30,8 @@ const fields = {
 } satisfies FieldFlags<ProgressInput>
 
 const filters = {
-  course_id: {
-    name: 'course',
-    kind: 'texts',
-    placeholder: 'course',
-    summary: 'Filter by course: id or external id',
-  },
-  learner_id: {
-    name: 'learner',
-    kind: 'texts',
-    placeholder: 'learner',
-    summary: 'Filter by learner: id, external id or e-mail address',
-  },
+  course_id: courseFilter,
+  learner_id: userFilter('learner'),
   updated_since: {
     kind: 'time',
     summary: 'Updated since this day or time, or within a duration such as 30d',
