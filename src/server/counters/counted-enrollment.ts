@@ -198,7 +198,8 @@ export function gradedBetween(courseId: string, least: number, below: number): S
     where g.course_id = ${courseId} and g.percent >= ${least} and g.percent < ${below}`
 }
 
-function toCounted(row: CountedRow, passingScore: number): CountedEnrollment {
+/** What is counted of an enrolment, from its row. */
+export function toCounted(row: CountedRow, passingScore: number): CountedEnrollment {
   return { ...standingOf(row), passingScore }
 }
 

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Grade, GradeInput } from '../../contract/grades.ts'
-import type { CountedEnrollment } from '../counters/counted-enrollment.ts'
+import { type CountedEnrollment, toCounted } from '../counters/counted-enrollment.ts'
 import {
   type CourseRow,
   courseColumns,
@@ -14,7 +14,7 @@ import { isOf } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
 import { ProblemError, parentNotFound } from '../problem/problem-error.ts'
 import { findUser, type UserRow } from '../users/user-row.ts'
-import { scoreOf, toGrade } from './grade-row.ts'
+import { type GradeRow, scoreOf, toGrade } from './grade-row.ts'
 
 /** Whom a grade is of, as the grade tells it. */
 type Learner = Pick<UserRow, 'id' | 'status' | 'email' | 'external_id'>
@@ -30,12 +30,24 @@ export interface Graded {
   readonly completedAt: string | null
 }
 
+/** What keeps the name that it has in the row of a grade. */
+type GradedParts = Pick<
+  GradeRow,
+  | 'user_id'
+  | 'user_external_id'
+  | 'label'
+  | 'score_given'
+  | 'score_maximum'
+  | 'weight'
+  | 'published'
+  | 'graded_at'
+  | 'delivery_id'
+>
+
 /** An enrolment with its course, whose columns keep their names, and with all that a grade changes. */
-interface GradedRow extends CourseRow {
-  readonly user_id: string
+interface GradedRow extends CourseRow, GradedParts {
   readonly user_status: string
   readonly email: string
-  readonly user_external_id: string | null
   readonly enrollment: string
   readonly progress_status: string | null
   readonly percentage: number | null
@@ -44,13 +56,6 @@ interface GradedRow extends CourseRow {
   readonly completed_at: string | null
   readonly course_percent: number | null
   readonly grade_id: string | null
-  readonly label: string
-  readonly score_given: number | null
-  readonly score_maximum: number
-  readonly weight: number | null
-  readonly published: number
-  readonly graded_at: string
-  readonly delivery_id: string | null
   readonly grade_version: number
   readonly grade_created_at: string
   readonly grade_updated_at: string
@@ -82,7 +87,10 @@ export async function gradedBy(
     learner,
     course,
     before: storedIn(row, input),
-    standing: standingIn(row, course),
+    standing: toCounted(
+      { ...row, course_id: row.id, status: row.progress_status, grade: row.course_percent },
+      course.assessmentCriteria.passingScore,
+    ),
     completedAt: row.completed_at,
   }
 }
@@ -154,18 +162,4 @@ function storedIn(row: GradedRow, { source, itemId }: GradeInput): Grade | undef
     created_at: row.grade_created_at,
     updated_at: row.grade_updated_at,
   })
-}
-
-function standingIn(row: GradedRow, { assessmentCriteria: { passingScore } }: Course): CountedEnrollment {
-  return {
-    courseId: row.id,
-    gone: row.user_status === 'deleted',
-    enrollment: row.enrollment,
-    status: row.progress_status ?? 'none',
-    percentage: row.percentage ?? 0,
-    lastSeen: row.last_seen,
-    risenAt: row.risen_at,
-    grade: row.course_percent,
-    passingScore,
-  }
 }
