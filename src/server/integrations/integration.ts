@@ -90,7 +90,7 @@ export function placeOf(kind: string, field: 'accessToken' | 'webhookSecret'): s
 /** The webhook secrets that count at a time (ISO 8601 in UTC), the newest first. Throws 503 where they cannot be opened. */
 export function webhookSecretsAt(
   { lmsKind, webhookSecrets }: Integration,
-  sealing: Sealing,
+  sealing: Pick<Sealing, 'open'>,
   now: string,
 ): string[] {
   const place = placeOf(lmsKind, 'webhookSecret')

@@ -1,4 +1,5 @@
 import { standardSignature } from '../../../webhooks/standard-signature.ts'
+import { openedOf } from '../../sealing/opened.ts'
 import type { Sealing } from '../../sealing/sealing.ts'
 import type { Claimed } from './claim.ts'
 import { type EndpointRow, secretPlace } from './endpoint-row.ts'
@@ -25,26 +26,11 @@ const attemptMs = 15_000
 /** So soon it is tried again to open a secret whose key is missing. */
 const unsignedMs = 60_000
 
-/** The key that opens secrets is in a file, which takes time. */
-const openedForMs = 1000
-const mostOpened = 100
-
 const released: Outcome = { kind: 'released', status: null, result: '', response: '', pauseMs: 0 }
 
 /** Makes attempts, signed anew each; none of them throws. */
 export function attemptsWith({ send, sealing, now, signedAt, later, stopping }: AttemptParts) {
-  const opened = new Map<string, { readonly secret: string; readonly atMs: number }>()
-
-  /** The secret of an endpoint, as it was opened at most a second ago. */
-  function secretOf({ id }: EndpointRow, sealed: string): string {
-    const atMs = now().getTime()
-    const known = opened.get(sealed)
-    if (known && Math.abs(atMs - known.atMs) < openedForMs) return known.secret
-    const secret = sealing.open(secretPlace(id), sealed)
-    if (opened.size >= mostOpened) opened.clear()
-    opened.set(sealed, { secret, atMs })
-    return secret
-  }
+  const { open } = openedOf(sealing, now)
 
   /** With each secret that counts (Standard Webhooks 1.0.0, Signature scheme). */
   function signed(endpoint: EndpointRow, { id, body }: Claimed): Record<string, string> {
@@ -52,7 +38,7 @@ export function attemptsWith({ send, sealing, now, signedAt, later, stopping }: 
     const { secret, previous_secret: previous, previous_secret_until: until } = endpoint
     const counts = previous !== null && until !== null && until > now().toISOString()
     const signatures = [secret, ...(counts ? [previous] : [])].map((text) =>
-      standardSignature(secretOf(endpoint, text), { id, seconds, body }),
+      standardSignature(open(secretPlace(endpoint.id), text), { id, seconds, body }),
     )
     return {
       'webhook-id': id,
