@@ -1,16 +1,8 @@
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import type { MappedNoun } from '../../contract/integration-choices.ts'
+import type { Candidate } from '../../webhooks/event.ts'
 import type { Database, Row } from '../database/database.ts'
 import { isReferred } from '../database/reference.ts'
-
-/**
- * What another system calls a course or a user: by a key that a mapping may have (`key`), by the school's own id
- * (`externalId`), by an e-mail address, or by a reference as the API takes it.
- */
-export interface Candidate {
-  readonly by: 'key' | 'externalId' | 'email' | 'reference'
-  readonly value: string
-}
 
 /** More names than any system sends for one thing. */
 const maximumCandidates = 16
