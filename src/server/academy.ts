@@ -15,7 +15,8 @@ import {
 import { makeFile } from './database/new-file.ts'
 import { isLongUpgrade } from './database/pending-upgrade.ts'
 import type { PostgresOptions } from './database/postgres/reach-postgres.ts'
-import { databaseErrorOf, openSqlite, type SqliteStore } from './database/sqlite.ts'
+import { openSqlite, type SqliteStore } from './database/sqlite.ts'
+import { databaseErrorOf } from './database/sqlite-fault.ts'
 import { requireNoCopy } from './database/unfinished-copy.ts'
 import type { UpgradeWatch } from './upgrade/upgrade-watch.ts'
 

@@ -2,7 +2,8 @@ import { closeSync, fsyncSync, openSync, rmSync } from 'node:fs'
 import { backup, type DatabaseSync } from 'node:sqlite'
 import { DatabaseError } from './database.ts'
 import { applicationId } from './migrations.ts'
-import { connectionTo, databaseErrorOf, lockWaitMs } from './sqlite.ts'
+import { connectionTo, lockWaitMs } from './sqlite.ts'
+import { databaseErrorOf } from './sqlite-fault.ts'
 
 const pagesAtOnce = 2048
 

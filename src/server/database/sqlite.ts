@@ -2,12 +2,13 @@ import { chmodSync, existsSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import sql, { type Sql } from 'sql-template-tag'
-import { type Cell, DatabaseError, NotMet, type Row, type Store, type Transaction } from './database.ts'
+import { type Cell, NotMet, type Row, type Store, type Transaction } from './database.ts'
 import { groupCommit } from './group-commit.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { sharedView } from './shared-view.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
-import { logLimitBytes } from './write-ahead-log.ts'
+import { databaseErrorOf } from './sqlite-fault.ts'
+import { checkpointPages, logLimitBytes } from './write-ahead-log.ts'
 
 const cachedStatements = 500
 /** Rows of a stream between which others have their turn: a few milliseconds' worth. */
@@ -46,10 +47,9 @@ export async function takeIntoUse(database: Store, path: string): Promise<void> 
   for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) chmodSync(file, 0o600)
 }
 
-/** Any fault of a database file as a DatabaseError. */
-export function databaseErrorOf(path: string, error: unknown): DatabaseError {
-  return error instanceof DatabaseError ? error : new DatabaseError(path, reasonOf(error), { cause: error })
-}
+// What is deleted is overwritten with zeros (SQLite, PRAGMA secure_delete): an erased person leaves no trace in the file.
+const writerPragmas = `pragma synchronous = normal; pragma secure_delete = on;
+  pragma journal_size_limit = ${logLimitBytes}; pragma wal_autocheckpoint = ${checkpointPages}`
 
 /** A plain connection to a file, set up as all are. Throws what SQLite says. */
 export function connectionTo(path: string, readOnly: boolean, waitMs: number): DatabaseSync {
@@ -58,9 +58,7 @@ export function connectionTo(path: string, readOnly: boolean, waitMs: number): D
     timeout: waitMs,
     enableForeignKeyConstraints: true,
   })
-  // What is deleted is overwritten with zeros (SQLite, PRAGMA secure_delete): an erased person leaves no trace in the file.
-  if (!readOnly) connection.exec('pragma synchronous = normal; pragma secure_delete = on')
-  if (!readOnly) connection.exec(`pragma journal_size_limit = ${logLimitBytes}`)
+  if (!readOnly) connection.exec(writerPragmas)
   // SQLite's own lower() folds ASCII only.
   connection.function('lower', { deterministic: true }, (text) =>
     typeof text === 'string' ? text.toLowerCase() : text,
@@ -76,7 +74,8 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
     const known = prepared.get(text)
     if (known) return known
     if (prepared.size >= cachedStatements) prepared.clear()
-    const statement = connection.prepare(text)
+    // For a limit that is a bare parameter SQLite plans anew with each value, which takes longer than most statements.
+    const statement = connection.prepare(text.replaceAll('limit ?', 'limit +?'))
     statement.setReturnArrays(true)
     const made = { statement, names: statement.columns().map(({ name }) => name) }
     prepared.set(text, made)
@@ -224,25 +223,4 @@ function rowOf(names: readonly string[], cells: readonly Cell[]): Row {
 
 function values(query: Sql): SQLInputValue[] {
   return query.values.map((value) => (typeof value === 'boolean' ? Number(value) : (value as SQLInputValue)))
-}
-
-/** What SQLite or the file system said, for a person: no stack, no number. */
-export function reasonOf(error: unknown): string {
-  const {
-    code,
-    errcode: extended = 0,
-    message,
-  } = error as { code?: string; errcode?: number; message?: string }
-  // The lowest byte says what it is, the others more of it (SQLite, Result and Error Codes).
-  const errcode = extended & 0xff
-  if (errcode === 11) return 'is damaged, or part of it is missing'
-  if (errcode === 26) return 'is not a SQLite database'
-  if (errcode === 5 || errcode === 6) return 'is locked by another process'
-  if (errcode === 8 || code === 'EROFS') return 'is read-only'
-  if (errcode === 10) return 'cannot be read or written: the disk reports an error'
-  if (errcode === 13 || code === 'ENOSPC') return 'cannot be written: the disk is full'
-  if (code === 'EACCES' || code === 'EPERM') return 'cannot be opened: permission denied'
-  if (code === 'EISDIR') return 'is a directory'
-  if (code === 'ENOTDIR' || code === 'EEXIST') return 'cannot be created: part of its path is a file'
-  return `cannot be opened: ${message ?? String(error)}`
 }

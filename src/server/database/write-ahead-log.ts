@@ -5,6 +5,12 @@ import { DatabaseSync } from 'node:sqlite'
 export const logLimitBytes = 16 * 1024 * 1024
 
 /**
+ * Pages in the log after which SQLite brings them into the file, and waits for the disk: it does so for each page once,
+ * however often it was written. As many as the log may keep, with room for the transaction that comes to that.
+ */
+export const checkpointPages = 3000
+
+/**
  * Brings what is in a large write-ahead log into the file, and gives back its room: a reader that reads for long keeps
  * it from being used again. Where somebody still reads, this is left to the next one.
  */

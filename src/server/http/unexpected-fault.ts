@@ -1,4 +1,4 @@
-import { reasonOf } from '../database/sqlite.ts'
+import { reasonOf } from '../database/sqlite-fault.ts'
 import { ProblemError, unavailable } from '../problem/problem-error.ts'
 
 const busyErrors: readonly number[] = [5, 6]
