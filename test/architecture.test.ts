@@ -29,7 +29,7 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
   'audit-log': ['audit', 'http', 'database', 'problem'],
   changes: ['audit', 'outbox'],
   courses: ['changes', 'counters', 'http', 'database', 'problem'],
-  users: ['changes', 'audit', 'counters', 'http', 'access', 'database', 'problem'],
+  users: ['changes', 'audit', 'outbox', 'counters', 'http', 'access', 'database', 'problem'],
   progress: ['changes', 'audit', 'counters', 'courses', 'users', 'http', 'database', 'problem'],
   grades: ['changes', 'audit', 'progress', 'counters', 'courses', 'users', 'http', 'database', 'problem'],
   webhooks: [

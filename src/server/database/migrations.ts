@@ -14,7 +14,7 @@ import { schema } from './schema.ts'
 import { signInSchema } from './sign-in-schema.ts'
 import { takeIntoUse } from './sqlite.ts'
 import { trashSchema } from './trash-schema.ts'
-import { messageOrder, outboxSchema } from './webhook-schema.ts'
+import { messageOrder, messagesInHand, outboxSchema } from './webhook-schema.ts'
 
 /** What a migration may need besides the database. */
 export interface MigrationContext {
@@ -53,6 +53,7 @@ export const migrations: readonly Migration[] = [
   addGradeStates,
   addInbox,
   orderMessagesById,
+  takeMessagesInHand,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
@@ -184,6 +185,10 @@ async function addInbox(database: Database): Promise<void> {
 /** Each index of messages is written with each event: their ids tell when they were made, and need none. */
 async function orderMessagesById(database: Database): Promise<void> {
   await define(database, messageOrder)
+}
+
+async function takeMessagesInHand(database: Database): Promise<void> {
+  await define(database, messagesInHand)
 }
 
 /** Versions of lessons, and where what is deleted waits for its end. */

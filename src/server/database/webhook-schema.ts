@@ -69,3 +69,17 @@ export const messageOrder = [
   // Unique, so that nothing is sorted by what follows the id.
   sql`create unique index webhook_messages_by_endpoint on webhook_messages (endpoint_id, id)`,
 ]
+
+/**
+ * A message that only waits is in no index by subject: writing it costs a place at the end of each table and index alone.
+ * The lease of one that waits for another is empty; its time is when it is looked at again in any case.
+ */
+export const messagesInHand = [
+  sql`drop index webhook_messages_by_subject`,
+  sql`drop index webhook_messages_due`,
+  sql`update webhook_messages set due_at = created_at where status = 'pending' and due_at is null`,
+  sql`create index webhook_messages_due on webhook_messages (endpoint_id, due_at, id, subject, step)
+    where due_at is not null`,
+  sql`create index webhook_messages_by_subject on webhook_messages (subject, endpoint_id, status, id, step)
+    where lease is not null or step > 0 or due_at is null`,
+]

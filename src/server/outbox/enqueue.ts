@@ -2,7 +2,7 @@ import sql, { join } from 'sql-template-tag'
 import type { JsonObject } from '../../codec/json-object.ts'
 import { isEvent, patternsOf } from '../../contract/events.ts'
 import type { Transaction } from '../database/database.ts'
-import type { IdMaker } from '../database/id.ts'
+import { type IdMaker, timeOfId } from '../database/id.ts'
 import { type Changed, dataOf, subjectOf } from './event-data.ts'
 import { isWanted } from './subscribed.ts'
 
@@ -33,11 +33,14 @@ export async function enqueue(call: Enqueuing, change: Changed): Promise<void> {
   const type = change.action
   if (!isEvent(type) || !(await isWanted(call.database, type))) return
   const body = bodyOf({ type, timestamp: call.now, data: dataOf(type, change) })
+  const stem = stemOf(call)
+  // By its id and by its time it stands in the same order among others.
+  const at = timeOfId(stem)
   // Who subscribes is looked up in any case: an endpoint may be gone by now. PostgreSQL cannot see the types of these values.
   call.database.later(sql`
     insert into webhook_messages (id, endpoint_id, type, subject, body, status, step, attempt_count, due_at, created_at)
-    select cast(${stemOf(call)} as text) || mark, endpoint_id, cast(${type} as text), cast(${subjectOf(change)} as text),
-           cast(${body} as text), 'pending', 0, 0, cast(${call.now} as text), cast(${call.now} as text)
+    select cast(${stem} as text) || mark, endpoint_id, cast(${type} as text), cast(${subjectOf(change)} as text),
+           cast(${body} as text), 'pending', 0, 0, cast(${at} as text), cast(${at} as text)
     from webhook_subscriptions where pattern in (${join(patternsOf(type))})`)
 }
 
@@ -48,10 +51,11 @@ export function enqueueFor(
   message: NewMessage,
 ): string {
   const messageId = `${stemOf(call)}${mark}`
-  const { type, subject, timestamp } = message
+  const at = timeOfId(messageId)
+  const { type, subject } = message
   call.database.later(sql`
     insert into webhook_messages (id, endpoint_id, type, subject, body, status, step, attempt_count, due_at, created_at)
-    values (${messageId}, ${id}, ${type}, ${subject}, ${bodyOf(message)}, 'pending', 0, 0, ${timestamp}, ${timestamp})`)
+    values (${messageId}, ${id}, ${type}, ${subject}, ${bodyOf(message)}, 'pending', 0, 0, ${at}, ${at})`)
   return messageId
 }
 

@@ -21,6 +21,10 @@ const known: Known = [
   [/count\(distinct e\.user_id\) as learners/, 'no counter tells who is in several courses of a filter'],
   [/string_agg\(/, 'an export reads all that is exported'],
   [/delete from idempotency .* limit \S+\)/, 'erasure looks through the answers of one day'],
+  [
+    /from webhook_messages where due_at is not null and subject = /,
+    'erasure looks through what waits to be sent',
+  ],
   [/email_key = \S+ or username = \S+/, 'two users at most have it'],
   [/from webhook_deliveries order by received_at desc, id desc limit \S+\) recent/, 'the newest thousand'],
   [/ from integrations i /, 'there is one for each kind of system'],

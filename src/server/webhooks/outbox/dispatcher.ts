@@ -151,7 +151,7 @@ export function startDispatcher(parts: DispatcherParts): Dispatcher {
           for (const each of ended) await settle({ database: transaction, now: date, newId }, each)
           const all: typeof claimed = []
           for (const { endpoint, most } of free) {
-            const claiming = { endpointId: endpoint.id, now: time, until, lease, most }
+            const claiming = { endpointId: endpoint.id, now: date, until, lease, most }
             all.push({ endpoint, messages: await claim(transaction, claiming) })
           }
           return all

@@ -2,6 +2,7 @@ import sql, { join } from 'sql-template-tag'
 import { type Message, messages } from '../../../contract/messages.ts'
 import { page } from '../../database/page.ts'
 import { routesOf } from '../../http/schema-routes.ts'
+import { parked } from '../../outbox/in-hand.ts'
 import { ProblemError } from '../../problem/problem-error.ts'
 import { findEndpoint } from './endpoint-row.ts'
 import {
@@ -63,7 +64,7 @@ export const messageRoutes = routesOf(messages, {
     // One that is being sent is left to whoever sends it.
     await database.run(sql`
       update webhook_messages set status = 'pending', step = 0, due_at = ${now}, lease = null, finished_at = null
-      where id = ${row.id} and (lease is null or due_at <= ${now})`)
+      where id = ${row.id} and (lease is null or lease = ${parked} or due_at <= ${now})`)
     return findMessage(database, row.id)
   },
 })

@@ -2,8 +2,9 @@ import sql from 'sql-template-tag'
 import { nowhere } from '../../access/principal.ts'
 import type { Writing } from '../../audit/entry.ts'
 import { recordChange } from '../../changes/change.ts'
-import type { Transaction } from '../../database/database.ts'
+import type { Database, Transaction } from '../../database/database.ts'
 import type { IdMaker } from '../../database/id.ts'
+import { inHand, parked } from '../../outbox/in-hand.ts'
 import type { Claimed } from './claim.ts'
 import { findEndpoint, toEndpoint } from './endpoint-row.ts'
 import type { Outcome } from './outcome.ts'
@@ -29,6 +30,9 @@ export interface Settling {
   readonly newId: IdMaker
 }
 
+/** When a message is due that is nobody's any more: as it was at first, so that none that was made later is before it. */
+const dueAgain = sql`created_at`
+
 /**
  * Keeps what came of an attempt, unless somebody else has claimed the message meanwhile. A message that is delivered or
  * given up, or has failed several times, lets the next one about the same subject go.
@@ -39,7 +43,7 @@ export async function settle(settling: Settling, ended: Ended): Promise<void> {
   const { message, endpointId, lease, outcome } = ended
   if (outcome.kind === 'released') {
     await database.run(sql`
-      update webhook_messages set due_at = ${now}, lease = null where id = ${message.id} and lease = ${lease}`)
+      update webhook_messages set due_at = ${dueAgain}, lease = null where id = ${message.id} and lease = ${lease}`)
     return
   }
   const step = message.step + 1
@@ -57,7 +61,7 @@ export async function settle(settling: Settling, ended: Ended): Promise<void> {
     insert into webhook_attempts (message_id, number, started_at, duration_ms, status, result, response)
     values (${message.id}, ${message.attempt_count + 1}, ${ended.startedAt}, ${ended.durationMs}, ${outcome.status},
             ${outcome.result}, ${outcome.response})`)
-  if (isOver || step === heldAttempts) await release(database, message.subject, endpointId, now)
+  if (isOver || step === heldAttempts) await release(database, message.subject, endpointId)
   if (outcome.pauseMs > 0) {
     const until = later(settling.now, outcome.pauseMs)
     await database.run(sql`
@@ -67,18 +71,14 @@ export async function settle(settling: Settling, ended: Ended): Promise<void> {
   if (outcome.kind === 'gone') await disable(settling, endpointId)
 }
 
-/** Makes the first message due that waits for others about the same subject. */
-async function release(
-  database: Transaction,
-  subject: string,
-  endpointId: string,
-  now: string,
-): Promise<void> {
+/** Makes the first message due that waits for others about the same subject: before all that were made after it. */
+export async function release(database: Database, subject: string, endpointId: string): Promise<void> {
   await database.run(sql`
-    update webhook_messages set due_at = ${now} where id = (
-      select id from webhook_messages
-      where subject = ${subject} and endpoint_id = ${endpointId} and status = 'pending' and due_at is null
-      order by id limit 1)`)
+    update webhook_messages set due_at = ${dueAgain}, lease = null where id = (
+      select m.id from webhook_messages m
+      where m.subject = ${subject} and m.endpoint_id = ${endpointId} and m.status = 'pending' and m.lease = ${parked}
+        and ${inHand('m')}
+      order by m.id limit 1)`)
 }
 
 /** Ends what a receiver does not want any more, as far as it is still active. */

@@ -1,6 +1,7 @@
 import sql, { join } from 'sql-template-tag'
 import type { Database, Row, Store } from '../../database/database.ts'
 import { removeEndpoint } from './endpoint-row.ts'
+import { release } from './settle.ts'
 
 /** Rows in one transaction: a few milliseconds' worth. */
 const pieceRows = 500
@@ -72,8 +73,6 @@ async function giveUp(
     where id in (${join(messages.map(({ id }) => id))})`)
   // Those that waited for one of them wait for nothing now.
   for (const subject of new Set(messages.map((message) => message.subject))) {
-    await database.run(sql`
-      update webhook_messages set due_at = ${time}
-      where subject = ${subject} and endpoint_id = ${endpointId} and status = 'pending' and due_at is null`)
+    await release(database, subject, endpointId)
   }
 }

@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import { Webhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
 import { expect, onTestFinished } from 'vitest'
@@ -231,6 +232,90 @@ test('what is about the same learner goes out in order, and waits half an hour f
     await expect.poll(() => versions(stuck).length, at).toBeGreaterThan(count)
   }
   await expect.poll(() => versions(stuck), at).toEqual([1, 1, 1, 1, 2, 3])
+})
+
+test('however many wait, those about the same learner are delivered in their order', async ({
+  academy,
+  admin,
+}) => {
+  const { body } = await course(admin)
+  await admin.put(`/v1/courses/${body.id}`, { status: 'published' })
+  const learners = [await academy.person('learner'), await academy.person('learner')]
+  const refused = new Set<string>()
+  const delivered: [unknown, unknown][] = []
+  const receiver = await startReceiver((response, { data, headers }) => {
+    const id = String(headers['webhook-id'])
+    const isRefused = Number(data['version']) % 7 === 3 && !refused.has(id)
+    if (isRefused) refused.add(id)
+    else delivered.push([data['learnerId'], data['version']])
+    return status(isRefused ? 500 : 200)(response)
+  })
+  const { id } = await endpointAt(admin, receiver.url, { events: ['progress.updated'] })
+  const each = 40
+  for (let completionPercentage = 1; completionPercentage <= each; completionPercentage += 1) {
+    for (const learner of learners) {
+      await admin.put(`/v1/learners/${learner.id}/progress`, { courseId: body.id, completionPercentage })
+    }
+  }
+  const deliveredBy = (server: ReturnType<typeof dispatching>) => () => {
+    server.advance(second)
+    return delivered.length
+  }
+  const first = dispatching(academy)
+  await expect.poll(deliveredBy(first), at).toBeGreaterThan(each / 2)
+  await first.stop()
+  await expect.poll(deliveredBy(dispatching(academy)), at).toBe(2 * each)
+  for (const learner of learners) {
+    const versions = delivered.flatMap(([learnerId, version]) => (learnerId === learner.id ? [version] : []))
+    expect(versions).toEqual(Array.from({ length: each }, (_, index) => index + 1))
+  }
+  await eventually(admin, id).toSatisfy((all) =>
+    all.every(({ status }: { status: string }) => status === 'delivered'),
+  )
+})
+
+test('an erased learner is in no message, whether it waits, waits for another or failed', async ({
+  academy,
+  admin,
+}) => {
+  const { body } = await course(admin)
+  await admin.put(`/v1/courses/${body.id}`, { status: 'published' })
+  const [erased, other] = [await academy.person('learner'), await academy.person('learner')]
+  const receiver = await startReceiver(status(500))
+  const { id } = await endpointAt(admin, receiver.url, { events: ['progress.*'] })
+  const progress = (learner: Person, completionPercentage: number) =>
+    admin.put(`/v1/learners/${learner.id}/progress`, { courseId: body.id, completionPercentage })
+  for (const percentage of [10, 20, 30]) await progress(erased, percentage)
+  const server = dispatching(academy)
+  server.advance(1)
+  await eventually(admin, id).toMatchObject([
+    { attemptCount: 1 },
+    { attemptCount: 0, nextAttemptAt: null },
+    {},
+  ])
+  await server.stop()
+  await progress(erased, 40)
+  await progress(other, 10)
+  expect(await messagesOf(admin, id)).toHaveLength(5)
+  expect((await admin.delete(`/v1/users/${erased.id}?erase=true`)).status).toBe(204)
+  expect(await messagesOf(admin, id)).toMatchObject([{ subject: other.id }])
+})
+
+test('what waits for a message that is gone is sent within an hour', async ({ academy, admin }) => {
+  const { body } = await course(admin)
+  const receiver = await startReceiver((response, { type }) =>
+    status(type === 'course.updated' ? 500 : 200)(response),
+  )
+  const { id } = await endpointAt(admin, receiver.url)
+  await admin.put(`/v1/courses/${body.id}`, { title: 'Ethics' })
+  await admin.put(`/v1/courses/${body.id}`, { status: 'published' })
+  const { advance } = dispatching(academy)
+  advance(1)
+  await eventually(admin, id).toMatchObject([{ attemptCount: 1 }, { attemptCount: 0, nextAttemptAt: null }])
+  // As the week that messages are kept for ends them, after an endpoint was disabled for long.
+  await academy.database.run(sql`delete from webhook_messages where type = 'course.updated'`)
+  advance(hour)
+  await eventually(admin, id).toMatchObject([{ type: 'course.published', status: 'delivered' }])
 })
 
 test('a server that stops sends nothing new, and leaves what is under way to the next one', async ({
