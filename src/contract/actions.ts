@@ -15,7 +15,9 @@ export const actions = [
   ...['endpoint.created', 'endpoint.updated', 'endpoint.rotated', 'endpoint.disabled', 'endpoint.deleted'],
   ...['integration.updated', 'integration.removed'],
   ...['mapping.updated', 'mapping.deleted'],
-  ...['grant.created', 'grant.refreshed', 'grant.revoked'],
+  ...['message.resent', 'delivery.replayed'],
+  ...['encryption_key.replaced'],
+  ...['grant.allowed', 'grant.created', 'grant.refreshed', 'grant.token_revoked', 'grant.revoked'],
   ...['session.created', 'session.refused', 'session.ended'],
   ...['request.refused'],
 ] as const satisfies readonly `${string}.${string}`[]

@@ -1,8 +1,9 @@
 import type { Transport } from '../contract/http.ts'
 import { isCurrent, openAcademyFile } from './academy.ts'
-import type { FirstPassword } from './access/first-admin.ts'
 import { localPrincipal } from './access/identify.ts'
 import type { PasswordCost } from './access/password.ts'
+import { nowhere } from './access/principal.ts'
+import type { FirstPassword } from './credentials/first-admin.ts'
 import { type IdMaker, type IdPrefix, plainIdMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'
 import { createApp } from './http/app.ts'
@@ -91,7 +92,12 @@ export async function openAcademy({
     created,
     transport: createApp(app, (path, isPlain) => routesFor(resourceIn(path), isPlain), [inboxEndpoint]),
     makeFirstPassword: async () =>
-      (await import('./access/first-admin.ts')).makeFirstPassword(database, passwordCost),
+      (await import('./credentials/first-admin.ts')).makeFirstPassword({
+        database,
+        now,
+        newId,
+        passwordCost,
+      }),
     causeOf: (requestId) => (fault?.requestId === requestId ? fault.cause : undefined),
     check: database.check,
     async differingCounters() {
@@ -103,7 +109,15 @@ export async function openAcademy({
       return correctCounters(database, now)
     },
     encryptionTrouble: () => database.read((view) => sealing.trouble(view)),
-    forgetEncryptionKey: () => database.write((transaction) => sealing.forget(transaction)),
+    async forgetEncryptionKey() {
+      const { recordChange } = await import('./changes/change.ts')
+      await database.write(async (transaction) => {
+        const before = await sealing.forget(transaction)
+        const call = { database: transaction, now: now().toISOString(), newId, principal, origin: nowhere }
+        const change = { action: 'encryption_key.replaced', id: before.keyId, before, after: null } as const
+        await recordChange(call, change)
+      })
+    },
     async close() {
       // Where nobody serves the academy, each run that adds an answer to those that are kept takes old ones away.
       if (mayHaveLeftovers) await sweep(database, now(), 1).catch(() => {})

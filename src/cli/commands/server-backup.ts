@@ -149,7 +149,7 @@ async function reset(context: Context): Promise<void> {
   await replaced(context, 'reset the academy', database, undefined, async (draft) => {
     const [{ openAcademyFile }, { oweFirstKey }] = await Promise.all([
       import('../../server/academy.ts'),
-      import('../../server/access/first-admin.ts'),
+      import('../../server/credentials/first-admin.ts'),
     ])
     const academy = await openAcademyFile(draft, () => new Date(io.now()))
     await oweFirstKey(academy.database).finally(() => academy.database.close())

@@ -67,11 +67,11 @@ async function start(context: Context, given: Given): Promise<void> {
     if (!postgres) await upgradeBefore(io, database)
     const { startDetached } = await import('../local-server/detached-server.ts')
     return startDetached(context, { name: database, url }, async (secrets) => {
-      const { takeBackFirstSecrets } = await import('../../server/access/first-admin.ts')
+      const { takeBackFirstSecrets } = await import('../../server/credentials/first-admin.ts')
       const { openAcademyFile, openAcademyOnPostgres } = await import('../../server/academy.ts')
       const now = () => new Date(io.now())
       const academy = await (postgres ? openAcademyOnPostgres(postgres, now) : openAcademyFile(database, now))
-      await takeBackFirstSecrets(academy.database, secrets).finally(() => academy.database.close())
+      await takeBackFirstSecrets({ ...academy, now }, secrets).finally(() => academy.database.close())
     })
   }
   if (!postgres) makeDatabaseDirectory(io, database)

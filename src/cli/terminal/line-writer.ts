@@ -39,6 +39,7 @@ export function lineWriter(
   let timer: NodeJS.Timeout | undefined
 
   function taken(): string {
+    process.off('exit', last)
     const text = lost > 0 ? waiting + dropped(lost) : waiting
     waiting = ''
     lost = 0
@@ -58,10 +59,10 @@ export function lineWriter(
       })
   }
 
-  const last = () => {
-    if (waiting !== '') stream.write(taken())
+  // Heard only while something waits: a writer that nobody closes leaves nothing behind.
+  function last(): void {
+    stream.write(taken())
   }
-  process.on('exit', last)
 
   return {
     write(line) {
@@ -69,6 +70,7 @@ export function lineWriter(
         lost += 1
         return
       }
+      if (waiting === '') process.on('exit', last)
       waiting += line
       if (waiting.length >= enough) flush()
       else timer ??= setTimeout(flush, everyMs).unref()

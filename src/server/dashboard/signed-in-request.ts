@@ -4,6 +4,7 @@ import type { Writing } from '../audit/entry.ts'
 import { type EndpointRequest, within } from '../http/endpoint.ts'
 import { type Call, type Route, requireRight } from '../http/handler.ts'
 import { unconditional } from '../http/precondition.ts'
+import { type Refused, recordRefusal } from '../http/refusal.ts'
 import { Constant, Streamed, Written } from '../http/reply.ts'
 import { hasLeft, originOf } from '../http/request-context.ts'
 import { parseQuery } from '../http/validation.ts'
@@ -112,6 +113,7 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
     accept: null,
     signIns: limits.signIns,
     passwords: limits.passwords,
+    tellRefusal: (refused: Refused) => recordRefusal(academy, limits, request, refused),
     sealing: academy.sealing,
     outgoing: academy.outgoing,
     hasLeft: () => hasLeft(request),

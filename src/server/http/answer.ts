@@ -9,6 +9,7 @@ import { type Call, elevationsOf, type Route, requireElevation, requireRight } f
 import { answeredBefore, type IdempotentRequest, readIdempotencyKey } from './idempotency.ts'
 import { Preconditions } from './precondition.ts'
 import { handlingOf, withHandling } from './preference.ts'
+import type { Refused } from './refusal.ts'
 import { isToldOf } from './refusal-bounds.ts'
 import { type Reply, successOf } from './reply.ts'
 import { type RequestBody, readJsonBody, readNoBody } from './request-body.ts'
@@ -101,7 +102,7 @@ export async function answer(
   // In this process nobody is refused for who they are.
   if (!app.principal && isToldOf(code)) {
     const { recordRefusedRequest } = await import('./refusal.ts')
-    await recordRefusedRequest(app, limits, context, operation, code, caller?.principal)
+    await recordRefusedRequest(app, limits, context, operation.id, code, caller?.principal)
   }
   const reply = withHandling(outcome.reply, handlingOf(operation, raw.headers))
   return { ...outcome, reply, principal: caller?.principal, bucket: bucketOf(caller?.principal, context) }
@@ -141,6 +142,8 @@ function admit(
     accept: raw.headers['accept'] ?? null,
     signIns: limits.signIns,
     passwords: limits.passwords,
+    tellRefusal: async (refused: Refused) =>
+      (await import('./refusal.ts')).recordRefusal(app, limits, context, refused),
     sealing: app.sealing,
     outgoing: app.outgoing,
     hasLeft: () => hasLeft(context),

@@ -1,5 +1,6 @@
 import type { Principal } from '../access/principal.ts'
 import type { Database, Transaction } from '../database/database.ts'
+import { isToldOf } from './refusal-bounds.ts'
 import type { Reply } from './reply.ts'
 import {
   type Answered,
@@ -67,7 +68,7 @@ export function issuerOf({ publicUrl }: AppOptions, { raw }: Pick<RequestContext
 export async function answerEndpoint(
   academy: AppOptions,
   limits: RateLimits,
-  { handle, refuse, countsItself }: Endpoint,
+  { path, handle, refuse, countsItself }: Endpoint,
   request: RequestContext,
   params: Readonly<Record<string, string>>,
 ): Promise<Answered> {
@@ -85,5 +86,10 @@ export async function answerEndpoint(
     return handled.reply()
   }
   const outcome = await attempt(request, work, refuse)
+  const { code } = outcome.reply
+  if (principal && isToldOf(code)) {
+    const { recordRefusedRequest } = await import('./refusal.ts')
+    await recordRefusedRequest(academy, limits, request, `${request.raw.method} ${path}`, code, principal)
+  }
   return { ...outcome, principal: outcome.reply.principal ?? principal, bucket }
 }

@@ -8,6 +8,7 @@ import type { Outgoing } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { Preconditions } from './precondition.ts'
+import type { Refused } from './refusal.ts'
 import type { Constant, Streamed, Written } from './reply.ts'
 
 /** One request on its way through a handler. Everything that writes runs inside one transaction. */
@@ -32,6 +33,8 @@ export interface Call<O extends Operation = Operation> {
   /** Counts attempts at a password. */
   readonly signIns: Attempts
   readonly passwords: Passwords
+  /** Tells the audit log of what was refused for more than what was sent. */
+  readonly tellRefusal: (refused: Refused) => Promise<void>
   /** Seals and opens the secrets of other systems. */
   readonly sealing: Sealing
   /** Sends requests to other systems; never within a transaction. */

@@ -1,16 +1,16 @@
-import type { Operation } from '../../contract/operation.ts'
+import { shownCredential } from '../access/shown-credential.ts'
 import { appendEntry } from '../audit/append.ts'
 import type { Actor } from '../audit/entry.ts'
 import { mayRecord } from './refusal-bounds.ts'
 import { type AppOptions, originOf, type RateLimits, type RequestContext } from './request-context.ts'
 
-/** Whose credential it was; nobody, where none was right. */
-export const nobody: Actor = { userId: null, credential: null }
+const nobody: Actor = { userId: null, credential: null }
 
 /** What was refused, to whom. */
-interface Refused {
+export interface Refused {
   readonly action: 'request.refused' | 'session.refused'
-  readonly actor: Actor
+  /** Absent for who showed no credential that counts: the audit log is told which one it was, where that is known. */
+  readonly actor?: Actor | undefined
   /** The user whom it was about; null where that is nobody. */
   readonly subjectId: string | null
   readonly details: Readonly<Record<string, unknown>>
@@ -23,15 +23,17 @@ export async function recordRefusal(
   context: RequestContext,
   { action, actor, subjectId, details }: Refused,
 ): Promise<void> {
-  if (!mayRecord(limits, actor.credential ?? context.address)) return
+  if (!mayRecord(limits, actor?.credential ?? context.address)) return
   const { refusals } = limits
   const { unrecorded } = refusals
   refusals.unrecorded = 0
   const after = { ...details, ...(unrecorded > 0 && { unrecorded }) }
   try {
+    const shown = () => shownCredential(database, context.raw.headers['authorization'] ?? null)
+    const principal = actor ?? (await shown()) ?? nobody
     await database.write((transaction) =>
       appendEntry(
-        { database: transaction, newId, principal: actor, origin: originOf(context) },
+        { database: transaction, newId, principal, origin: originOf(context) },
         { action, id: subjectId, before: null, after },
       ),
     )
@@ -40,19 +42,19 @@ export async function recordRefusal(
   }
 }
 
-/** Tells of a request to an operation that was refused with this code. */
+/** Tells of a request to an operation, or to what is called so, that was refused with this code. */
 export async function recordRefusedRequest(
   app: AppOptions,
   limits: RateLimits,
   context: RequestContext,
-  operation: Operation,
+  operation: string,
   code: string,
   principal: Actor | undefined,
 ): Promise<void> {
   await recordRefusal(app, limits, context, {
     action: 'request.refused',
-    actor: principal ?? nobody,
+    actor: principal,
     subjectId: null,
-    details: { operation: operation.id, code },
+    details: { operation, code },
   })
 }

@@ -6,6 +6,7 @@ import { hereOf, seeOther } from '../pages/page.tsx'
 import { pageEndpoint } from '../pages/page-endpoint.ts'
 import { type SignInReason, signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
+import { recordAllowance } from './allowance.ts'
 import { newCode } from './authorization-code.ts'
 import {
   type AuthorizationRequest,
@@ -114,11 +115,14 @@ async function allow(
 ): Promise<Reply> {
   const { client, redirectUri } = recipient
   const code = await visit.academy.database.write(async (transaction) => {
-    const { id: userId, role } = await stillSignedIn(within(visit, transaction), visitor)
+    const inside = within(visit, transaction)
+    const user = await stillSignedIn(inside, visitor)
+    const { id: userId, role } = user
     const given = givableScopes(
       scopes.filter((scope) => shown.includes(scope)),
       role,
     )
+    await recordAllowance(inside, user, client, given)
     const allowed = { clientId: client.id, userId, redirectUri, scopes: given, codeChallenge }
     return newCode(transaction, visit.request.now, allowed)
   })

@@ -1,5 +1,5 @@
 import type { Endpoint, EndpointRequest } from '../http/endpoint.ts'
-import { nobody, recordRefusal } from '../http/refusal.ts'
+import { recordRefusal } from '../http/refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { readForm } from '../http/request-body.ts'
 import { count } from '../http/request-context.ts'
@@ -45,7 +45,7 @@ async function answered(
   } catch (error) {
     if (error instanceof OAuthError && error.code === 'invalid_client') {
       const details = { operation: `POST ${visit.request.path}`, code: error.code }
-      const refused = { action: 'request.refused', actor: nobody, subjectId: null, details } as const
+      const refused = { action: 'request.refused', subjectId: null, details } as const
       await recordRefusal(visit.academy, visit.limits, visit.request, refused)
     }
     if (error instanceof OAuthError) return refusalReply(error)

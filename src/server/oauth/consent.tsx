@@ -37,11 +37,11 @@ export function codeConsentPage(
 /** Asks whether a device that shows a code may act for somebody (RFC 8628 §5.4). Throws OAuthError `invalid_scope`. */
 export function deviceConsentPage(
   signedIn: SignedInEndpointRequest,
-  { clientName, scopes }: WaitingDevice,
+  { client, scopes }: WaitingDevice,
   userCode: string,
 ): Reply {
   return consentPage(signedIn, {
-    clientName,
+    clientName: client.name,
     asked: scopes,
     next: (
       <>

@@ -19,7 +19,7 @@ export const deviceTiming = { lifetimeSeconds: 600, intervalSeconds: 5 } as cons
 
 /** What a device is waiting to be allowed. */
 export interface WaitingDevice {
-  readonly clientName: string
+  readonly client: { readonly id: string; readonly name: string }
   readonly scopes: readonly Scope[]
 }
 
@@ -69,11 +69,11 @@ export async function waitingDevice(
   now: Date,
   userCode: string,
 ): Promise<WaitingDevice | undefined> {
-  const row = await database.one<{ name: string; scopes: string }>(sql`
-    select c.name, d.scopes from device_codes d join oauth_clients c on c.id = d.client_id
+  const row = await database.one<{ id: string; name: string; scopes: string }>(sql`
+    select c.id, c.name, d.scopes from device_codes d join oauth_clients c on c.id = d.client_id
     where d.user_code_hash = ${await hashOf(database, userCode)} and d.expires_at > ${now.toISOString()}
       and d.decision is null`)
-  return row && { clientName: row.name, scopes: JSON.parse(row.scopes) as Scope[] }
+  return row && { client: { id: row.id, name: row.name }, scopes: JSON.parse(row.scopes) as Scope[] }
 }
 
 /** Answers a waiting device: what it may do, or nothing. False where it is not waiting any more. */

@@ -12,6 +12,7 @@ import { hereOf, page, seeOther } from '../pages/page.tsx'
 import { pageEndpoint } from '../pages/page-endpoint.ts'
 import { signIn, signInPage } from '../pages/sign-in.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
+import { recordAllowance } from './allowance.ts'
 import { deviceConsentPage } from './consent.tsx'
 import { decideDevice, shownUserCode, waitingDevice } from './device-code.ts'
 import { OAuthError } from './oauth-error.ts'
@@ -91,12 +92,16 @@ async function decide(
   const { database } = academy
   await requireTriesLeft(signedIn)
   const decided = await database.write(async (transaction) => {
-    const user = await stillSignedIn(within(signedIn, transaction), visitor)
+    const inside = within(signedIn, transaction)
+    const user = await stillSignedIn(inside, visitor)
     const device = await waitingDevice(transaction, request.now, userCode)
     if (!device) return false
     const left = device.scopes.filter((scope) => shown?.includes(scope))
     const scopes = shown && givableScopes(left, user.role)
-    return decideDevice({ database: transaction, now: request.now }, userCode, user.id, scopes)
+    const call = { database: transaction, now: request.now }
+    const isDecided = await decideDevice(call, userCode, user.id, scopes)
+    if (isDecided && scopes) await recordAllowance(inside, user, device.client, scopes)
+    return isDecided
   })
   if (!decided) return wrong(signedIn)
   return seeOther(`${signedIn.base}${oauthPaths.device}?done=${shown ? 'allowed' : 'denied'}`)

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import { oauthPaths } from '../../contract/oauth.ts'
 import { digest } from '../access/secret.ts'
+import { recordChange } from '../changes/change.ts'
 import { revokeGrant } from '../credentials/grants.ts'
 import type { Row } from '../database/database.ts'
 import { originOf } from '../http/request-context.ts'
@@ -41,5 +42,15 @@ async function revoke(issuing: Issuing, hash: string, clientId: string): Promise
     throw new OAuthError('invalid_grant', 'The token was issued to another client.')
   }
   if (refresh) await revokeGrant(writingOf(issuing, clientId, refresh.user_id), refresh.grant_id)
-  else if (access) await database.run(sql`delete from access_tokens where hash = ${hash}`)
+  else if (access) {
+    await database.run(sql`delete from access_tokens where hash = ${hash}`)
+    const { grant_id: id, user_id: userId } = access
+    const before = { id, userId, clientId }
+    await recordChange(writingOf(issuing, clientId, userId), {
+      action: 'grant.token_revoked',
+      id,
+      before,
+      after: null,
+    })
+  }
 }

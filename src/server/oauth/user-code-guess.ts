@@ -2,7 +2,9 @@ import sql from 'sql-template-tag'
 import { keep, keptAs } from '../access/kept-attempts.ts'
 import { digest } from '../access/secret.ts'
 import type { Database } from '../database/database.ts'
-import type { SignedInEndpointRequest } from '../pages/browser-session.ts'
+import { within } from '../http/endpoint.ts'
+import { principalOf, type SignedInEndpointRequest, writingOf } from '../pages/browser-session.ts'
+import { type EndedSession, recordEnd } from '../pages/session-list.ts'
 import { ProblemError, tooMany } from '../problem/problem-error.ts'
 
 const wrongCodesPerSession = 5
@@ -32,9 +34,11 @@ export async function countWrongCode(
     const fromMs = Math.max(nextMs, signedIn.request.now.getTime())
     await keep(transaction, { place, failures: failures + 1, nextMs: fromMs + codeMs })
     await transaction.run(sql`update browser_sessions set wrong_codes = wrong_codes + 1 where hash = ${hash}`)
-    await transaction.run(
-      sql`delete from browser_sessions where hash = ${hash} and wrong_codes >= ${wrongCodesPerSession}`,
-    )
+    const ended = await transaction.all<EndedSession>(sql`
+      delete from browser_sessions where hash = ${hash} and wrong_codes >= ${wrongCodesPerSession}
+      returning id, user_id`)
+    const call = writingOf(within(signedIn, transaction), principalOf(signedIn.user))
+    for (const one of ended) await recordEnd(call, one)
     return transaction.one(sql`select 1 from browser_sessions where hash = ${hash}`)
   })
   if (left) {

@@ -121,7 +121,7 @@ export async function beginSession(
   const after = { id, userId, browser, expiresAt }
   const call = writingOf(visit, principalOf({ id: userId, role }))
   await recordChange(call, { action: 'session.created', id, before: null, after })
-  await endOldest(database, userId)
+  await endOldest(call, userId)
   return { 'set-cookie': cookieOf(visit, token) }
 }
 

@@ -69,9 +69,10 @@ export function recordEnd(call: Writing, { id, user_id: userId }: EndedSession):
 }
 
 /** Ends the oldest sessions of a user who has begun more than anybody looks through. */
-export async function endOldest(database: Database, userId: string): Promise<void> {
-  await database.run(sql`
-    delete from browser_sessions where hash in (
-      select hash from browser_sessions where user_id = ${userId}
-      order by created_at desc limit 1000 offset ${mostPerUser})`)
+export async function endOldest(call: Writing, userId: string): Promise<void> {
+  await endThose(
+    call,
+    sql`hash in (select hash from browser_sessions where user_id = ${userId}
+      order by created_at desc limit 1000 offset ${mostPerUser})`,
+  )
 }

@@ -5,7 +5,7 @@ import { longestPassword } from '../access/password.ts'
 import { digest } from '../access/secret.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type EndpointRequest, within } from '../http/endpoint.ts'
-import { nobody, recordRefusal } from '../http/refusal.ts'
+import { recordRefusal } from '../http/refusal.ts'
 import type { Reply } from '../http/reply.ts'
 import { hasLeft } from '../http/request-context.ts'
 import { ProblemError, tooMany } from '../problem/problem-error.ts'
@@ -130,7 +130,6 @@ async function accountBy(
     const details = { code: 'wrong_password' }
     const refused = {
       action: 'session.refused',
-      actor: nobody,
       subjectId: user?.id ?? null,
       details,
     } as const

@@ -22,8 +22,11 @@ export interface Sealing {
   open(place: string, sealed: string): string
   /** What keeps sealed texts of this academy from being opened; undefined where nothing does. */
   trouble(database: Database): Promise<string | undefined>
-  /** Lets the next secret make a new key, or take the one that is there: what was sealed before may never be opened again. */
-  forget(database: Database): Promise<void>
+  /**
+   * Lets the next secret make a new key, or take the one that is there: what was sealed before may never be opened again.
+   * Says which key there was.
+   */
+  forget(database: Database): Promise<{ readonly keyId: string }>
 }
 
 /** Sealing with the key of this source; without one, as on PostgreSQL without a key file, nothing can be sealed. */
@@ -102,7 +105,9 @@ export function sealingWith(source: KeySource | undefined): Sealing {
     },
 
     async forget(database) {
+      const keyId = (await knownKeyId(database)) ?? ''
       await database.run(sql`delete from settings where name = 'sealing_key'`)
+      return { keyId }
     },
 
     async trouble(database) {

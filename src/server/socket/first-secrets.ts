@@ -1,14 +1,14 @@
+import { localPrincipal } from '../access/identify.ts'
+import { nowhere } from '../access/principal.ts'
 import {
+  type FirstAcademy,
   type FirstPassword,
   isKeyOwed,
   keyGiven,
   makeFirstPassword,
   takeBackFirstSecrets,
-} from '../access/first-admin.ts'
-import { localPrincipal } from '../access/identify.ts'
-import { nowhere } from '../access/principal.ts'
+} from '../credentials/first-admin.ts'
 import { aYearAfter, createKey } from '../credentials/keys.ts'
-import type { AppOptions } from '../http/request-context.ts'
 
 /** What the start of a server makes for the first admin, to be told once. */
 export interface FirstSecrets {
@@ -20,24 +20,22 @@ export interface FirstSecrets {
   readonly takeBack: () => Promise<void>
 }
 
-type Academy = Pick<AppOptions, 'database' | 'now' | 'newId' | 'passwordCost'>
-
 /** Makes what is wanted, where there is none; a key also where the last one was taken back. */
 export async function makeFirstSecrets(
-  academy: Academy,
+  academy: FirstAcademy,
   wanted: { readonly password: boolean; readonly key: boolean },
 ): Promise<FirstSecrets> {
-  const { database, passwordCost } = academy
-  const firstPassword = wanted.password ? await makeFirstPassword(database, passwordCost) : undefined
+  const { database } = academy
+  const firstPassword = wanted.password ? await makeFirstPassword(academy) : undefined
   const firstKey =
     wanted.key || (await isKeyOwed(database)) ? await makeAdminKey(academy, wanted.key) : undefined
-  const takeBack = () => takeBackFirstSecrets(database, { key: firstKey, email: firstPassword?.email })
+  const takeBack = () => takeBackFirstSecrets(academy, { key: firstKey, email: firstPassword?.email })
   return { firstKey, firstPassword, takeBack }
 }
 
 /** One that nobody wants is made where it is still owed: of several servers that start at once, by one. */
 async function makeAdminKey(
-  { database, now, newId }: Academy,
+  { database, now, newId }: FirstAcademy,
   isWanted: boolean,
 ): Promise<string | undefined> {
   const principal = await localPrincipal(database)

@@ -30,7 +30,7 @@ interface NewPassword {
  * Attempts count as those to sign in do: whoever has found a token must not find out the password with it.
  */
 export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
-  const { database, principal, rawBody, signIns, passwords } = call
+  const { operation, database, principal, rawBody, signIns, passwords } = call
   if (!isJsonObject(rawBody)) return undefined
   const wanted = Password.safeParse(rawBody['password'])
   const given = CurrentPassword.safeParse(rawBody['currentPassword'])
@@ -45,7 +45,12 @@ export async function prepareOwn(call: Call): Promise<NewPassword | undefined> {
   const waitSeconds = await signIns.begin(attempt)
   if (waitSeconds > 0) throw tooMany('attempts to change the password', waitSeconds)
   const caller = callerOf(call)
-  if (!(await passwords.verify(caller, given.data, stored))) return undefined
+  if (!(await passwords.verify(caller, given.data, stored))) {
+    const details = { operation: operation.id, code: 'wrong_password' }
+    const subjectId = principal.userId
+    await call.tellRefusal({ action: 'request.refused', actor: principal, subjectId, details })
+    return undefined
+  }
   await signIns.forgive(attempt)
   return { hash: await passwords.hash(caller, wanted.data), replaces: stored }
 }

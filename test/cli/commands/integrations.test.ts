@@ -352,6 +352,9 @@ describe('the encryption key', () => {
     expect(refused.stderr).toContain('is missing: restore it from where it was kept')
     expect(await local.run('server new-encryption-key')).toMatchObject({ code: 2 })
     expect(await local.run('server new-encryption-key --yes')).toMatchObject({ code: 0 })
+    expect((await local.run('audit list --noun encryption_key --columns action,credential')).stdout).toBe(
+      'encryption_key.replaced\tlocal\n',
+    )
     expect(await local.run('integrations test moodle')).toMatchObject({
       code: 1,
       stdout: expect.stringContaining('is missing'),

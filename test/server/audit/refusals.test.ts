@@ -32,6 +32,67 @@ test('a request that the credential does not allow is told of, with who sent it 
   })
 })
 
+test('a key that has expired or was revoked, and a token that was, is told of by its id', async ({
+  academy,
+  admin,
+  learner,
+}) => {
+  const keyOf = async (days: number) =>
+    (
+      await admin.post('/v1/keys', {
+        name: 'gradebook',
+        userId: learner.id,
+        scopes: ['read'],
+        expiresAt: new Date(academy.clock.now().getTime() + days * 24 * 60 * minute).toISOString(),
+      })
+    ).body
+  const [short, long] = [await keyOf(1), await keyOf(20)]
+  await admin.delete(`/v1/keys/${long.id}`)
+  academy.clock.advance(2 * 24 * 60 * minute)
+  expect((await academy.bearer(`Bearer ${short.key}`).get('/v1/courses')).status).toBe(403)
+  expect((await academy.bearer(`Bearer ${long.key}`).get('/v1/courses')).status).toBe(401)
+  const entries = await entriesOf(admin, 'noun=request&sort=at')
+  expect(entries).toMatchObject([
+    { userId: learner.id, credential: short.id, after: { code: 'expired_key' } },
+    { userId: learner.id, credential: long.id, after: { code: 'invalid_token' } },
+  ])
+  expect(JSON.stringify(entries)).not.toContain(long.key)
+})
+
+test('a page of the dashboard that somebody may not see or use is told of', async ({
+  admin,
+  learner,
+  flow,
+}) => {
+  await flow.consent(learner)
+  await flow.browser.open('/dashboard/audit')
+  expect(await entriesOf(admin, 'noun=request')).toMatchObject([
+    {
+      userId: learner.id,
+      credential: 'browser',
+      after: { operation: 'GET /dashboard/audit', code: 'insufficient_scope' },
+    },
+  ])
+})
+
+test('a wrong current password is told of, wherever somebody wants to change theirs', async ({
+  academy,
+  admin,
+  learner,
+}) => {
+  await givePassword(academy, learner.id)
+  const currentPassword = 'incorrect horse battery'
+  await learner.put('/v1/user/profile', { password: 'a new passphrase here', currentPassword })
+  const [entry, ...others] = await entriesOf(admin, 'noun=request')
+  expect(others).toEqual([])
+  expect(entry).toMatchObject({
+    userId: learner.id,
+    subjectId: learner.id,
+    after: { operation: 'users.updateProfile', code: 'wrong_password' },
+  })
+  expect(JSON.stringify(entry)).not.toContain('horse')
+})
+
 test('of what one address tries a few refusals a minute are told, and how many more there were', async ({
   academy,
   admin,

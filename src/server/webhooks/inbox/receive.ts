@@ -3,6 +3,7 @@ import { DeliveryFault } from '../../../webhooks/delivery-fault.ts'
 import { kinds } from '../../../webhooks/kinds.ts'
 import { verify } from '../../../webhooks/verify.ts'
 import type { EndpointRequest } from '../../http/endpoint.ts'
+import { recordRefusal } from '../../http/refusal.ts'
 import type { Reply } from '../../http/reply.ts'
 import { readBytes, requireType } from '../../http/request-body.ts'
 import { count, originOf } from '../../http/request-context.ts'
@@ -50,6 +51,9 @@ async function authenticDelivery(visit: EndpointRequest) {
       throw error
     }
     const { allowed, resetSeconds } = limits.failures.take(request.address)
+    const details = { operation: `POST ${request.path}`, code: error.code }
+    const refused = { action: 'request.refused', subjectId: null, details } as const
+    if (allowed) await recordRefusal(visit.academy, limits, request, refused)
     throw allowed ? error : tooMany('failed credentials', resetSeconds)
   }
 }

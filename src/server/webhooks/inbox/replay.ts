@@ -3,6 +3,7 @@ import { parseJson } from '../../../codec/json-text.ts'
 import type { Delivery, Replayed } from '../../../contract/deliveries.ts'
 import type { LmsKind } from '../../../contract/integration-choices.ts'
 import { DeliveryFault } from '../../../webhooks/delivery-fault.ts'
+import { recordChange } from '../../changes/change.ts'
 import { readCursorParts, writeCursor } from '../../database/keyset.ts'
 import type { Call } from '../../http/handler.ts'
 import { type Integration, integrationOf } from '../../integrations/integration.ts'
@@ -33,7 +34,10 @@ export async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery>
       item_id = ${itemOf(event)}, grade_id = ${outcome.grade?.id ?? null}, learner_hint = ${hintOf(event, outcome)},
       body = ${body}, replays = replays + 1, processed_at = ${now}
     where id = ${row.id}`)
-  return toDelivery(await findDelivery(database, row.id))
+  const [before, after] = [toDelivery(row), toDelivery(await findDelivery(database, row.id))]
+  if (after.status !== before.status)
+    await recordChange(call, { action: 'delivery.replayed', id: row.id, before, after, fields: ['status'] })
+  return after
 }
 
 async function outcomeNow(call: Call, integration: Integration, row: DeliveryRow, body: string) {

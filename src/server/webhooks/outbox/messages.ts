@@ -1,5 +1,7 @@
 import sql, { join } from 'sql-template-tag'
 import { type Message, messages } from '../../../contract/messages.ts'
+import type { Writing } from '../../audit/entry.ts'
+import { recordChange } from '../../changes/change.ts'
 import { page } from '../../database/page.ts'
 import { routesOf } from '../../http/schema-routes.ts'
 import { parked } from '../../outbox/in-hand.ts'
@@ -52,7 +54,8 @@ export const messageRoutes = routesOf(messages, {
     return { ...toMessage(row), body: row.body, attempts: attempts.reverse().map(toAttempt) }
   },
 
-  async resend({ database, params, now }) {
+  async resend(call) {
+    const { database, params, now } = call
     const row = await findMessageRow(database, params.messageId)
     const endpoint = await findEndpoint(database, row.endpoint_id, now)
     if (endpoint.status !== 'active') {
@@ -62,9 +65,15 @@ export const messageRoutes = routesOf(messages, {
       )
     }
     // One that is being sent is left to whoever sends it.
-    await database.run(sql`
+    const sent = await database.run(sql`
       update webhook_messages set status = 'pending', step = 0, due_at = ${now}, lease = null, finished_at = null
       where id = ${row.id} and (lease is null or lease = ${parked} or due_at <= ${now})`)
-    return findMessage(database, row.id)
+    const message = await findMessage(database, row.id)
+    if (sent > 0) await recordResent(call, toMessage(row), message)
+    return message
   },
 })
+
+function recordResent(call: Writing, before: Message, after: Message): Promise<void> {
+  return recordChange(call, { action: 'message.resent', id: after.id, before, after, fields: ['status'] })
+}

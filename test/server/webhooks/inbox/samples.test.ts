@@ -170,6 +170,14 @@ test('what nobody here answers to waits, and is applied after a mapping and a re
   expect((await admin.post(`${path}/replay`)).body).toEqual(replayed)
   expect(await grades(admin)).toMatchObject([{ percent: 85, deliveryId: replayed.id, version: 1 }])
   expect((await admin.get(path)).body).toMatchObject({ body: expect.stringContaining('finalgrade') })
+  expect((await admin.get('/v1/audit?noun=delivery')).body.data).toMatchObject([
+    {
+      userId: admin.id,
+      subjectId: replayed.id,
+      before: { status: 'unmatched' },
+      after: { status: 'applied' },
+    },
+  ])
 })
 
 test('a learner who is suspended or not enrolled is told as what is missing', async ({ academy, admin }) => {

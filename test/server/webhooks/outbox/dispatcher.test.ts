@@ -100,6 +100,9 @@ test('what fails is sent again with the same id, a new time and a new signature,
   expect((await admin.post(`/v1/webhooks/messages/${message.id}/resend`)).status).toBe(200)
   advance(1 * second)
   await eventually(admin, id).toMatchObject([{ status: 'delivered', attemptCount: 11 }])
+  expect((await admin.get('/v1/audit?noun=message')).body.data).toMatchObject([
+    { action: 'message.resent', userId: admin.id, subjectId: message.id, before: { status: 'failed' } },
+  ])
 })
 
 test('a redirect is a failure, and is not followed', async ({ academy, admin }) => {

@@ -1,8 +1,13 @@
 import { randomInt } from 'node:crypto'
 import sql from 'sql-template-tag'
-import type { Database, Row, Store } from '../database/database.ts'
-import { hashPassword, type PasswordCost } from './password.ts'
-import { digest } from './secret.ts'
+import { hashPassword, type PasswordCost } from '../access/password.ts'
+import { nowhere } from '../access/principal.ts'
+import { digest } from '../access/secret.ts'
+import type { Writing } from '../audit/entry.ts'
+import { recordChange } from '../changes/change.ts'
+import type { Database, Row, Store, Transaction } from '../database/database.ts'
+import type { IdMaker } from '../database/id.ts'
+import { recordPassword } from '../users/user-access.ts'
 
 /** Without those that are taken for one another; of 29 of them, twenty have 97 bits. */
 const alphabet = 'abcdefghjkmnpqrstuvwxyz346789'
@@ -13,26 +18,34 @@ export interface FirstPassword {
   readonly password: string
 }
 
+/** The academy whose first admin it is. */
+export interface FirstAcademy {
+  readonly database: Store
+  readonly now: () => Date
+  readonly newId: IdMaker
+  readonly passwordCost?: PasswordCost | undefined
+}
+
 /**
  * Gives the first admin of an academy a password to sign in with at its dashboard, where there is none. Undefined
  * where there is one, or where the academy's first user is no active admin any more. Of two callers one gets it.
  */
-export async function makeFirstPassword(
-  database: Store,
-  cost?: PasswordCost,
-): Promise<FirstPassword | undefined> {
+export async function makeFirstPassword(academy: FirstAcademy): Promise<FirstPassword | undefined> {
+  const { database, passwordCost } = academy
   const admin = await database.one<Row & { id: string; email: string; waits: number }>(sql`
     select id, email, password_hash is null and role = 'admin' and status = 'active' as waits
     from users where id = (select value from settings where name = 'first_user')`)
   if (!admin?.waits) return undefined
   const password = newPassword()
   // A tenth of a second by default, in which others are not to wait for the write lock.
-  const hash = await hashPassword(password, cost)
-  const changed = await database.write((transaction) =>
-    transaction.run(
+  const hash = await hashPassword(password, passwordCost)
+  const changed = await database.write(async (transaction) => {
+    const rows = await transaction.run(
       sql`update users set password_hash = ${hash} where id = ${admin.id} and password_hash is null`,
-    ),
-  )
+    )
+    if (rows === 1) await recordPassword(writingOf(academy, transaction, admin.id), admin.id)
+    return rows
+  })
   return changed === 1 ? { email: admin.email, password } : undefined
 }
 
@@ -58,17 +71,33 @@ export async function keyGiven(database: Database): Promise<boolean> {
  * of it. The next start makes both anew.
  */
 export function takeBackFirstSecrets(
-  database: Store,
+  academy: FirstAcademy,
   { key, email }: { key?: string | undefined; email?: string | undefined },
 ): Promise<void> {
-  return database.write(async (transaction) => {
+  return academy.database.write(async (transaction) => {
     if (key !== undefined) {
-      await transaction.run(sql`delete from api_keys where hash = ${digest(key)}`)
+      const gone = await transaction.all<Row & { id: string; user_id: string; name: string }>(
+        sql`delete from api_keys where hash = ${digest(key)} returning id, user_id, name`,
+      )
+      for (const { id, user_id: userId, name } of gone) {
+        const before = { id, userId, name }
+        const writing = writingOf(academy, transaction, userId)
+        await recordChange(writing, { action: 'key.revoked', id, before, after: null })
+      }
       await oweFirstKey(transaction)
     }
     if (email === undefined) return
-    await transaction.run(sql`update users set password_hash = null where email_key = ${email.toLowerCase()}`)
+    const users = await transaction.all<Row & { id: string }>(
+      sql`update users set password_hash = null where email_key = ${email.toLowerCase()} returning id`,
+    )
+    for (const { id } of users) await recordPassword(writingOf(academy, transaction, id), id)
   })
+}
+
+/** This program acts as the admin whom it makes them for. */
+function writingOf({ newId, now }: FirstAcademy, database: Transaction, userId: string): Writing {
+  const principal = { userId, credential: 'local' }
+  return { database, now: now().toISOString(), newId, principal, origin: nowhere }
 }
 
 /** Four groups of five, easy to copy by hand: `abcde-fghjk-mnpqr-stuvw`. */

@@ -3,25 +3,34 @@ import { join } from 'node:path'
 import sql, { raw } from 'sql-template-tag'
 import { expect } from 'vitest'
 import { openAcademyFile } from '../../../src/server/academy.ts'
-import { makeFirstPassword, takeBackFirstSecrets } from '../../../src/server/access/first-admin.ts'
 import { verifyPassword } from '../../../src/server/access/password.ts'
 import { digest } from '../../../src/server/access/secret.ts'
+import { makeFirstPassword, takeBackFirstSecrets } from '../../../src/server/credentials/first-admin.ts'
 import type { Store } from '../../../src/server/database/database.ts'
 import { openAcademy } from '../../../src/server/local.ts'
 import { makeFirstSecrets } from '../../../src/server/socket/first-secrets.ts'
 import { onPostgres, passwordCost, stoppedClock } from '../../helpers/academy.ts'
 import { test as served, startServer } from '../socket/served.ts'
 
-const test = served.extend('database', async ({ directory }, { onCleanup }) => {
-  const { database } = await openAcademyFile(join(directory, 'academy.db'), stoppedClock().now)
-  onCleanup(() => database.close())
-  return database
-})
+const { now } = stoppedClock()
+const test = served
+  .extend('academy', async ({ directory }, { onCleanup }) => {
+    const opened = await openAcademyFile(join(directory, 'academy.db'), now)
+    onCleanup(() => opened.database.close())
+    return { ...opened, now, passwordCost }
+  })
+  .extend('database', ({ academy }) => academy.database)
+
+function entriesIn(database: Store) {
+  return database.all(
+    sql`select action, user_id, credential, subject_id, details from audit_entries order by place`,
+  )
+}
 
 const passwordForm = /^[a-z0-9]{5}(-[a-z0-9]{5}){3}$/
 
-test('the first admin gets a password that works, once', async ({ database }) => {
-  const first = await makeFirstPassword(database, passwordCost)
+test('the first admin gets a password that works, once', async ({ academy, database }) => {
+  const first = await makeFirstPassword(academy)
   expect(first).toEqual({ email: 'admin@academy.local', password: expect.stringMatching(passwordForm) })
   // No letter or digit that is taken for another one.
   expect(first?.password).not.toMatch(/[01ilo25]/)
@@ -29,15 +38,37 @@ test('the first admin gets a password that works, once', async ({ database }) =>
     (await database.one<{ password_hash: string; version: number }>(sql`select * from users`)) ?? {}
   expect(version).toBe(1)
   expect(await verifyPassword(first?.password ?? '', stored ?? '')).toBe(true)
-  expect(await makeFirstPassword(database, passwordCost)).toBeUndefined()
+  expect(await makeFirstPassword(academy)).toBeUndefined()
   expect(await database.one(sql`select password_hash from users`)).toEqual({ password_hash: stored })
 })
 
-test('of several that start at once, one gets the password', async ({ database, directory }) => {
+test('what the first admin is given, and what is taken back because nobody was told it, is in the audit log', async ({
+  academy,
+  database,
+}) => {
+  const { firstKey, firstPassword, takeBack } = await makeFirstSecrets(academy, { password: true, key: true })
+  await takeBack()
+  const entries = await entriesIn(database)
+  const [admin] = await database.all<{ id: string }>(sql`select id from users`)
+  const byHand = { user_id: admin?.id, credential: 'local' }
+  const key = expect.stringMatching(/^key_/)
+  expect(entries).toEqual(
+    [
+      { action: 'user.password_changed', subject_id: admin?.id },
+      { action: 'key.created', subject_id: key },
+      { action: 'key.revoked', subject_id: key },
+      { action: 'user.password_changed', subject_id: admin?.id },
+    ].map((entry) => expect.objectContaining({ ...entry, ...byHand })),
+  )
+  expect(JSON.stringify(entries)).not.toContain(firstKey ?? '')
+  expect(JSON.stringify(entries)).not.toContain(firstPassword?.password ?? '')
+})
+
+test('of several that start at once, one gets the password', async ({ academy, database, directory }) => {
   const other = (await openAcademyFile(join(directory, 'academy.db'), stoppedClock().now)).database
   try {
     const made = await Promise.all(
-      [database, other, database].map((one) => makeFirstPassword(one, passwordCost)),
+      [database, other, database].map((one) => makeFirstPassword({ ...academy, database: one })),
     )
     const [first, ...more] = made.filter((one) => one !== undefined)
     expect(more).toEqual([])
@@ -49,20 +80,19 @@ test('of several that start at once, one gets the password', async ({ database, 
 })
 
 test('of several that start while a key is owed, one gets it; who asks for one gets one anyway', async ({
+  academy,
   database,
   directory,
 }) => {
-  const { now } = stoppedClock()
-  const { database: other, newId } = await openAcademyFile(join(directory, 'academy.db'), now)
+  const { database: other } = await openAcademyFile(join(directory, 'academy.db'), now)
   try {
     const keysOf = (stores: readonly Store[], key: boolean) =>
       Promise.all(
         stores.map(async (store) => {
-          const academy = { database: store, now, newId, passwordCost }
-          return (await makeFirstSecrets(academy, { password: false, key })).firstKey
+          return (await makeFirstSecrets({ ...academy, database: store }, { password: false, key })).firstKey
         }),
       )
-    await takeBackFirstSecrets(database, { key: 'lpk_lost' })
+    await takeBackFirstSecrets(academy, { key: 'lpk_lost' })
     const made = (await keysOf([database, other, database], false)).filter((key) => key !== undefined)
     expect(made).toEqual([expect.stringMatching(/^lpk_/)])
     expect(await database.all(sql`select hash from api_keys`)).toEqual([{ hash: digest(made[0] ?? '') }])
@@ -74,9 +104,9 @@ test('of several that start while a key is owed, one gets it; who asks for one g
 
 test.for([["role = 'learner'"], ["status = 'suspended'"], ["status = 'deleted'"]])(
   'a first user whose %s gets none',
-  async ([change = ''], { database }) => {
+  async ([change = ''], { academy, database }) => {
     await database.run(raw(`update users set ${change}`))
-    expect(await makeFirstPassword(database, passwordCost)).toBeUndefined()
+    expect(await makeFirstPassword(academy)).toBeUndefined()
   },
 )
 
