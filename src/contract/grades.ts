@@ -14,25 +14,32 @@ import {
 } from './field.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
+import { isGradable, largestScore, mostOverMaximum } from './score.ts'
 import { wholeCourse } from './whole-course.ts'
 
 export { wholeCourse }
 
-const score = z.number().min(0).max(1_000_000)
+const score = z.number().min(0).max(largestScore)
 
 /** A grade, always sent as a whole. Learner, course, source and item tell it from all others. */
-export const GradeInput = z.strictObject({
-  learnerId: Reference,
-  courseId: Reference,
-  itemId: text(1, 255).default(wholeCourse),
-  source: text(1, 100).default('manual'),
-  label: z.string().trim().max(255).default(''),
-  scoreGiven: score.nullable(),
-  scoreMaximum: score.positive().default(100),
-  weight: optional(Percent),
-  gradedAt: Instant.optional(),
-  published: z.boolean().default(true),
-})
+export const GradeInput = z
+  .strictObject({
+    learnerId: Reference,
+    courseId: Reference,
+    itemId: text(1, 255).default(wholeCourse),
+    source: text(1, 100).default('manual'),
+    label: z.string().trim().max(255).default(''),
+    scoreGiven: score.nullable(),
+    scoreMaximum: score.positive().default(100),
+    weight: optional(Percent),
+    gradedAt: Instant.optional(),
+    published: z.boolean().default(true),
+  })
+  .refine(({ scoreGiven, scoreMaximum }) => scoreGiven === null || isGradable(scoreGiven, scoreMaximum), {
+    path: ['scoreGiven'],
+    params: { code: 'out_of_range' },
+    error: `must be at most ${mostOverMaximum} times the maximum`,
+  })
 export type GradeInput = z.output<typeof GradeInput>
 
 export const Grade = z.object({

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../codec/json-object.ts'
+import { isGradable, largestScore } from '../contract/score.ts'
 import type { Candidate, EventSettings, GradeEvent, IgnoredEvent, IgnoredReason, LmsEvent } from './event.ts'
 
 /** What an adapter reads a payload with. */
@@ -27,8 +28,6 @@ export function ignored(name: string, reason: IgnoredReason): IgnoredEvent {
   return { type: 'ignored', name, reason }
 }
 
-const largestScore = 1_000_000
-
 /** A grade with what the integration knows of its item; ignored where a gradebook cannot take it. */
 export function grade(
   given: Omit<GradeEvent, 'type' | 'weight' | 'scoreMaximum'> & {
@@ -46,7 +45,8 @@ export function grade(
   // Of a grade that is taken back no maximum is needed.
   const scoreMaximum = known ?? (takesDefault || scoreGiven === null ? defaultGradeMaximum : null)
   if (scoreMaximum === null) return ignored(name, 'no_maximum')
-  if (!isWithin(scoreGiven ?? 0) || !isWithin(scoreMaximum)) return ignored(name, 'score_out_of_range')
+  const isScore = [scoreGiven ?? 0, scoreMaximum].every((score) => score >= 0 && score <= largestScore)
+  if (!isScore || !isGradable(scoreGiven ?? 0, scoreMaximum)) return ignored(name, 'score_out_of_range')
   return {
     type: 'grade',
     ...event,
@@ -54,8 +54,4 @@ export function grade(
     scoreMaximum,
     weight: item?.weight ?? null,
   }
-}
-
-function isWithin(score: number): boolean {
-  return score >= 0 && score <= largestScore
 }

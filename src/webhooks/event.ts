@@ -25,7 +25,7 @@ export interface GradeEvent extends About {
   readonly itemId: string
   /** At most 255 characters; empty where nobody has named the item. */
   readonly label: string
-  /** 0 to 1,000,000, which may be above the maximum; null where the grade was taken back. */
+  /** 0 to 1,000,000, up to 100 times the maximum; null where the grade was taken back. */
   readonly scoreGiven: number | null
   /** Above 0, to 1,000,000. */
   readonly scoreMaximum: number

@@ -315,5 +315,8 @@ describe('Standard', () => {
   test('a score that no gradebook takes is ignored, with the reason', () => {
     expect(graded({ 'data.scoreGiven': -1 })).toMatchObject({ reason: 'score_out_of_range' })
     expect(graded({ 'data.scoreGiven': 1e300 })).toMatchObject({ reason: 'score_out_of_range' })
+    expect(graded({ 'data.scoreMaximum': 5e-324 })).toMatchObject({ reason: 'score_out_of_range' })
+    expect(graded({ 'data.scoreGiven': 10_001 })).toMatchObject({ reason: 'score_out_of_range' })
+    expect(graded({ 'data.scoreGiven': 10_000 })).toMatchObject({ type: 'grade' })
   })
 })

@@ -8,7 +8,7 @@ const attributes = {
   source: 'Where the grade comes from: manual, or a system that sends grades',
   label: 'Name of the item',
   scoreGiven:
-    'Score of the learner, which may exceed the maximum; null clears the grade, so that it counts no longer and an older one does not return',
+    'Score of the learner, which may be up to 100 times the maximum; null clears the grade, so that it counts no longer and an older one does not return',
   scoreMaximum: 'Score that counts as 100%',
   weight:
     'Weight of the item in the grade of the course; null for the weight that the assessment criteria give to its id or name, or equal weights',

@@ -160,6 +160,18 @@ test('only learners of the course are graded, and only scores are grades', async
   ]) {
     expect((await grade(body)).status, JSON.stringify(body)).toBe(422)
   }
+  // Of these, no sum of grades would be exact any more, and some no number.
+  for (const [scoreGiven, scoreMaximum] of [
+    [83, 5e-324],
+    [1_000_000, 0.0001],
+    [10.1, 0.1],
+  ]) {
+    expect(await grade({ scoreGiven, scoreMaximum })).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '#/scoreGiven', code: 'out_of_range' }] },
+    })
+  }
+  expect((await grade({ scoreGiven: 0, scoreMaximum: 5e-324 })).body.percent).toBe(0)
   expect((await grade({ scoreGiven: 25, scoreMaximum: 5 })).body.percent).toBe(500)
   await admin.put(`/v1/courses/${courseId}`, { status: 'archived' })
   expect(await grade({ scoreGiven: 1 })).toMatchObject({ status: 409, body: { code: 'course_archived' } })
