@@ -28,7 +28,9 @@ export class RefusedCallError extends Error {
     // Ours looks for what has no prefix by itself, and those without a code know nothing of prefixes.
     const missing = refusal.status === 404 && refusal.coded && !isOurs(refusal)
     this.hint =
-      trashHint(refusal) ?? (missing ? referenceHint(refusal, sources, given) : archiveHint(refusal, given))
+      tokenHint(refusal) ??
+      trashHint(refusal) ??
+      (missing ? referenceHint(refusal, sources, given) : archiveHint(refusal, given))
     this.#sources = sources
     this.#given = given
   }
@@ -89,6 +91,12 @@ function trashHint({ code, message, problem }: ApiError): string | null {
   const id = problem?.['id']
   if (code !== 'duplicate' || problem?.['existingStatus'] !== 'deleted' || typeof id !== 'string') return null
   return `To restore it: learnctl ${thing}s restore-deleted ${shellWord(id)}`
+}
+
+/** A stored access token goes to no other address: it is typed again, or removed. */
+function tokenHint({ faults }: ApiError): string | null {
+  if (!faults.some(({ code }) => code === 'access_token_required')) return null
+  return 'Give it with --access-token-stdin or --access-token-env, or remove it with --remove-secret access-token'
 }
 
 const known = /^(ext:|email:)|^[a-z]{3}_/

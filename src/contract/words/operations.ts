@@ -164,7 +164,7 @@ export const operationWords: Words = {
   'integrations.get':
     'Of each secret it says when it was set and, if it is long, its last four characters. The secret itself is never returned.',
   'integrations.set':
-    'Send what changes: absent attributes are left unchanged, and null resets one to its default. `accessToken` and `webhookSecrets` can only be written. A new webhook secret replaces the one before at once, unless `oldSecretEndsAt` says until when that is still accepted; two secrets are accepted at most. Secrets are encrypted with a key that is not in the database; without it, the response is 503 `encryption_unavailable`.',
+    'Send what changes: absent attributes are left unchanged, and null resets one to its default. `accessToken` and `webhookSecrets` can only be written. With another `baseUrl`, a stored access token must be sent again or set to null: it is not sent to another system. A new webhook secret replaces the one before at once, unless `oldSecretEndsAt` says until when that is still accepted; two secrets are accepted at most. Secrets are encrypted with a key that is not in the database; without it, the response is 503 `encryption_unavailable`.',
   'integrations.remove':
     'Its secrets are deleted, and its events are refused from now on. Mappings and grades are kept.',
   'integrations.test':

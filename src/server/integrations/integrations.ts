@@ -22,7 +22,7 @@ import {
 } from './integration.ts'
 import { requireKind, webhookPathOf } from './lms-kind.ts'
 import { deleteMapping, getMapping, listMappings, setMapping, setMappings } from './mappings.ts'
-import { changedSecrets } from './secret-change.ts'
+import { changedSecrets, requireTokenAgain } from './secret-change.ts'
 import { shownIntegration } from './shown-integration.ts'
 
 const canvasOnly = ['rootAccountUuid', 'jwksUrl', 'jwks'] as const
@@ -51,6 +51,7 @@ export const integrationRoutes = routesOf(integrations, {
     const sent = isJsonObject(call.rawBody) ? call.rawBody : {}
     // In a merge patch null takes a member away: what was parsed does not tell that from one that is absent.
     const removed = (field: string) => Object.hasOwn(sent, field) && sent[field] === null
+    requireTokenAgain(stored, sent, input.baseUrl)
     const secrets = await changedSecrets(call, lmsKind, stored, {
       accessToken: removed('accessToken') ? null : input.accessToken,
       webhookSecrets: removed('webhookSecrets') ? null : input.webhookSecrets,

@@ -11,6 +11,21 @@ const longestOverlapMs = 366 * 24 * 60 * 60 * 1000
 type SecretCall = Pick<Call, 'database' | 'sealing' | 'now'>
 type Sent = Pick<IntegrationInput, 'accessToken' | 'webhookSecrets' | 'oldSecretEndsAt'>
 
+/**
+ * Throws 422 where an access token would go on to another system than it was set for: it is sent to the base URL, and whoever
+ * may change that is not to read it there. Sent again, or taken away, it may.
+ */
+export function requireTokenAgain(
+  stored: Integration | undefined,
+  sent: object,
+  baseUrl: string | null,
+): void {
+  if (!stored?.accessToken || Object.hasOwn(sent, 'accessToken')) return
+  if (baseUrl === null || baseUrl === stored.baseUrl) return
+  const detail = 'requires the access token again: the stored one was set for another address'
+  throw invalid([{ pointer: '#/baseUrl', code: 'access_token_required', detail }])
+}
+
 /** The secrets of an integration as a change leaves them; those that are sent again stay as they were. */
 export async function changedSecrets(
   call: SecretCall,

@@ -119,6 +119,22 @@ describe('set', () => {
     expect(Object.keys(after.gradeItems)).toEqual(['13'])
   })
 
+  test('another base URL requires the access token again', async ({ local }) => {
+    const env = { LMS_TOKEN: token }
+    await local.run('integrations set canvas --base-url https://here.example --access-token-env LMS_TOKEN', {
+      env,
+    })
+    const { code, stderr } = await local.run('integrations set canvas --base-url https://other.example')
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringMatching(
+        /^error: --base-url requires the access token again: .*\n(.*\n)?.*hint: Give it with --access-token-stdin/,
+      ),
+    })
+    const removed = 'integrations set canvas --base-url https://other.example --remove-secret access-token'
+    expect(await local.run(removed)).toMatchObject({ code: 0 })
+  })
+
   test.for([
     ['moodle --webhook-secret-stdin', 'No webhook secret on standard input'],
     ['moodle --webhook-secret-env NOBODY', 'Environment variable NOBODY is not set'],

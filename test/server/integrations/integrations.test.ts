@@ -131,6 +131,23 @@ test('secrets are in no answer, log, error or table as they are', async ({ acade
   })
 })
 
+test('an access token goes to no other address than the one that it was set for', async ({ admin }) => {
+  const here = 'https://canvas.example.edu'
+  await admin.put(canvas, { baseUrl: here, accessToken: token })
+  const refused = { status: 422, body: { errors: [{ pointer: '#/baseUrl', code: 'access_token_required' }] } }
+  for (const baseUrl of ['https://other.example', 'http://canvas.example.edu', `${here}/other`]) {
+    expect(await admin.put(canvas, { baseUrl })).toMatchObject(refused)
+  }
+  expect((await admin.put(canvas, { baseUrl: `${here}/`, gradeToProgress: 'percent' })).status).toBe(200)
+  // Nor in two steps.
+  expect((await admin.put(canvas, { baseUrl: null })).body.baseUrl).toBeNull()
+  expect(await admin.put(canvas, { baseUrl: 'https://other.example' })).toMatchObject(refused)
+  expect((await admin.put(canvas, { baseUrl: here, accessToken: token })).status).toBe(200)
+  const without = await admin.put(canvas, { baseUrl: 'https://other.example', accessToken: null })
+  expect(without.body.secrets.accessToken).toBeNull()
+  expect((await admin.put(canvas, { baseUrl: here })).status).toBe(200)
+})
+
 test('of a short secret nothing is shown', async ({ admin }) => {
   const { body } = await admin.put('/v1/integrations/moodle', { webhookSecrets: ['short-one'] })
   expect(body.secrets.webhook).toEqual([{ setAt: start, last4: null, endsAt: null }])
