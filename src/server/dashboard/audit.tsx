@@ -61,17 +61,17 @@ function EntryTable({ signedIn, entries }: { signedIn: SignedInRequest; entries:
       caption="Entries, newest first"
       columns={[
         { name: 'Action' },
-        { name: 'Time', look: 'broad' },
+        { name: 'Time' },
+        { name: 'Address' },
         { name: 'Subject', look: 'broad' },
         { name: 'By', look: 'broad' },
-        { name: 'Address' },
       ]}
       rows={entries.map((entry) => [
         <a href={`${signedIn.base}${section}/${encodeURIComponent(entry.id)}`}>{entry.action}</a>,
         <Minute time={entry.at} />,
+        entry.address === null ? <span class="none">–</span> : shown(entry.address, 64),
         <SubjectName entry={entry} />,
         <Actor entry={entry} />,
-        entry.address === null ? <span class="none">–</span> : shown(entry.address, 64),
       ])}
     />
   )

@@ -3,6 +3,7 @@ import { lmsKinds } from '../../contract/integration-choices.ts'
 import { seeOther } from '../pages/page.tsx'
 import { deliveryRoutes } from '../webhooks/inbox/deliveries.ts'
 import type { DashboardPage } from './dashboard-page.ts'
+import { Course, eventName, Learner } from './delivery-names.tsx'
 import { DeliveryState } from './delivery-state.tsx'
 import { Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
@@ -12,7 +13,7 @@ import { nextPage, pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
 import { StatusFilter } from './status-filter.tsx'
 import { Table } from './table.tsx'
-import { Minute, shown } from './value-text.tsx'
+import { Minute } from './value-text.tsx'
 
 const path = '/dashboard/deliveries'
 
@@ -93,25 +94,25 @@ function ReplayAll({ signedIn }: { signedIn: SignedInRequest }) {
 }
 
 function DeliveryTable({ base, deliveries }: { base: string; deliveries: readonly Delivery[] }) {
-  const none = <span class="none">–</span>
   return (
     <Table
       caption="Deliveries, newest first"
       columns={[
         { name: 'Event' },
-        { name: 'System' },
-        { name: 'Received', look: 'broad' },
+        { name: 'Received' },
         { name: 'State' },
         { name: 'Learner', look: 'broad' },
         { name: 'Course', look: 'broad' },
       ]}
       rows={deliveries.map((delivery) => [
-        <a href={`${base}${path}/${encodeURIComponent(delivery.id)}`}>{shown(delivery.event, 80)}</a>,
-        kindName(delivery.lmsKind),
+        <>
+          <a href={`${base}${path}/${encodeURIComponent(delivery.id)}`}>{eventName(delivery, 80)}</a>
+          <small>{kindName(delivery.lmsKind)}</small>
+        </>,
         <Minute time={delivery.receivedAt} />,
         <DeliveryState delivery={delivery} />,
-        delivery.userEmail === null ? none : shown(delivery.userEmail, 254),
-        delivery.courseTitle === null ? none : shown(delivery.courseTitle, 120),
+        <Learner base={base} delivery={delivery} />,
+        <Course base={base} delivery={delivery} />,
       ])}
     />
   )

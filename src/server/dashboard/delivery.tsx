@@ -7,6 +7,7 @@ import { ProblemError } from '../problem/problem-error.ts'
 import { deliveryRoutes } from '../webhooks/inbox/deliveries.ts'
 import { unmatchedKeys } from '../webhooks/inbox/unmatched-keys.ts'
 import type { DashboardPage } from './dashboard-page.ts'
+import { Course, eventName, Learner } from './delivery-names.tsx'
 import { DeliveryState } from './delivery-state.tsx'
 import { Document } from './document.tsx'
 import { Facts } from './facts.tsx'
@@ -88,7 +89,7 @@ async function deliveryShown(
       <p class="back">
         <a href={`${base}/dashboard/deliveries`}>Inbox</a>
       </p>
-      <h1>{shown(delivery.event, 120)}</h1>
+      <h1>{eventName(delivery, 120)}</h1>
       <section class="card" aria-labelledby="facts">
         <h2 id="facts">Details</h2>
         <DeliveryFacts delivery={delivery} keys={keys} base={base} />
@@ -108,9 +109,7 @@ async function deliveryShown(
 }
 
 function DeliveryFacts({ delivery, keys, base }: { delivery: DeliveryDetails; keys: Keys; base: string }) {
-  const { lmsKind, detail, learnerId, userEmail, courseId, courseTitle, itemId, replays } = delivery
-  const named = (key: string | undefined) =>
-    key === undefined ? <span class="none">–</span> : <code>{shown(key, 120)}</code>
+  const { lmsKind, detail, itemId, replays } = delivery
   const facts = [
     ['State', <DeliveryState delivery={delivery} />],
     ...(detail === null ? [] : [['Why', shown(detail, 500)] as const]),
@@ -118,26 +117,8 @@ function DeliveryFacts({ delivery, keys, base }: { delivery: DeliveryDetails; ke
       'System',
       <a href={`${base}/dashboard/integrations/${encodeURIComponent(lmsKind)}`}>{kindName(lmsKind)}</a>,
     ],
-    [
-      'Learner',
-      learnerId === null ? (
-        named(keys.user)
-      ) : (
-        <a href={`${base}/dashboard/learners/${encodeURIComponent(learnerId)}`}>
-          {shown(userEmail ?? learnerId, 254)}
-        </a>
-      ),
-    ],
-    [
-      'Course',
-      courseId === null ? (
-        named(keys.course)
-      ) : (
-        <a href={`${base}/dashboard/courses/${encodeURIComponent(courseId)}`}>
-          {shown(courseTitle ?? courseId, 255)}
-        </a>
-      ),
-    ],
+    ['Learner', <Learner base={base} delivery={delivery} otherwise={keys.user} />],
+    ['Course', <Course base={base} delivery={delivery} otherwise={keys.course} />],
     ...(itemId === null ? [] : [['Item', <code>{shown(itemId, 120)}</code>] as const]),
     ['Received', <Minute time={delivery.receivedAt} />],
     ['Processed', <Minute time={delivery.processedAt} />],

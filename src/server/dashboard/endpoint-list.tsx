@@ -85,7 +85,7 @@ function EndpointTable({
       columns={[
         { name: 'URL', look: 'broad' },
         { name: 'Events', look: 'broad' },
-        { name: 'Description' },
+        { name: 'Description', look: 'broad' },
         { name: 'Created' },
         { name: 'State' },
       ]}
@@ -94,7 +94,7 @@ function EndpointTable({
           {shown(endpoint.url, 120)}
         </a>,
         <EventNames events={endpoint.events} />,
-        shown(endpoint.description),
+        endpoint.description === '' ? <span class="none">–</span> : shown(endpoint.description),
         <Day time={endpoint.createdAt} />,
         <EndpointState endpoint={endpoint} />,
       ])}

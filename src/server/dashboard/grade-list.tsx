@@ -26,7 +26,7 @@ export async function gradeList({
   const { data, nextCursor } = await ask(signedIn, gradeRoutes, grades.list, {
     query: { ...pageAsked(signedIn), learner_id: learnerId, course_id: courseId, sort: '-gradedAt' },
   })
-  const course: readonly Column[] = courseId === undefined ? [{ name: 'Course' }] : []
+  const course: readonly Column[] = courseId === undefined ? [{ name: 'Course', look: 'broad' }] : []
   const pages = nextPage(signedIn, nextCursor)
   if (data.length === 0)
     return pages ? (

@@ -9,7 +9,7 @@ export function MessageTable({ base, messages }: { base: string; messages: reado
       caption="Messages, newest first"
       columns={[
         { name: 'Event' },
-        { name: 'Happened', look: 'broad' },
+        { name: 'Happened' },
         { name: 'State' },
         { name: 'Attempts', look: 'figures' },
         { name: 'Last result', look: 'broad' },

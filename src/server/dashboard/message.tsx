@@ -105,7 +105,7 @@ function Attempts({ attempts }: { attempts: readonly Attempt[] }) {
       caption="Attempts to deliver the message"
       columns={[
         { name: 'Attempt' },
-        { name: 'Started', look: 'broad' },
+        { name: 'Started' },
         { name: 'Duration', look: 'figures' },
         { name: 'HTTP status', look: 'figures' },
         { name: 'Result', look: 'broad' },

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { narrowStyle } from './narrow-style.ts'
 
 const light = `--ink: #1b2430; --soft: #54616e; --line: #dce2e9; --edge: #77838f; --ground: #f4f6f8; --card: #fff;
   --accent: #1f57b5; --accent-ink: #fff; --tint: #e9f0fb; --bad: #a3221b; --bad-tint: #fdf0ee; --good: #17663a;
@@ -121,12 +122,14 @@ table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nu
 th, td { text-align: left; vertical-align: top; padding: .625rem 1rem .625rem 0; border-bottom: 1px solid var(--line); }
 th:last-child, td:last-child { padding-right: 0; }
 thead th { font-size: .875rem; font-weight: 600; color: var(--soft); vertical-align: bottom; }
-tbody th { font-weight: 600; overflow-wrap: anywhere; }
+tbody th { font-weight: 600; }
+tbody :is(th, .broad) { min-width: clamp(7rem, 14vw, 13rem); overflow-wrap: anywhere; }
 tbody th a, .take { display: inline-block; }
 tbody tr:last-child > * { border-bottom: 0; }
 .figures { text-align: right; white-space: nowrap; }
-.score { text-align: right; overflow-wrap: anywhere; }
+.score { text-align: right; overflow-wrap: anywhere; padding-right: .5rem; }
 td.score { white-space: nowrap; }
+td.score small { white-space: normal; }
 .drawn { width: 30%; min-width: 10rem; }
 .drawn > .bar { margin: .25rem 0; }
 time, .word { white-space: nowrap; }
@@ -148,6 +151,7 @@ table + .note { margin: 1rem 0 0; }
 .narrow-down .fault, .narrow-down .actions { grid-column: 1 / -1; }
 .narrow-down .actions { align-items: center; margin: 0; }
 .sorting a { color: inherit; text-decoration: none; white-space: nowrap; }
+.sorting .figures a { white-space: normal; }
 .sorting a:hover { color: var(--accent); text-decoration: underline; }
 .sorting a::after { content: " \\2195"; content: " \\2195" / ""; font-weight: 400; }
 .sorting [aria-sort] a { color: var(--ink); }
@@ -184,46 +188,7 @@ svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exa
 .completion { display: grid; grid-template-columns: minmax(4rem, 1fr) 4.25rem; align-items: center; gap: .75rem; }
 .completion span { text-align: right; }
 
-@media (max-width: 52rem) {
-  main { padding: 1.25rem .75rem 3rem; }
-  .card { padding: 1.125rem 1rem; }
-  .banner { padding: .5rem .75rem; }
-  .banner { gap: 0 1rem; }
-  .banner nav { order: 1; width: 100%; margin: 0 -.5rem; }
-  .banner ul { gap: 0; }
-  .banner nav a { padding: .5rem; font-size: .9375rem; }
-  .who { flex: 1; justify-content: flex-end; }
-  .who span { font-size: .8125rem; }
-  .tiles { grid-template-columns: 1fr 1fr; }
-  .tiles div { padding: .75rem 1rem; }
-  .tiles div:last-child:nth-child(odd) { grid-column: 1 / -1; }
-  .tiles dd { font-size: 1.5rem; }
-  .columns text { font-size: 12px; }
-  .filter .apart { margin-left: 0; }
-  .below { align-items: flex-start; flex-direction: column; }
-  .wide { display: none; }
-  .slim { display: inline; }
-  section table, section tbody { display: block; }
-  section thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  section thead.sorting { display: block; position: static; width: auto; height: auto; overflow: visible; clip-path: none; }
-  .sorting tr { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem 1rem; }
-  .sorting tr::before { content: "Sort by"; color: var(--soft); font-size: .875rem; }
-  .sorting th { display: block; width: auto; min-width: 0; padding: .25rem 0; border: 0; }
-  .sorting th:not(:has(a)) { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  section tbody tr { display: grid; grid-template-columns: repeat(auto-fit, minmax(6rem, 1fr)); gap: .5rem .75rem; padding: .875rem 0;
-    border-bottom: 1px solid var(--line); }
-  section tbody tr:has(.figures ~ .figures ~ .figures) { grid-template-columns: repeat(auto-fit, minmax(4.5rem, 1fr)); }
-  section tbody tr:last-child { border-bottom: 0; padding-bottom: 0; }
-  section tbody :is(th, td, .figures, .score) { display: block; padding: 0; border: 0; min-width: 0; text-align: left; }
-  section tbody :is(th, .drawn, .broad) { grid-column: 1 / -1; width: auto; }
-  section tbody th { order: -2; }
-  section tbody .drawn { order: -1; }
-  section td[data-column]::before { content: attr(data-column); content: attr(data-column) / ""; display: block; font-size: .8125rem; white-space: normal;
-    color: var(--soft); }
-  .facts { grid-template-columns: 1fr; gap: 0; }
-  .facts dd { margin: 0 0 .625rem; }
-}
-@media (forced-colors: active) {
+${narrowStyle}@media (forced-colors: active) {
   .done, #hatching .stroke { fill: CanvasText; }
   .columns .doing { stroke: CanvasText; }
   #hatching .ground { fill: Canvas; }

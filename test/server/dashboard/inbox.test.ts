@@ -1,3 +1,4 @@
+import sql from 'sql-template-tag'
 import { expect } from 'vitest'
 import { connect } from '../../helpers/lms.ts'
 import { sample } from '../../webhooks/samples.ts'
@@ -35,6 +36,43 @@ test('the inbox lists deliveries with what became of them and why, by system and
   expect((await browser.open('/dashboard/deliveries?status=lost')).status).toBe(400)
   const connected = await browser.open('/dashboard/integrations')
   expect(connected.html).toContain(`<a href="/dashboard/deliveries/${deliveryId}">`)
+})
+
+test('a delivery in the list leads to the learner and the course that it is about', async ({
+  browser,
+  courseId,
+  deliveryId,
+  learner,
+  moodle,
+}) => {
+  await moodle.map('course', '4', courseId)
+  await moodle.map('user', '15', learner.id)
+  await browser.submit(await browser.open(`/dashboard/deliveries/${deliveryId}`), {}, 'Map and replay')
+  const { html } = await browser.open('/dashboard/deliveries')
+  expect(html).toContain(`<a href="/dashboard/learners/${learner.id}">${learner.email}</a>`)
+  expect(html).toContain(`<a href="/dashboard/courses/${courseId}">Logic</a>`)
+})
+
+test('a delivery says in words why nothing was done, and has a name where it is malformed', async ({
+  academy,
+  browser,
+  deliveryId,
+}) => {
+  for (const [status, reason, words] of [
+    ['ignored', 'event_type', 'Not a grade or progress event'],
+    ['stale', 'stale_grade', 'A newer grade is recorded'],
+    ['unmatched', 'user_inactive', 'Learner is not active'],
+    ['failed', 'malformed_payload', 'Malformed payload'],
+  ] as const) {
+    await academy.database.run(sql`
+      update webhook_deliveries set event = '', status = ${status}, reason = ${reason},
+        missing = ${reason === 'user_inactive' ? '["learner"]' : '[]'}
+      where id = ${deliveryId}`)
+    for (const path of ['', `/${deliveryId}`]) {
+      const { text } = await browser.open(`/dashboard/deliveries${path}`)
+      expect(text).toMatch(new RegExp(`Unknown event .*${status} ${words}`))
+    }
+  }
 })
 
 test('what a delivery names is mapped on its page, and it is processed again', async ({
