@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, Readable, Writable } from 'node:stream'
 import { main } from '../../src/cli/main.ts'
@@ -8,7 +7,8 @@ import type { Io } from '../../src/cli/terminal/io.ts'
 import type { Transport } from '../../src/contract/http.ts'
 import { openAcademy, openCurrentAcademy } from '../../src/server/local.ts'
 import { type RunningServer, serve } from '../../src/server/socket/serve.ts'
-import { test as base, passwordCost } from './academy.ts'
+import { test as base, freshDirectory, passwordCost } from './academy.ts'
+import { putNewAcademy } from './new-academy.ts'
 import { transportOf } from './web.ts'
 
 /** What one run of the program left behind. */
@@ -68,7 +68,7 @@ export interface TestCliOptions {
 
 /** A program with a home of its own, which `remove` deletes again. */
 export function testCli(options: TestCliOptions = {}): TestCli {
-  const home = options.home ?? mkdtempSync(join(tmpdir(), 'learnctl-test-'))
+  const home = options.home ?? freshDirectory().path
   const cwd = join(home, 'work')
   mkdirSync(cwd, { recursive: true })
   const { transport, now = () => Date.parse('2026-03-01T12:00:00.000Z') } = options
@@ -203,7 +203,7 @@ export const test = base
   .extend('local', async ({ options }, { onCleanup }) => {
     const cli = testCli({ ...options, env: { ...options.env, LEARNCTL_DATABASE: 'academy.db' } })
     onCleanup(() => cli.remove())
-    await cli.run('courses list')
+    await putNewAcademy(join(cli.cwd, 'academy.db'))
     return cli
   })
   .extend('remote', async ({ options, academy }, { onCleanup }) => {

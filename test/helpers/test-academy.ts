@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { GradeInput } from '../../src/contract/grades.ts'
 import type { RoleName, Scope } from '../../src/contract/operation.ts'
@@ -18,10 +17,15 @@ import { allRoutes } from '../../src/server/routes.ts'
 import { keyFile, keyPathOf } from '../../src/server/sealing/key-file.ts'
 import { type Sealing, sealingWith } from '../../src/server/sealing/sealing.ts'
 import { requireDeclared } from './declared.ts'
+import { freshDirectory } from './fresh-directory.ts'
 import { guarded } from './guarded.ts'
+import { putNewAcademy, start } from './new-academy.ts'
 import { watched } from './plans/watched-database.ts'
 import { watchedStatements } from './plans/watched-statements.ts'
 import { fetchOf } from './web.ts'
+
+export { freshDirectory } from './fresh-directory.ts'
+export { start } from './new-academy.ts'
 
 /** A clock that stands still until it is told to go on. */
 export interface Clock {
@@ -36,9 +40,6 @@ export const day = 24 * hour
 
 /** As cheap as scrypt can be: what is tested is who gets in. */
 export const passwordCost = { N: 2, r: 1, p: 1 }
-
-/** The time at which every test begins. */
-export const start = '2026-03-01T12:00:00.000Z'
 
 /** An answer, read to its end. */
 export interface Answer {
@@ -100,12 +101,6 @@ export function stoppedClock(): Clock {
   }
 }
 
-/** A fresh directory for a test's files. */
-export function freshDirectory(): { path: string; remove: () => void } {
-  const path = mkdtempSync(join(tmpdir(), 'learnctl-test-'))
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
-}
-
 /** True where the tests of the server run on PostgreSQL: see `npm run test:postgres`. */
 export const onPostgres = process.env['LEARNCTL_TEST_ENGINE'] === 'postgres'
 
@@ -128,12 +123,18 @@ async function openOnPostgres(path: string, now: () => Date): Promise<AcademyFil
   return { ...academy, database: { ...academy.database, close } }
 }
 
+/** An academy in the file at this path; a new one where there is none. */
+async function openInFile(path: string, now: () => Date, waitMs: number | undefined): Promise<AcademyFile> {
+  if (!existsSync(path)) await putNewAcademy(path)
+  return openAcademyFile(path, now, { waitMs })
+}
+
 /** Opens an academy for a test. */
 export async function openTestAcademy({
   perMinute = 0,
   lockWaitMs,
   beside,
-  open = onPostgres ? openOnPostgres : (path, now) => openAcademyFile(path, now, { waitMs: lockWaitMs }),
+  open = onPostgres ? openOnPostgres : (path, now) => openInFile(path, now, lockWaitMs),
   through = (database) => database,
 }: {
   perMinute?: number

@@ -1,0 +1,25 @@
+import { accessSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const memory = '/dev/shm'
+const enoughBytes = 1024 ** 3
+
+/** Where tests keep their files: in memory where there is room, since thousands of academies wait for no disk there. */
+const root = hasRoom(memory) ? memory : tmpdir()
+
+/** A fresh directory for a test's files. */
+export function freshDirectory(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(root, 'learnctl-test-'))
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
+}
+
+function hasRoom(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    const { bavail, bsize } = statfsSync(folder)
+    return bavail * bsize > enoughBytes
+  } catch {
+    return false
+  }
+}
