@@ -1,8 +1,9 @@
 import type { Flag } from '../command/flag.ts'
+import { withTimeZone } from '../command/time-flag.ts'
 import { outcomes, tamperings } from '../simulator/choices.ts'
 
 /** The flags of `learnctl webhooks send`. */
-export const sendFlags: readonly Flag[] = [
+export const sendFlags: readonly Flag[] = withTimeZone([
   {
     name: 'user',
     kind: 'text',
@@ -28,9 +29,10 @@ export const sendFlags: readonly Flag[] = [
     name: 'account',
     kind: 'text',
     placeholder: 'uuid',
-    summary: 'Canvas account: rootAccountUuid of the integration',
+    summary: 'UUID of the Canvas account',
+    default: 'that of the integration',
   },
-  { name: 'at', kind: 'time', summary: 'Time of the last event', default: 'now' },
+  { name: 'at', kind: 'time', summary: 'Day or time of the last event, or how long ago', default: 'now' },
   {
     name: 'to',
     kind: 'text',
@@ -73,4 +75,4 @@ export const sendFlags: readonly Flag[] = [
     default: 'applied; refused with --tamper',
   },
   { name: 'print', kind: 'switch', summary: 'Print curl commands without the secret instead of sending' },
-]
+])

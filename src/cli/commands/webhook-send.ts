@@ -4,11 +4,10 @@ import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import type { FlagValues } from '../command/flag-value.ts'
 import { notAList } from '../command/refusals.ts'
-import type { Outcome } from '../simulator/choices.ts'
 import type { DeliveryAnswer } from '../simulator/delivery-answer.ts'
 import type { Tally } from '../simulator/expectation.ts'
 import type { Simulation } from '../simulator/simulation.ts'
-import { CommandError, UsageError } from '../terminal/errors.ts'
+import { UsageError } from '../terminal/errors.ts'
 import { keyCommand } from './webhook-key.ts'
 import { sendFlags } from './webhook-send-flags.ts'
 
@@ -101,7 +100,10 @@ async function run(context: Context, given: Given): Promise<void> {
   const answers = sendDeliveries(context, destination, order, deliveryOf, concurrency)
   await output.list(pagesOf(answers, tally), shape)
   await output.done(`Sent ${deliveryCount(order.length)}: ${tally.summary}`)
-  if (tally.first) throw await unexpected(kind, tally, tally.first, { total: order.length, expected })
+  if (tally.first) {
+    const { unexpectedOutcome } = await import('../simulator/unexpected-outcome.ts')
+    throw await unexpectedOutcome(simulation, tally, tally.first, { total: order.length, expected })
+  }
 }
 
 async function* pagesOf(
@@ -149,62 +151,25 @@ async function simulationOf(
   if (flags['signing-key'] !== undefined && kind !== 'canvas') {
     throw new UsageError(`--signing-key is for canvas: ${kind} signs with the webhook secret`)
   }
-  const facts = factsOf(kind, name, event, flags)
+  const given = factsOf(kind, name, event, flags)
   const at = textOf(flags, 'at')
   const hasKey = flags['signing-key'] !== undefined
   const standard = flags['standard-headers'] === true || (kind === 'canvas' && !hasKey)
   if (hasKey && flags['standard-headers'] === true) {
     throw new UsageError('--signing-key and --standard-headers cannot be used together')
   }
-  if (hasKey && facts.account === undefined) {
-    throw new UsageError('--account is required with --signing-key', {
-      why: ['A signed event is taken only from the Canvas account of the integration'],
-      hint: 'Show its rootAccountUuid: learnctl integrations list -o json',
-    })
-  }
   const tampering = tamperingOf(textOf(flags, 'tamper'), kind, standard)
+  const account = hasKey && given.account === undefined ? await accountOf(context, flags) : given.account
   return {
-    ...{ kind, event, facts, count, standard, tampering },
+    ...{ kind, event, facts: { ...given, account }, count, standard, tampering },
     at: new Date(at ?? context.io.now()),
     secret: await signingMaterial(context, flags),
   }
 }
 
-async function unexpected(
-  kind: LmsKind,
-  tally: Tally,
-  first: DeliveryAnswer,
-  { total, expected }: { total: number; expected: readonly Outcome[] },
-): Promise<CommandError> {
-  const { exitOfStatus } = await import('../failures.ts')
-  const { outcome, reason, status } = first
-  const some = tally.unexpected < total
-  const exit = some ? 'partial' : status < 400 ? 'failure' : (exitOfStatus[status] ?? 'failure')
-  const told = `${outcome} (${status})${reason === null ? '' : `: ${reason}`}`
-  const message =
-    total === 1
-      ? `Unexpected outcome: ${told}`
-      : `${tally.unexpected} of ${total} outcomes were unexpected; the first was ${told}`
-  return new CommandError('unexpected_outcome', exit, message, {
-    why: [`Expected ${expected.join(' or ')}`],
-    ...hintFor(kind, first),
-  })
-}
-
-function hintFor(kind: LmsKind, { outcome, status, reason, deliveryId }: DeliveryAnswer): { hint?: string } {
-  if (outcome === 'unmatched') {
-    // A learner without an enrolment is known, and so is the course.
-    const first = reason?.startsWith('enrollment')
-      ? 'Enrol the learner with `learnctl enrollments create`'
-      : `Map it with \`learnctl integrations map ${kind}\``
-    return {
-      hint: `${first}, then run \`learnctl webhooks deliveries replay ${deliveryId ?? '--unmatched'}\``,
-    }
-  }
-  if (status === 401) return { hint: `Check the webhook secret: learnctl integrations test ${kind}` }
-  if (status === 429) return { hint: 'Wait a minute: after 20 refused deliveries no more are looked at' }
-  if (status === 404) return { hint: `Set up the integration: learnctl integrations set ${kind}` }
-  return {}
+async function accountOf(context: Context, flags: FlagValues): Promise<string> {
+  const { canvasAccount } = await import('../simulator/canvas-account.ts')
+  return canvasAccount(context, textOf(flags, 'to'))
 }
 
 function kindOf(text: string): LmsKind {

@@ -1,3 +1,4 @@
+import { shellWord } from '../../codec/shell-word.ts'
 import type { LmsKind } from '../../contract/integration-choices.ts'
 import { kinds } from '../../webhooks/kinds.ts'
 import type { FlagValues } from '../command/flag-value.ts'
@@ -32,6 +33,10 @@ export function factsOf(
   if (flags['cleared'] === true && flags['score'] !== undefined) {
     throw new UsageError('--score and --cleared cannot be used together')
   }
+  const missing = ['user', 'course'].filter((name) => (flags[name] ?? '') === '').map((name) => `--${name}`)
+  if (missing.length > 0) {
+    throw new UsageError(`${missing.join(' and ')} ${missing.length === 1 ? 'is' : 'are'} required`)
+  }
   return {
     user: named(String(flags['user'] ?? ''), 'user', event.namesUser, kind, name),
     course: named(String(flags['course'] ?? ''), 'course', event.namesCourse, kind, name),
@@ -55,14 +60,14 @@ function named(
   const name = nameIn(text)
   if (name.value !== '' && taken.includes(name.by)) return name
   const words = {
-    id: `its id in ${kinds[kind].title}`,
+    id: `the id of the ${flag === 'user' ? 'learner' : 'course'} in ${kinds[kind].title}`,
     externalId: 'ext:<external id>',
     email: 'an e-mail address',
   }
   const valid = taken.map((by) => words[by]).join(' or ')
   throw new UsageError(`--${flag} must be ${valid} for ${event}, not ${JSON.stringify(text)}`, {
     ...(!taken.includes('externalId') && {
-      hint: `Map that id afterwards: learnctl integrations map ${kind}`,
+      hint: `Use that id, and map it: learnctl integrations map ${kind} ${flag} <id> ${shellWord(text)}`,
     }),
   })
 }

@@ -281,9 +281,22 @@ describe('where it goes', () => {
 
 describe('what is not in an event', () => {
   test.for([
-    ['moodle user_graded --user ada@example.org --course 2', '--user must be its id in Moodle'],
+    [
+      'moodle user_graded --user ada@example.org --course 2',
+      '--user must be the id of the learner in Moodle',
+    ],
     ['moodle user_graded --user 1 --course 2 --maximum 20', '--maximum is not supported'],
-    ['canvas grade_change --user ada@example.org --course 2', '--user must be its id in Canvas or ext:'],
+    [
+      'canvas grade_change --user ada@example.org --course 2',
+      '--user must be the id of the learner in Canvas or ext:',
+    ],
+    ['canvas grade_change --user 1', '--course is required'],
+    ['canvas grade_change', '--user and --course are required'],
+    ['moodle user_graded --user 1 --course 2 --at yesterday', '--at must be a day (2026-01-31)'],
+    [
+      'moodle user_graded --user 1 --course ext:BIO-101',
+      'learnctl integrations map moodle course <id> ext:BIO-101',
+    ],
     ['canvas nothing --user 1 --course 2', 'canvas has no event'],
     ['nothing grade --user 1 --course 2', 'Unknown kind'],
     ['standard grade.updated --user 1 --course 2 --score 5 --cleared', 'cannot be used together'],
@@ -316,10 +329,40 @@ localTest(
     await run(`${line} --score 18 --duplicate`)
     await run(`${line} --score 20 --tamper body`)
     await run(`${line} --score 2 --at 2020-01-01 --expect stale`)
-    await run('webhooks send canvas grade_change --user 1 --course 2 --expect unmatched')
+    const unmatched = await local.run('webhooks send canvas grade_change --user 1 --course 2', { env })
+    expect(unmatched).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(
+        /hint: Map it with `learnctl integrations map canvas course 2 <course here>` and `learnctl integrations map canvas user 1 <user here>`, then run `learnctl webhooks deliveries replay whd_\w+`\n$/,
+      ),
+    })
+    const unknown = await local.run(`${line.replace('ABC.123', 'XYZ').replace('ext:BIO-101', '2')}`, { env })
+    expect(unknown.stderr).toContain(
+      'hint: Check --user, map it with `learnctl integrations map canvas course 2',
+    )
+    expect((await local.run(`${line} --at 2020-01-01`, { env })).stderr).toContain('later time with --at')
     const grades = await run('grades list --columns itemId,scoreGiven,scoreMaximum,source')
     expect(grades.stdout).toBe('355\t18\t20\tcanvas\n')
     await run(`${line} --cleared`)
     expect((await run('grades list --columns scoreGiven')).stdout).toBe('\n')
   },
 )
+
+localTest('signed as Canvas signs, the account is that of the integration', async ({ local }) => {
+  await local.run('webhooks generate-key')
+  const line =
+    'webhooks send canvas grade_change --user 1 --course 2 --signing-key canvas-key.json --expect unmatched'
+  expect(await local.run(line)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Integration canvas not found'),
+  })
+  await local.run('integrations set canvas --jwks canvas-jwks.json')
+  expect(await local.run(line)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('learnctl integrations set canvas --root-account-uuid <uuid>'),
+  })
+  await local.run('integrations set canvas --root-account-uuid school')
+  expect(await local.run(line)).toMatchObject({ code: 0 })
+  const refused = await local.run(`${line} --account another`)
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('--root-account-uuid, --jwks') })
+})

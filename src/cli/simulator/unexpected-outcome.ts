@@ -1,0 +1,69 @@
+import { shellWord } from '../../codec/shell-word.ts'
+import { CommandError } from '../terminal/errors.ts'
+import type { Outcome } from './choices.ts'
+import type { DeliveryAnswer } from './delivery-answer.ts'
+import type { Tally } from './expectation.ts'
+import type { Simulation } from './simulation.ts'
+
+/** The error of a run in which not all outcomes were expected: what the first of them was, and what to do about it. */
+export async function unexpectedOutcome(
+  simulation: Simulation,
+  tally: Tally,
+  first: DeliveryAnswer,
+  { total, expected }: { total: number; expected: readonly Outcome[] },
+): Promise<CommandError> {
+  const { exitOfStatus } = await import('../failures.ts')
+  const { outcome, reason, status } = first
+  const some = tally.unexpected < total
+  const exit = some ? 'partial' : status < 400 ? 'failure' : (exitOfStatus[status] ?? 'failure')
+  const told = `${outcome} (${status})${reason === null ? '' : `: ${reason}`}`
+  const message =
+    total === 1
+      ? `Unexpected outcome: ${told}`
+      : `${tally.unexpected} of ${total} outcomes were unexpected; the first was ${told}`
+  const hint = hintFor(simulation, first)
+  return new CommandError('unexpected_outcome', exit, message, {
+    why: [`Expected ${expected.join(' or ')}`],
+    ...(hint !== null && { hint }),
+  })
+}
+
+function hintFor(
+  simulation: Simulation,
+  { outcome, status, reason, deliveryId }: DeliveryAnswer,
+): string | null {
+  const { kind, secret } = simulation
+  if (outcome === 'unmatched') {
+    return `${matching(simulation, reason ?? '')}, then run \`learnctl webhooks deliveries replay ${deliveryId ?? '--unmatched'}\``
+  }
+  if (outcome === 'stale') return 'Something newer was recorded before: send a later time with --at'
+  if (status === 401) {
+    return typeof secret === 'string'
+      ? `Check the webhook secret: learnctl integrations test ${kind}`
+      : `Check that the integration has this account and the public keys (--root-account-uuid, --jwks): learnctl integrations test ${kind}`
+  }
+  if (status === 429) return 'Wait a minute: after 20 refused deliveries no more are looked at'
+  if (status === 404) return `Set up the integration: learnctl integrations set ${kind}`
+  return null
+}
+
+/** How what was not found is made known. */
+function matching({ kind, facts }: Simulation, reason: string): string {
+  // A learner without an enrolment is known, and so is the course.
+  if (reason.startsWith('enrollment')) return 'Enrol the learner with `learnctl enrollments create`'
+  const missing = [
+    ...(reason.includes('course') ? [['course', facts.course] as const] : []),
+    ...(reason.includes('learner') ? [['user', facts.user] as const] : []),
+  ]
+  const named = missing.filter(([, { by }]) => by !== 'id').map(([noun]) => `--${noun}`)
+  const maps = missing.flatMap(([noun, { by, value }]) =>
+    by === 'id' ? [`\`learnctl integrations map ${kind} ${noun} ${shellWord(value)} <${noun} here>\``] : [],
+  )
+  const steps = [
+    ...(named.length > 0 ? [`check ${named.join(' and ')}`] : []),
+    ...(maps.length > 0 ? [`map it with ${maps.join(' and ')}`] : []),
+  ].join(', ')
+  return steps === ''
+    ? `Map it with \`learnctl integrations map ${kind}\``
+    : steps.replace(/^./, (first) => first.toUpperCase())
+}
