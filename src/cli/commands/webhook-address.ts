@@ -16,7 +16,7 @@ const steps: Readonly<Record<string, string>> = {
 
 /** Where the other system has to send its events, and how that is set up there. */
 export async function webhookNotes(context: Context, kind: string): Promise<readonly string[]> {
-  const base = await serverOf(context)
+  const base = await addressOf(context)
   const path = `/webhooks/${kind}/grades`
   // Open edX signs nothing: what it proves itself by is in the URL.
   const query = kind === 'openedx' ? '?token=<webhook secret>' : ''
@@ -26,10 +26,9 @@ export async function webhookNotes(context: Context, kind: string): Promise<read
 }
 
 /** Where others reach the academy; null where nobody serves it. */
-async function serverOf({ session, directories }: Context): Promise<string | null> {
+async function addressOf({ session, directories }: Context): Promise<string | null> {
   const target = session.target()
   if (target.kind === 'remote') return target.url
-  const { runningServers } = await import('../local-server/running-servers.ts')
-  const running = await runningServers(directories.state).list()
-  return running.find(({ database }) => database === target.database)?.url ?? null
+  const { serverOf } = await import('../local-server/running-servers.ts')
+  return (await serverOf(directories.state, target.database))?.url ?? null
 }

@@ -45,7 +45,7 @@ export const listenCommand: Command = {
 (Ctrl-C or SIGTERM). With --forward-to the server gets the status of that receiver, and retries what it does not
 accept; the secret to verify the events with is printed at the start. -o json prints one line of JSON for each event.
 
-Local academies used in this process send nothing: start a server first (learnctl server start).`,
+The events of a local academy are sent while a server runs for it: start one first (learnctl server start).`,
   flags,
   refuses: plainText,
   examples: ['webhooks listen', 'webhooks listen --events course.* --forward-to http://localhost:3000/hooks'],
@@ -55,19 +55,7 @@ Local academies used in this process send nothing: start a server first (learnct
 async function listen(context: Context, given: Given): Promise<void> {
   const { session, settings, output, io } = context
   checkChoices(flags, given.flags)
-  const target = session.target()
-  if (target.kind === 'local') throw await notServed(context, target.database)
-  if (!isLoopback(target.url)) {
-    throw new CommandError(
-      'not_local',
-      'usage',
-      `${new URL(target.url).host} cannot send events to this machine`,
-      {
-        why: ['webhooks listen requires a server on this machine'],
-        hint: 'Create an endpoint for an address that it can reach: learnctl webhooks endpoints create --to <url>',
-      },
-    )
-  }
+  const server = await serverFor(context)
   const to = given.flags['forward-to'] === undefined ? null : String(given.flags['forward-to'])
   if (to !== null && !(URL.canParse(to) && /^https?:$/.test(new URL(to).protocol))) {
     throw new UsageError(`--forward-to must be an http or https URL, not ${JSON.stringify(to)}`)
@@ -115,7 +103,7 @@ async function listen(context: Context, given: Given): Promise<void> {
     id = String(memberOf(data, 'id'))
     secret = String(memberOf(data, 'secret'))
     await requireReached(context, caller, id, reached.promise)
-    const { host } = new URL(target.url)
+    const { host } = new URL(server)
     await output.note(`Listening for events of ${host}; press Ctrl-C to stop`)
     if (to !== null) await output.note(`Events are forwarded to ${to}, signed with ${secret}`)
     await Promise.race([ended.promise, renew(context, caller, id)])
@@ -189,15 +177,28 @@ async function print(
   await output.text(`${cells.map((cell) => visible(cell)).join(io.stdout.isTTY ? '  ' : '\t')}\n`)
 }
 
-async function notServed({ directories }: Context, database: string): Promise<CommandError> {
-  const { runningServers } = await import('../local-server/running-servers.ts')
-  const running = (await runningServers(directories.state).list()).find((one) => one.database === database)
-  return new CommandError('not_running', 'usage', 'Events are sent by a running server', {
-    why: [`${database} is used in this process`],
-    hint: running
-      ? `Sign in to its server: learnctl auth login --url ${running.url}`
-      : 'Start a server and sign in to it: learnctl server start, then learnctl auth login --url <url>',
-  })
+/** The address of the server that sends the events: that of the profile, or the one that runs for its local academy. */
+async function serverFor({ session, directories }: Context): Promise<string> {
+  const target = session.target()
+  if (target.kind === 'local') {
+    const { serverOf } = await import('../local-server/running-servers.ts')
+    const running = await serverOf(directories.state, target.database)
+    if (running) return running.url
+    throw new CommandError('not_running', 'usage', `No server is running for ${target.database}`, {
+      why: ['Events are sent while a server runs for the academy'],
+      hint: 'Start one in another terminal: learnctl server start',
+    })
+  }
+  if (isLoopback(target.url)) return target.url
+  throw new CommandError(
+    'not_local',
+    'usage',
+    `${new URL(target.url).host} cannot send events to this machine`,
+    {
+      why: ['webhooks listen requires a server on this machine'],
+      hint: 'Create an endpoint for an address that it can reach: learnctl webhooks endpoints create --to <url>',
+    },
+  )
 }
 
 function until(now: number): string {

@@ -25,7 +25,7 @@ export const testCommand: Command = {
 }
 
 async function test(context: Context, { arguments: { endpoint = '' } }: Given): Promise<void> {
-  const { session, settings, output, io } = context
+  const { session, settings, output, io, directories } = context
   output.check(shape)
   const { calls } = await import('../../contract/calls.ts')
   const caller = await session.caller()
@@ -36,7 +36,8 @@ async function test(context: Context, { arguments: { endpoint = '' } }: Given): 
   }
   const { data: queued } = await caller.call(calls.endpoints.test, { ...asked, signal: io.signal })
   const id = String(memberOf(queued, 'id'))
-  if (session.target().kind === 'local') {
+  const target = session.target()
+  if (target.kind === 'local' && !(await isServed(directories.state, target.database))) {
     await output.note('Events are sent while a server runs for the academy: learnctl server start')
     return output.done(`Queued test event ${id}`)
   }
@@ -55,6 +56,11 @@ async function test(context: Context, { arguments: { endpoint = '' } }: Given): 
     if (io.now() >= end) throw refused(id, 'not sent yet')
     await io.sleep(lookedEveryMs, io.signal)
   }
+}
+
+async function isServed(stateDirectory: string, database: string): Promise<boolean> {
+  const { serverOf } = await import('../local-server/running-servers.ts')
+  return (await serverOf(stateDirectory, database)) !== undefined
 }
 
 function refused(id: string, result: string): CommandError {

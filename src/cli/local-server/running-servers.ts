@@ -63,6 +63,11 @@ export function runningServers(stateDirectory: string): RunningServers {
   }
 }
 
+/** The server of a database of this machine and user; undefined where none runs. */
+export async function serverOf(stateDirectory: string, database: string): Promise<RunningServer | undefined> {
+  return (await runningServers(stateDirectory).list()).find((one) => one.database === database)
+}
+
 async function names(directory: string): Promise<string[]> {
   try {
     return (await readdir(directory)).filter((name) => /^\d+\.json$/.test(name))

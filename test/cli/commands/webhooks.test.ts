@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
+import { runningServers } from '../../../src/cli/local-server/running-servers.ts'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { type TestCli, test, testCli } from '../../helpers/cli.ts'
 import { startReceiver, status } from '../../server/webhooks/outbox/scene.ts'
@@ -59,11 +60,36 @@ test('without a server events wait, and the commands say so', async ({ local }) 
   expect(await local.run('webhooks listen')).toEqual({
     code: 2,
     stdout: '',
-    stderr: `error: Events are sent by a running server
-  ${join(local.cwd, 'academy.db')} is used in this process
-  hint: Start a server and sign in to it: learnctl server start, then learnctl auth login --url <url>
+    stderr: `error: No server is running for ${join(local.cwd, 'academy.db')}
+  Events are sent while a server runs for the academy
+  hint: Start one in another terminal: learnctl server start
 `,
   })
+})
+
+test('beside a server of the same local academy, what it sends is waited for', async () => {
+  let now = Date.parse('2026-03-01T12:00:00.000Z')
+  const sleep = async (ms: number) => {
+    now += ms
+  }
+  const cli = testCli({ now: () => now, sleep, env: { LEARNCTL_DATABASE: 'academy.db' } })
+  onTestFinished(cli.remove)
+  // One that sends nothing, so that both end by themselves.
+  await runningServers(join(cli.home, '.local', 'state', 'learnctl')).add({
+    ...{ pid: process.pid, url: 'http://127.0.0.1:4700', address: 'http://127.0.0.1:4700' },
+    ...{ database: join(cli.cwd, 'academy.db'), startedAt: '2026-03-01T12:00:00.000Z' },
+  })
+  await cli.run(`webhooks endpoints create --to ${url} -o json`)
+  const { stdout: id } = await cli.run('webhooks endpoints list -q')
+  expect(await cli.run(`webhooks endpoints test ${id.trim()}`)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^error: Test event msg_\w+ was not delivered: not sent yet\n/),
+  })
+  expect(await cli.run('webhooks listen')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('The server cannot send events to this machine\n  No event arrived'),
+  })
+  expect((await cli.run('webhooks endpoints list -q')).stdout).toBe(id)
 })
 
 test('an event that is not known is named with the one that was meant', async ({ local }) => {
