@@ -101,8 +101,11 @@ async function run(context: Context, given: Given): Promise<void> {
   await output.list(pagesOf(answers, tally), shape)
   await output.done(`Sent ${deliveryCount(order.length)}: ${tally.summary}`)
   if (tally.first) {
-    const { unexpectedOutcome } = await import('../simulator/unexpected-outcome.ts')
-    throw await unexpectedOutcome(simulation, tally, tally.first, { total: order.length, expected })
+    const [{ unexpectedOutcome }, { exitOfStatus: exits }] = await Promise.all([
+      import('../simulator/unexpected-outcome.ts'),
+      import('../failures.ts'),
+    ])
+    throw unexpectedOutcome(simulation, tally, tally.first, { total: order.length, expected, exits })
   }
 }
 

@@ -1,21 +1,29 @@
 import { shellWord } from '../../codec/shell-word.ts'
 import { CommandError } from '../terminal/errors.ts'
+import type { ExitName } from '../terminal/exit-codes.ts'
 import type { Outcome } from './choices.ts'
 import type { DeliveryAnswer } from './delivery-answer.ts'
 import type { Tally } from './expectation.ts'
 import type { Simulation } from './simulation.ts'
 
+/** A run of deliveries. */
+interface Run {
+  readonly total: number
+  readonly expected: readonly Outcome[]
+  /** The exit code that a status stands for. */
+  readonly exits: Readonly<Record<number, ExitName>>
+}
+
 /** The error of a run in which not all outcomes were expected: what the first of them was, and what to do about it. */
-export async function unexpectedOutcome(
+export function unexpectedOutcome(
   simulation: Simulation,
   tally: Tally,
   first: DeliveryAnswer,
-  { total, expected }: { total: number; expected: readonly Outcome[] },
-): Promise<CommandError> {
-  const { exitOfStatus } = await import('../failures.ts')
+  { total, expected, exits }: Run,
+): CommandError {
   const { outcome, reason, status } = first
   const some = tally.unexpected < total
-  const exit = some ? 'partial' : status < 400 ? 'failure' : (exitOfStatus[status] ?? 'failure')
+  const exit = some ? 'partial' : status < 400 ? 'failure' : (exits[status] ?? 'failure')
   const told = `${outcome} (${status})${reason === null ? '' : `: ${reason}`}`
   const message =
     total === 1
