@@ -36,7 +36,7 @@ export const chunks = [
   },
   {
     name: 'server',
-    test: /src\/server\/(academy|routes|local|counters\/|sealing\/|outgoing\/outgoing-when-needed|http\/(?!refusal\.)|problem\/|access\/(?!first-admin|password\.|common-password)|database\/(?!postgres\/)|webhooks\/inbox\/inbox-endpoint)|node_modules\/(hono\/dist\/(?!jsx|helper\/html)|sql-template-tag\/)/,
+    test: /src\/(codec\/json-fault|server\/(academy|routes|local|counters\/|sealing\/|outgoing\/outgoing-when-needed|http\/(?!refusal\.)|problem\/|access\/(?!shown-credential|password\.|common-password)|database\/(?!postgres\/)|webhooks\/inbox\/inbox-endpoint))|node_modules\/(hono\/dist\/(?!jsx|helper\/html)|sql-template-tag\/)/,
   },
   { name: 'courses', test: /src\/(server\/courses\/course-(reads|row|filters)|contract\/course-choices)/ },
   { name: 'users', test: /src\/(server\/users\/user-(reads|row)|contract\/user-choices)/ },

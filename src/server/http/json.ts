@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { jsonFaultIn } from '../../codec/json-fault.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { isSound } from '../../codec/unicode-text.ts'
 import { ProblemError } from '../problem/problem-error.ts'
@@ -27,9 +28,16 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
     if (cause instanceof RangeError) {
       throw new ProblemError('invalid_json', 'The body is nested too deeply.', { cause })
     }
-    const why = text.trim() === '' ? 'it is empty' : (cause as SyntaxError).message
-    throw new ProblemError('invalid_json', `The body is not valid JSON: ${why}.`, { cause })
+    throw new ProblemError('invalid_json', `The body is not valid JSON: ${whyNot(text)}.`, { cause })
   }
+}
+
+/** In words of our own: what the parser says has a piece of the body, and a secret may be in that. */
+function whyNot(text: string): string {
+  if (text.trim() === '') return 'it is empty'
+  const { offset, line, column } = jsonFaultIn(text)
+  const what = offset === text.length ? 'it ends too early' : 'unexpected character'
+  return `${what} at line ${line}, column ${column}`
 }
 
 /**
