@@ -31,6 +31,9 @@ export interface ChainReport {
 /** Breaks that are told. */
 const mostBreaks = 10
 
+/** What is about no user: of such entries no details are ever erased. */
+const impersonal: readonly string[] = ['course', 'lesson', 'app', 'endpoint', 'integration', 'encryption_key']
+
 /** Checks entries that come in the order of their places. */
 export interface ChainCheck {
   take(entry: AuditEntry): void
@@ -38,7 +41,8 @@ export interface ChainCheck {
 }
 
 /**
- * A check of an audit log, in bounded memory: everything is calculated from what the entries show.
+ * A check of an audit log, in memory for those users alone who were erased: everything is calculated from what the entries
+ * show.
  *
  * @param expected hashes that some entry is to have
  */
@@ -50,6 +54,9 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
   let to: string | null = null
   let last = { place: 0, hash: firstHash }
   wanted.delete(last.hash)
+  /** Users who were erased, and those of whom something is gone, with the first entry that lacks it. */
+  const erasedUsers = new Set<string>()
+  const goneOf = new Map<string, Pick<AuditEntry, 'place' | 'id'>>()
 
   function tell(place: number | null, id: string | null, reason: string): void {
     broken += 1
@@ -71,6 +78,31 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
     wanted.delete(last.hash)
   }
 
+  /** Only with a user may details and origins go: whoever takes them from other entries hides something. */
+  function checkErased(entry: AuditEntry): void {
+    const { place, id, action, noun, userId, subjectId, originSalt, detailsSalt } = entry
+    if (action === 'user.erased' && subjectId !== null) {
+      erasedUsers.add(subjectId)
+      goneOf.delete(subjectId)
+    }
+    const note = (user: string) => {
+      if (!erasedUsers.has(user) && !goneOf.has(user)) goneOf.set(user, { place, id })
+    }
+    if (originSalt === null) note(userId ?? subjectId ?? '')
+    if (detailsSalt !== null) return
+    if (impersonal.includes(noun)) tell(place, id, 'its details were removed, though it is about no user')
+    else if (noun === 'user') note(subjectId ?? '')
+  }
+
+  /** All breaks, with those that only the end of the log shows. */
+  function allBroken(): Pick<ChainReport, 'breaks' | 'broken'> {
+    const removed = [...goneOf].map(([user, { place, id }]) => {
+      const reason = `its details or address were removed, though user ${user} was not erased`
+      return { place, id, reason }
+    })
+    return { breaks: [...breaks, ...removed].slice(0, mostBreaks), broken: broken + goneOf.size }
+  }
+
   return {
     take(entry) {
       entries += 1
@@ -78,6 +110,7 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
       to = to === null || entry.at > to ? entry.at : to
       const { place, id, originSalt, detailsSalt } = entry
       if (originSalt === null || detailsSalt === null) erased += 1
+      checkErased(entry)
       if (originSalt !== null && sha256(originText(entry)) !== entry.originDigest) {
         tell(place, id, 'its address or user agent was changed')
       }
@@ -88,7 +121,8 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
       else link(entry, place)
     },
     report: () => ({
-      ...{ entries, erased, unlinked, from, to, breaks, broken },
+      ...{ entries, erased, unlinked, from, to },
+      ...allBroken(),
       ...last,
       missing: [...wanted],
     }),

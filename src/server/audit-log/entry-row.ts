@@ -1,4 +1,5 @@
 import sql from 'sql-template-tag'
+import { jsonIn } from '../../codec/json-text.ts'
 import { type Action, nounOf } from '../../contract/actions.ts'
 import type { AuditEntry } from '../../contract/audit.ts'
 import type { Row } from '../database/database.ts'
@@ -35,13 +36,22 @@ type Details = [
 const erasedOrigin = [null, null, null] as const
 const erasedDetails = [null, null, null, null, null] as const
 
+/** What is shown in place of what somebody has written over: with this salt, its digest is another. */
+const lostOrigin: Origin = ['', null, null]
+const lostDetails: Details = ['', null, null, null, null]
+
+/** What was stored; one entry that is no JSON any more does not keep the others from being read. */
+function readOr<Stored extends readonly unknown[]>(text: string, lost: Stored): Stored {
+  const value = jsonIn(text)
+  return Array.isArray(value) && value.length === lost.length ? (value as unknown as Stored) : lost
+}
+
 /** An entry as it is shown, from its row. */
 export function toEntry(row: EntryRow): AuditEntry {
   // Written by `appendEntry`.
-  const [originSalt, address, userAgent] =
-    row.origin === null ? erasedOrigin : (JSON.parse(row.origin) as Origin)
+  const [originSalt, address, userAgent] = row.origin === null ? erasedOrigin : readOr(row.origin, lostOrigin)
   const [detailsSalt, requestId, subjectName, before, after] =
-    row.details === null ? erasedDetails : (JSON.parse(row.details) as Details)
+    row.details === null ? erasedDetails : readOr(row.details, lostDetails)
   const action = row.action as Action
   return {
     id: row.id,

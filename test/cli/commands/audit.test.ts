@@ -110,6 +110,30 @@ const cases: readonly [what: string, statements: string, told: readonly RegExp[]
        details_digest = (select details_digest from audit_entries where place = 1) where place = 2`,
     [/Entry 2 \(aud_\w+\): its hash does not match/],
   ],
+  [
+    'details that are no JSON any more',
+    `update audit_entries set details = '{', origin = '[]' where place = 2`,
+    [
+      /: 2 problems found/,
+      /Entry 2 \(aud_\w+\): its details were changed/,
+      /its address or user agent was changed/,
+    ],
+  ],
+  [
+    'details of a course that were taken away',
+    'update audit_entries set details = null where place = 2',
+    [/Entry 2 \(aud_\w+\): its details were removed, though it is about no user/],
+  ],
+  [
+    'details of a user who is still there, taken away',
+    'update audit_entries set details = null where place = 3',
+    [/Entry 3 \(aud_\w+\): its details or address were removed, though user usr_\w+ was not erased/],
+  ],
+  [
+    'the address of a user who is still there, taken away',
+    'update audit_entries set origin = null where place = 1',
+    [/Entry 1 \(aud_\w+\): its details or address were removed, though user usr_\w+ was not erased/],
+  ],
   ['an entry that was deleted', 'delete from audit_entries where place = 2', [/Entry 2 is missing/]],
   ['the first entries deleted', 'delete from audit_entries where place < 3', [/Entries 1 to 2 are missing/]],
   [
