@@ -12,7 +12,6 @@ const both = [accessToken, webhookSecret]
 const oldSecret = 'old-webhook-secret'
 const removable = [...both.map(({ name }) => name), oldSecret]
 const overlapMs = 24 * 60 * 60 * 1000
-const secretBytes = 24
 
 /** The flags that give an integration its secrets. */
 export const integrationSecretFlags: readonly Flag[] = [
@@ -80,13 +79,9 @@ export async function givenSecrets(
   }
 }
 
-/** A secret as Standard Webhooks writes it, of letters and digits alone: it may have to stand in a URL as it is. */
 async function newSecret(): Promise<string> {
-  const { randomBytes } = await import('node:crypto')
-  for (;;) {
-    const text = randomBytes(secretBytes).toString('base64')
-    if (!/[+/]/.test(text)) return `whsec_${text}`
-  }
+  const { newWebhookSecret } = await import('../../webhooks/new-secret.ts')
+  return newWebhookSecret()
 }
 
 /** The name under which a secret that was made here is printed. */

@@ -10,6 +10,9 @@ export const notes = {
   grant_revoked: 'Access revoked. The application can no longer act as you.',
   session_ended: 'Session ended. That browser has to sign in again.',
   integration_saved: 'Integration saved.',
+  secret_made_before:
+    'This form was already submitted; no second secret was generated. If the secret is lost, generate another one.',
+  items_saved: 'Graded items saved.',
   integration_removed: 'Integration removed.',
   mapping_saved: 'Mapping saved.',
   mapping_deleted: 'Mapping deleted.',

@@ -46,6 +46,12 @@ export function IntegrationForm({
     name: keyof typeof labels,
     set: { setAt: string; last4: string | null } | null | undefined,
   ) => text(name, secretHint(set), { type: 'password', value: '', autocomplete: 'new-password' })
+  const choice = (name: string, words: string) => (
+    <label class="choice">
+      <input type="checkbox" name={name} value="true" checked={form.get(name) === 'true'} />
+      <span>{words}</span>
+    </label>
+  )
   return (
     <Form signedIn={signedIn} label="Configure the integration">
       <Faults fault={fault} labels={labels} />
@@ -67,22 +73,22 @@ export function IntegrationForm({
           ))}
         </fieldset>
       )}
+      {webhook.length === 0 ? null : (
+        <fieldset>
+          <legend>Webhook secrets in use</legend>
+          {webhook.length > 1 ? choice('endPrevious', 'Reject the previous secret from now on') : null}
+          {choice(
+            'removeSecrets',
+            webhook.length > 1 ? 'Remove both webhook secrets' : 'Remove the webhook secret',
+          )}
+        </fieldset>
+      )}
       {text('baseUrl', 'Address of the other system, for connection checks', {
         type: 'url',
         maxlength: 2048,
       })}
       {secret('accessToken', accessToken)}
-      {accessToken === null ? null : (
-        <label class="choice">
-          <input
-            type="checkbox"
-            name="removeToken"
-            value="true"
-            checked={form.get('removeToken') === 'true'}
-          />
-          <span>Remove the access token</span>
-        </label>
-      )}
+      {accessToken === null ? null : <fieldset>{choice('removeToken', 'Remove the access token')}</fieldset>}
       {kind === 'canvas' ? (
         <>
           {text('rootAccountUuid', 'Events signed by Canvas must carry it', { maxlength: 255 })}
@@ -132,7 +138,7 @@ export function IntegrationForm({
 export function integrationInputOf(form: URLSearchParams, kind: LmsKind, now: Date): Record<string, unknown> {
   const given = (name: string) => (form.get(name) ?? '').trim() || null
   const [token, secret] = [form.get('accessToken') ?? '', form.get('webhookSecrets') ?? '']
-  const hours = Number(form.get('overlap') ?? 0)
+  const isChosen = (name: string) => form.get(name) === 'true'
   const maximum = given('defaultGradeMaximum')
   return {
     baseUrl: given('baseUrl'),
@@ -140,19 +146,24 @@ export function integrationInputOf(form: URLSearchParams, kind: LmsKind, now: Da
     defaultGradeMaximum: maximum === null ? null : Number(maximum.replace(',', '.')),
     ...(secret !== '' && {
       webhookSecrets: [secret],
-      ...(hours > 0 &&
-        hours <= 168 && {
-          oldSecretEndsAt: new Date(now.getTime() + hours * 60 * 60 * 1000).toISOString(),
-        }),
+      ...overlapOf(Number(form.get('overlap') ?? 0), now),
     }),
+    ...(secret === '' && isChosen('endPrevious') && { oldSecretEndsAt: null }),
+    ...(secret === '' && isChosen('removeSecrets') && { webhookSecrets: null }),
     ...(token !== '' && { accessToken: token }),
-    ...(token === '' && form.get('removeToken') === 'true' && { accessToken: null }),
+    ...(token === '' && isChosen('removeToken') && { accessToken: null }),
     ...(kind === 'canvas' && {
       rootAccountUuid: given('rootAccountUuid'),
       jwksUrl: given('jwksUrl'),
       jwks: jsonIn(given('jwks')),
     }),
   }
+}
+
+/** Until when a secret that is replaced is accepted, as the API takes it; nothing for one that ends at once. */
+export function overlapOf(hours: number, now: Date): { readonly oldSecretEndsAt?: string } {
+  if (!(hours > 0 && hours <= 168)) return {}
+  return { oldSecretEndsAt: new Date(now.getTime() + hours * 60 * 60 * 1000).toISOString() }
 }
 
 /** A form filled in with what an integration is, without its secrets. */

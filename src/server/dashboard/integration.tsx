@@ -1,4 +1,3 @@
-import type { Child } from 'hono/jsx'
 import type { Integration, IntegrationCheck } from '../../contract/integration.ts'
 import type { LmsKind } from '../../contract/integration-choices.ts'
 import { integrations } from '../../contract/integrations.ts'
@@ -11,16 +10,17 @@ import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
 import { confirmation } from './confirmation.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
-import { Form } from './form.tsx'
+import { Form, OnceField } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { filledInWith, IntegrationForm, integrationInputOf } from './integration-form.tsx'
+import { ItemsForm } from './integration-items.tsx'
+import { secretGenerated, takesAnySecret } from './integration-secret.tsx'
+import { Checked, IntegrationFacts } from './integration-state.tsx'
 import { kindWords } from './integration-words.ts'
-import { ConnectionState } from './integrations.tsx'
+import { faultOfItems, filledInWithItems, itemsInputOf } from './item-rows.ts'
 import { LastDelivery, lastDelivery } from './last-delivery.tsx'
 import { Mappings, mappingOf } from './mappings.tsx'
 import { ask, callOf, routeOf, type SignedInRequest, writeFor } from './signed-in-request.ts'
-import { Table } from './table.tsx'
-import { Minute, shown } from './value-text.tsx'
 
 const section = '/dashboard/integrations'
 
@@ -44,6 +44,13 @@ export const integrationPage: DashboardPage = {
     switch (form.get('action')) {
       case 'test':
         return integrationShown(signedIn, { checked: await tested(signedIn) })
+      case 'generate':
+        return secretGenerated(signedIn, form, kind)
+      case 'items':
+        await itemsSaved(signedIn, form)
+        return seeOther(
+          `${addressOf(signedIn, here, 'items_saved')}&items=${Number(form.get('items') ?? 1)}#gradeItems`,
+        )
       case 'map':
         await writeFor(signedIn, (inside) =>
           ask(inside, integrationRoutes, integrations.map, { params, body: mappingOf(form) }),
@@ -107,6 +114,20 @@ async function tested(signedIn: SignedInRequest): Promise<IntegrationCheck> {
   return (await handle({ ...call, prepared: await prepare?.(call) })) as IntegrationCheck
 }
 
+/** Keeps the graded items of a form; a fault is one of the field that it is about. */
+async function itemsSaved(signedIn: SignedInRequest, form: URLSearchParams): Promise<void> {
+  const { params } = signedIn
+  try {
+    await writeFor(signedIn, async (inside) => {
+      const { gradeItems } = await ask(inside, integrationRoutes, integrations.get, { params })
+      const body = itemsInputOf(form, gradeItems)
+      return ask(inside, integrationRoutes, integrations.set, { params, body })
+    })
+  } catch (error) {
+    throw error instanceof ProblemError ? faultOfItems(error, form) : error
+  }
+}
+
 /** The integration of a kind; undefined where it is not connected. */
 async function found(signedIn: SignedInRequest, lmsKind: LmsKind): Promise<Integration | undefined> {
   try {
@@ -125,7 +146,11 @@ async function integrationShown(
   const name = kindWords[kind]
   const integration = await found(signedIn, kind)
   const last = await lastDelivery(signedIn, kind)
-  const isMapping = form?.get('action') === 'map'
+  const action = form?.get('action')
+  /** The form that was sent, and what was wrong with it, where it is this one. */
+  const sent = (isThis: boolean) => (isThis ? { form, fault } : { form: undefined, fault: undefined })
+  const [mapping, items] = [sent(action === 'map'), sent(action === 'items')]
+  const settings = sent(!['map', 'items'].includes(action ?? ''))
   return framed(
     signedIn,
     { title: fault ? `Error: ${name}` : name, section, fault },
@@ -138,33 +163,53 @@ async function integrationShown(
         <h2 id="address">Webhook address</h2>
         <p>{`Enter this address in ${name} as the place to send grade events to.`}</p>
         <code class="code secret">{issuerOf(signedIn.academy, signedIn.request) + webhookPathOf(kind)}</code>
-        <Facts integration={integration} last={<LastDelivery base={signedIn.base} delivery={last} />} />
-        {integration ? (
-          <Form signedIn={signedIn} label="Connection">
-            <div class="actions">
+        <IntegrationFacts
+          integration={integration}
+          last={<LastDelivery base={signedIn.base} delivery={last} />}
+        />
+        <Form signedIn={signedIn} label="Connection">
+          <OnceField signedIn={signedIn} />
+          <div class="actions">
+            {integration ? (
               <button type="submit" name="action" value="test">
                 Test connection
               </button>
+            ) : null}
+            {takesAnySecret(kind) ? (
+              <button type="submit" class="quiet" name="action" value="generate">
+                Generate a webhook secret
+              </button>
+            ) : null}
+            {integration ? (
               <a class="button" href={`${signedIn.base}${section}/${kind}/remove`}>
                 Remove
               </a>
-            </div>
-          </Form>
-        ) : null}
+            ) : null}
+          </div>
+        </Form>
       </section>
       {checked ? <Checked check={checked} /> : null}
       <section class="card short" aria-labelledby="configure">
         <h2 id="configure">Configuration</h2>
         <IntegrationForm
           {...{ signedIn, kind, integration }}
-          form={form && !isMapping ? form : filledInWith(integration)}
-          fault={isMapping ? undefined : fault}
+          form={settings.form ?? filledInWith(integration)}
+          fault={settings.fault}
         />
       </section>
+      {integration ? (
+        <ItemsForm
+          signedIn={signedIn}
+          form={items.form ?? filledInWithItems(integration.gradeItems, signedIn.query.get('items'))}
+          fault={items.fault}
+          system={name}
+          gradeItems={integration.gradeItems}
+        />
+      ) : null}
       <Mappings
         signedIn={signedIn}
-        form={form && isMapping ? form : new URLSearchParams()}
-        fault={isMapping ? fault : undefined}
+        form={mapping.form ?? new URLSearchParams()}
+        fault={mapping.fault}
         page={
           await ask(signedIn, integrationRoutes, integrations.mappings, {
             params: { lmsKind: kind },
@@ -173,74 +218,5 @@ async function integrationShown(
         }
       />
     </>,
-  )
-}
-
-function Facts({ integration, last }: { integration: Integration | undefined; last: Child }) {
-  const { webhook = [], accessToken = null } = integration?.secrets ?? {}
-  const ending = (last4: string | null) => (last4 === null ? '' : `, ends in ${last4}`)
-  return (
-    <dl class="facts">
-      <dt>State</dt>
-      <dd>
-        <ConnectionState integration={integration} />
-      </dd>
-      <dt>Last delivery</dt>
-      <dd>{last}</dd>
-      {webhook.map(({ setAt, last4, endsAt }, index) => (
-        <>
-          <dt>{index === 0 ? 'Webhook secret' : 'Previous secret'}</dt>
-          <dd>
-            Set <Minute time={setAt} />
-            {ending(last4)}
-            {endsAt === null ? null : (
-              <>
-                , accepted until <Minute time={endsAt} />
-              </>
-            )}
-          </dd>
-        </>
-      ))}
-      {accessToken === null ? null : (
-        <>
-          <dt>Access token</dt>
-          <dd>
-            Set <Minute time={accessToken.setAt} />
-            {ending(accessToken.last4)}
-          </dd>
-        </>
-      )}
-      {integration && Object.keys(integration.gradeItems).length > 0 ? (
-        <>
-          <dt>Graded items</dt>
-          <dd>{Object.keys(integration.gradeItems).length}</dd>
-        </>
-      ) : null}
-    </dl>
-  )
-}
-
-const checkWords: Readonly<Record<string, string>> = {
-  connection: 'Connection',
-  accessToken: 'Access token',
-  webhookSecret: 'Webhook secret',
-  rootAccountUuid: 'Root account UUID',
-}
-
-function Checked({ check: { checks, passed } }: { check: IntegrationCheck }) {
-  return (
-    <section class="card" aria-labelledby="checks">
-      <h2 id="checks">Connection check</h2>
-      <p role="status">{passed ? 'Nothing failed.' : 'Some checks failed.'}</p>
-      <Table
-        caption="What was checked"
-        columns={[{ name: 'Check' }, { name: 'Result' }, { name: 'Found', look: 'broad' }]}
-        rows={checks.map(({ name, status, detail }) => [
-          checkWords[name] ?? name,
-          <span class={`state ${status === 'ok' ? 'active' : status}`}>{status}</span>,
-          shown(detail, 500),
-        ])}
-      />
-    </section>
   )
 }

@@ -125,6 +125,7 @@ thead th { font-size: .875rem; font-weight: 600; color: var(--soft); vertical-al
 tbody th { font-weight: 600; }
 tbody :is(th, .broad) { min-width: clamp(7rem, 14vw, 13rem); overflow-wrap: anywhere; }
 tbody th a, .take { display: inline-block; }
+tbody input:not([type=hidden]) { margin: 0; }
 tbody tr:last-child > * { border-bottom: 0; }
 .figures { text-align: right; white-space: nowrap; }
 .score { text-align: right; overflow-wrap: anywhere; padding-right: .5rem; }

@@ -53,6 +53,40 @@ test('a form without secrets keeps them; another one ends the one before when it
   })
 })
 
+test('secrets are removed, and the previous one ends, where that is chosen', async ({ admin, browser }) => {
+  const path = '/dashboard/integrations/moodle'
+  await admin.put('/v1/integrations/moodle', { webhookSecrets: [secret] })
+  const webhook = async () => (await admin.get('/v1/integrations/moodle')).body.secrets.webhook
+  const alone = await browser.open(path)
+  expect(alone.html).not.toContain('Reject the previous secret from now on')
+  const both = await browser.submit(alone, { webhookSecrets: next, overlap: '168' }, 'Save changes')
+  expect(await webhook()).toHaveLength(2)
+  await browser.submit(both, { endPrevious: ['true'] }, 'Save changes')
+  expect(await webhook()).toMatchObject([{ endsAt: null }])
+  await browser.submit(both, { removeSecrets: ['true'] }, 'Save changes')
+  expect(await webhook()).toEqual([])
+})
+
+test('a secret is generated once for each form, shown once, and the one before goes on for a day', async ({
+  admin,
+  browser,
+}) => {
+  const path = '/dashboard/integrations/moodle'
+  const webhook = async () => (await admin.get('/v1/integrations/moodle')).body.secrets.webhook
+  const form = await browser.open(path)
+  const made = await browser.submit(form, {}, 'Generate a webhook secret')
+  const [first = ''] = /whsec_[A-Za-z0-9]{32}/.exec(made.html) ?? []
+  expect(made.text).toContain('Copy the secret now. It will not be shown again.')
+  expect(await webhook()).toMatchObject([{ last4: first.slice(-4), endsAt: null }])
+  const again = await browser.submit(form, {}, 'Generate a webhook secret')
+  expect(again.text).toContain('no second secret was generated')
+  expect(again.html).not.toContain(first)
+  const second = await browser.submit(again, {}, 'Generate a webhook secret')
+  expect(second.text).toContain('The previous secret is accepted for 24 hours.')
+  expect(await webhook()).toMatchObject([{ endsAt: null }, { last4: first.slice(-4) }])
+  expect((await browser.open('/dashboard/integrations/thinkific')).html).not.toContain('value="generate"')
+})
+
 test('what is wrong is told at its field, without the secrets that were typed', async ({ browser }) => {
   const page = await browser.open('/dashboard/integrations/standard')
   const faulty = await browser.submit(page, {
