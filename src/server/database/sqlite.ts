@@ -8,11 +8,17 @@ import { oneAtATime } from './one-at-a-time.ts'
 import { sharedView } from './shared-view.ts'
 import { sqliteDialect } from './sqlite-dialect.ts'
 import { databaseErrorOf } from './sqlite-fault.ts'
+import { statementCache } from './statement-cache.ts'
 import { checkpointPages, logLimitBytes } from './write-ahead-log.ts'
 
 const cachedStatements = 500
 /** Rows of a stream between which others have their turn: a few milliseconds' worth. */
 const rowsAtOnce = 64
+
+const begin = sql`begin immediate`
+const commit = sql`commit`
+const savepoint = sql`savepoint item`
+const release = sql`release item`
 
 /** How long a write waits for the lock of another program, unless told otherwise. */
 export const lockWaitMs = 10_000
@@ -68,23 +74,16 @@ export function connectionTo(path: string, readOnly: boolean, waitMs: number): D
 
 function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
   const connection = connectionTo(path, readOnly, waitMs)
-  const prepared = new Map<string, Prepared>()
-
-  function prepare(text: string): Prepared {
-    const known = prepared.get(text)
-    if (known) return known
-    if (prepared.size >= cachedStatements) prepared.clear()
+  const prepare = statementCache((text): Prepared => {
     // For a limit that is a bare parameter SQLite plans anew with each value, which takes longer than most statements.
     const statement = connection.prepare(text.replaceAll('limit ?', 'limit +?'))
     statement.setReturnArrays(true)
-    const made = { statement, names: statement.columns().map(({ name }) => name) }
-    prepared.set(text, made)
-    return made
-  }
+    return { statement, names: statement.columns().map(({ name }) => name) }
+  }, cachedStatements)
 
   async function within<Result>(
-    begin: string,
-    commit: string,
+    begin: Sql,
+    commit: Sql,
     rollback: string,
     work: () => Promise<Result>,
   ): Promise<Result> {
@@ -101,23 +100,23 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
   }
 
   function one<Shape extends Row>(query: Sql): Shape | undefined {
-    const { statement, names } = prepare(query.sql)
+    const { statement, names } = prepare(query)
     const cells = statement.get(...values(query)) as Cell[] | undefined
     return cells && (rowOf(names, cells) as Shape)
   }
 
   function all<Shape extends Row>(query: Sql): Shape[] {
-    const { names } = prepare(query.sql)
+    const { names } = prepare(query)
     // A row holds what its statement selects: the shape is the statement's, which no type can see.
     return cells(query).map((row) => rowOf(names, row) as Shape)
   }
 
   function cells(query: Sql): Cell[][] {
-    return prepare(query.sql).statement.all(...values(query)) as unknown as Cell[][]
+    return prepare(query).statement.all(...values(query)) as unknown as Cell[][]
   }
 
   function run(query: Sql): number {
-    return Number(prepare(query.sql).statement.run(...values(query)).changes)
+    return Number(prepare(query).statement.run(...values(query)).changes)
   }
 
   const dialect = { ...sqliteDialect }
@@ -132,7 +131,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
       if (!one(query)) throw new NotMet()
     },
     stream: (query) => batches(path, query),
-    savepoint: (work) => within('savepoint item', 'release item', 'rollback to item; release item', work),
+    savepoint: (work) => within(savepoint, release, 'rollback to item; release item', work),
   }
   const turns = oneAtATime()
   const view = sharedView(connection, (work) => inTurn(work))
@@ -142,7 +141,7 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
       return work()
     })
   const transact = <Result>(work: (transaction: Transaction) => Promise<Result>) =>
-    inTurn(() => within('begin immediate', 'commit', 'rollback', () => work(transaction)))
+    inTurn(() => within(begin, commit, 'rollback', () => work(transaction)))
 
   return {
     dialect,
