@@ -45,17 +45,22 @@ async function removeMessages(database: Store, endpointId: string): Promise<void
 
 async function giveUpBeyond(database: Store, endpointId: string, time: string, most: number): Promise<void> {
   const queue = sql`from webhook_messages where endpoint_id = ${endpointId} and due_at is not null`
+  const isTooLong = await database.one(sql`select 1 ${queue} order by due_at limit 1 offset ${most}`)
+  if (!isTooLong) return
+  // When they are due says little of their age: some have failed, and some wait for others.
+  const last = await database.one<Row & { id: string }>(
+    sql`select id ${queue} order by id desc limit 1 offset ${most}`,
+  )
+  if (!last) return
   for (let piece = 0; piece < mostPieces; piece += 1) {
-    const last = await database.one<Row & { due_at: string; id: string }>(
-      sql`select due_at, id ${queue} order by due_at desc, id desc limit 1 offset ${most}`,
-    )
-    if (!last) return
-    await database.write(async (transaction) => {
-      const old = await transaction.all<Row & { id: string; subject: string }>(sql`
-        select id, subject ${queue} and (due_at, id) <= (${last.due_at}, ${last.id}) order by due_at, id
-        limit ${pieceRows}`)
+    const given = await database.write(async (transaction) => {
+      const old = await transaction.all<Row & { id: string; subject: string }>(
+        sql`select id, subject ${queue} and id <= ${last.id} order by due_at limit ${pieceRows}`,
+      )
       if (old.length > 0) await giveUp(transaction, endpointId, time, old, most)
+      return old.length
     })
+    if (given < pieceRows) return
   }
 }
 

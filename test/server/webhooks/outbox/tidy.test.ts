@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { sweep } from '../../../../src/server/database/sweep.ts'
 import { tidyOutbox } from '../../../../src/server/webhooks/outbox/tidy.ts'
 import { day, minute, test } from '../../../helpers/academy.ts'
-import { endpointAt, messagesOf } from './scene.ts'
+import { dispatching, endpointAt, eventually, messagesOf, startReceiver, status } from './scene.ts'
 
 const url = 'https://lms.example/hooks'
 
@@ -62,6 +62,35 @@ test('a queue that grows too long loses those that have waited longest, and says
   const gone = { status: 'failed', lastResult: 'Given up: more than 3 messages waited' }
   const left = { status: 'pending' }
   expect(await messagesOf(admin, id)).toMatchObject([gone, gone, left, left, left])
+})
+
+test('the oldest are given up, whether they failed or wait for others', async ({ academy, admin }) => {
+  const { database, clock } = academy
+  const receiver = await startReceiver(status(500))
+  const { id } = await endpointAt(admin, receiver.url)
+  const { body } = await admin.post('/v1/courses', { title: 'Logic' })
+  for (const title of ['Ethics', 'Rhetoric']) {
+    clock.advance(1)
+    await admin.put(`/v1/courses/${body.id}`, { title })
+  }
+  const server = dispatching(academy)
+  server.advance(1)
+  await eventually(admin, id).toMatchObject([
+    { attemptCount: 1 },
+    { nextAttemptAt: null },
+    { nextAttemptAt: null },
+  ])
+  await server.stop()
+  await admin.post('/v1/courses', { title: 'Grammar' })
+  await tidyOutbox(database, clock.now(), 2)
+  const nextAttemptAt = (await messagesOf(admin, id))[3].createdAt
+  expect(await messagesOf(admin, id)).toMatchObject([
+    { status: 'failed' },
+    { status: 'failed' },
+    // Nothing is before it any more.
+    { status: 'pending', nextAttemptAt: expect.any(String) },
+    { status: 'pending', nextAttemptAt },
+  ])
 })
 
 test('there are at most 50 endpoints, and the secret is stored in no readable form', async ({
