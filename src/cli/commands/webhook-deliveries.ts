@@ -12,10 +12,10 @@ import { CommandError, UsageError } from '../terminal/errors.ts'
 const contract = async () => (await import('../../contract/calls.ts')).calls.deliveries
 
 const delivery = { name: 'delivery', summary: 'Id of the delivery' }
-const columns = [
-  ...['receivedAt', 'lmsKind', 'event', 'status', 'reason', 'userEmail', 'courseTitle', 'itemId', 'id'],
-]
+/** What happened and why comes first: that is what a narrow terminal has room for. */
+const columns = [...['status', 'event', 'reason', 'receivedAt', 'lmsKind', 'userEmail', 'courseTitle', 'id']]
 const shown = [
+  'itemId',
   'learnerId',
   'courseId',
   'gradeId',

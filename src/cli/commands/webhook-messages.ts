@@ -8,8 +8,9 @@ import { call } from '../operation/operation-command.ts'
 const contract = async () => (await import('../../contract/calls.ts')).calls.messages
 
 const message = { name: 'message', summary: 'Id of the message' }
+/** What happened and why comes first: that is what a narrow terminal has room for. */
 const columns = [
-  ...['type', 'status', 'attemptCount', 'lastResult', 'nextAttemptAt', 'createdAt', 'id'],
+  ...['status', 'type', 'lastResult', 'attemptCount', 'nextAttemptAt', 'createdAt', 'id'],
   'endpointId',
 ]
 

@@ -11,7 +11,7 @@ export const auditEntryWords = {
   action: 'What was done',
   noun: 'What it was done to: the part of the action before the dot',
   subjectId: 'Id of what it was done to; null for what has none',
-  subjectName: 'What that was called: a title, an e-mail address or a name',
+  subjectName: 'What that was called: a title, an e-mail address, a name, a URL or the kind of a system',
   address:
     'Network address that the request came from; null for a program with the database in its own process',
   userAgent: 'What the program called itself that sent the request',

@@ -62,13 +62,14 @@ function short(value: unknown): unknown {
   return { omitted: true, bytes: Buffer.byteLength(text), sha256: sha256(text) }
 }
 
-/** What a thing is called: a title, an address, a name; null for what has none. */
+/** What a thing is called: a title, an address, a name, the kind of another system; null for what has none. */
 export function nameOf(thing: object | null): string | null {
-  const { title, courseTitle, userEmail, email, name } = (thing ?? {}) as Shown
-  const text = title ?? email ?? name
+  const { title, courseTitle, userEmail, email, name, url, lmsKind } = (thing ?? {}) as Shown
+  const text = title ?? email ?? name ?? url
   if (typeof text === 'string') return text
   const both = [courseTitle, userEmail].filter((one) => typeof one === 'string')
-  return both.length > 0 ? both.join(' · ') : null
+  if (both.length > 0) return both.join(' · ')
+  return typeof lmsKind === 'string' ? lmsKind : null
 }
 
 /** The user whom a thing is about that is no user itself; null for nobody. */

@@ -65,6 +65,14 @@ test('the log tells who did what to which thing, newest first, and is filtered',
   expect(shown).toMatchObject({ before: { status: 'draft' }, after: { status: 'published' }, address: null })
 })
 
+test('endpoints and integrations are called by their URL and kind', async ({ local }) => {
+  await local.run('integrations set moodle --generate-secret')
+  await local.run('webhooks endpoints create --to https://lms.example.org/hooks -o json')
+  expect((await local.run('audit list --columns action,subjectName')).stdout).toBe(
+    'endpoint.created\thttps://lms.example.org/hooks\nintegration.updated\tmoodle\n',
+  )
+})
+
 test('a log that nobody touched is verified, and the hash that is printed is found again later', async ({
   local,
 }) => {

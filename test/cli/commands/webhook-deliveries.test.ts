@@ -23,6 +23,13 @@ test('what did not match is listed, shown, and applied by a replay once it is ma
   )
   expect(listed.stdout).toBe('unmatched\tnot_found\nunmatched\tnot_found\n')
   const [id = ''] = (await run('webhooks deliveries list -q')).stdout.split('\n')
+  // What happened and why is what a narrow terminal has room for.
+  const narrow = await cli.run('webhooks deliveries list --limit 1 --color never', { tty: 80 })
+  expect(narrow.stdout.split('\n').map((line) => line.split(/\s{2,}/))).toEqual([
+    ['status', 'event', 'reason', 'id'],
+    ['unmatched', '\\core\\event\\user_graded', 'not_found', id],
+    [''],
+  ])
   expect((await run(`webhooks deliveries show ${id} -o json`)).stdout).toContain('finalgrade')
 
   expect(await run(`webhooks deliveries replay ${id}`)).toMatchObject({

@@ -34,7 +34,8 @@ export async function applyEvent(applying: Applying, event: LmsEvent): Promise<O
     ...(userId === null ? ['learner' as const] : []),
   ]
   if (courseId === null || userId === null) {
-    return { ...nothing, ...subject, status: 'unmatched', reason: 'not_found', missing }
+    const reason = missing.length === 1 ? `${missing[0]}_not_found` : 'not_found'
+    return { ...nothing, ...subject, status: 'unmatched', reason, missing }
   }
   try {
     const apply = () => applyTo(applying, event, { courseId, userId })
