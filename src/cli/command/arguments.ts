@@ -24,7 +24,7 @@ export async function resolveArguments({ io, prompts }: Context, invocation: Inv
       {
         code: 'missing_argument',
         why: [prompts.refusal],
-        hint: `See: ${path} --help`,
+        hint: `${insteadOf(missing)}See: ${path} --help`,
       },
     )
   }
@@ -43,6 +43,13 @@ export async function resolveArguments({ io, prompts }: Context, invocation: Inv
   // One that was asked for is the words of its answer.
   const asked = given.length > 0 ? undefined : named[positions[rest]?.name ?? '']
   return { arguments: named, flags, rest: asked?.trim().split(/\s+/) ?? given }
+}
+
+/** The flags that can stand in the place of all that is missing. */
+function insteadOf(missing: readonly Argument[]): string {
+  const [first, ...others] = missing.map(({ instead = [] }) => instead)
+  const all = (first ?? []).filter((flag) => others.every((each) => each.includes(flag)))
+  return all.length === 0 ? '' : `Or use ${all.map((flag) => `--${flag}`).join(' or ')}. `
 }
 
 /** What is wrong with an argument's text; null where nothing is. */

@@ -103,7 +103,7 @@ async function unmap(context: Context, given: Given): Promise<void> {
   const found = data.data.find((one) => isJsonObject(one) && one.noun === noun && one.externalKey === key)
   if (!found) {
     const { CommandError } = await import('../terminal/errors.ts')
-    throw new CommandError('not_found', 'notFound', `No mapping of ${noun} ${key} of ${kind}`, {
+    throw new CommandError('not_found', 'notFound', `Mapping of ${noun} ${key} of ${kind} not found`, {
       hint: `List them with: learnctl integrations mappings ${kind}`,
     })
   }

@@ -3,6 +3,7 @@ import { isJsonObject } from '../../codec/json-object.ts'
 import type { deliveries } from '../../contract/deliveries.ts'
 import { lmsKinds } from '../../contract/integration-choices.ts'
 import type { QueryInput } from '../../contract/operation.ts'
+import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag, QueryFlags } from '../command/flag.ts'
@@ -111,6 +112,7 @@ export const commands: readonly Command[] = [
 /** Processes all unmatched deliveries, page by page, and prints those that were. */
 async function replayAll(context: Context, { flags, rest }: Given): Promise<void> {
   const { session, output, io, settings } = context
+  checkChoices([kindFlag], flags)
   if (rest.length > 0) throw new UsageError('--unmatched and ids cannot be used together')
   const shape = { table: columns, paths: columns, identifier: 'id' }
   output.check(shape)
@@ -149,7 +151,7 @@ async function replayAll(context: Context, { flags, rest }: Given): Promise<void
   await output.done(counts.all === 0 ? 'No unmatched deliveries' : said)
   if (counts.unsettled === 0) return
   throw new CommandError('unsettled', 'partial', `${deliveriesText(counts.unsettled)} still not applied`, {
-    hint: 'learnctl webhooks deliveries list --status unmatched,failed',
+    hint: 'See why: learnctl webhooks deliveries list --status unmatched,failed',
   })
 }
 

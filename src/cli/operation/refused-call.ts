@@ -30,6 +30,7 @@ export class RefusedCallError extends Error {
     this.hint =
       tokenHint(refusal) ??
       trashHint(refusal) ??
+      setUpHint(refusal) ??
       (missing ? referenceHint(refusal, sources, given) : archiveHint(refusal, given))
     this.#sources = sources
     this.#given = given
@@ -41,7 +42,7 @@ export class RefusedCallError extends Error {
     const place = parameter ?? camelCase(fieldPath(pointer ?? ''))
     const flags = parameter === undefined ? fields : query
     const found = flags.find((each) => place === each.place || place.startsWith(`${each.place}.`))
-    if (!found) return null
+    if (!found) return secretIn(place, this.#given)
     const { name } = found.flag
     const typed = parameter !== undefined || this.#given.flags[name] !== undefined
     if (!typed && this.#given.flags[bodyFlag.name] !== undefined) return null
@@ -54,6 +55,17 @@ export class RefusedCallError extends Error {
     if (typeof item === 'string') return `--${name} ${JSON.stringify(item)}`
     return inside === '' ? `--${name}` : `--${name}: ${inside}`
   }
+}
+
+/** A secret is no value of a flag, and so it is called by its words: `The webhook secret` for `webhookSecrets.0`. */
+function secretIn(place: string, { flags }: Given): string | null {
+  const kebab = place.replace(/\..*/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+  const [, name] =
+    Object.keys(flags)
+      .filter((flag) => flags[flag] !== undefined && flags[flag] !== false)
+      .map((flag) => /^(.+)-(?:stdin|env)$/.exec(flag))
+      .find((match) => match?.[1] !== undefined && kebab.startsWith(match[1])) ?? []
+  return name === undefined ? null : `The ${name.replaceAll('-', ' ')}`
 }
 
 /** The name of a field as the contract has it: other platforms may write `external_id`. */
@@ -97,6 +109,12 @@ function trashHint({ code, message, problem }: ApiError): string | null {
 function tokenHint({ faults }: ApiError): string | null {
   if (!faults.some(({ code }) => code === 'access_token_required')) return null
   return 'Give it with --access-token-stdin or --access-token-env, or remove it with --remove-secret access-token'
+}
+
+/** There is one integration of each kind; one that is not there was not set up. */
+function setUpHint({ code, message }: ApiError): string | null {
+  const [, kind] = /^Integration (\w+) not found/.exec(message) ?? []
+  return code === 'not_found' && kind !== undefined ? `Set it up: learnctl integrations set ${kind}` : null
 }
 
 const known = /^(ext:|email:)|^[a-z]{3}_/

@@ -144,10 +144,26 @@ describe('set', () => {
     ['moodle --remove-secret all', '--remove-secret must be access-token'],
     ['canvas --jwks nowhere.json', 'Cannot read nowhere.json: file not found'],
     ['moodle', 'Nothing to update'],
-  ])('integrations set %s: %s', async ([line, said], { local }) => {
-    const { code, stderr, stdout } = await local.run(`integrations set ${line}`)
+    ['moodle --webhook-secret-stdin', 'error: The webhook secret must have at least 8 characters\n', 'short'],
+    ['moodle --access-token-stdin', 'error: The access token must have at least 8 characters\n', 'short'],
+    ['standard --webhook-secret-stdin', 'The webhook secret must be whsec_ followed by', 'not-in-base64'],
+  ])('integrations set %s: %s', async ([line, said, stdin = ''], { local }) => {
+    const { code, stderr, stdout } = await local.run(`integrations set ${line}`, { stdin })
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
     expect(stderr).toContain(said)
+  })
+})
+
+test('an integration that there is not is named with what to type', async ({ local }) => {
+  expect(await local.run('integrations get moodle')).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(
+      /^error: Integration moodle not found\n.*hint: Set it up: learnctl integrations set moodle\n/s,
+    ),
+  })
+  expect(await local.run('integrations get modle')).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining('Did you mean moodle?'),
   })
 })
 

@@ -63,4 +63,10 @@ test('flags of a replay that contradict each other are refused', async ({ local 
   expect((await local.run('webhooks deliveries replay whd_1 --kind moodle')).stderr).toContain(
     '--kind requires --unmatched',
   )
+  expect((await local.run('webhooks deliveries replay --unmatched --kind modle')).stderr).toContain(
+    'error: --kind must be one of canvas, moodle',
+  )
+  expect((await local.run('webhooks deliveries replay')).stderr).toContain(
+    'hint: Or use --unmatched or --ids. See: learnctl webhooks deliveries replay --help',
+  )
 })

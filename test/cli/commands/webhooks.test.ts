@@ -146,7 +146,9 @@ test('a test event says whether the receiver accepts it', async () => {
   })
   const [message = ''] = /msg_\w+/.exec(failed.stderr) ?? []
   // What happened and why is what a narrow terminal has room for.
-  const { stdout: narrow } = await cli.run('webhooks messages list --status pending --color never', { tty: 80 })
+  const { stdout: narrow } = await cli.run('webhooks messages list --status pending --color never', {
+    tty: 80,
+  })
   expect(narrow.split('\n').map((line) => line.split(/\s{2,}/))).toEqual([
     ['status', 'type', 'lastResult', 'id'],
     ['pending', 'endpoint.test', 'HTTP 500', message],
