@@ -31,7 +31,7 @@ export const adaptStandard: Adapter = ({ body, settings, at }) => {
 }
 
 /** An id that may be ours, or that of the sender's, as a mapping has it. */
-function named(id: string) {
+export function named(id: string) {
   return [
     ['reference', id],
     ['key', id],

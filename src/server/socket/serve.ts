@@ -223,10 +223,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-/** True where nobody reaches the server but who is on this machine: then this machine may be what it reaches, too. */
-function isForThisMachine({ host, publicUrl }: ServeOptions): boolean {
+/**
+ * True where nobody reaches the server but who is on this machine: then this machine may be what it reaches, too. Other names,
+ * and proxies, are there for others.
+ */
+function isForThisMachine({ host, allowHosts, publicUrl, trustedProxies = [] }: ServeOptions): boolean {
   const isLocal = (name: string) => /^(localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)$/.test(name)
-  return isLocal(host) && (publicUrl === undefined || isLocal(new URL(publicUrl).hostname))
+  const names = [host, ...allowHosts, ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname])]
+  return names.every(isLocal) && trustedProxies.length === 0
 }
 
 async function listen(server: Server, { host, port }: ServeOptions): Promise<void> {

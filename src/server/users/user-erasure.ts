@@ -1,5 +1,6 @@
 import sql, { join } from 'sql-template-tag'
 import type { User } from '../../contract/users.ts'
+import { keyHint } from '../../webhooks/key-hint.ts'
 import { eraseFromAudit } from '../audit/erasure.ts'
 import { forgetAnswers } from '../database/kept-answers.ts'
 import { userSearchKey } from '../database/stored-keys.ts'
@@ -29,9 +30,18 @@ export async function eraseUser(call: Call, user: User): Promise<void> {
   await forgetAnswersTo(call, user)
 }
 
-/** What other systems sent about the user, also before anybody here was known by what they call them. */
+/** More keys of other systems than anybody has. */
+const mostKeys = 1000
+
+/** What other systems sent about the user, also before anybody here was known by what they call them, and what means nothing. */
 async function forgetDeliveries({ database }: Call, { id, email, externalId }: User): Promise<void> {
-  const hints = [`email:${email.toLowerCase()}`, email, ...(externalId === null ? [] : [`ext:${externalId}`])]
+  const keys = await database.all<{ lms_kind: string; external_key: string }>(sql`
+    select lms_kind, external_key from integration_mappings where target_id = ${id} limit ${mostKeys}`)
+  const hints = [
+    ...[`email:${email.toLowerCase()}`, email],
+    ...(externalId === null ? [] : [`ext:${externalId}`, externalId]),
+    ...keys.map(({ lms_kind: kind, external_key: key }) => keyHint(kind, key)),
+  ]
   for (const about of [sql`user_id = ${id}`, sql`learner_hint in (${join([id, ...hints])})`]) {
     await database.run(sql`update webhook_deliveries set body = null, learner_hint = null where ${about}`)
   }

@@ -1,7 +1,6 @@
 import type { Delivery } from '../../../contract/deliveries.ts'
 import type { Grade } from '../../../contract/grades.ts'
 import type { Progress } from '../../../contract/progress.ts'
-import type { Candidate, LmsEvent } from '../../../webhooks/event.ts'
 
 /** Whom and what an event is about, as far as that is known here. */
 export interface Subject {
@@ -38,14 +37,4 @@ const replayableReasons: readonly string[] = ['no_maximum']
 /** True where the payload is of use after this outcome: that of an event about something else is not kept. */
 export function keepsBody({ status, reason }: Pick<Outcome, 'status' | 'reason'>): boolean {
   return status !== 'ignored' || replayableReasons.includes(reason ?? '')
-}
-
-/** What a learner is called, as an erasure looks for it; null where they are known, or called by a key of the system. */
-export function hintOf(event: LmsEvent | undefined, { userId }: Subject): string | null {
-  if (userId !== null || !event || event.type === 'ignored') return null
-  const by = (wanted: Candidate['by']) => event.learner.find((candidate) => candidate.by === wanted)?.value
-  const email = by('email')
-  if (email !== undefined) return `email:${email.toLowerCase()}`
-  const external = by('externalId')
-  return external === undefined ? (by('reference') ?? null) : `ext:${external}`
 }

@@ -1,4 +1,5 @@
 import sql, { join } from 'sql-template-tag'
+import type { JsonObject } from '../../../codec/json-object.ts'
 import { parseJson } from '../../../codec/json-text.ts'
 import type { Delivery, Replayed } from '../../../contract/deliveries.ts'
 import type { LmsKind } from '../../../contract/integration-choices.ts'
@@ -9,8 +10,9 @@ import type { Call } from '../../http/handler.ts'
 import { type Integration, integrationOf } from '../../integrations/integration.ts'
 import { type DeliveryRow, deliveryColumns, findDelivery, kindOf, toDelivery } from './delivery-row.ts'
 import { meaningOf } from './meaning.ts'
-import { hintOf, keepsBody, nothing, type Outcome } from './outcome.ts'
+import { keepsBody, nothing, type Outcome } from './outcome.ts'
 import { itemOf, outcomeOf } from './take.ts'
+import { whomOf } from './whom.ts'
 
 /**
  * Processes a delivery once more, as the integration is set up now: by the same rules as the first time, so that one that was
@@ -27,11 +29,12 @@ export async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery>
         event: undefined,
       }
   const body = keepsBody(outcome) ? row.body : null
+  const { userId, hint } = await whomOf(database, kindOf(row), payloadOf(row.body), outcome)
   await database.run(sql`
     update webhook_deliveries set
       status = ${outcome.status}, reason = ${outcome.reason}, detail = ${outcome.detail},
-      missing = ${JSON.stringify(outcome.missing)}, user_id = ${outcome.userId}, course_id = ${outcome.courseId},
-      item_id = ${itemOf(event)}, grade_id = ${outcome.grade?.id ?? null}, learner_hint = ${hintOf(event, outcome)},
+      missing = ${JSON.stringify(outcome.missing)}, user_id = ${userId}, course_id = ${outcome.courseId},
+      item_id = ${itemOf(event)}, grade_id = ${outcome.grade?.id ?? null}, learner_hint = ${hint},
       body = ${body}, replays = replays + 1, processed_at = ${now}
     where id = ${row.id}`)
   const [before, after] = [toDelivery(row), toDelivery(await findDelivery(database, row.id))]
@@ -41,11 +44,15 @@ export async function replayOne(call: Call, row: DeliveryRow): Promise<Delivery>
 }
 
 async function outcomeNow(call: Call, integration: Integration, row: DeliveryRow, body: string) {
-  // What is stored is the object that a payload was.
-  const payload = parseJson(body) as Parameters<typeof meaningOf>[1]
-  const meaning = meaningOf(kindOf(row), payload, integration)
+  const meaning = meaningOf(kindOf(row), payloadOf(body), integration)
   const outcome = await outcomeOf({ call, integration, deliveryId: row.id }, meaning)
   return { outcome, event: meaning instanceof DeliveryFault ? undefined : meaning }
+}
+
+/** The payload of a stored body. */
+function payloadOf(body: string): JsonObject {
+  // What is stored is the object that a payload was.
+  return parseJson(body) as JsonObject
 }
 
 /** A page of unmatched deliveries, system by system, each the first received first. */

@@ -6,7 +6,8 @@ import type { DeliveryFault } from '../../../webhooks/delivery-fault.ts'
 import type { LmsEvent } from '../../../webhooks/event.ts'
 import type { Store, Transaction } from '../../database/database.ts'
 import { type Applying, applyEvent } from './apply.ts'
-import { hintOf, keepsBody, nothing, type Outcome } from './outcome.ts'
+import { keepsBody, nothing, type Outcome } from './outcome.ts'
+import { whomOf } from './whom.ts'
 
 /** An authentic delivery with what it means; where it means nothing, why. */
 export interface Authentic {
@@ -63,12 +64,13 @@ async function takeIn(
   const outcome = await outcomeOf(applying, meaning)
   const kept = keepsBody(outcome) ? jsonText(body) : null
   const event = meaning instanceof Error ? undefined : meaning
+  const { userId, hint } = await whomOf(database, kind, body, outcome)
   const touched = await database.run(sql`
     insert into webhook_deliveries (id, lms_kind, delivery_key, event, status, reason, detail, missing, user_id, course_id,
                                     item_id, grade_id, learner_hint, body, replays, received_at, processed_at)
     values (${id}, ${kind}, ${key}, ${event?.name ?? ''}, ${outcome.status}, ${outcome.reason}, ${outcome.detail},
-            ${JSON.stringify(outcome.missing)}, ${outcome.userId}, ${outcome.courseId}, ${itemOf(event)},
-            ${outcome.grade?.id ?? null}, ${hintOf(event, outcome)}, ${kept}, 0, ${call.now}, ${call.now})
+            ${JSON.stringify(outcome.missing)}, ${userId}, ${outcome.courseId}, ${itemOf(event)},
+            ${outcome.grade?.id ?? null}, ${hint}, ${kept}, 0, ${call.now}, ${call.now})
     on conflict (lms_kind, delivery_key) do nothing`)
   if (touched === 0) throw new TakenMeanwhile()
   return { id, outcome }

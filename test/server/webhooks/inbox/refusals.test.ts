@@ -125,6 +125,47 @@ test('the inbox is anonymous about whoever has been erased', async ({ academy, a
   }
 })
 
+test('what means nothing, or names a key alone, is anonymous about whoever has been erased, too', async ({
+  academy,
+  admin,
+}) => {
+  const { id } = (
+    await admin.post('/v1/users', { email: 'ada@example.org', externalId: 'S-1', username: 'ada' })
+  ).body
+  const [standard, thinkific, canvas, moodle] = [
+    await connect(academy, admin, 'standard'),
+    await connect(academy, admin, 'thinkific'),
+    await connect(academy, admin, 'canvas'),
+    await connect(academy, admin, 'moodle'),
+  ]
+  const graded = 'standard.grade_updated.composed'
+  const ada = { email: 'Ada@example.org', first_name: 'Ada', id: 95 }
+  await standard.deliver(sample(graded, { 'data.userId': 'ext:S-1', 'data.scoreGiven': 'oops' }), 'msg_1')
+  await standard.deliver(sample(graded, { 'data.userId': 'email:Eve@Example.org' }), 'msg_2')
+  await standard.deliver(sample(graded, { 'data.userId': 'S-2' }), 'msg_3')
+  const enrolled = { 'payload.percentage_completed': 'all', 'payload.user': ada }
+  await thinkific.deliver(sample('thinkific.enrollment.progress', enrolled))
+  const ungraded = { 'body.points_possible': null, 'body.student_sis_id': 'S-1', 'body.user_name': 'Ada' }
+  await canvas.deliver(sample('canvas.grade_change', ungraded))
+  const keyOnly = { 'body.student_sis_id': undefined, 'body.user_name': 'Ada' }
+  await canvas.deliver(sample('canvas.grade_change', keyOnly))
+  await moodle.deliver(sample('moodle_local_webhooks.user_graded.composed', { extra: 'Ada' }))
+  const eve = await admin.post('/v1/users', { email: 'eve@example.org', externalId: 'S-2' })
+  await canvas.map('user', '48', id)
+  await moodle.map('user', '15', id)
+  await admin.delete('/v1/integrations/moodle')
+  const all = async () => (await admin.get('/v1/webhooks/deliveries')).body.data as { id: string }[]
+  // Processed once more, what nobody can make sense of stays about whom it is.
+  for (const delivery of await all()) await admin.post(`/v1/webhooks/deliveries/${delivery.id}/replay`)
+  for (const user of [id, eve.body.id]) await admin.delete(`/v1/users/${user}?erase=true`)
+  const kept = await all()
+  expect(kept).toHaveLength(7)
+  for (const delivery of kept) {
+    const { body, text } = await admin.get(`/v1/webhooks/deliveries/${delivery.id}`)
+    expect(body.body, text).toBeNull()
+  }
+})
+
 test('deliveries are kept for 30 days', async ({ academy, admin }) => {
   const { sweep } = await import('../../../../src/server/database/sweep.ts')
   const standard = await connect(academy, admin, 'standard')
