@@ -120,6 +120,7 @@ const cliRooms: Readonly<Record<string, readonly string[]>> = {
 /** What stands beside the rooms of each, above all of them, and may be imported from the rooms named. */
 const besideRooms: Readonly<Record<string, readonly string[]>> = {
   'server/academy.ts': ['socket', 'copy', 'upgrade'],
+  'server/encryption-key.ts': [],
   'server/endpoints.ts': ['socket', 'long-reads'],
   'server/local.ts': [],
   'server/routes.ts': ['socket', 'long-reads'],

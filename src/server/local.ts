@@ -2,7 +2,6 @@ import type { Transport } from '../contract/http.ts'
 import { isCurrent, openAcademyFile } from './academy.ts'
 import { localPrincipal } from './access/identify.ts'
 import type { PasswordCost } from './access/password.ts'
-import { nowhere } from './access/principal.ts'
 import type { FirstPassword } from './credentials/first-admin.ts'
 import { type IdMaker, type IdPrefix, plainIdMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'
@@ -32,8 +31,6 @@ export interface OpenAcademy {
   readonly correctCounters: () => Promise<boolean>
   /** Why stored secrets cannot be opened; undefined where they can, or there are none. */
   readonly encryptionTrouble: () => Promise<string | undefined>
-  /** Lets a new key take the place of one that is lost, with which what it sealed is lost. */
-  readonly forgetEncryptionKey: () => Promise<void>
   readonly close: () => Promise<void>
 }
 
@@ -109,15 +106,6 @@ export async function openAcademy({
       return correctCounters(database, now)
     },
     encryptionTrouble: () => database.read((view) => sealing.trouble(view)),
-    async forgetEncryptionKey() {
-      const { recordChange } = await import('./changes/change.ts')
-      await database.write(async (transaction) => {
-        const before = await sealing.forget(transaction)
-        const call = { database: transaction, now: now().toISOString(), newId, principal, origin: nowhere }
-        const change = { action: 'encryption_key.replaced', id: before.keyId, before, after: null } as const
-        await recordChange(call, change)
-      })
-    },
     async close() {
       // Where nobody serves the academy, each run that adds an answer to those that are kept takes old ones away.
       if (mayHaveLeftovers) await sweep(database, now(), 1).catch(() => {})

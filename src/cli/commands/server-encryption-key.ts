@@ -1,13 +1,16 @@
-import type { Command } from '../command/command.ts'
+import { resolve } from 'node:path'
+import type { Command, Given } from '../command/command.ts'
 import { confirmAt } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { noColumns, notAList } from '../command/refusals.ts'
+import { postgresFlags, postgresOptions } from '../local-server/postgres-options.ts'
+import { servedDatabase } from '../local-server/served-database.ts'
 import { databaseFile, requireNoServer } from '../local-server/unused-database.ts'
 import { databaseFault } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
-import { CommandError } from '../terminal/errors.ts'
+import { CommandError, UsageError } from '../terminal/errors.ts'
 
-const instead = "Stop its servers and delete the key's name: delete from settings where name = 'sealing_key'"
+const flags = postgresFlags.filter(({ name }) => ['database-url-file', 'encryption-key-file'].includes(name))
 
 /** `learnctl server new-encryption-key` */
 export const newEncryptionKeyCommand: Command = {
@@ -15,7 +18,10 @@ export const newEncryptionKeyCommand: Command = {
   summary: 'Replace the encryption key of a local academy after it was lost',
   description: `Access tokens and webhook secrets are encrypted with a key in the file <database>.key. Where that is lost, they cannot be
 read any more, and none can be stored. After this command, the next secret that is stored makes a new key; the other
-ones have to be set again.`,
+ones have to be set again.
+
+On PostgreSQL, --encryption-key-file names the file that the servers use. Stop all servers first, also on other machines.`,
+  flags,
   refuses: {
     url: 'Only an academy on this machine has its key here',
     columns: noColumns.columns,
@@ -25,17 +31,28 @@ ones have to be set again.`,
   run: replaceKey,
 }
 
-async function replaceKey(context: Context): Promise<void> {
+async function replaceKey(context: Context, given: Given): Promise<void> {
   const { io, settings, output } = context
-  const database = await databaseFile(context, instead)
+  const { name, url } = await servedDatabase(context, given)
+  const postgres = postgresOptions(context, given, url)
+  const file = given.flags['encryption-key-file']
+  if (postgres && file === undefined) {
+    throw new UsageError('--encryption-key-file is required for a PostgreSQL database')
+  }
+  const database = postgres ? name : await databaseFile(context, '')
   await requireNoServer(context, 'replace the encryption key', database)
-  const { openAcademy } = await import('../../server/local.ts')
+  const { openEncryptionKey } = await import('../../server/encryption-key.ts')
   const watch = upgradeNotes(io, database)
-  const academy = await openAcademy({ path: database, watch }).catch((error: unknown) => {
+  const key = await openEncryptionKey({
+    path: database,
+    now: () => new Date(io.now()),
+    ...(postgres ? { postgres } : { watch }),
+    ...(file !== undefined && { encryptionKeyFile: resolve(io.cwd, String(file)) }),
+  }).catch((error: unknown) => {
     throw databaseFault(error)
   })
   try {
-    const trouble = await academy.encryptionTrouble()
+    const trouble = await key.trouble()
     if (trouble === undefined) {
       throw new CommandError('not_needed', 'conflict', 'The encryption key is not lost', {
         why: ['Everything that is encrypted can be read with it'],
@@ -44,9 +61,9 @@ async function replaceKey(context: Context): Promise<void> {
     const consequence = `${trouble.replace(/:.*/s, '')}. Stored secrets have to be set again.`
     await confirmAt(context, 'replace the encryption key', `of ${database}`, consequence)
     if (settings.dryRun.value) return output.note(`Would replace the encryption key of ${database}`)
-    await academy.forgetEncryptionKey()
+    await key.forget()
   } finally {
-    await academy.close()
+    await key.close()
   }
   await output.done(`The next secret makes a new encryption key for ${database}`)
   await output.note(

@@ -5,6 +5,7 @@ import type { Context } from '../command/context.ts'
 import { plainText } from '../command/refusals.ts'
 import { withTimeZone } from '../command/time-flag.ts'
 import { clockText } from '../local-server/clock-text.ts'
+import { encryptionText } from '../local-server/encryption-text.ts'
 import { dashboardOf, type FirstSecrets, startText } from '../local-server/first-secrets.ts'
 import { type Fixed, fixedOf, requireNew } from '../local-server/fixed-flags.ts'
 import { postgresOptions } from '../local-server/postgres-options.ts'
@@ -116,6 +117,7 @@ async function start(context: Context, given: Given): Promise<void> {
       throw error
     }
     if (fixed.fixedTime === undefined) log.write(clockText(server.clockAheadMs, formatLog !== undefined))
+    log.write(encryptionText(server.encryptionTrouble, formatLog !== undefined))
     if (io.stderr.isTTY) await output.note(`Dashboard: ${dashboardOf(url)} · Press Ctrl-C to stop`)
     await aborted(io)
     throw io.signal.reason

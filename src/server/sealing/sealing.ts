@@ -50,9 +50,10 @@ export function sealingWith(source: KeySource | undefined): Sealing {
     return unavailable(`Encryption key file ${source?.shown} is missing: restore it from where it was kept.`)
   }
 
-  function other(key: SealingKey, id: string): ProblemError {
+  /** What can be done besides bringing back the key that was used is no use where the academy still has it as its own. */
+  function other(key: SealingKey, id: string, more = ''): ProblemError {
     return unavailable(
-      `Encryption key file ${source?.shown} holds another key (${key.id}) than the one that was used (${id}): restore that one, or set the secret again.`,
+      `Encryption key file ${source?.shown} holds another key (${key.id}) than the one that was used (${id}): use that one${more}.`,
     )
   }
 
@@ -91,7 +92,7 @@ export function sealingWith(source: KeySource | undefined): Sealing {
       const [, id = '', data = ''] = form.exec(sealed) ?? []
       const key = keyNow()
       if (!key) throw missing()
-      if (key.id !== id) throw other(key, id)
+      if (key.id !== id) throw other(key, id, ', or set the secret again if the key was replaced')
       const bytes = Buffer.from(data, 'base64url')
       const end = bytes.length - tagBytes
       try {

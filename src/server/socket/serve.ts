@@ -98,6 +98,8 @@ export interface RunningServer extends FirstSecrets {
   readonly address: string
   /** How far the clock of this machine is ahead of the database's, in milliseconds; negative where it is behind. */
   readonly clockAheadMs: number
+  /** Why stored secrets cannot be opened, a sentence; undefined where they can, or there are none. */
+  readonly encryptionTrouble: string | undefined
   /** Refuses new requests with 503, finishes the open ones within 30 s, then closes the database. */
   readonly stop: () => Promise<void>
 }
@@ -216,7 +218,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const secrets = await makeFirstSecrets({ database, now, newId, passwordCost }, wanted)
     const address = urlOf(server, options)
     const ahead = await clockAheadMs(database, now)
-    return { url: options.publicUrl ?? address, address, ...secrets, clockAheadMs: ahead, stop }
+    const encryptionTrouble = await database.read((view) => sealing.trouble(view))
+    const url = options.publicUrl ?? address
+    return { url, address, ...secrets, clockAheadMs: ahead, encryptionTrouble, stop }
   } catch (error) {
     await stop()
     throw error

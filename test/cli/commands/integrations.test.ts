@@ -356,6 +356,12 @@ describe('the encryption key', () => {
       code: 2,
       stderr: expect.stringContaining('--encryption-key-file requires a PostgreSQL database'),
     })
+    expect(
+      await local.run('server new-encryption-key --yes --database postgres://db.example.org/academy'),
+    ).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--encryption-key-file is required for a PostgreSQL database'),
+    })
   })
 
   const keyOf = (local: Parameters<typeof resultOf>[0]) => join(local.cwd, 'academy.db.key')

@@ -156,6 +156,18 @@ describe('start', () => {
     expect(await logged(5000)).toBe('')
   })
 
+  test('logs that stored secrets cannot be read', async () => {
+    const encryptionTrouble = 'Encryption key file academy.key is missing: restore it from where it was kept.'
+    const logged = async (flags = '') => {
+      const cli = testCli({ served: { encryptionTrouble } })
+      onTestFinished(cli.remove)
+      const { stop } = await serve(cli, `--database a.db ${flags}`)
+      return (await stop()).stderr
+    }
+    expect(await logged('--log text')).toBe(`${encryptionTrouble}\n`)
+    expect(JSON.parse(await logged())).toMatchObject({ level: 'warn', encryption: encryptionTrouble })
+  })
+
   test('on a terminal logs JSON with --log json, and refuses another format', async ({ cli }) => {
     const { printed, stop } = await serve(cli, '--database a.db --log json', { tty: 80 })
     await get(`${printed.split('\n')[0]}/health`)

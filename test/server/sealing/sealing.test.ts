@@ -140,6 +140,27 @@ test('a key file that was lost is not replaced: what is sealed would be lost wit
   expect(await academy.sealing.trouble(academy.database)).toBeUndefined()
 })
 
+test('of two servers with different keys the one whose key sealed first goes on, also after it was forgotten', async ({
+  academy: { database },
+  folder,
+}) => {
+  const [one, other] = ['one.key', 'other.key'].map((name) => {
+    const source = keyFile(join(folder, name))
+    source.make()
+    return sealingWith(source)
+  }) as [ReturnType<typeof sealingWith>, ReturnType<typeof sealingWith>]
+  const sealed = await sealIn(database, one)
+  await expect(sealIn(database, other)).rejects.toThrow(/other\.key holds another key .*: use that one\.$/)
+  expect(await other.trouble(database)).toMatch(/use that one\.$/)
+  expect(() => other.open(place, sealed)).toThrow(
+    /use that one, or set the secret again if the key was replaced/,
+  )
+  expect(one.open(place, sealed)).toBe('top secret')
+  await database.write((transaction) => other.forget(transaction))
+  expect(other.open(place, await sealIn(database, other))).toBe('top secret')
+  await expect(sealIn(database, one)).rejects.toThrow(/one\.key holds another key .*: use that one\.$/)
+})
+
 test('another key is told from the right one', async ({ academy }) => {
   const sealed = await sealIn(academy.database, academy.sealing)
   writeFileSync(keyPathOf(academy.path), `${'A'.repeat(43)}\n`, { mode: 0o600 })
