@@ -37,7 +37,7 @@ interface Place {
 
 const test = base
   .extend('perMinute', 600)
-  .extend('place', async ({ perMinute }, { onCleanup }): Promise<Place> => {
+  .extend('openPlace', ({ perMinute }, { onCleanup }) => async (): Promise<Place> => {
     const directory = mkdtempSync(join(tmpdir(), 'learnctl-readme-'))
     const server = await serve({
       path: join(directory, 'academy.db'),
@@ -145,7 +145,8 @@ describe('its commands, one after the other, on what quickstart leaves', async (
       }
       expect(comparable(printed.replaceAll(home, '/home/user'))).toBe(comparable(text))
     },
-    script: async (text: string, { server, env }: Place) => {
+    script: async (text: string, openPlace: () => Promise<Place>) => {
+      const { server, env } = await openPlace()
       const path = join(home, 'bin')
       mkdirSync(path, { recursive: true })
       writeFileSync(join(path, 'learnctl'), `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`)
@@ -166,7 +167,7 @@ describe('its commands, one after the other, on what quickstart leaves', async (
 
   test.for(runnables.map((one) => [one.file, one.head, one] as const))(
     '%s: %s',
-    async ([, , { kind, text }], { place }) => run[kind](text, place),
+    async ([, , { kind, text }], { openPlace }) => run[kind](text, openPlace),
   )
 })
 
@@ -183,7 +184,8 @@ function comparable(text: string): string {
     .replace(/[ \r]+$/gm, '')
 }
 
-test('the answer to the request in it is what the server answers', async ({ place: { server } }) => {
+test('the answer to the request in it is what the server answers', async ({ openPlace }) => {
+  const { server } = await openPlace()
   const [head = '', body = ''] = (blocks('http', 'docs/api.md')[0] ?? '').split('\n\n')
   const answer = await fetch(`${server.url}/v1/courses`, {
     method: 'POST',
@@ -202,8 +204,9 @@ test('the answer to the request in it is what the server answers', async ({ plac
 })
 
 test('the example of the library compiles in a strict project of its own, and prints what it says', async ({
-  place: { directory, env },
+  openPlace,
 }) => {
+  const { directory, env } = await openPlace()
   const project = join(directory, 'project')
   mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
   symlinkSync(root, join(project, 'node_modules/learnctl'))

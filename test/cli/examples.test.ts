@@ -1,24 +1,12 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Command } from '../../src/cli/command/command.ts'
-import { nouns } from '../../src/cli/program/nouns.ts'
-import { needs, openExamples, successOf } from '../helpers/examples.ts'
-import { host } from '../helpers/host.ts'
+import { inProcesses, needs, openExamples, successOf } from '../helpers/examples.ts'
+import { helpExamples } from '../helpers/help-examples.ts'
 
 const place = await openExamples()
 beforeEach(() => place.reset())
 afterAll(() => place.close())
 
-const examples: (readonly [line: string, command: string])[] = []
-const without: string[] = []
-for (const [noun, { load }] of Object.entries(nouns)) {
-  const loaded = await load(host)
-  const commands: readonly Command[] = 'length' in loaded ? loaded : [loaded]
-  for (const { name, examples: lines = [] } of commands) {
-    const path = name === noun ? noun : `${noun} ${name}`
-    if (lines.length === 0) without.push(path)
-    examples.push(...lines.map((line) => [line, path] as const))
-  }
-}
+const { examples, without } = await helpExamples()
 
 describe('examples in help', () => {
   test('every command has one, and each calls the command that it stands at', () => {
@@ -34,7 +22,8 @@ describe('examples in help', () => {
     }
   })
 
-  test.for(examples)('learnctl %s', async ([line]) => {
+  // The others are in example-processes.test.ts.
+  test.for(examples.filter(([line]) => !inProcesses.test(line)))('learnctl %s', async ([line]) => {
     const ran = await place.run(line)
     expect(ran, ran.stderr).toMatchObject({ code: successOf(line) })
   })

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished } from 'vitest'
@@ -82,7 +82,7 @@ export function successOf(line: string): number {
 }
 
 /** Lines that start or end processes: they are run as a user runs them. */
-const inProcesses = /^server (start|stop|exec)|^webhooks listen/
+export const inProcesses = /^server (start|stop|exec)|^webhooks listen/
 
 /** Makes a home with quickstart, and the files that examples read. */
 export async function openExamples(): Promise<Examples> {
@@ -113,12 +113,22 @@ export async function openExamples(): Promise<Examples> {
   writeFileSync(join(cli.cwd, 'password.txt'), `${password}\n`)
   writeFileSync(join(cli.cwd, 'secret.txt'), 'the secret of another system\n')
   cpSync(cli.home, snapshot.path, { recursive: true })
+  // Whatever is written from now on is newer.
+  rmSync(cli.home, { recursive: true })
+  cpSync(snapshot.path, cli.home, asTheyWere)
+  const original = statesIn(cli.home)
 
   return {
     cli,
     reset() {
-      rmSync(cli.home, { recursive: true })
-      cpSync(snapshot.path, cli.home, { recursive: true })
+      // Most lines only read, or leave a file.
+      const states = statesIn(cli.home)
+      for (const [name, state] of states) {
+        if (original.get(name) !== state) rmSync(join(cli.home, name), { recursive: true, force: true })
+      }
+      for (const [name, state] of original) {
+        if (states.get(name) !== state) cpSync(join(snapshot.path, name), join(cli.home, name), asTheyWere)
+      }
     },
     async run(line) {
       const own = line.replace(/^learnctl /, '')
@@ -131,6 +141,19 @@ export async function openExamples(): Promise<Examples> {
       snapshot.remove()
     },
   }
+}
+
+const asTheyWere = { recursive: true, preserveTimestamps: true }
+
+/** What there is in a folder, by its path, with what tells whether it was written. */
+function statesIn(folder: string): Map<string, string> {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  return new Map(
+    names.map((name) => {
+      const file = lstatSync(join(folder, name))
+      return [name, file.isDirectory() ? 'folder' : `${file.mode} ${file.size} ${file.mtimeMs}`]
+    }),
+  )
 }
 
 /** The files that docs/recipes.md shows, each with its name in the first line, or behind its language. */

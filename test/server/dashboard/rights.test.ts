@@ -108,16 +108,25 @@ test.for(cases)(
 test.for(cases)(
   'the forms that $role sends do what the table says, about what is $whose',
   async ({ role, index, whose }, { academy, admin, signIn }) => {
-    for (const [path, answers] of Object.entries(forms)) {
+    const open = async () => {
       const person = await academy.person(role)
       const owner = whose === 'own' ? person : await academy.person('instructor')
       const things = await thingsOf(academy, owner, admin)
       const browser = await signIn(person)
       if (whose === 'foreign') await otherSession(academy, person)
+      return { things, browser }
+    }
+    let opened = await open()
+    let isUsed = false
+    for (const [path, answers] of Object.entries(forms)) {
+      // Where a form has changed nothing, the next finds all as it was.
+      if (isUsed) opened = await open()
+      const { things, browser } = opened
       const before = await changeable(academy)
       const { status } = await send(browser, filled(path, things), complete[path] ?? {})
       expect({ path, status }).toEqual({ path, status: answers[whose][index] })
-      if (status === 200) expect(await changeable(academy), path).not.toEqual(before)
+      isUsed = status === 200
+      if (isUsed) expect(await changeable(academy), path).not.toEqual(before)
       else expect(await changeable(academy), path).toEqual(before)
     }
   },
