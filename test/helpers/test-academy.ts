@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { GradeInput } from '../../src/contract/grades.ts'
+import { type Grade, GradeInput } from '../../src/contract/grades.ts'
 import type { RoleName, Scope } from '../../src/contract/operation.ts'
 import { type AcademyFile, openAcademyFile, openAcademyOnPostgres } from '../../src/server/academy.ts'
 import { localPrincipal } from '../../src/server/access/identify.ts'
@@ -85,7 +85,9 @@ export interface TestAcademy {
   /** Whoever sends this Authorization header, or none. */
   bearer(authorization: string | undefined): Anybody
   /** Keeps a score as if a platform had sent it. */
-  grade(grade: Partial<GradeInput> & Pick<GradeInput, 'learnerId' | 'courseId' | 'scoreGiven'>): Promise<void>
+  grade(
+    grade: Partial<GradeInput> & Pick<GradeInput, 'learnerId' | 'courseId' | 'scoreGiven'>,
+  ): Promise<Grade>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -248,7 +250,7 @@ export async function openTestAcademy({
     bearer,
     async grade(grade) {
       const input = GradeInput.parse(grade)
-      await database.write(async (transaction) => {
+      return database.write(async (transaction) => {
         const call = {
           database: transaction,
           now: now().toISOString(),
@@ -256,7 +258,7 @@ export async function openTestAcademy({
           principal: owner,
           origin: nowhere,
         }
-        await setGrade(call, await gradedBy(call, input), input)
+        return setGrade(call, await gradedBy(call, input), input)
       })
     },
     close,

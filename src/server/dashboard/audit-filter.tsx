@@ -3,7 +3,7 @@ import { auditedActions, auditedNouns, nounOf } from '../../contract/actions.ts'
 import type { ProblemError } from '../problem/problem-error.ts'
 import type { SignedInRequest } from './signed-in-request.ts'
 
-const names = ['user', 'action', 'subject', 'from', 'to'] as const
+const names = ['user', 'action', 'subject', 'credential', 'from', 'to'] as const
 const dayMs = 24 * 60 * 60 * 1000
 
 /** What an address asks the API for; days are whole days of UTC, and an e-mail address needs no prefix. */
@@ -17,13 +17,14 @@ export function auditQueryOf(query: URLSearchParams): Readonly<Record<string, st
     user_id: user?.includes('@') && !user.includes(':') ? `email:${user}` : user,
     [isNoun ? 'noun' : 'action']: action,
     subject_id: given('subject'),
-    since: startOf(given('from'), 0),
+    credential: given('credential'),
+    since: startOf(given('from')),
     until: startOf(given('to'), dayMs),
   }
 }
 
 /** The beginning of a day, or of one so much later; what is no day, as it is. */
-function startOf(day: string | undefined, later: number): string | undefined {
+export function startOf(day: string | undefined, later = 0): string | undefined {
   if (day === undefined || !isDay(day)) return day
   return new Date(Date.parse(`${day}T00:00:00.000Z`) + later).toISOString()
 }
@@ -81,6 +82,7 @@ export function AuditFilter({
         </div>
         <Input name="user" label="User (e-mail or id)" />
         <Input name="subject" label="Subject ID" />
+        <Input name="credential" label="Credential ID" />
         <Input name="from" label="From day (UTC)" type="date" />
         <Input name="to" label="To day (UTC)" type="date" />
         <div class="actions">

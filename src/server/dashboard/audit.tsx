@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import type { AuditEntry } from '../../contract/audit.ts'
 import { audit } from '../../contract/audit.ts'
 import { auditRoutes } from '../audit-log/audit-log.ts'
@@ -5,6 +6,7 @@ import { chainOf } from '../audit-log/chain.ts'
 import type { Reply } from '../http/reply.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { AuditFilter, auditQueryOf } from './audit-filter.tsx'
+import { otherEntries, subjectPage } from './audit-links.ts'
 import { Actor, SubjectName } from './audit-names.tsx'
 import { ChainState } from './chain-state.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
@@ -84,14 +86,16 @@ export const auditEntryPage: DashboardPage = {
     entryShown(signedIn, await ask(signedIn, auditRoutes, audit.get, { params: signedIn.params })),
 }
 
-function entryShown(signedIn: SignedInRequest, entry: AuditEntry): Reply {
+async function entryShown(signedIn: SignedInRequest, entry: AuditEntry): Promise<Reply> {
   const { address, userAgent, requestId, subjectId, place, hash } = entry
   const none = <span class="none">–</span>
+  const there = await subjectPage(signedIn, entry)
+  const linked = (name: Child) => (there ? <a href={there}>{name}</a> : name)
   const facts = [
     ['Time', <Minute time={entry.at} />],
     ['By', <Actor entry={entry} />],
-    ...(entry.subjectName === null ? [] : [['Subject', <SubjectName entry={entry} />] as const]),
-    ['Subject ID', subjectId === null ? none : <code>{shown(subjectId, 300)}</code>],
+    ...(entry.subjectName === null ? [] : [['Subject', linked(<SubjectName entry={entry} />)] as const]),
+    ['Subject ID', subjectId === null ? none : linked(<code>{shown(subjectId, 300)}</code>)],
     ['Address', address === null ? none : shown(address, 64)],
     ['Program', userAgent === null ? none : shown(userAgent, 300)],
     ['Request', requestId === null ? none : <code>{shown(requestId, 64)}</code>],
@@ -109,6 +113,11 @@ function entryShown(signedIn: SignedInRequest, entry: AuditEntry): Reply {
       <section class="card" aria-labelledby="facts">
         <h2 id="facts">Details</h2>
         <Facts facts={facts} />
+        <nav class="pages" aria-label="Other entries">
+          {otherEntries(signedIn, entry).map(([href, words]) => (
+            <a href={href}>{words}</a>
+          ))}
+        </nav>
       </section>
       <section class="card" aria-labelledby="changes">
         <h2 id="changes">Changes</h2>

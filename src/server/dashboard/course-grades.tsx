@@ -4,7 +4,7 @@ import { type Course, courses } from '../../contract/courses.ts'
 import { pageOfLearners } from '../analytics/course-learners.ts'
 import { standingOfCourse } from '../analytics/standing.ts'
 import { courseReadRoutes } from '../courses/courses.ts'
-import { gradesOfLearners, mostGrades } from '../grades/course-grades.ts'
+import { gradesOfLearners, hasGrades, mostGrades } from '../grades/course-grades.ts'
 import { requireRight } from '../http/handler.ts'
 import { parseQuery } from '../http/validation.ts'
 import { courseHeading } from './course-heading.tsx'
@@ -92,11 +92,17 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
         )}
         <LearnerSearch here={here} query={query} />
         {isPart ? <PartNote /> : null}
+        {standing.enrollments > 0 && grades.length === 0 && !(await hasGrades(database, course.id)) ? (
+          <>
+            <p>No grades yet. Record one, or connect the system that has them under Integrations.</p>
+            <code class="code">{`learnctl grades set --learner email:ada@example.org --course ${course.id} --item exam-1 --score 85`}</code>
+          </>
+        ) : null}
         {grades.length === mostGrades ? (
           <p class="note">These learners have more grades than this page shows. Download all.</p>
         ) : null}
         {rows.length === 0 ? (
-          <p>{total === 0 ? 'No learners match.' : 'No learners on this page.'}</p>
+          <p>{noneOf(standing.enrollments, total)}</p>
         ) : (
           <GradeMatrix at={items} {...{ base, here, query, rows, grades }} />
         )}
@@ -115,4 +121,10 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
       </section>
     </>
   )
+}
+
+/** Why no learner is listed. */
+function noneOf(enrollments: number, matching: number): string {
+  if (enrollments === 0) return 'No learners enrolled yet.'
+  return matching === 0 ? 'No learners match.' : 'No learners on this page.'
 }

@@ -2,6 +2,7 @@ import { type Delivery, deliveries, deliveryStatuses } from '../../contract/deli
 import { lmsKinds } from '../../contract/integration-choices.ts'
 import { seeOther } from '../pages/page.tsx'
 import { deliveryRoutes } from '../webhooks/inbox/deliveries.ts'
+import { startOf } from './audit-filter.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Course, eventName, Learner } from './delivery-names.tsx'
 import { DeliveryState } from './delivery-state.tsx'
@@ -23,13 +24,19 @@ export const deliveriesPage: DashboardPage = {
 
   async show(signedIn) {
     const { query, base } = signedIn
-    const kind = query.get('kind') ?? undefined
-    const status = query.get('status') ?? undefined
+    const names = ['kind', 'status', 'from'] as const
+    const asked = Object.fromEntries(names.map((name) => [name, query.get(name) || undefined]))
+    const { kind, status, from } = asked
     const { data, nextCursor } = await ask(signedIn, deliveryRoutes, deliveries.list, {
-      query: { ...pageAsked(signedIn), lms_kind: kind, status },
+      query: { ...pageAsked(signedIn), lms_kind: kind, status, received_since: startOf(from) },
     })
-    const withOther = (name: string, value: string | undefined) =>
-      base + path + (value === undefined ? '' : `?${new URLSearchParams({ [name]: value })}`)
+    const without = (left: (typeof names)[number]) => {
+      const others = Object.entries(asked).flatMap(([name, value]) =>
+        name === left || value === undefined ? [] : [[name, value]],
+      )
+      return base + path + (others.length === 0 ? '' : `?${new URLSearchParams(others)}`)
+    }
+    const isFiltered = Object.values(asked).some((value) => value !== undefined)
     return framed(
       signedIn,
       { title: 'Inbox', section: '/dashboard/integrations' },
@@ -43,28 +50,26 @@ export const deliveriesPage: DashboardPage = {
           <h2 id="deliveries">Deliveries</h2>
           <StatusFilter
             label="Deliveries by state"
-            here={withOther('kind', kind)}
+            here={without('status')}
             choices={deliveryStatuses}
             chosen={status}
             anchor="deliveries"
           />
           <StatusFilter
             label="Deliveries by system"
-            here={withOther('status', status)}
+            here={without('kind')}
             parameter="kind"
             choices={lmsKinds}
             nameOf={kindName}
             chosen={kind}
             anchor="deliveries"
           />
-          {data.length === 0 ? (
-            <p>{kind || status ? 'No deliveries match.' : 'No deliveries yet.'}</p>
-          ) : (
-            <DeliveryTable base={base} deliveries={data} />
-          )}
+          <SinceFilter signedIn={signedIn} from={from} others={{ kind, status }} />
+          {data.length > 0 ? <DeliveryTable base={base} deliveries={data} /> : null}
+          {data.length > 0 ? null : isFiltered ? <p>No deliveries match.</p> : <NoneYet base={base} />}
           {nextPage(signedIn, nextCursor)}
         </section>
-        <ReplayAll signedIn={signedIn} />
+        {(await hasUnmatched(signedIn)) ? <ReplayAll signedIn={signedIn} /> : null}
       </>,
     )
   },
@@ -77,6 +82,53 @@ export const deliveriesPage: DashboardPage = {
     const address = addressOf(signedIn, path, 'deliveries_replayed')
     return seeOther(nextCursor === null ? address : `${address}&${new URLSearchParams({ rest: nextCursor })}`)
   },
+}
+
+/** True where a delivery waits for a mapping or an enrolment. */
+async function hasUnmatched(signedIn: SignedInRequest): Promise<boolean> {
+  const query = { status: 'unmatched', limit: '1' }
+  const { data } = await ask(signedIn, deliveryRoutes, deliveries.list, { query })
+  return data.length > 0
+}
+
+/** What is said before the first delivery. */
+function NoneYet({ base }: { base: string }) {
+  return (
+    <>
+      <p>
+        No deliveries yet. <a href={`${base}/dashboard/integrations`}>Connect a system</a>, then send a test
+        delivery as it would:
+      </p>
+      <code class="code">
+        learnctl webhooks send moodle user_graded --user 15 --course 4 --item 12 --score 18 --maximum 20
+      </code>
+    </>
+  )
+}
+
+function SinceFilter({
+  signedIn: { base },
+  from,
+  others,
+}: {
+  signedIn: SignedInRequest
+  from: string | undefined
+  others: Readonly<Record<string, string | undefined>>
+}) {
+  return (
+    <search>
+      <form method="get" action={base + path} class="search" aria-label="Deliveries by day">
+        {Object.entries(others).map(([name, value]) =>
+          value === undefined ? null : <input type="hidden" name={name} value={value} />,
+        )}
+        <label for="from">Received from day (UTC)</label>
+        <input id="from" name="from" type="date" value={from ?? ''} />
+        <button type="submit" class="quiet">
+          Filter
+        </button>
+      </form>
+    </search>
+  )
 }
 
 function ReplayAll({ signedIn }: { signedIn: SignedInRequest }) {

@@ -109,7 +109,7 @@ async function deliveryShown(
 }
 
 function DeliveryFacts({ delivery, keys, base }: { delivery: DeliveryDetails; keys: Keys; base: string }) {
-  const { lmsKind, detail, itemId, replays } = delivery
+  const { lmsKind, detail, itemId, gradeId, replays } = delivery
   const facts = [
     ['State', <DeliveryState delivery={delivery} />],
     ...(detail === null ? [] : [['Why', shown(detail, 500)] as const]),
@@ -119,7 +119,17 @@ function DeliveryFacts({ delivery, keys, base }: { delivery: DeliveryDetails; ke
     ],
     ['Learner', <Learner base={base} delivery={delivery} otherwise={keys.user} />],
     ['Course', <Course base={base} delivery={delivery} otherwise={keys.course} />],
-    ...(itemId === null ? [] : [['Item', <code>{shown(itemId, 120)}</code>] as const]),
+    ...(gradeId === null
+      ? []
+      : [
+          [
+            'Grade',
+            <a href={`${base}/dashboard/grades/${encodeURIComponent(gradeId)}`}>
+              {`Item ${shown(itemId ?? gradeId, 120)}`}
+            </a>,
+          ] as const,
+        ]),
+    ...(gradeId !== null || itemId === null ? [] : [['Item', <code>{shown(itemId, 120)}</code>] as const]),
     ['Received', <Minute time={delivery.receivedAt} />],
     ['Processed', <Minute time={delivery.processedAt} />],
     ...(replays === 0 ? [] : [['Replays', String(replays)] as const]),
@@ -132,12 +142,12 @@ function ReplayForm({
   signedIn,
   form,
   fault,
-  delivery: { missing, lmsKind },
+  delivery: { missing, lmsKind, reason },
   keys,
 }: FilledIn & { delivery: DeliveryDetails; keys: Keys }) {
   const needed = [
     { noun: 'course', isMissing: missing.includes('course') },
-    { noun: 'user', isMissing: missing.includes('learner') },
+    { noun: 'user', isMissing: missing.includes('learner') && reason !== 'user_inactive' },
   ] as const
   const asked = needed.filter(({ noun, isMissing }) => isMissing && keys[noun] !== undefined)
   return (
@@ -147,6 +157,18 @@ function ReplayForm({
         <p>
           The learner is not enrolled in the course, or the enrolment is inactive. Enrol the learner, then
           replay.
+        </p>
+      ) : null}
+      {reason === 'user_inactive' ? (
+        <p>The learner is suspended or deleted. Set the user active, then replay.</p>
+      ) : null}
+      {reason === 'no_maximum' ? (
+        <p>
+          The score has no maximum. Add the item to the{' '}
+          <a href={`${signedIn.base}/dashboard/integrations/${encodeURIComponent(lmsKind)}#gradeItems`}>
+            {`graded items of ${kindName(lmsKind)}`}
+          </a>
+          , then replay.
         </p>
       ) : null}
       {asked.map(({ noun }) => (

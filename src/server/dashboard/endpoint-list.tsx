@@ -58,7 +58,7 @@ async function endpointList(
       <section class="card" aria-labelledby="endpoints">
         <h2 id="endpoints">Endpoints</h2>
         {data.length === 0 ? (
-          <p>No endpoints yet.</p>
+          <p>No endpoints yet. Create one below, then send it a test event.</p>
         ) : (
           <EndpointTable signedIn={signedIn} endpoints={data} />
         )}

@@ -17,7 +17,7 @@ import { addressOf, framed } from './frame.tsx'
 import { MessageTable } from './message-table.tsx'
 import { nextPage, pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
-import { StatusFilter } from './status-filter.tsx'
+import { messageStatuses, StatusFilter } from './status-filter.tsx'
 import { Day, Minute, shown } from './value-text.tsx'
 
 const [section, list] = ['/dashboard/integrations', '/dashboard/endpoints'] as const
@@ -144,7 +144,7 @@ async function onePage(
         <StatusFilter
           label="Messages by status"
           here={`${base}${placeOf(signedIn)}`}
-          choices={['pending', 'delivered', 'failed']}
+          choices={messageStatuses}
           chosen={status}
           anchor="messages"
         />

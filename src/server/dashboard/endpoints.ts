@@ -11,12 +11,14 @@ import { deliveriesPage } from './deliveries.tsx'
 import { deliveryPage } from './delivery.tsx'
 import { endpointDeletion, endpointPage, endpointRotation } from './endpoint.tsx'
 import { endpointsPage } from './endpoint-list.tsx'
+import { gradePage } from './grade.tsx'
 import { grantRevocation } from './grant-revocation.tsx'
 import { integrationPage, integrationRemoval } from './integration.tsx'
 import { integrationsPage } from './integrations.tsx'
 import { keyRevocation, keysPage } from './keys.tsx'
 import { learnerGradesPage, learnerPage } from './learner.tsx'
 import { messagePage } from './message.tsx'
+import { messagesPage } from './messages.tsx'
 import { overview } from './overview.tsx'
 import { otherSessionsEnd, sessionEnd } from './session-end.tsx'
 
@@ -28,6 +30,7 @@ const pages = [
   gradeFile,
   learnerPage,
   learnerGradesPage,
+  gradePage,
   keysPage,
   keyRevocation,
   appsPage,
@@ -41,6 +44,7 @@ const pages = [
   endpointPage,
   endpointRotation,
   endpointDeletion,
+  messagesPage,
   messagePage,
   auditPage,
   auditEntryPage,

@@ -49,7 +49,7 @@ export async function gradeList({
           { name: 'Graded' },
         ]}
         rows={data.map((grade) => [
-          <Item grade={grade} />,
+          <Item base={signedIn.base} grade={grade} />,
           ...(courseId === undefined
             ? [
                 <a href={`${signedIn.base}/dashboard/courses/${encodeURIComponent(grade.courseId)}`}>
@@ -67,11 +67,10 @@ export async function gradeList({
   )
 }
 
-function Item({ grade }: { grade: Grade }) {
-  const name = itemName(grade)
+function Item({ base, grade }: { base: string; grade: Grade }) {
   return (
     <>
-      {name}
+      <a href={`${base}/dashboard/grades/${encodeURIComponent(grade.id)}`}>{itemName(grade)}</a>
       {grade.label === '' ? null : <small>{shown(grade.itemId, 48)}</small>}
     </>
   )

@@ -51,7 +51,7 @@ export function GradeMatrix({
           const given = new Map(ofLearner.get(row.learnerId)?.map((grade) => [keyOf(grade), grade]))
           return [
             <LearnerName base={base} row={row} page="/grades" />,
-            ...columns.map(({ key }) => <Score grade={given.get(key)} />),
+            ...columns.map(({ key }) => <Score grade={given.get(key)} base={base} />),
             gradeOf(row),
           ]
         })}

@@ -51,8 +51,8 @@ export function ItemsForm({
                 {column === 'id' ? (
                   <input type="hidden" name={fieldOf(row.index, 'was')} value={row.was} />
                 ) : null}
-                <label for={fieldOf(row.index, column)} class="unseen">
-                  {labelOf(row, column)}
+                <label for={fieldOf(row.index, column)}>
+                  <span class="unseen">{labelOf(row, column)}</span>
                 </label>
                 <input
                   id={fieldOf(row.index, column)}

@@ -5,6 +5,7 @@ const parts = [
   ['/dashboard/integrations', 'Connections'],
   ['/dashboard/deliveries', 'Inbox'],
   ['/dashboard/endpoints', 'Webhook endpoints'],
+  ['/dashboard/messages', 'Messages'],
 ] as const
 
 /** The ways between what connects an academy with other systems: what comes in, and what goes out. */

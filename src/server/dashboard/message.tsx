@@ -45,7 +45,7 @@ async function messageShown(signedIn: SignedInRequest, fault?: ProblemError): Pr
         'Deleted'
       ),
     ],
-    ['About', <code>{shown(message.subject, 64)}</code>],
+    ['About', <Subject base={base} id={message.subject} />],
     ['Happened', <Minute time={message.createdAt} />],
     ...(message.nextAttemptAt === null
       ? []
@@ -87,6 +87,13 @@ async function messageShown(signedIn: SignedInRequest, fault?: ProblemError): Pr
       </section>
     </>,
   )
+}
+
+/** Whom or what a message is about, with the way there where that is a learner or a course. */
+function Subject({ base, id }: { base: string; id: string }) {
+  const name = <code>{shown(id, 64)}</code>
+  const place = id.startsWith('usr_') ? 'learners' : id.startsWith('crs_') ? 'courses' : undefined
+  return place ? <a href={`${base}/dashboard/${place}/${encodeURIComponent(id)}`}>{name}</a> : name
 }
 
 /** The endpoint of a message; undefined once it is deleted. */

@@ -2,13 +2,27 @@ import type { Grade } from '../../contract/grades.ts'
 import { percent } from './value-text.tsx'
 
 /** A grade in per cent, and as it was given where that is something else. */
-export function Score({ grade }: { grade: Grade | undefined }) {
+export function Score({
+  grade,
+  base,
+}: {
+  grade: Grade | undefined
+  /** The address that the dashboard is below; then the score leads to its page. */
+  base?: string
+}) {
   if (!grade) return <span class="none">–</span>
   const { scoreGiven, scoreMaximum, published } = grade
-  if (scoreGiven === null) return <span class="none">Cleared</span>
+  const score = scoreGiven === null ? 'Cleared' : percent(grade.percent)
+  const linked =
+    base === undefined ? (
+      score
+    ) : (
+      <a href={`${base}/dashboard/grades/${encodeURIComponent(grade.id)}`}>{score}</a>
+    )
+  if (scoreGiven === null) return <span class="none">{linked}</span>
   return (
     <>
-      {percent(grade.percent)}
+      {linked}
       {scoreMaximum === 100 ? null : (
         <small>{`${scoreText(scoreGiven)} of ${scoreText(scoreMaximum)}`}</small>
       )}
@@ -17,9 +31,9 @@ export function Score({ grade }: { grade: Grade | undefined }) {
   )
 }
 
-const score = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 4 })
+const decimal = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 4 })
 
 /** A score as it was given, to four decimals. */
 export function scoreText(value: number): string {
-  return score.format(value)
+  return decimal.format(value)
 }

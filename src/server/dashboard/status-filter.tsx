@@ -1,3 +1,6 @@
+/** What can become of a message, in the order in which it happens. */
+export const messageStatuses = ['pending', 'delivered', 'failed'] as const
+
 /** The choice of one status of a list, or all of them, as links. */
 export function StatusFilter({
   label,

@@ -54,7 +54,7 @@ small { display: block; font-size: .875rem; font-weight: 400; color: var(--soft)
 
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 12px; padding: 1.5rem; margin: 0 0 1.5rem; }
 .card.short { max-width: 40rem; }
-.card > form { max-width: 37rem; }
+.card > form:not(:has(table)):has(:is(input:not([type=hidden]), textarea)) { max-width: 37rem; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(9.5rem, 1fr)); gap: 1px; margin: 0 0 1.5rem;
   background: var(--line); border: 1px solid var(--line); border-radius: 12px; overflow: hidden; }
 .tiles div { display: flex; flex-direction: column; background: var(--card); padding: 1rem 1.25rem; }
@@ -125,7 +125,7 @@ thead th { font-size: .875rem; font-weight: 600; color: var(--soft); vertical-al
 tbody th { font-weight: 600; }
 tbody :is(th, .broad) { min-width: clamp(7rem, 14vw, 13rem); overflow-wrap: anywhere; }
 tbody th a, .take { display: inline-block; }
-tbody input:not([type=hidden]) { margin: 0; }
+tbody :is(label, input:not([type=hidden])) { margin: 0; }
 tbody tr:last-child > * { border-bottom: 0; }
 .figures { text-align: right; white-space: nowrap; }
 .score { text-align: right; overflow-wrap: anywhere; padding-right: .5rem; }
@@ -147,6 +147,7 @@ table + .note { margin: 1rem 0 0; }
 .below .pages { padding: 0; }
 .search { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem .75rem; margin: 0 0 1rem; }
 .search label { margin: 0; }
+.search select { width: auto; margin: 0; }
 .search input:not([type=hidden]) { flex: 1 1 12rem; width: auto; max-width: 24rem; margin: 0; }
 .narrow-down { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 0 1rem; align-items: end; margin: 0 0 1rem; }
 .narrow-down .fault, .narrow-down .actions { grid-column: 1 / -1; }

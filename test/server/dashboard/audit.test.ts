@@ -69,6 +69,29 @@ test('the form filters by user, action, noun and day, and keeps what was filled 
   expect(filtered.html).toContain('<a href="/dashboard/audit">Clear</a>')
 })
 
+test('an entry leads to what it is about while that is there, and to entries like it', async ({
+  admin,
+  browser,
+  courseId,
+}) => {
+  const list = await browser.open(`/dashboard/audit?subject=${courseId}`)
+  const [, link = ''] = /<a href="(\/dashboard\/audit\/aud_\w+)">course\.updated/.exec(list.html) ?? []
+  const there = `<a href="/dashboard/courses/${courseId}">`
+  const entry = await browser.open(link)
+  expect(entry.html).toContain(`${there}Rhetoric</a>`)
+  const others = [...entry.html.matchAll(/<a href="([^"]+)">All entries [^<]+<\/a>/g)].map(
+    ([, href = '']) => href,
+  )
+  expect(others).toHaveLength(3)
+  for (const href of others) {
+    expect(actionsIn((await browser.open(href)).html), href).toContain('course.updated')
+  }
+  const credential = others.find((href) => href.includes('credential=')) ?? ''
+  expect((await browser.open(`${credential}x`)).text).toContain('No entries match.')
+  await admin.delete(`/v1/courses/${courseId}`)
+  expect((await browser.open(link)).html).not.toContain(there)
+})
+
 test('a filter that cannot be is told above the form', async ({ browser }) => {
   for (const wrong of ['action=course.eaten', 'from=yesterday']) {
     const page = await browser.open(`/dashboard/audit?${wrong}`)

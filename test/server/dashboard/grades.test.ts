@@ -59,6 +59,17 @@ test('the grades of a course stand by learner and item, with the grade of the co
   expect(tableIn(sorted.html)[1]?.[0]).toBe('Ada Lovelace')
 })
 
+test('a course without learners or grades says what to do next', async ({ admin, ada, courseId, signIn }) => {
+  expect(ada).toMatch(/^usr_/)
+  const browser = await signIn(admin)
+  const ungraded = await browser.open(`/dashboard/courses/${courseId}/grades`)
+  expect(ungraded.text).toMatch(/No grades yet\. .* learnctl grades set --learner/)
+  const { body } = await admin.post('/v1/courses', { title: 'Empty' })
+  const empty = await browser.open(`/dashboard/courses/${body.id}/grades`)
+  expect(empty.text).toContain('No learners enrolled yet.')
+  expect(empty.text).not.toContain('No grades yet.')
+})
+
 test('items that are called alike say whose they are, and the course as a whole comes last', async ({
   academy,
   ada,

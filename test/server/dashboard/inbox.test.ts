@@ -33,7 +33,10 @@ test('the inbox lists deliveries with what became of them and why, by system and
   expect(await has('status=unmatched&kind=moodle')).toBe(true)
   expect(await has('status=applied')).toBe(false)
   expect(await has('kind=canvas')).toBe(false)
+  expect(await has('from=2026-03-01')).toBe(true)
+  expect(await has('status=unmatched&from=2026-03-02')).toBe(false)
   expect((await browser.open('/dashboard/deliveries?status=lost')).status).toBe(400)
+  expect((await browser.open('/dashboard/deliveries?from=lately')).status).toBe(400)
   const connected = await browser.open('/dashboard/integrations')
   expect(connected.html).toContain(`<a href="/dashboard/deliveries/${deliveryId}">`)
 })
@@ -51,6 +54,30 @@ test('a delivery in the list leads to the learner and the course that it is abou
   const { html } = await browser.open('/dashboard/deliveries')
   expect(html).toContain(`<a href="/dashboard/learners/${learner.id}">${learner.email}</a>`)
   expect(html).toContain(`<a href="/dashboard/courses/${courseId}">Logic</a>`)
+})
+
+test('before the first delivery, the page says how to get one, and nothing waits to be replayed', async ({
+  browser,
+}) => {
+  const { text } = await browser.open('/dashboard/deliveries')
+  expect(text).toMatch(/No deliveries yet\. Connect a system.* learnctl webhooks send moodle user_graded/)
+  expect(text).not.toContain('Replay unmatched deliveries')
+  const filtered = await browser.open('/dashboard/deliveries?kind=moodle')
+  expect(filtered.text).toContain('No deliveries match.')
+})
+
+test('a delivery that waits says what to do for it', async ({ academy, browser, deliveryId }) => {
+  for (const [status, reason, words] of [
+    ['unmatched', 'user_inactive', 'The learner is suspended or deleted. Set the user active, then replay.'],
+    ['ignored', 'no_maximum', 'Add the item to the graded items of Moodle , then replay.'],
+  ] as const) {
+    await academy.database.run(sql`
+      update webhook_deliveries set status = ${status}, reason = ${reason}, missing = '["learner"]'
+      where id = ${deliveryId}`)
+    const { html, text } = await browser.open(`/dashboard/deliveries/${deliveryId}`)
+    expect(text.replaceAll(' ,', ' ,')).toContain(words)
+    expect(html.includes('id="user"')).toBe(reason !== 'user_inactive')
+  }
 })
 
 test('a delivery says in words why nothing was done, and has a name where it is malformed', async ({

@@ -31,6 +31,7 @@ export function pathsOf(method: 'GET' | 'POST'): string[] {
 export interface Things {
   readonly courseId: string
   readonly userId: string
+  readonly gradeId: string
   readonly keyId: string
   readonly clientId: string
   readonly grantId: string
@@ -88,6 +89,9 @@ async function deliveryOf({ database }: TestAcademy): Promise<string> {
 /** A published course, webhooks, an integration, and for its owner a key, a grant of an application, and another browser. */
 export async function thingsOf(academy: TestAcademy, owner: Person, admin: Person): Promise<Things> {
   const course = await admin.post('/v1/courses', { title: 'Logic', status: 'published' })
+  const given = { learnerId: owner.id, courseId: course.body.id }
+  await admin.post('/v1/enrollments', { courseId: given.courseId, userId: owner.id })
+  const grade = await academy.grade({ ...given, scoreGiven: 85 })
   const key = await admin.post('/v1/keys', { name: 'of mine', userId: owner.id })
   const { clientId, clientSecret } = await register(academy)
   await flowIn(academy).tokens(owner, {
@@ -101,6 +105,7 @@ export async function thingsOf(academy: TestAcademy, owner: Person, admin: Perso
   return {
     courseId: course.body.id,
     userId: owner.id,
+    gradeId: grade.id,
     keyId: key.body.id,
     clientId,
     grantId: grant?.id ?? '',

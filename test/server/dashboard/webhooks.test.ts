@@ -92,6 +92,25 @@ test('a message shows its body and attempts, and is sent again', async ({ academ
   expect((await browser.open(`/dashboard/endpoints/${endpointId}?status=lost`)).status).toBe(400)
 })
 
+test('messages to all endpoints are listed, by status and event, each with its endpoint', async ({
+  academy,
+  admin,
+  browser,
+}) => {
+  const empty = await browser.open('/dashboard/messages')
+  expect(empty.text).toMatch(/No messages yet\. Create an endpoint/)
+  const { endpointId, messageId } = await thingsOf(academy, admin, admin)
+  const { html } = await browser.open('/dashboard/messages')
+  expect(html).toContain(`<a href="/dashboard/messages/${messageId}">endpoint.test</a>`)
+  expect(html).toContain(`<a href="/dashboard/endpoints/${endpointId}">${url}</a>`)
+  const has = async (search: string) =>
+    (await browser.open(`/dashboard/messages?${search}`)).html.includes(messageId)
+  expect(await has('status=failed&type=endpoint.test')).toBe(true)
+  expect(await has('status=pending')).toBe(false)
+  expect(await has('type=course.created')).toBe(false)
+  expect((await browser.open('/dashboard/messages?type=course.eaten')).status).toBe(400)
+})
+
 test('what cannot be done is said on the page it was asked from', async ({ academy, admin, browser }) => {
   const { endpointId, messageId } = await thingsOf(academy, admin, admin)
   const page = await browser.open(`/dashboard/messages/${messageId}`)

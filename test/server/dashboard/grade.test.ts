@@ -1,0 +1,79 @@
+import { expect } from 'vitest'
+import { connect } from '../../helpers/lms.ts'
+import { sample } from '../../webhooks/samples.ts'
+import { test as base } from './signed-in.ts'
+
+const graded = sample('moodle_local_webhooks.user_graded.composed')
+
+/** A grade that came from a Moodle, after one that was typed in under the same item. */
+const test = base
+  .extend('courseId', async ({ admin, learner }) => {
+    const { id } = (await admin.post('/v1/courses', { title: 'Logic', status: 'published' })).body
+    await admin.post('/v1/enrollments', { courseId: id, userId: learner.id })
+    return id as string
+  })
+  .extend('grade', async ({ academy, admin, courseId, learner }) => {
+    const given = { learnerId: learner.id, courseId, source: 'moodle', itemId: '12' }
+    await academy.grade({ ...given, scoreGiven: 40, gradedAt: '2024-01-01T00:00:00.000Z' })
+    const moodle = await connect(academy, admin, 'moodle')
+    await moodle.map('course', '4', courseId)
+    await moodle.map('user', '15', learner.id)
+    const { body } = await moodle.deliver(graded)
+    return { id: body.grade.id as string, deliveryId: body.deliveryId as string }
+  })
+
+test('a grade shows whose it is, in what, from which delivery, and each score before', async ({
+  admin,
+  courseId,
+  grade,
+  learner,
+  signIn,
+}) => {
+  const browser = await signIn(admin)
+  const { html, text } = await browser.open(`/dashboard/grades/${grade.id}`)
+  for (const place of [
+    `learners/${learner.id}/grades`,
+    `courses/${courseId}/grades`,
+    `deliveries/${grade.deliveryId}`,
+  ]) {
+    expect(html).toContain(`<a href="/dashboard/${place}">`)
+  }
+  expect(text).toMatch(/History .* 2 85 of 100 .* 1 40 of 100 1 Jan 2024, 00:00 UTC/)
+})
+
+test('a delivery, the grades of a course and those of a learner lead to the grade', async ({
+  admin,
+  courseId,
+  grade,
+  learner,
+  signIn,
+}) => {
+  const browser = await signIn(admin)
+  for (const place of [
+    `deliveries/${grade.deliveryId}`,
+    `courses/${courseId}/grades`,
+    `learners/${learner.id}/grades`,
+  ]) {
+    expect((await browser.open(`/dashboard/${place}`)).html, place).toContain(
+      `<a href="/dashboard/grades/${grade.id}">`,
+    )
+  }
+})
+
+test('a learner sees their own grade, and nothing of deliveries or others', async ({
+  admin,
+  courseId,
+  grade,
+  learner,
+  signIn,
+}) => {
+  const browser = await signIn(learner)
+  const own = await browser.open(`/dashboard/courses/${courseId}`)
+  expect(own.html).toContain(`<a href="/dashboard/grades/${grade.id}">`)
+  const { html, status } = await browser.open(`/dashboard/grades/${grade.id}`)
+  expect(status).toBe(200)
+  expect(html).not.toMatch(/href="\/dashboard\/(deliveries|learners)\//)
+  const hidden = { learnerId: learner.id, courseId, itemId: 'draft', scoreGiven: 1, published: false }
+  const { body } = await admin.put('/v1/grades', hidden)
+  expect((await browser.open(`/dashboard/grades/${body.id}`)).status).toBe(404)
+})
