@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHmac, createPrivateKey, type JsonWebKey, sign as rsaSignature } from 'node:crypto'
 import { CompactSign, SignJWT } from 'jose'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
 import { Webhook as SvixWebhook } from 'svix'
@@ -196,6 +196,34 @@ describe('Canvas', () => {
         .setProtectedHeader(protectedHeader)
         .sign({ ...privateKey, alg: protectedHeader.alg })
       expect(await outcome('canvas', body(other))).toBe('invalid_signature')
+    }
+  })
+
+  test('a token that brings its own key, or names one in an odd way, is refused', async () => {
+    const { privateKey: own, keySet: ownSet } = keyPair('2026-01')
+    const [jwk] = JSON.parse(ownSet).keys
+    const signedWith = (
+      values: object,
+      text = JSON.stringify({ alg: 'RS256', kid: '2026-01', ...values }),
+    ) => {
+      const input = `${Buffer.from(text).toString('base64url')}.${payload}`
+      const key = createPrivateKey({ key: own as JsonWebKey, format: 'jwk' })
+      return `${input}.${rsaSignature('sha256', Buffer.from(input), key).toString('base64url')}`
+    }
+    for (const text of [
+      signedWith({ jwk }),
+      signedWith({ jku: 'https://evil.example/jwks', x5u: 'https://evil.example/cert' }),
+      signedWith({ x5c: ['MIIB'], kid: '../../keys' }),
+      ...['__proto__', 'constructor', '', 7, null, ['2026-01'], { kid: '2026-01' }].map((kid) =>
+        signedWith({ jwk, kid }),
+      ),
+      signedWith({ crit: ['jwk'], jwk }),
+      signedWith({ crit: ['b64'], b64: false, jwk }),
+      signedWith({}, '{"alg":"none","alg":"RS256","kid":"2026-01"}'),
+      signedWith({}, '[]'),
+      signedWith({}, 'null'),
+    ]) {
+      expect(await outcome('canvas', body(text))).toBe('invalid_signature')
     }
   })
 

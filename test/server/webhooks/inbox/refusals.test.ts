@@ -180,6 +180,42 @@ test('deliveries are kept for 30 days', async ({ academy, admin }) => {
   expect(await kept()).toBe(0)
 })
 
+test('whatever score comes, the grades that come after it count, and all figures are numbers', async ({
+  academy,
+  admin,
+}) => {
+  const { id: courseId } = (await admin.post('/v1/courses', { title: 'Logic', externalId: 'BIO-101' })).body
+  const { id: userId } = (await admin.post('/v1/users', { email: 'ada@example.org' })).body
+  await admin.post('/v1/enrollments', { courseId, userId })
+  const standard = await connect(academy, admin, 'standard')
+  const score = fc.oneof(
+    fc.double({ noNaN: true }),
+    fc.constantFrom(0, 5e-324, 1e-300, 0.0001, 1, 1e6, 1e308),
+  )
+  const graded = (itemId: number, scoreGiven: number, scoreMaximum: number) =>
+    sample('standard.grade_updated.composed', {
+      'data.itemId': String(itemId % 5),
+      'data.userId': userId,
+      'data.scoreGiven': scoreGiven,
+      'data.scoreMaximum': scoreMaximum,
+    })
+  let count = 0
+  await fc.assert(
+    fc.asyncProperty(score, score, async (scoreGiven, scoreMaximum) => {
+      count += 1
+      const { status, text } = await standard.deliver(graded(count, scoreGiven, scoreMaximum), `msg_${count}`)
+      expect([200, 400], text).toContain(status)
+    }),
+    { numRuns: 60 },
+  )
+  expect(await standard.deliver(graded(1, 83, 100), 'msg_last')).toMatchObject({
+    body: { status: 'applied' },
+  })
+  const { summary, data } = (await admin.get('/v1/analytics/learners')).body
+  expect(data[0].gradePercent).toEqual(expect.any(Number))
+  expect(summary.averageGradePercent).toEqual(expect.any(Number))
+})
+
 test('whatever comes is answered clearly: never by a fault of the server', async ({ academy, admin }) => {
   const all = await Promise.all(
     (['canvas', 'moodle', 'openedx', 'thinkific', 'standard'] as const).map((kind) =>
