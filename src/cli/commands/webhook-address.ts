@@ -11,7 +11,7 @@ const steps: Readonly<Record<string, string>> = {
   thinkific:
     'In Thinkific, create a webhook with this URL for the topics enrollment.progress and enrollment.completed; the webhook secret is the API key of the site, or the client secret of the app',
   standard:
-    'Send grade.updated and progress.updated with this URL and the webhook secret, as Standard Webhooks 1.0.0 says',
+    'Send grade.updated events to this URL, signed with the webhook secret as Standard Webhooks 1.0.0 says',
 }
 
 /** Where the other system has to send its events, and how that is set up there. */
@@ -26,7 +26,7 @@ export async function webhookNotes(context: Context, kind: string): Promise<read
 }
 
 /** Where others reach the academy; null where nobody serves it. */
-async function addressOf({ session, directories }: Context): Promise<string | null> {
+export async function addressOf({ session, directories }: Context): Promise<string | null> {
   const target = session.target()
   if (target.kind === 'remote') return target.url
   const { serverOf } = await import('../local-server/running-servers.ts')

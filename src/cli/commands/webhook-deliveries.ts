@@ -97,6 +97,7 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).get,
     arguments: { deliveryId: delivery },
     columns: [...columns, ...shown],
+    notes: nextStep,
     examples: ['webhooks deliveries show "$DELIVERY_ID"'],
   }),
   {
@@ -108,6 +109,28 @@ export const commands: readonly Command[] = [
     },
   },
 ]
+
+/** What to do about a delivery that did not match; null for all others. */
+async function nextStep(answer: object): Promise<string | null> {
+  const { id, status, reason, lmsKind, missing, body } = answer as Partial<Record<string, unknown>>
+  const kind = lmsKinds.find((each) => each === lmsKind)
+  if (status !== 'unmatched' || !kind || !Array.isArray(missing)) return null
+  const [{ enrolStep, mappingSteps, thenReplay }, { mappingKeys }] = await Promise.all([
+    import('../command/mapping-steps.ts'),
+    import('../../webhooks/mapping-keys.ts'),
+  ])
+  if (missing.includes('enrollment')) return thenReplay(enrolStep, String(id))
+  if (reason === 'user_inactive') return thenReplay('activate the user', String(id))
+  // What a score counts in does not matter to whom it is about.
+  const settings = { gradeItems: {}, defaultGradeMaximum: 100 }
+  const keys = mappingKeys(kind, typeof body === 'string' ? body : null, settings)
+  const needed = [
+    ['course', missing.includes('course') ? keys.course : undefined],
+    ['user', missing.includes('learner') ? keys.user : undefined],
+  ] as const
+  const unmapped = needed.flatMap(([noun, key]) => (key === undefined ? [] : [[noun, key] as const]))
+  return thenReplay(mappingSteps(kind, unmapped), String(id))
+}
 
 /** Processes all unmatched deliveries, page by page, and prints those that were. */
 async function replayAll(context: Context, { flags, rest }: Given): Promise<void> {

@@ -74,11 +74,14 @@ async function run(context: Context, given: Given): Promise<void> {
     tampered: flags['tamper'] !== undefined,
     overtaking: shuffle || concurrency > 1,
   })
-  const destination = destinationOf(context, kind, textOf(flags, 'to'))
+  const prints = flags['print'] === true || settings.dryRun.value
+  const to = textOf(flags, 'to')
+  const served = prints && to === undefined ? await servedAddress(context) : null
+  const destination = destinationOf(context, kind, to, served ?? undefined)
   const simulation = await simulationOf(context, given, kind, count)
   const deliveryOf = deliveriesOf(simulation, io.now)
   const order = sendingOrder({ count, duplicate, shuffle }, io.random)
-  if (flags['print'] === true || settings.dryRun.value) {
+  if (prints) {
     const { curlLine } = await import('../simulator/curl-line.ts')
     const secret = typeof simulation.secret === 'string' ? simulation.secret : null
     for (const index of order) {
@@ -168,6 +171,11 @@ async function simulationOf(
     at: new Date(at ?? context.io.now()),
     secret: await signingMaterial(context, flags),
   }
+}
+
+async function servedAddress(context: Context): Promise<string | null> {
+  const { addressOf } = await import('./webhook-address.ts')
+  return addressOf(context)
 }
 
 async function accountOf(context: Context, flags: FlagValues): Promise<string> {

@@ -101,6 +101,6 @@ export interface OperationSpec<O extends Call> {
   /** The same with what can only be asked afterwards; where that is undefined it is the line of `done`. */
   readonly told?: (look: Lookup, given: Given) => Promise<string | undefined>
   /** What there is to know besides the lines of a table, once it is done. */
-  readonly notes?: (answer: object, given: Given) => string | null
+  readonly notes?: (answer: object, given: Given) => string | null | Promise<string | null>
   readonly examples?: readonly string[]
 }

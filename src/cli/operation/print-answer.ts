@@ -76,7 +76,7 @@ export async function printAnswer(
   if (compared) await tellCompared(context, compared, call, given)
   // The record says it itself.
   const silent = replayed || settings.output.value !== 'table' || settings.quiet.value || !isJsonObject(data)
-  const note = silent ? null : spec.notes?.(data, given)
+  const note = silent ? null : await spec.notes?.(data, given)
   if (note) await output.note(note)
   const exit = spec.exits?.(data)
   if (exit) throw new ExitWith(exit)

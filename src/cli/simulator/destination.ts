@@ -15,17 +15,19 @@ export interface Destination {
 /**
  * The webhook address at `--to`, which may be a base URL or the whole address, or of the profile's platform or academy. Throws
  * RequestError on what is no such URL, and on plain http to another machine.
+ *
+ * @param served the base URL at which a local academy is told to be (default the one that its server has)
  */
 export function destinationOf(
   { session, settings }: Pick<Context, 'session' | 'settings'>,
   kind: LmsKind,
   to: string | undefined,
+  served = 'http://127.0.0.1:4700',
 ): Destination {
   const path = `/webhooks/${kind}/grades`
   const target = to === undefined ? session.target() : null
   if (target?.kind === 'local') {
-    // The address that a server on this machine has, unless it is told otherwise.
-    const url = `http://127.0.0.1:4700${path}`
+    const url = served + path
     return { url, isElsewhere: false, transport: async () => (await session.open()).transport }
   }
   const base = normaliseBaseUrl(target?.url ?? to ?? '')

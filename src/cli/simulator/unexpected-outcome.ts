@@ -1,4 +1,4 @@
-import { shellWord } from '../../codec/shell-word.ts'
+import { enrolStep, mappingSteps, thenReplay } from '../command/mapping-steps.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { ExitName } from '../terminal/exit-codes.ts'
 import type { Outcome } from './choices.ts'
@@ -41,9 +41,7 @@ function hintFor(
   { outcome, status, reason, deliveryId }: DeliveryAnswer,
 ): string | null {
   const { kind, secret } = simulation
-  if (outcome === 'unmatched') {
-    return `${matching(simulation, reason ?? '')}, then run \`learnctl webhooks deliveries replay ${deliveryId ?? '--unmatched'}\``
-  }
+  if (outcome === 'unmatched') return thenReplay(matching(simulation, reason ?? ''), deliveryId)
   if (outcome === 'stale') return 'Something newer was recorded before: send a later time with --at'
   if (status === 401) {
     return typeof secret === 'string'
@@ -58,20 +56,14 @@ function hintFor(
 /** How what was not found is made known. */
 function matching({ kind, facts }: Simulation, reason: string): string {
   // A learner without an enrolment is known, and so is the course.
-  if (reason.startsWith('enrollment')) return 'Enrol the learner with `learnctl enrollments create`'
+  if (reason.startsWith('enrollment')) return enrolStep
   const missing = [
     ...(reason.includes('course') ? [['course', facts.course] as const] : []),
     ...(reason.includes('learner') ? [['user', facts.user] as const] : []),
   ]
   const named = missing.filter(([, { by }]) => by !== 'id').map(([noun]) => `--${noun}`)
-  const maps = missing.flatMap(([noun, { by, value }]) =>
-    by === 'id' ? [`\`learnctl integrations map ${kind} ${noun} ${shellWord(value)} <${noun} here>\``] : [],
-  )
-  const steps = [
-    ...(named.length > 0 ? [`check ${named.join(' and ')}`] : []),
-    ...(maps.length > 0 ? [`map it with ${maps.join(' and ')}`] : []),
-  ].join(', ')
-  return steps === ''
-    ? `Map it with \`learnctl integrations map ${kind}\``
-    : steps.replace(/^./, (first) => first.toUpperCase())
+  const unmapped = missing.flatMap(([noun, { by, value }]) => (by === 'id' ? [[noun, value] as const] : []))
+  const checks = named.length > 0 ? [`check ${named.join(' and ')}`] : []
+  const maps = checks.length > 0 && unmapped.length === 0 ? [] : [mappingSteps(kind, unmapped)]
+  return [...checks, ...maps].join(', ')
 }

@@ -62,10 +62,10 @@ function short(value: unknown): unknown {
   return { omitted: true, bytes: Buffer.byteLength(text), sha256: sha256(text) }
 }
 
-/** What a thing is called: a title, an address, a name, the kind of another system; null for what has none. */
+/** What a thing is called: a title, an address, a name, the operation of a request, the kind of another system; null for what has none. */
 export function nameOf(thing: object | null): string | null {
-  const { title, courseTitle, userEmail, email, name, url, lmsKind } = (thing ?? {}) as Shown
-  const text = title ?? email ?? name ?? url
+  const { title, courseTitle, userEmail, email, name, url, lmsKind, operation } = (thing ?? {}) as Shown
+  const text = title ?? email ?? name ?? url ?? operation
   if (typeof text === 'string') return text
   const both = [courseTitle, userEmail].filter((one) => typeof one === 'string')
   if (both.length > 0) return both.join(' · ')

@@ -87,7 +87,8 @@ function secretCheck(integration: Integration, { sealing, now }: CheckCall): Che
     return check(name, 'failed', sealTrouble(error))
   }
   const rotation = old?.endsAt ? `; the one before is accepted until ${old.endsAt}` : ''
-  return check(name, 'ok', `set on ${newest.setAt}${rotation}`)
+  const end = newest.last4 === null ? '' : `, ends in ${newest.last4}`
+  return check(name, 'ok', `set on ${newest.setAt}${end}${rotation}`)
 }
 
 function accountCheck({ rootAccountUuid, jwks, jwksUrl }: Integration): Check {

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { runningServers } from '../../../src/cli/local-server/running-servers.ts'
 import { knownKeys } from '../../../src/webhooks/key-set.ts'
 import { test as localTest, type RunOptions, testCli } from '../../helpers/cli.ts'
 import { receiver } from '../simulator/receiver.ts'
@@ -347,6 +348,17 @@ localTest(
     expect((await run('grades list --columns scoreGiven')).stdout).toBe('\n')
   },
 )
+
+localTest('printed for a local academy, it goes to where its server is', async ({ local }) => {
+  const line = 'webhooks send moodle user_graded --user 15 --course 4 --print'
+  const env = { LEARNCTL_WEBHOOK_SECRET: secret }
+  expect((await local.run(line, { env })).stdout).toContain(' http://127.0.0.1:4700/webhooks/moodle/grades ')
+  await runningServers(join(local.home, '.local', 'state', 'learnctl')).add({
+    ...{ pid: process.pid, url: 'http://127.0.0.1:4711', address: 'http://127.0.0.1:4711' },
+    ...{ database: join(local.cwd, 'academy.db'), startedAt: '2026-03-01T12:00:00.000Z' },
+  })
+  expect((await local.run(line, { env })).stdout).toContain(' http://127.0.0.1:4711/webhooks/moodle/grades ')
+})
 
 localTest('signed as Canvas signs, the account is that of the integration', async ({ local }) => {
   await local.run('webhooks generate-key')

@@ -1,0 +1,31 @@
+import { isJsonObject } from '../codec/json-object.ts'
+import { jsonIn } from '../codec/json-text.ts'
+import type { LmsKind, MappedNoun } from '../contract/integration-choices.ts'
+import { adapt } from './adapt.ts'
+import { DeliveryFault } from './delivery-fault.ts'
+import type { Candidate, EventSettings, LmsEvent } from './event.ts'
+
+/** What the other system calls the course and the learner of a payload, which mappings can name; undefined for what is not in it. */
+export function mappingKeys(
+  kind: LmsKind,
+  body: string | null,
+  settings: EventSettings,
+): Readonly<Record<MappedNoun, string | undefined>> {
+  const payload = body === null ? null : jsonIn(body)
+  const event = isJsonObject(payload) ? eventIn(() => adapt(kind, payload, settings)) : undefined
+  if (!event || event.type === 'ignored') return { course: undefined, user: undefined }
+  return { course: keyIn(event.course), user: keyIn(event.learner) }
+}
+
+function eventIn(adapted: () => LmsEvent): LmsEvent | undefined {
+  try {
+    return adapted()
+  } catch (error) {
+    if (error instanceof DeliveryFault) return undefined
+    throw error
+  }
+}
+
+function keyIn(candidates: readonly Candidate[]): string | undefined {
+  return candidates.find(({ by }) => by === 'key')?.value
+}
