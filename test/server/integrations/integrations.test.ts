@@ -111,6 +111,7 @@ test('secrets are in no answer, log, error or table as they are', async ({ acade
   for (const { name } of tables.filter((table) => !/^sqlite_|search/.test(table.name))) {
     rows.push(
       await academy.database.cells({
+        strings: [`select * from ${name}`],
         sql: `select * from ${name}`,
         text: `select * from ${name}`,
         values: [],
