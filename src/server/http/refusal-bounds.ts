@@ -4,11 +4,18 @@ import { type RateLimit, rateLimit } from './rate-limit.ts'
 export interface RefusalBounds {
   /** By credential, or by network. */
   readonly each: RateLimit
+  /** By crowd. */
   readonly all: RateLimit
   unrecorded: number
 }
 
-/** Entries a minute: whoever tries and tries is told of, and fills no disk. */
+/**
+ * Who is counted together: nobody who is unknown, and no program that renews its tokens, keeps the log from telling what
+ * somebody with a credential tried.
+ */
+export type Crowd = 'anonymous' | 'known' | 'refresh'
+
+/** Entries a minute, of one and of a crowd: whoever tries and tries is told of, and fills no disk. */
 const perMinute = { each: 10, all: 60 } as const
 
 /** Codes of refusals of which the audit log tells: a credential that does not count, or not for this. */
@@ -26,9 +33,13 @@ export function refusalBounds(now: () => Date): RefusalBounds {
 }
 
 /** True where the audit log may get one more of what somebody at this network, or with this credential, can repeat. */
-export function mayRecord({ refusals }: { readonly refusals: RefusalBounds }, name: string): boolean {
-  const may = refusals.each.take(name).allowed && refusals.all.take('').allowed
-  if (!may) refusals.unrecorded += 1
+export function mayRecord(
+  { refusals }: { readonly refusals: RefusalBounds },
+  crowd: Crowd,
+  name: string,
+): boolean {
+  const may = refusals.each.take(`${crowd} ${name}`).allowed && refusals.all.take(crowd).allowed
+  if (!may && crowd !== 'refresh') refusals.unrecorded += 1
   return may
 }
 

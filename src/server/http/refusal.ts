@@ -23,7 +23,11 @@ export async function recordRefusal(
   context: RequestContext,
   { action, actor, subjectId, details }: Refused,
 ): Promise<void> {
-  if (!mayRecord(limits, actor?.credential ?? context.address)) return
+  // Browsers have one credential, and each user sessions of their own.
+  const may = actor
+    ? mayRecord(limits, 'known', `${actor.userId} ${actor.credential}`)
+    : mayRecord(limits, 'anonymous', context.address)
+  if (!may) return
   const { refusals } = limits
   const { unrecorded } = refusals
   refusals.unrecorded = 0

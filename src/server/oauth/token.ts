@@ -43,7 +43,7 @@ export const tokenEndpoint = clientEndpoint(oauthPaths.token, async ({ visit, fo
   const { database, newId } = academy
   const origin = originOf(request)
   const recordsRefresh =
-    form.get('grant_type') === 'refresh_token' && mayRecord(visit.limits, request.address)
+    form.get('grant_type') === 'refresh_token' && mayRecord(visit.limits, 'refresh', request.address)
   const issued = await database.write((transaction) =>
     give({ database: transaction, newId, now: request.now, origin, recordsRefresh }, client),
   )

@@ -106,6 +106,26 @@ test('of what one address tries a few refusals a minute are told, and how many m
   expect(last).toMatchObject({ after: { code: 'invalid_token', unrecorded: 9 } })
 })
 
+test('what somebody with a credential tried is told of, however many others are refused', async ({
+  academy,
+  admin,
+  learner,
+}) => {
+  for (let network = 0; network < 7; network += 1) {
+    const fetch = academy.fetchFrom(`198.51.100.${network}`)
+    const headers = { authorization: 'Bearer lpk_unknown' }
+    for (let count = 0; count < 10; count += 1) {
+      expect((await fetch(new Request('http://localhost/v1/courses', { headers }))).status).toBe(401)
+    }
+  }
+  await learner.post('/v1/courses', { title: 'Logic' })
+  const entries = await entriesOf(admin, 'noun=request')
+  expect(entries).toHaveLength(61)
+  expect(entries.filter(({ userId }) => userId === learner.id)).toMatchObject([
+    { after: { operation: 'courses.create', code: 'forbidden', unrecorded: 10 } },
+  ])
+})
+
 test('signing in, a wrong password and signing out are told of; what was typed is not', async ({
   academy,
   admin,
