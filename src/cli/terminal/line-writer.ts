@@ -66,6 +66,7 @@ export function lineWriter(
 
   return {
     write(line) {
+      if (line === '') return
       if (lost > 0 || waiting.length + line.length > mostWaiting) {
         lost += 1
         return

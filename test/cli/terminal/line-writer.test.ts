@@ -38,6 +38,21 @@ test('a line that is alone is written by itself, without waiting for another or 
   expect(await promise).toBe('one\n')
 })
 
+test('a writer that nobody closes leaves nothing behind at the process once all is written', async () => {
+  const { stream } = reader()
+  const listeners = () => process.listenerCount('exit')
+  const before = listeners()
+  const log = lineWriter(stream, dropped)
+  log.write('')
+  expect(listeners()).toBe(before)
+  log.write('one\n')
+  log.write('two\n')
+  expect(listeners()).toBe(before + 1)
+  log.write(`${'x'.repeat(65_536)}\n`)
+  await new Promise(setImmediate)
+  expect(listeners()).toBe(before)
+})
+
 test('while a reader is slow, what waits is bounded: lines beyond it are dropped, and counted in their place', async () => {
   const { stream, pieces, read } = reader({ isSlow: true })
   const log = lineWriter(stream, dropped, { everyMs: 0, mostWaiting: 70_000 })
