@@ -1,18 +1,27 @@
 import type { Contract } from '../contract/index.ts'
-import type { Regrade } from './courses/courses.ts'
+import type { Regrading } from './courses/courses.ts'
 import type { Route } from './http/handler.ts'
 
 type Group = keyof Contract
 
+let hasRegraded = false
 // Only a course whose criteria change needs it.
-const regrade: Regrade = async (...change) => (await import('./grades/regrade.ts')).regradeCourse(...change)
+const regrading: Regrading = {
+  async begin(...change) {
+    hasRegraded = true
+    await (await import('./grades/regrade.ts')).regradeCourse(...change)
+  },
+  async finish(app) {
+    if (hasRegraded) await (await import('./grades/regrade.ts')).finishRegrading(app)
+  },
+}
 
 /** Made once: of the same routes an app has its router ready. */
 let courseRoutes: readonly Route[] | undefined
 
 /** The routes of each group of the contract, loaded when first asked for. A group without routes does not compile. */
 const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
-  courses: async () => (courseRoutes ??= (await import('./courses/courses.ts')).courseRoutesWith(regrade)),
+  courses: async () => (courseRoutes ??= (await import('./courses/courses.ts')).courseRoutesWith(regrading)),
   lessons: async () => (await import('./courses/lessons.ts')).lessonRoutes,
   users: async () => (await import('./users/users.ts')).userRoutes,
   enrollments: async () => (await import('./progress/enrollments.ts')).enrollmentRoutes,

@@ -2,7 +2,9 @@ import { linkEntries } from './audit/link.ts'
 import { hasManyWriters } from './counters/count.ts'
 import { foldChanges } from './counters/fold.ts'
 import type { Store } from './database/database.ts'
+import { idMaker } from './database/id.ts'
 import { sweep } from './database/sweep.ts'
+import { finishRegrading } from './grades/regrade.ts'
 import { tidyOutbox } from './webhooks/outbox/tidy.ts'
 
 /** Ends work that is done again and again; waits for what is under way. */
@@ -22,15 +24,17 @@ const later: Later = (work, ms) => setTimeout(work, ms).unref()
  * many writers their changes are brought into the counters, and their audit entries linked. Several servers may do so at the same time.
  */
 export function keepInOrder(database: Store, now: () => Date, wait = later): Stop {
-  const stops = [regularly(sweptEveryMs, () => sweepAll(database, now()), wait)]
+  const stops = [regularly(sweptEveryMs, () => sweepAll(database, now), wait)]
   if (hasManyWriters(database)) stops.push(regularly(broughtInEveryMs, () => bringIn(database, now), wait))
   return async () => {
     await Promise.all(stops.map((stop) => stop()))
   }
 }
 
-async function sweepAll(database: Store, now: Date): Promise<void> {
+async function sweepAll(database: Store, clock: () => Date): Promise<void> {
+  const now = clock()
   await sweep(database, now)
+  await finishRegrading({ database, now: clock, newId: idMaker(clock) })
   await tidyOutbox(database, now)
   // A copy of an academy that had many writers may have entries that were not linked yet.
   await linkAll(database)

@@ -155,16 +155,25 @@ interface InCourseRow extends CountedRow {
   readonly id: string
 }
 
-/** All learners' enrolments in one course, with when they completed it, some of them at a time. */
+/** Where an enrolment stands among those of its course: when it was made, and its id. */
+export type EnrollmentPlace = readonly [createdAt: string, id: string]
+
+/** A learner's enrolment on the way through those of a course. */
+interface WalkedInCourse extends Walked, Pick<ProgressBehind, 'completedAt'> {
+  readonly place: EnrollmentPlace
+}
+
+/** All learners' enrolments in one course, with when they completed it, some of them at a time; only those after a place, where that is given. */
 export async function* countedIn(
   database: Database,
   courseId: string,
   atOnce = 5_000,
-): AsyncGenerator<(Walked & Pick<ProgressBehind, 'completedAt'>)[]> {
+  from?: EnrollmentPlace,
+): AsyncGenerator<WalkedInCourse[], undefined> {
   const course = await database.one<Row & { passing_score: number }>(
     sql`select ${passingScore} as passing_score from courses c where c.id = ${courseId}`,
   )
-  for (let after = sql`true`; ; ) {
+  for (let after = from ? behind(from) : sql`true`; ; ) {
     const rows = await database.all<InCourseRow>(sql`
       select ${columns}, p.completed_at, e.created_at, e.id from ${tables}
       where e.course_id = ${courseId} and ${learns('e')} and ${after}
@@ -172,12 +181,17 @@ export async function* countedIn(
     yield rows.map((row) => ({
       userId: row.user_id,
       completedAt: row.completed_at,
+      place: [row.created_at, row.id],
       ...toCounted(row, course?.passing_score ?? 0),
     }))
     const last = rows[atOnce - 1]
     if (!last) return
-    after = sql`(e.created_at, e.id) > (${last.created_at}, ${last.id})`
+    after = behind([last.created_at, last.id])
   }
+}
+
+function behind([createdAt, id]: EnrollmentPlace): Sql {
+  return sql`(e.created_at, e.id) > (${createdAt}, ${id})`
 }
 
 /** The passing scores of all courses, by their ids. */

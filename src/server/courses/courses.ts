@@ -6,7 +6,7 @@ import { recordChange, recordUpdate } from '../changes/change.ts'
 import { countPassingScore } from '../counters/count.ts'
 import { courseSearchKey, titleKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
-import { type Call, requireVersion } from '../http/handler.ts'
+import { type Call, type Route, requireVersion } from '../http/handler.ts'
 import { changedFields } from '../http/json.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
 import { ProblemError } from '../problem/problem-error.ts'
@@ -30,17 +30,22 @@ const movedTo = {
   archived: 'course.archived',
 } as const
 
-/** Brings grades and enrolments in line with the new criteria of a course, in the transaction that changes it. */
-export type Regrade = (call: Call, before: Course, course: Course) => Promise<void>
+/** Brings grades and enrolments in line with the new criteria of a course. */
+export interface Regrading {
+  /** Begins with it, in the transaction that changes the course. */
+  readonly begin: (call: Call, before: Course, course: Course) => Promise<void>
+  /** Does what is left of it, after that. */
+  readonly finish: NonNullable<Route['finish']>
+}
 
 /** The routes that read courses without more than a query. */
 export const courseReadRoutes = routesOf({ list: courses.list, get: courses.get }, courseReads)
 
 /** The routes of courses. */
-export function courseRoutesWith(regrade: Regrade) {
+export function courseRoutesWith({ begin, finish }: Regrading) {
   async function change(call: Call, current: Course, input: StoredInput): Promise<CourseUpdate> {
     const update = await changeCourse(call, current, input)
-    if (update.modifiedAttributes.includes('assessmentCriteria')) await regrade(call, current, update.course)
+    if (update.modifiedAttributes.includes('assessmentCriteria')) await begin(call, current, update.course)
     return update
   }
 
@@ -82,19 +87,26 @@ export function courseRoutesWith(regrade: Regrade) {
       return course
     },
 
-    async update(call) {
-      const row = await findCourse(call.database, call.params.courseId)
-      const current = toCourse(row)
-      const input = withModuleIds(resourceOf(call, CourseInput, Course, current), current.modules, call.newId)
-      requireVersion(call, current.version)
-      return change(call, current, input)
+    update: {
+      finish,
+      async handle(call) {
+        const row = await findCourse(call.database, call.params.courseId)
+        const current = toCourse(row)
+        const input = withModuleIds(
+          resourceOf(call, CourseInput, Course, current),
+          current.modules,
+          call.newId,
+        )
+        requireVersion(call, current.version)
+        return change(call, current, input)
+      },
     },
 
     delete: deleteCourse,
     versions: listVersions,
     version: getVersion,
     diff: compareVersions,
-    restore: (call) => restoreVersion(call, change),
+    restore: { finish, handle: (call) => restoreVersion(call, change) },
     listDeleted: listDeletedCourses,
     restoreDeleted: restoreDeletedCourse,
   })

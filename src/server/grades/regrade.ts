@@ -1,41 +1,70 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Course } from '../../contract/courses.ts'
+import type { Writing } from '../audit/entry.ts'
 import { type Change, count } from '../counters/count.ts'
 import { countedIn } from '../counters/counted-enrollment.ts'
-import type { Call } from '../http/handler.ts'
+import type { Finishing } from '../http/handler.ts'
 import { completeEnrollment } from '../progress/enrollment-completion.ts'
 import { type CourseGrade, courseGradesOf, keepCourseGrades } from './course-grade.ts'
+import { anyUnfinished, keepUnfinished, type Regrading, unfinishedOf } from './regrading.ts'
 
-/** Learners looked at at a time. */
-const atOnce = 1000
+/** Learners looked at in one transaction: some ten milliseconds' worth. */
+const atOnce = 250
 
 /**
  * Brings the grades and the enrolments of a course in line with its new criteria: grades by its weights, and completed
- * where `moveOn` is met now. What was completed before stays so. It takes a time that grows with the learners of the
- * course.
+ * where `moveOn` is met now. What was completed before stays so. It begins in the transaction that changes the course; where that has
+ * many learners, `finishRegrading` does the rest, between which others write.
  */
-export async function regradeCourse(call: Call, before: Course, course: Course): Promise<void> {
+export async function regradeCourse(call: Writing, before: Course, course: Course): Promise<void> {
   const { weights, moveOn, passingScore } = before.assessmentCriteria
   const now = course.assessmentCriteria
-  const weighted = !isDeepStrictEqual(weights, now.weights)
-  if (!weighted && moveOn === now.moveOn && passingScore <= now.passingScore) return
-  for await (const learners of countedIn(call.database, course.id, atOnce)) {
-    const graded = learners.filter(({ grade }) => grade !== null).map(({ userId }) => userId)
-    const grades = await courseGradesOf(call.database, weighted ? graded : [], course)
-    const changed = new Map<string, CourseGrade>()
-    const changes: Change[] = []
-    for (const learner of learners) {
-      const { userId, enrollment, completedAt } = learner
-      const own = grades.get(userId)
-      const grade = own?.percent ?? learner.grade
-      if (own && grade !== learner.grade) changed.set(userId, own)
-      const completed =
-        enrollment === 'active' && (await completeEnrollment(call, userId, course, { completedAt, grade }))
-      if (!completed && grade === learner.grade) continue
-      const after = { ...learner, grade, enrollment: completed ? 'completed' : enrollment }
-      changes.push({ before: learner, after })
-    }
-    await keepCourseGrades(call.database, course.id, changed)
-    await count(call, changes)
+  const isWeighted = !isDeepStrictEqual(weights, now.weights)
+  if (!isWeighted && moveOn === now.moveOn && passingScore <= now.passingScore) return
+  const { principal, origin } = call
+  const left = await unfinishedOf(call.database, course.id)
+  // Whoever was left by the change before is looked at for both.
+  const weighted = isWeighted || left?.weighted === true
+  await regradeSome(call, course, { weighted, after: undefined, principal, origin })
+}
+
+/** Looks at all learners whom changes of courses have left, a few in each transaction. Several programs may do so at the same time. */
+export async function finishRegrading({ database, now, newId }: Finishing): Promise<void> {
+  const next = () =>
+    database.write(async (transaction) => {
+      const found = await anyUnfinished(transaction)
+      if (!found) return false
+      const { course, regrading } = found
+      const { principal, origin } = regrading
+      const call = { database: transaction, now: now().toISOString(), newId, principal, origin }
+      await regradeSome(call, course, regrading)
+      return true
+    })
+  while (await next());
+}
+
+/** Looks at some learners, and notes after whom the next ones come. */
+async function regradeSome(call: Writing, course: Course, regrading: Regrading): Promise<void> {
+  const { database } = call
+  const { weighted, after } = regrading
+  const { value: learners = [] } = await countedIn(database, course.id, atOnce, after).next()
+  const graded = learners.filter(({ grade }) => grade !== null).map(({ userId }) => userId)
+  const grades = await courseGradesOf(database, weighted ? graded : [], course)
+  const changed = new Map<string, CourseGrade>()
+  const changes: Change[] = []
+  for (const learner of learners) {
+    const { userId, enrollment, completedAt } = learner
+    const own = grades.get(userId)
+    const grade = own?.percent ?? learner.grade
+    if (own && grade !== learner.grade) changed.set(userId, own)
+    const completed =
+      enrollment === 'active' && (await completeEnrollment(call, userId, course, { completedAt, grade }))
+    if (!completed && grade === learner.grade) continue
+    const after = { ...learner, grade, enrollment: completed ? 'completed' : enrollment }
+    changes.push({ before: learner, after })
   }
+  await keepCourseGrades(database, course.id, changed)
+  await count(call, changes)
+  const last = learners[atOnce - 1]
+  await keepUnfinished(database, course.id, last && { ...regrading, after: last.place })
 }

@@ -92,6 +92,8 @@ export async function answer(
         }).catch((error: unknown) => (error instanceof NotMet ? anew() : Promise.reject(error)))
       : anew())
     if (elevationsOf(operation, call.query).includes('erase')) await removeTraces(database)
+    // What fails here is done by the next one who looks for it.
+    await route.finish?.(app).catch(() => {})
     return reply
   }
 

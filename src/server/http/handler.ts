@@ -2,8 +2,8 @@ import type { Answer, Operation, Params, Query } from '../../contract/operation.
 import type { Attempts } from '../access/attempts.ts'
 import type { Passwords } from '../access/passwords.ts'
 import type { Origin, Principal } from '../access/principal.ts'
-import type { Transaction } from '../database/database.ts'
-import type { IdPrefix } from '../database/id.ts'
+import type { Store, Transaction } from '../database/database.ts'
+import type { IdMaker, IdPrefix } from '../database/id.ts'
 import type { Outgoing } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import type { Sealing } from '../sealing/sealing.ts'
@@ -58,6 +58,12 @@ export interface PreparedHandler<O extends Operation> {
   readonly handle: Handler<O>
 }
 
+/** A handler that leaves something to be done after what it writes. */
+export interface FinishedHandler<O extends Operation> {
+  readonly finish: NonNullable<Route['finish']>
+  readonly handle: Handler<O>
+}
+
 /** A handler whose reading may go through the whole academy: it only reads. */
 export interface LongHandler<O extends Operation> {
   readonly isLong: true
@@ -70,6 +76,13 @@ export interface ApartHandler<O extends Operation> {
   readonly handle: Handler<O>
 }
 
+/** What the rest of a write is done with. */
+export interface Finishing {
+  readonly database: Store
+  readonly now: () => Date
+  readonly newId: IdMaker
+}
+
 /** An operation with what answers it. */
 export interface Route {
   readonly operation: Operation
@@ -77,6 +90,8 @@ export interface Route {
   readonly prepare?: (call: Call) => Promise<unknown>
   readonly isLong?: boolean
   readonly isApart?: boolean
+  /** Does what a write leaves to others to be done after it, before it is answered; whatever comes of that, it was written. */
+  readonly finish?: (app: Finishing) => Promise<void>
   /** The query of a request, judged, with its defaults; throws 400. */
   readonly queryOf: (search: string) => object
 }

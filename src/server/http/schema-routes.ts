@@ -2,7 +2,15 @@ import type * as z from 'zod'
 import type { JsonObject } from '../../codec/json-object.ts'
 import type { Fault } from '../../contract/errors.ts'
 import type { Body, Operation } from '../../contract/operation.ts'
-import type { ApartHandler, Call, Handler, LongHandler, PreparedHandler, Route } from './handler.ts'
+import type {
+  ApartHandler,
+  Call,
+  FinishedHandler,
+  Handler,
+  LongHandler,
+  PreparedHandler,
+  Route,
+} from './handler.ts'
 import { parseBody, parseQuery, parseResource } from './validation.ts'
 
 /** The routes of one resource: a handler for every operation of its contract, or it does not compile. */
@@ -12,6 +20,7 @@ export function routesOf<Group extends Readonly<Record<string, Operation>>>(
     readonly [Verb in keyof Group]:
       | Handler<Group[Verb]>
       | PreparedHandler<Group[Verb]>
+      | FinishedHandler<Group[Verb]>
       | LongHandler<Group[Verb]>
       | ApartHandler<Group[Verb]>
   },
