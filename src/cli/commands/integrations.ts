@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { shellWord } from '../../codec/shell-word.ts'
 import { lmsKinds, mappedNouns } from '../../contract/integration-choices.ts'
 import type { integrations } from '../../contract/integrations.ts'
@@ -69,6 +69,11 @@ async function set(context: Context, given: Given): Promise<void> {
   }
 }
 
+function checksIn(answer: unknown): readonly JsonObject[] {
+  const checks = isJsonObject(answer) ? answer['checks'] : undefined
+  return Array.isArray(checks) ? checks.filter(isJsonObject) : []
+}
+
 /** `learnctl integrations …` */
 export const commands: readonly Command[] = [
   call({
@@ -97,10 +102,12 @@ export const commands: readonly Command[] = [
     columns: ['lmsKind', 'passed', 'webhookPath', 'checks'],
     rows: {
       columns: ['name', 'status', 'detail'],
-      from: (answer) => {
-        const checks = isJsonObject(answer) ? answer['checks'] : undefined
-        return Array.isArray(checks) ? checks : []
-      },
+      from: checksIn,
+    },
+    // A narrow terminal cuts the details of a table; why a check failed is told as a whole.
+    notes: (answer) => {
+      const failed = checksIn(answer).filter(({ status }) => status === 'failed')
+      return failed.length === 0 ? null : failed.map(({ name, detail }) => `${name}: ${detail}`).join('; ')
     },
     exits: (answer) => (isJsonObject(answer) && answer['passed'] === false ? 'failure' : null),
     examples: ['integrations test moodle'],

@@ -108,7 +108,7 @@ export const operationWords: Words = {
   'grades.list': 'Learners get their own grades only.',
   'grades.get': 'Learners can read their own grades only.',
   'grades.set':
-    'Send the whole grade. Learner, course, source and item identify it: the first one creates it, others replace it. The grade of the course follows at once: that of the item `$course`, else the mean of the items by their weights; so does the completion of the enrolment, where `moveOn` asks for a passing grade. A grade with an older `gradedAt` than the stored one is refused with 409 `stale_grade`; one with the same time is accepted, so that sending it again is harmless.',
+    'Send the whole grade. Learner, course, source and item identify it: the first one creates it, others replace it. The grade of the course follows at once: that of the item `$course`, else the mean of the items by their weights; so does the completion of the enrolment, where `moveOn` asks for a passing grade. A grade with an older `gradedAt` than the stored one is refused with 409 `stale_grade`; one with the same time is accepted, so that sending it again is harmless. A `gradedAt` more than 5 minutes in the future is refused.',
   'grades.delete': 'The grade of the course follows at once. A completed enrolment stays completed.',
   'grades.history':
     'Every accepted grade, newest first. Learners can read the history of their own grades only.',

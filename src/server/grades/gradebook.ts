@@ -8,6 +8,7 @@ import { findCourse, requireNotArchived, toCourse } from '../courses/course-row.
 import type { Call } from '../http/handler.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { completeEnrollment } from '../progress/enrollment-completion.ts'
+import { requirePast } from '../progress/past-time.ts'
 import { courseGradesOf, keepCourseGrades } from './course-grade.ts'
 import { storedScore, toGrade } from './grade-row.ts'
 import type { Graded } from './graded.ts'
@@ -18,7 +19,7 @@ type GradeCall = Writing
 /**
  * Keeps a grade, brings the course's grade of the learner up to date, and completes the enrolment where that is due. An older
  * grade never replaces a newer one (409 `stale_grade`), an equally old one does, so that a repetition is harmless. One
- * without a score stays as what was cleared when: no older score can come back.
+ * without a score stays as what was cleared when: no older score can come back. One of the future is refused (422 `in_future`).
  *
  * @param deliveryId of the webhook delivery that it came with
  */
@@ -29,6 +30,7 @@ export async function setGrade(
   deliveryId: string | null = null,
 ): Promise<Grade> {
   const { database, now, principal } = call
+  requirePast('gradedAt', gradedAt, now)
   if (before && before.gradedAt > gradedAt) {
     throw new ProblemError(
       'stale_grade',

@@ -21,16 +21,15 @@ import {
 } from '../courses/course-row.ts'
 import { isReferred, resolve } from '../database/reference.ts'
 import { type Call, isRole } from '../http/handler.ts'
-import { invalid, ProblemError, parentNotFound } from '../problem/problem-error.ts'
+import { ProblemError, parentNotFound } from '../problem/problem-error.ts'
 import type { UserRow } from '../users/user-row.ts'
 import { completeEnrollment } from './enrollment-completion.ts'
 import { firstEnrollment } from './enrollment-row.ts'
+import { requirePast } from './past-time.ts'
 
 /** What recording progress needs: a write, by somebody of a role. */
 export type ProgressCall = Writing &
   Pick<Call, 'lenient'> & { readonly principal: Writing['principal'] & Pick<Call['principal'], 'role'> }
-
-const toleratedFutureMs = 5 * 60 * 1000
 
 /**
  * Sets the whole record of a learner's progress in a course. An older record never replaces a newer one (409
@@ -46,7 +45,7 @@ export async function setProgress(
   guard: (current: Progress | undefined) => void = () => {},
 ): Promise<Progress> {
   const { database, now } = call
-  if (given !== undefined && !call.lenient) requirePast(given, now)
+  if (given !== undefined && !call.lenient) requirePast('lastAccessed', given, now)
   // Neither needs what the other answers.
   const [course, standing] = await Promise.all([
     requireTrackableCourse(call, reference),
@@ -130,12 +129,6 @@ export async function setProgress(
 function presentTime(given: string, now: string, current: Progress | undefined): string {
   const past = given < now ? given : now
   return current && current.lastAccessed > past ? current.lastAccessed : past
-}
-
-function requirePast(lastAccessed: string, now: string): void {
-  if (Date.parse(lastAccessed) <= Date.parse(now) + toleratedFutureMs) return
-  const detail = `cannot be in the future: ${lastAccessed} is more than 5 minutes after ${now}`
-  throw invalid([{ pointer: '#/lastAccessed', code: 'in_future', detail }])
 }
 
 function hasRisen(percentage: number, current: Progress | undefined): boolean {

@@ -236,6 +236,8 @@ describe('test', () => {
     await connect(local, 'moodle', url)
     const found = await check(local, 'moodle')
     expect(found).toMatchObject({ code: 1, token: { status: 'failed', detail } })
+    const table = await local.run('integrations test moodle', { tty: 60 })
+    expect(table.stderr).toContain(`note: accessToken: ${detail}`)
   })
 
   test('shows what another system says about itself without its control characters, and in bounds', async ({

@@ -47,6 +47,17 @@ test('a grade without a score counts no longer, and keeps an older one from comi
   expect(await row()).toMatchObject({ gradePercent: 0, passed: false })
 })
 
+test('a grade cannot be of the future, where it would keep out all that come later', async ({
+  admin,
+  learner,
+}) => {
+  const { grade } = await enrolled(admin, learner)
+  expect(await grade({ itemId: 'exam', scoreGiven: 50, gradedAt: '2062-02-01T00:00:00Z' })).toMatchObject({
+    status: 422,
+    body: { errors: [{ pointer: '#/gradedAt', code: 'in_future' }] },
+  })
+})
+
 test('a score has to be there: only null clears a grade', async ({ admin, learner }) => {
   const { grade } = await enrolled(admin, learner)
   expect(await grade({ itemId: 'exam' })).toMatchObject({

@@ -7,12 +7,10 @@ import { gradedBy, requireLearner } from '../../grades/graded.ts'
 import { resolveIdentities } from '../../integrations/identity.ts'
 import type { Integration } from '../../integrations/integration.ts'
 import { ProblemError } from '../../problem/problem-error.ts'
+import { isFuture } from '../../progress/past-time.ts'
 import { type ProgressCall, setProgress } from '../../progress/progress-setting.ts'
 import { findUser, type UserRow } from '../../users/user-row.ts'
 import { nothing, type Outcome, type Subject } from './outcome.ts'
-
-/** A time that is further ahead than clocks differ would keep everything that comes later from counting. */
-const toleratedFutureMs = 5 * 60 * 1000
 
 /** A transaction with what an event does in it, and the delivery that it came with. */
 export interface Applying {
@@ -67,7 +65,7 @@ async function applyTo(
   const { call, deliveryId } = applying
   const { courseId, userId } = ids
   const at = event.type === 'grade' ? event.gradedAt : event.at
-  if (Date.parse(at) > Date.parse(call.now) + toleratedFutureMs) {
+  if (isFuture(at, call.now)) {
     return {
       ...nothing,
       ...ids,
