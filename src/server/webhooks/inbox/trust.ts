@@ -3,11 +3,15 @@ import type { SigningKeys, Trust } from '../../../webhooks/delivery.ts'
 import { canvasKeysUrl, type FetchKeySet, knownKeys, publishedKeys } from '../../../webhooks/key-set.ts'
 import type { AppOptions } from '../../http/request-context.ts'
 import { type Integration, webhookSecretsAt } from '../../integrations/integration.ts'
+import { ProblemError, unavailable } from '../../problem/problem-error.ts'
 import { openedOf } from '../../sealing/opened.ts'
 import type { Sealing } from '../../sealing/sealing.ts'
 
 const keySetLimits = { timeoutMs: 5000, maximumBytes: 256 * 1024 }
 const keySetHeaders: HttpHeaders = { accept: 'application/json' }
+
+/** So soon a delivery may come again that could not be verified. */
+const retrySeconds = 60
 
 /** Key sets of an app, by their address: fetched seldom, however many deliveries there are. */
 const published = new WeakMap<AppOptions, (url: string) => SigningKeys>()
@@ -20,11 +24,21 @@ const opening = new WeakMap<AppOptions, Pick<Sealing, 'open'>>()
  * where its secrets cannot be opened.
  */
 export function trustOf(app: AppOptions, integration: Integration, now: Date): Trust | undefined {
-  const secrets = webhookSecretsAt(integration, openingOf(app), now.toISOString())
+  const secrets = secretsOf(app, integration, now)
   const { lmsKind, rootAccountUuid } = integration
   const keys = lmsKind === 'canvas' && rootAccountUuid !== null ? keysOf(app, integration) : null
   if (secrets.length === 0 && keys === null) return undefined
   return { secrets, rootAccountUuid, keys, now: now.getTime() }
+}
+
+/** Why a secret cannot be opened is for whoever runs the server, who finds it in the log: anybody may send here. */
+function secretsOf(app: AppOptions, integration: Integration, now: Date): string[] {
+  try {
+    return webhookSecretsAt(integration, openingOf(app), now.toISOString())
+  } catch (error) {
+    if (!(error instanceof ProblemError)) throw error
+    throw unavailable('Deliveries cannot be verified at the moment.', retrySeconds, error)
+  }
 }
 
 function openingOf(app: AppOptions): Pick<Sealing, 'open'> {

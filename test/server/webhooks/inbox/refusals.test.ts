@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect } from 'vitest'
+import { keyPathOf } from '../../../../src/server/sealing/key-file.ts'
 import { minute, onPostgres, test } from '../../../helpers/academy.ts'
 import { connect, webhookSecret } from '../../../helpers/lms.ts'
 import { sample } from '../../../webhooks/samples.ts'
@@ -31,6 +32,19 @@ test('what a delivery is refused for comes in one order: size, kind, type, proof
   const get = await anybody.get('/webhooks/moodle/grades')
   expect(get).toMatchObject({ status: 405 })
   expect(get.headers.get('allow')).toContain('POST')
+})
+
+test('without its encryption key the server asks to send again, and tells a stranger nothing of the key', async ({
+  academy,
+  admin,
+}) => {
+  const moodle = await connect(academy, admin, 'moodle')
+  rmSync(keyPathOf(academy.path))
+  const answer = await moodle.deliver(sample('moodle_local_webhooks.user_graded.composed'))
+  expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+  expect(answer.headers.get('retry-after')).toBe('60')
+  expect(answer.text).not.toMatch(/key|academy\.db/)
+  expect(String(academy.logged.at(-1)?.cause)).toContain('Encryption key file academy.db.key is missing')
 })
 
 test('a time outside of five minutes is refused both ways, and a second secret counts until its end', async ({
