@@ -37,23 +37,43 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true })
 }
 
-/**
- * What axe finds wrong with the page for those who do not see it as it is drawn (WCAG 2.2, levels A and AA): everything
- * in light colours, and in dark ones what colours alone decide.
- */
-export async function barriers(page: Page): Promise<string[]> {
-  // Handed over as text, because the page lets no script in.
-  await page.evaluate(axe.source)
+/** What axe looks at, and in which colours. */
+interface Look {
+  readonly colorScheme: 'light' | 'dark'
+  /** The tags of its rules. */
+  readonly rules: string[]
+}
+
+/** Everything of WCAG 2.2, levels A and AA, in light colours. */
+export const everything: Look = {
+  colorScheme: 'light',
+  rules: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+}
+
+/** What colours alone decide, in dark ones. */
+const inTheDark: Look = { colorScheme: 'dark', rules: ['cat.color'] }
+
+/** What else another layout of the same page decides: the size of what is pressed, and what tables are. */
+export const layout: Look = { colorScheme: 'dark', rules: ['cat.color', 'cat.tables', 'wcag22aa'] }
+
+/** What axe finds wrong with the page for those who do not see it as it is drawn. */
+export async function barriers(
+  page: Page,
+  looks: readonly Look[] = [everything, inTheDark],
+): Promise<string[]> {
+  // Handed over as text, because the page lets no script in; once for each page, as it is long.
+  if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source)
   const found: string[] = []
-  for (const [colorScheme, runOnly] of [
-    ['light', ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']],
-    ['dark', ['color-contrast']],
-  ] as const) {
+  for (const { colorScheme, rules } of looks) {
     await page.emulateMedia({ colorScheme })
     const { violations } = await page.evaluate(
       // The text above has put it there.
-      (only) => (globalThis as unknown as { axe: typeof axe }).axe.run(document, { runOnly: [...only] }),
-      runOnly,
+      (only) =>
+        (globalThis as unknown as { axe: typeof axe }).axe.run(document, {
+          runOnly: only,
+          resultTypes: ['violations'],
+        }),
+      rules,
     )
     found.push(
       ...violations.map(({ id, nodes }) => `${colorScheme}: ${id}: ${nodes.map(({ html }) => html)}`),
