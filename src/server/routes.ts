@@ -12,7 +12,7 @@ const regrading: Regrading = {
     await (await import('./grades/regrade.ts')).regradeCourse(...change)
   },
   async finish(app) {
-    if (hasRegraded) await (await import('./grades/regrade.ts')).finishRegrading(app)
+    if (hasRegraded) await (await import('./grades/regrade.ts')).finishRegrading(app, app.requestId)
   },
 }
 

@@ -28,11 +28,18 @@ export async function regradeCourse(call: Writing, before: Course, course: Cours
   await regradeSome(call, course, { weighted, after: undefined, principal, origin })
 }
 
-/** Looks at all learners whom changes of courses have left, a few in each transaction. Several programs may do so at the same time. */
-export async function finishRegrading({ database, now, newId }: Finishing): Promise<void> {
+/**
+ * Looks at all learners whom changes of courses have left, a few in each transaction. Several programs may do so at the same time.
+ *
+ * @param requestId that of the request whose changes these are; all changes where it is undefined
+ */
+export async function finishRegrading(
+  { database, now, newId }: Omit<Finishing, 'requestId'>,
+  requestId?: string,
+): Promise<void> {
   const next = () =>
     database.write(async (transaction) => {
-      const found = await anyUnfinished(transaction)
+      const found = await anyUnfinished(transaction, requestId)
       if (!found) return false
       const { course, regrading } = found
       const { principal, origin } = regrading

@@ -18,6 +18,9 @@ const kind = 'regrading '
 /** What follows upon all names of that kind. */
 const beyond = 'regrading!'
 
+/** So many courses are changed at the same time; those beyond are left to whoever keeps the academy in order. */
+const mostAtOnce = 100
+
 /** What is left to do for a course; undefined for nothing. */
 export async function unfinishedOf(database: Database, courseId: string): Promise<Regrading | undefined> {
   const row = await database.one<Row & { value: string }>(
@@ -26,14 +29,24 @@ export async function unfinishedOf(database: Database, courseId: string): Promis
   return row && regradingIn(row.value)
 }
 
-/** One of the courses for which something is left to do, as it is now; one in the trash waits there. */
+/**
+ * One of the courses for which something is left to do, as it is now; one in the trash waits there.
+ *
+ * @param requestId of the request that changed it; any where it is undefined
+ */
 export async function anyUnfinished(
   database: Database,
+  requestId: string | undefined,
 ): Promise<{ readonly course: Course; readonly regrading: Regrading } | undefined> {
-  const row = await database.one<Row & { id: string; value: string }>(sql`
+  const rows = await database.all<Row & { id: string; value: string }>(sql`
     select c.id, s.value from settings s join courses c on c.id = substr(s.name, ${kind.length + 1})
-    where s.name > ${kind} and s.name < ${beyond} order by s.name limit 1`)
-  return row && { course: toCourse(await findCourse(database, row.id)), regrading: regradingIn(row.value) }
+    where s.name > ${kind} and s.name < ${beyond} order by s.name limit ${mostAtOnce}`)
+  for (const { id, value } of rows) {
+    const regrading = regradingIn(value)
+    if (requestId !== undefined && regrading.origin.requestId !== requestId) continue
+    return { course: toCourse(await findCourse(database, id)), regrading }
+  }
+  return undefined
 }
 
 /** Notes what is left to do for a course; nothing where it is undefined. */

@@ -93,7 +93,7 @@ export async function answer(
       : anew())
     if (elevationsOf(operation, call.query).includes('erase')) await removeTraces(database)
     // What fails here is done by the next one who looks for it.
-    await route.finish?.(app).catch(() => {})
+    await route.finish?.({ ...app, requestId: context.requestId }).catch(() => {})
     return reply
   }
 

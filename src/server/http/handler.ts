@@ -81,6 +81,8 @@ export interface Finishing {
   readonly database: Store
   readonly now: () => Date
   readonly newId: IdMaker
+  /** That of the request that wrote. */
+  readonly requestId: string
 }
 
 /** An operation with what answers it. */

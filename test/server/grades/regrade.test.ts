@@ -120,6 +120,10 @@ test('what is cut short is finished later, also after another change, and waits 
     { percent: 60, status: 'active', learners: whole },
     { percent: 70, status: 'completed', learners: 250 },
   ])
+  // Whoever changes another course does not wait for this one.
+  const other = (await admin.post('/v1/courses', { title: 'Other' })).body.id
+  await admin.put(`/v1/courses/${other}`, { assessmentCriteria: { weights } })
+  expect(await standing(database)).toHaveLength(2)
   await changeTo({ moveOn: 'CompletedOrPassed' })
   await admin.delete(`/v1/courses/${course.id}?force=true`)
   await finish()
