@@ -1,3 +1,4 @@
+import { isConfidential } from '../../client/base-url.ts'
 import { memberOf } from '../../client/member.ts'
 import type { EndpointInput, endpoints } from '../../contract/endpoints.ts'
 import { eventPatterns } from '../../contract/events.ts'
@@ -77,6 +78,11 @@ export const commands: readonly Command[] = [
     fields,
     ifLost: 'delete the endpoint and create another',
     columns: ['url', 'events', 'id', 'secret'],
+    notes: (answer) => {
+      const url = memberOf(answer, 'url')
+      if (typeof url !== 'string' || !URL.canParse(url) || isConfidential(url)) return null
+      return `Plain http is sent only to hosts that the server allows: learnctl server start --webhook-allow ${new URL(url).hostname}`
+    },
     examples: [
       'webhooks endpoints create --to https://lms.example.org/hooks --events course.*,progress.completed',
       'webhooks endpoints create --to https://lms.example.org/hooks -o json',

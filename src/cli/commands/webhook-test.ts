@@ -65,6 +65,12 @@ async function isServed(stateDirectory: string, database: string): Promise<boole
 
 function refused(id: string, result: string): CommandError {
   return new CommandError('not_delivered', 'failure', `Test event ${id} was not delivered: ${result}`, {
-    hint: `Show its attempts: learnctl webhooks messages show ${id}`,
+    hint: allowHint(result) ?? `Show its attempts: learnctl webhooks messages show ${id}`,
   })
+}
+
+/** What the server may be allowed to reach; null for another result. */
+function allowHint(result: string): string | null {
+  const [, host] = /(\S+) (?:is not a public address|requires https)$/.exec(result) ?? []
+  return host === undefined ? null : `Allow it: learnctl server start --webhook-allow ${host}`
 }

@@ -96,9 +96,9 @@ function refused(name: string, told: readonly Told[], problems: number): UsageEr
 
 /** A problem in words: `email: must be an e-mail address, not "ada"`. */
 export function textOf({ column, value, message }: RowProblem): string {
-  const shown =
-    value === undefined
-      ? ''
-      : `, not ${JSON.stringify(value.length > maximumValue ? `${value.slice(0, maximumValue)}…` : value)}`
-  return `${column === null ? '' : `${column}: `}${message}${shown}`
+  const place = column === null ? '' : `${column}: `
+  if (value === undefined) return place + message
+  const short = value.length > maximumValue ? `${value.slice(0, maximumValue)}…` : value
+  // What should be a string is a number or the like.
+  return `${place}${message}, not ${message === 'must be a string' ? short : JSON.stringify(short)}`
 }

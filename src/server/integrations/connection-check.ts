@@ -2,7 +2,7 @@ import sql from 'sql-template-tag'
 import type { IntegrationCheck } from '../../contract/integration.ts'
 import type { Database } from '../database/database.ts'
 import type { Call } from '../http/handler.ts'
-import { OutgoingError } from '../outgoing/outgoing.ts'
+import { OutgoingError, type OutgoingTrouble } from '../outgoing/outgoing.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { accessTokenOf, type Integration, webhookSecretsAt } from './integration.ts'
 import { probes, verdict } from './probes.ts'
@@ -14,6 +14,11 @@ const timeoutMs = 10_000
 const maximumBytes = 64 * 1024
 /** The newest deliveries of all systems, among which the last one of this is looked for. */
 const lookedThrough = 1000
+
+/** What to do about a system that the server may not reach. */
+const wayOut: Partial<Record<OutgoingTrouble, string>> = {
+  forbidden_address: ': to allow it, start the server with --webhook-allow',
+}
 
 /** Looks at everything that an integration needs, by asking the other system itself where that is possible. */
 export async function checkConnection(integration: Integration, call: CheckCall): Promise<Check[]> {
@@ -65,7 +70,7 @@ async function connectionChecks(
   } catch (error) {
     if (!(error instanceof OutgoingError)) throw error
     return [
-      check('connection', 'failed', error.message),
+      check('connection', 'failed', error.message + (wayOut[error.trouble] ?? '')),
       check('accessToken', 'skipped', 'the system cannot be reached'),
     ]
   }

@@ -318,6 +318,10 @@ describe('map', () => {
     expect(refused.stderr).toMatch(/^error: 2 problems found in mappings\.csv; nothing was imported\n/)
     expect(refused.stderr).toContain('mappings.csv:3: noun: must be one of course, user')
     expect(refused.stderr).toContain('mappings.csv:4: externalKey: is required')
+    writeFileSync(join(local.cwd, 'm.json'), '[{"noun":"course","externalKey":4,"reference":"BIO-101"}]')
+    expect((await local.run('integrations map canvas --file m.json')).stderr).toContain(
+      'm.json:1: externalKey: must be a string, not 4\n',
+    )
     file(
       'noun,externalKey,reference\ncourse,1,BIO-101\nuser,2,ext:nobody\nuser,3,email:admin@academy.local\n',
     )

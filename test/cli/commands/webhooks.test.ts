@@ -136,6 +136,14 @@ test('a test event says whether the receiver accepts it', async () => {
     code: 0,
     stderr: expect.stringMatching(/^Delivered test event msg_\w+: HTTP 204\n$/),
   })
+  const inside = await cli.run('webhooks endpoints create --to http://10.0.0.7/hooks')
+  expect(inside.stderr).toBe(
+    'note: Plain http is sent only to hosts that the server allows: learnctl server start --webhook-allow 10.0.0.7\n',
+  )
+  const { stdout: refused } = await cli.run('webhooks endpoints list --limit 1 -q')
+  expect((await cli.run(`webhooks endpoints test ${refused.trim()}`)).stderr).toMatch(
+    /: Refused: 10\.0\.0\.7 is not a public address\n {2}hint: Allow it: learnctl server start --webhook-allow 10\.0\.0\.7\n$/,
+  )
   receiver.answer = status(500, {}, 'broken')
   const failed = await cli.run(line)
   expect(failed).toMatchObject({
@@ -146,9 +154,8 @@ test('a test event says whether the receiver accepts it', async () => {
   })
   const [message = ''] = /msg_\w+/.exec(failed.stderr) ?? []
   // What happened and why is what a narrow terminal has room for.
-  const { stdout: narrow } = await cli.run('webhooks messages list --status pending --color never', {
-    tty: 80,
-  })
+  const list = `webhooks messages list --endpoint ${stdout.trim()} --status pending --color never`
+  const { stdout: narrow } = await cli.run(list, { tty: 80 })
   expect(narrow.split('\n').map((line) => line.split(/\s{2,}/))).toEqual([
     ['status', 'type', 'lastResult', 'id'],
     ['pending', 'endpoint.test', 'HTTP 500', message],
