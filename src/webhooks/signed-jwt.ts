@@ -32,11 +32,17 @@ export async function verifiedClaims(
   return claims
 }
 
+/**
+ * A token in compact form (RFC 7515 §7.1). A header says of the key no more than its name, and no key makes a longer
+ * signature: longer ones, which anybody may send, would take long to read.
+ */
+const compact = /^[\w-]{1,4096}\.[\w-]+\.[\w-]{1,2048}$/
+
 /** The token of a body, which may stand in quotes; null where it is none. */
 function compactToken(bytes: Uint8Array): string | null {
   const text = Buffer.from(bytes).toString('latin1').trim()
   const token = text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text
-  return /^[\w-]+\.[\w-]+\.[\w-]+$/.test(token) ? token : null
+  return compact.test(token) ? token : null
 }
 
 async function signedPayload(token: string, keys: SigningKeys, algorithm: string): Promise<Uint8Array> {

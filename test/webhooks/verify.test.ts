@@ -227,6 +227,15 @@ describe('Canvas', () => {
     }
   })
 
+  test('a token with a header that only takes long to read is refused', async () => {
+    const padded = (pad: string) =>
+      new CompactSign(Buffer.from(claims))
+        .setProtectedHeader({ alg: 'RS256', kid: '2026-01', pad })
+        .sign({ ...privateKey, alg: 'RS256' })
+    expect(await outcome('canvas', body(await padded('x'.repeat(2000))))).toBe('authentic')
+    expect(await outcome('canvas', body(await padded('x'.repeat(4000))))).toBe('invalid_signature')
+  })
+
   test('a token that is cut short or changed anywhere is refused', async () => {
     const whole = await token()
     const [start = '', middle = '', end = ''] = whole.split('.')
