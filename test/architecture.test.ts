@@ -58,7 +58,7 @@ const serverRooms: Readonly<Record<string, readonly string[]>> = {
       'problem',
     ],
   ],
-  copy: ['upgrade', 'database'],
+  copy: ['audit', 'upgrade', 'database'],
   upgrade: ['database'],
   'long-reads': ['outgoing', 'sealing', 'http', 'access', 'database', 'problem'],
   socket: [

@@ -1,4 +1,4 @@
-import { linkEntries } from './audit/link.ts'
+import { linkAll } from './audit/link.ts'
 import { hasManyWriters } from './counters/count.ts'
 import { foldChanges } from './counters/fold.ts'
 import type { Store } from './database/database.ts'
@@ -38,10 +38,6 @@ async function sweepAll(database: Store, clock: () => Date): Promise<void> {
   await tidyOutbox(database, now)
   // A copy of an academy that had many writers may have entries that were not linked yet.
   await linkAll(database)
-}
-
-async function linkAll(database: Store): Promise<void> {
-  while (await database.write((transaction) => linkEntries(transaction)));
 }
 
 async function bringIn(database: Store, now: () => Date): Promise<void> {

@@ -1,7 +1,7 @@
 import sql from 'sql-template-tag'
 import type { Action } from '../../contract/actions.ts'
 import { type Linked, linkText } from '../../contract/audit-chain.ts'
-import type { Row, Transaction } from '../database/database.ts'
+import type { Row, Store, Transaction } from '../database/database.ts'
 import { timeOfId } from '../database/id.ts'
 import { lastLink } from './append.ts'
 import { sha256 } from './entry.ts'
@@ -37,6 +37,11 @@ export async function linkEntries(database: Transaction, most = linkedAtOnce): P
     database.later(sql`update audit_entries set place = ${place}, hash = ${hash} where place = ${row.place}`)
   }
   return waiting.length === most
+}
+
+/** Links all of them, in transactions between which others write. */
+export async function linkAll(database: Pick<Store, 'write'>): Promise<void> {
+  while (await database.write((transaction) => linkEntries(transaction)));
 }
 
 /** What of an entry's row is linked, in its place. */

@@ -1,4 +1,5 @@
 import sql, { raw } from 'sql-template-tag'
+import { linkAll } from '../audit/link.ts'
 import type { Database, Store } from '../database/database.ts'
 import { insertRows, readTable, timesOf } from './batches.ts'
 import { compareTable } from './compare.ts'
@@ -90,6 +91,8 @@ async function copyFrom(
     })
   }
   await to.database.write((transaction) => removeMark(transaction, mark))
+  // From an engine with many writers there may be some that wait; on one with one writer, new entries would be linked before them.
+  await linkAll(to.database)
   const counted = [...totals].map(([name, rows]) => ({ name, rows }))
   return {
     resumed: old !== undefined,

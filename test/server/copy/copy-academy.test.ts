@@ -102,6 +102,20 @@ test('every table of an academy is copied, each after those that it refers to, b
   await model.close()
 })
 
+test('audit entries that were not linked yet are linked in the copy, in their order', async ({
+  academy,
+  admin,
+}) => {
+  for (const title of ['One', 'Two', 'Three']) await admin.post('/v1/courses', { title })
+  const log = sql`select place, id, hash from audit_entries order by id`
+  const linked = await academy.database.all(log)
+  await academy.database.run(sql`update audit_entries set place = -place, hash = null where place > 1`)
+  const { run, to, from } = await openCopy(academy.path)
+  await run()
+  expect(await to.database.all(log)).toEqual(linked)
+  expect(await from.database.all(log)).not.toEqual(linked)
+})
+
 test('a copy holds every row of the academy as it is, and can be searched', async ({ academy }) => {
   await fill(academy)
   const { run, target, to } = await openCopy(academy.path)
