@@ -12,7 +12,7 @@ import { ChainState } from './chain-state.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Facts } from './facts.tsx'
 import { framed } from './frame.tsx'
-import { nextPage, pageAsked } from './paging.tsx'
+import { nextPage, noneText, pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
 import { Table } from './table.tsx'
 import { Minute, shown } from './value-text.tsx'
@@ -33,7 +33,11 @@ export const auditPage: DashboardPage = {
         <section class="card" aria-labelledby="entries">
           <h2 id="entries">Entries</h2>
           <AuditFilter signedIn={signedIn} fault={fault} />
-          {data.length === 0 ? <p>No entries match.</p> : <EntryTable signedIn={signedIn} entries={data} />}
+          {data.length === 0 ? (
+            <p>{noneText(nextCursor, 'No entries match.')}</p>
+          ) : (
+            <EntryTable signedIn={signedIn} entries={data} />
+          )}
           {nextPage(signedIn, nextCursor)}
         </section>
         <ChainState chain={await chainOf(signedIn.database)} />

@@ -10,7 +10,7 @@ import { Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { IntegrationParts } from './integration-parts.tsx'
 import { kindName } from './integration-words.ts'
-import { nextPage, pageAsked } from './paging.tsx'
+import { nextPage, noneText, pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
 import { StatusFilter } from './status-filter.tsx'
 import { Table } from './table.tsx'
@@ -66,7 +66,11 @@ export const deliveriesPage: DashboardPage = {
           />
           <SinceFilter signedIn={signedIn} from={from} others={{ kind, status }} />
           {data.length > 0 ? <DeliveryTable base={base} deliveries={data} /> : null}
-          {data.length > 0 ? null : isFiltered ? <p>No deliveries match.</p> : <NoneYet base={base} />}
+          {data.length > 0 ? null : isFiltered ? (
+            <p>{noneText(nextCursor, 'No deliveries match.')}</p>
+          ) : (
+            <NoneYet base={base} />
+          )}
           {nextPage(signedIn, nextCursor)}
         </section>
         {(await hasUnmatched(signedIn)) ? <ReplayAll signedIn={signedIn} /> : null}

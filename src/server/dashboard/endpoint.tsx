@@ -15,7 +15,7 @@ import { Facts } from './facts.tsx'
 import { doneOnce, Faults, Form } from './form.tsx'
 import { addressOf, framed } from './frame.tsx'
 import { MessageTable } from './message-table.tsx'
-import { nextPage, pageAsked } from './paging.tsx'
+import { nextPage, noneText, pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest, writeFor } from './signed-in-request.ts'
 import { messageStatuses, StatusFilter } from './status-filter.tsx'
 import { Day, Minute, shown } from './value-text.tsx'
@@ -149,7 +149,7 @@ async function onePage(
           anchor="messages"
         />
         {data.length === 0 ? (
-          <p>{status ? 'No messages match.' : 'No messages yet.'}</p>
+          <p>{status ? noneText(nextCursor, 'No messages match.') : 'No messages yet. Send a test event.'}</p>
         ) : (
           <MessageTable base={base} messages={data} />
         )}

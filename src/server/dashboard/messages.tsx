@@ -7,7 +7,7 @@ import type { DashboardPage } from './dashboard-page.ts'
 import { framed } from './frame.tsx'
 import { IntegrationParts } from './integration-parts.tsx'
 import { MessageTable } from './message-table.tsx'
-import { nextPage, pageAsked } from './paging.tsx'
+import { nextPage, noneText, pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
 import { messageStatuses, StatusFilter } from './status-filter.tsx'
 
@@ -45,7 +45,7 @@ export const messagesPage: DashboardPage = {
           ) : (
             <p>
               {isFiltered ? (
-                'No messages match.'
+                noneText(nextCursor, 'No messages match.')
               ) : (
                 <>
                   No messages yet. <a href={`${base}/dashboard/endpoints`}>Create an endpoint</a>, then send

@@ -38,6 +38,11 @@ export function nextPage({ base, request, query }: SignedInRequest, nextCursor: 
   )
 }
 
+/** What is said of a page without rows: one of a filter that few rows pass may be empty, and others follow it. */
+export function noneText(nextCursor: string | null, atTheEnd: string): string {
+  return nextCursor === null ? atTheEnd : 'None found yet. The next page continues the search.'
+}
+
 /** Which rows of how many a page shows, and the links to the pages around it; past the last page, the way back. */
 export function numberedPages(at: number, total: number, hrefOf: (page: number) => string) {
   const last = Math.max(1, Math.ceil(total / pageSize))
