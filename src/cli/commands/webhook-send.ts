@@ -36,7 +36,7 @@ of --signing-key (see learnctl webhooks generate-key), or else with Standard Web
 
 Exit code 0 means that every answer was expected.`,
   arguments: [
-    { name: 'kind', summary: 'Kind of system', choices: lmsKinds },
+    { name: 'kind', summary: `Kind of system: ${lmsKinds.join(', ')}`, choices: lmsKinds },
     { name: 'event', summary: 'Event to send', choices: simulatedNames },
   ],
   flags: sendFlags,
