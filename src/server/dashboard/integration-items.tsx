@@ -4,6 +4,8 @@ import { type Column, columns, fieldOf, type ItemRow, pageOf, rowsAtOnce, rowsIn
 import { Table } from './table.tsx'
 import { counted } from './value-text.tsx'
 
+/** What an empty field stands for; on a narrow screen the heading of the first one is not seen. */
+const placeholders: Partial<Record<Column, string>> = { id: 'Item ID', maximum: '100' }
 const words: Readonly<Record<Column, string>> = {
   id: 'Item ID',
   name: 'Name',
@@ -60,7 +62,7 @@ export function ItemsForm({
                   value={row[column]}
                   maxlength={columns[column]}
                   inputmode={column === 'maximum' || column === 'weight' ? 'decimal' : undefined}
-                  placeholder={column === 'maximum' ? '100' : undefined}
+                  placeholder={placeholders[column]}
                   autocomplete="off"
                   spellcheck={false}
                   aria-invalid={isFaulty(fault, fieldOf(row.index, column))}

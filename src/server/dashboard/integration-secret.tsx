@@ -36,7 +36,11 @@ export function secretGenerated(
         <h1>{title}</h1>
         <p role="status">Copy the secret now. It will not be shown again.</p>
         <code class="code secret">{secret}</code>
-        <p>{`Enter it in ${kindWords[kind]} as the secret that events are signed with.`}</p>
+        <p>
+          {kind === 'openedx'
+            ? 'Put it into the webhook address in Open edX, in place of <webhook secret>.'
+            : `Enter it in ${kindWords[kind]} as the secret that events are signed with.`}
+        </p>
         {secrets.webhook.length > 1 ? <p>The previous secret is accepted for 24 hours.</p> : null}
         <p class="actions">
           <a class="button" href={addressOf(signedIn, here)}>

@@ -1,11 +1,12 @@
 import type { Integration, IntegrationCheck } from '../../contract/integration.ts'
 import type { LmsKind } from '../../contract/integration-choices.ts'
 import { integrations } from '../../contract/integrations.ts'
+import { setUpOf, webhookTarget } from '../../webhooks/set-up.ts'
 import { issuerOf } from '../http/endpoint.ts'
 import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { integrationRoutes } from '../integrations/integrations.ts'
-import { requireKind, webhookPathOf } from '../integrations/lms-kind.ts'
+import { requireKind } from '../integrations/lms-kind.ts'
 import { seeOther } from '../pages/page.tsx'
 import { ProblemError } from '../problem/problem-error.ts'
 import { confirmation } from './confirmation.tsx'
@@ -161,8 +162,8 @@ async function integrationShown(
       <h1>{name}</h1>
       <section class="card" aria-labelledby="address">
         <h2 id="address">Webhook address</h2>
-        <p>{`Enter this address in ${name} as the place to send grade events to.`}</p>
-        <code class="code secret">{issuerOf(signedIn.academy, signedIn.request) + webhookPathOf(kind)}</code>
+        <code class="code secret">{issuerOf(signedIn.academy, signedIn.request) + webhookTarget(kind)}</code>
+        <p>{`${setUpOf(kind)}.`}</p>
         <IntegrationFacts
           integration={integration}
           last={<LastDelivery base={signedIn.base} delivery={last} />}

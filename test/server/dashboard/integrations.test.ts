@@ -33,6 +33,14 @@ test('a system is connected by its form, and its secret is never shown', async (
   )
 })
 
+test('a system that signs nothing is told to send the secret in its address', async ({ browser }) => {
+  const { text } = await browser.open('/dashboard/integrations/openedx')
+  expect(text).toContain('http://localhost/webhooks/openedx/grades?token=<webhook secret>')
+  expect(text).toContain('In the Open edX admin, under Openedx Webhooks, add a webhook with this URL')
+  const moodle = await browser.open('/dashboard/integrations/moodle')
+  expect(moodle.text).toMatch(/plugin local_webhooks.* user_graded and course_completed\./)
+})
+
 test('a form without secrets keeps them; another one ends the one before when it was asked to', async ({
   admin,
   browser,
