@@ -1,11 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { afterAll, test as base, beforeEach, describe, expect, vi } from 'vitest'
 import { programHelp } from '../src/cli/help/help-text.ts'
 import { type RunningServer, serve } from '../src/server/socket/serve.ts'
 import { manual, textOf, withReference } from './docs.ts'
 import { openExamples, successOf } from './helpers/examples.ts'
+import { freshDirectory } from './helpers/fresh-directory.ts'
 import { bin, root, run, type Start } from './helpers/process.ts'
 
 /** The page with the examples of help, which a test of their own runs. */
@@ -38,7 +38,7 @@ interface Place {
 const test = base
   .extend('perMinute', 600)
   .extend('openPlace', ({ perMinute }, { onCleanup }) => async (): Promise<Place> => {
-    const directory = mkdtempSync(join(tmpdir(), 'learnctl-readme-'))
+    const { path: directory, remove } = freshDirectory()
     const server = await serve({
       path: join(directory, 'academy.db'),
       host: '127.0.0.1',
@@ -52,7 +52,7 @@ const test = base
     })
     onCleanup(async () => {
       await server.stop()
-      rmSync(directory, { recursive: true, force: true })
+      remove()
     })
     const env = { HOME: directory, LEARNCTL_URL: server.url, LEARNCTL_API_KEY: server.firstKey ?? '' }
     return { directory, server, env }

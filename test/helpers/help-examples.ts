@@ -1,6 +1,13 @@
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Command } from '../../src/cli/command/command.ts'
 import { nouns } from '../../src/cli/program/nouns.ts'
+import { inProcesses, openExamples, successOf } from './examples.ts'
 import { host } from './host.ts'
+
+const learning = /^(learnctl )?(courses|lessons|users|enrollments|progress|grades|analytics) /
+
+/** What an example is about; each part has a file of its own in test/cli/examples, as all of them take long. */
+export type Part = 'learning' | 'platform' | 'processes'
 
 /** The examples in help, each with the command that it stands at, and the commands without one. */
 export async function helpExamples() {
@@ -16,4 +23,22 @@ export async function helpExamples() {
     }
   }
   return { examples, without }
+}
+
+/** Declares a test for each example of one part: it succeeds on what quickstart left. */
+export async function testExamples(part: Part): Promise<void> {
+  const place = await openExamples()
+  beforeEach(() => place.reset())
+  afterAll(() => place.close())
+
+  const { examples } = await helpExamples()
+  test.for(examples.filter(([line]) => partOf(line) === part))('learnctl %s', async ([line]) => {
+    const ran = await place.run(line)
+    expect(ran, ran.stderr).toMatchObject({ code: successOf(line) })
+  })
+}
+
+function partOf(line: string): Part {
+  if (inProcesses.test(line)) return 'processes'
+  return learning.test(line) ? 'learning' : 'platform'
 }

@@ -1,10 +1,6 @@
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { inProcesses, needs, openExamples, successOf } from '../helpers/examples.ts'
-import { helpExamples } from '../helpers/help-examples.ts'
-
-const place = await openExamples()
-beforeEach(() => place.reset())
-afterAll(() => place.close())
+import { describe, expect, test } from 'vitest'
+import { needs } from '../../helpers/examples.ts'
+import { helpExamples } from '../../helpers/help-examples.ts'
 
 const { examples, without } = await helpExamples()
 
@@ -20,11 +16,5 @@ describe('examples in help', () => {
     for (const [commands] of needs) {
       expect(examples.filter(([line]) => commands.test(line))).not.toEqual([])
     }
-  })
-
-  // The others are in example-processes.test.ts.
-  test.for(examples.filter(([line]) => !inProcesses.test(line)))('learnctl %s', async ([line]) => {
-    const ran = await place.run(line)
-    expect(ran, ran.stderr).toMatchObject({ code: successOf(line) })
   })
 })
