@@ -21,6 +21,7 @@ import { kindWords } from './integration-words.ts'
 import { faultOfItems, filledInWithItems, itemsInputOf } from './item-rows.ts'
 import { LastDelivery, lastDelivery } from './last-delivery.tsx'
 import { Mappings, mappingOf } from './mappings.tsx'
+import { pageAsked } from './paging.tsx'
 import { ask, callOf, routeOf, type SignedInRequest, writeFor } from './signed-in-request.ts'
 
 const section = '/dashboard/integrations'
@@ -214,7 +215,7 @@ async function integrationShown(
         page={
           await ask(signedIn, integrationRoutes, integrations.mappings, {
             params: { lmsKind: kind },
-            query: { limit: '25', cursor: signedIn.query.get('cursor') ?? undefined },
+            query: { ...pageAsked(signedIn), external_key: signedIn.query.get('key') || undefined },
           })
         }
       />

@@ -15,6 +15,7 @@ export function Mappings({
   fault,
   page: { data, nextCursor },
 }: FilledIn & { page: { readonly data: readonly Mapping[]; readonly nextCursor: string | null } }) {
+  const key = signedIn.query.get('key') ?? ''
   return (
     <section class="card" aria-labelledby="mappings">
       <h2 id="mappings">Mappings</h2>
@@ -22,11 +23,39 @@ export function Mappings({
         Courses and users are found by their external ids and e-mail addresses. A mapping names the ones that
         are not.
       </p>
-      {data.length === 0 ? <p>No mappings yet.</p> : <MappingTable signedIn={signedIn} mappings={data} />}
+      {data.length > 0 || key !== '' ? <KeySearch signedIn={signedIn} wanted={key} /> : null}
+      {data.length > 0 ? (
+        <MappingTable signedIn={signedIn} mappings={data} />
+      ) : (
+        <p>{key === '' ? 'No mappings yet.' : 'No mappings match.'}</p>
+      )}
       {nextPage(signedIn, nextCursor)}
       <h3>Add a mapping</h3>
       <MappingForm {...{ signedIn, form, fault }} />
     </section>
+  )
+}
+
+function KeySearch({
+  signedIn: { base, request },
+  wanted,
+}: {
+  signedIn: SignedInRequest
+  /** What is looked for; empty for all. */
+  wanted: string
+}) {
+  const here = base + request.path
+  return (
+    <search>
+      <form method="get" action={`${here}#mappings`} class="search" aria-label="Search mappings">
+        <label for="key">{labels.externalKey}</label>
+        <input id="key" name="key" value={wanted} maxlength={255} autocomplete="off" spellcheck={false} />
+        <button type="submit" class="quiet">
+          Search
+        </button>
+        {wanted === '' ? null : <a href={`${here}#mappings`}>Show all</a>}
+      </form>
+    </search>
   )
 }
 
