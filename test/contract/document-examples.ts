@@ -242,7 +242,7 @@ function withStableIds(made: unknown): string {
     if (typeof value !== 'string') return value
     if (name === 'last4') return 'hown'
     if (name === 'clientSecret' || name === 'secret') return 'shown_only_once'
-    if (/Salt$/.test(name)) return 'q83vASNFZ4mrze8B'
+    if (/Salt$/.test(name)) return 'abcdef0123456789abcdef01'
     if (/^hash$|Digest$/.test(name)) return createHash('sha256').update(name).digest('hex')
     return value
       .replaceAll(/\b([a-z]{3})_(0[0-9a-z]{8})[0-9a-f]{20}\b|\breq_[a-z_]+\b/g, stable)

@@ -41,5 +41,6 @@ function newSalt(): string {
     used = 0
   }
   used += saltBytes
-  return drawn.toString('base64url', used - saltBytes, used)
+  // No text that a spreadsheet might take for a formula.
+  return drawn.toString('hex', used - saltBytes, used)
 }
