@@ -116,7 +116,7 @@ async function narrowestOf(
 async function plain<Shape extends Row>({ database, select, walk, limit }: List): Promise<Rows<Shape>> {
   const rows = await database.all<Shape & Place>(sql`
     select ${select.columns}, ${walk.place} from ${select.from}
-    ${where([...(select.mostly ?? []), ...walk.within, walk.after])} ${walk.ordered} limit ${limit + 1}`)
+    ${where([walk.after, ...walk.within, ...(select.mostly ?? [])])} ${walk.ordered} limit ${limit + 1}`)
   return cut(rows, limit)
 }
 
@@ -153,7 +153,7 @@ async function walkedOn<Shape extends Row>(
   const conditions = fenced([...others, ...(select.mostly ?? []), ...narrow.map(testOf)])
   const more = await database.all<Shape & Place>(sql`
     select ${select.columns}, ${walk.place} from ${select.from}
-    ${where([...walk.within, rest.after, end && walk.upTo(end), conditions])} ${walk.ordered}
+    ${where([rest.after, end && walk.upTo(end), ...walk.within, conditions])} ${walk.ordered}
     limit ${limit + 1 - rows.length}`)
   const page = cut([...rows, ...more], limit)
   return page.last ? page : { rows: page.rows, last: end }
@@ -208,7 +208,7 @@ async function totalOf(
   const counted = await database.one<Row & { total: number }>(sql`
     select count(*) as total from (
       select 1 from ${select.from}
-      ${where([found, ...walk.within, end && walk.upTo(end), conditions])} limit ${bounds.total + 1}) found`)
+      ${where([found, end && walk.upTo(end), ...walk.within, conditions])} limit ${bounds.total + 1}) found`)
   const total = counted?.total ?? 0
   return { total: Math.min(total, bounds.total), totalIsExact: end === undefined && total <= bounds.total }
 }

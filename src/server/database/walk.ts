@@ -25,7 +25,10 @@ export interface Walk {
   readonly ordered: Sql
   /** The same order, of places alone. */
   readonly orderedPlaces: Sql
-  /** Conditions that are a part of the index: beyond the cursor, and within what is asked for. */
+  /**
+   * Conditions that are a part of the index: beyond the cursor, and within what is asked for. Of several that are about where
+   * a walk begins or ends SQLite takes the first: that which is nearest comes first in a statement.
+   */
   readonly after: Condition
   readonly within: readonly Condition[]
   /** The conditions on rows not beyond a place, and on those beyond it. */
@@ -44,8 +47,10 @@ export function walkOf(
   const expression = expressions[field] ?? id
   const direction = raw(descending ? 'desc' : 'asc')
   const [beyond, before] = descending ? [raw('<'), raw('>=')] : [raw('>'), raw('<=')]
+  // Where ids are the order, SQLite finds no place in the index by both.
+  const isOrderOfIds = expression.sql === id.sql
   const placed = (sign: Sql, value: Cell, key: string) =>
-    sql`(${expression}, ${id}) ${sign} (${value}, ${key})`
+    isOrderOfIds ? sql`${id} ${sign} ${key}` : sql`(${expression}, ${id}) ${sign} (${value}, ${key})`
   const [value = null, key = ''] = cursor === undefined ? [] : readCursor(cursor, sort)
   return {
     field,
@@ -68,5 +73,5 @@ export async function placeAfter(
   rows: number,
 ): Promise<Place | undefined> {
   return database.one<Place>(sql`
-    select ${walk.place} from ${base} ${where([...walk.within, walk.after])} ${walk.ordered} limit 1 offset ${rows - 1}`)
+    select ${walk.place} from ${base} ${where([walk.after, ...walk.within])} ${walk.ordered} limit 1 offset ${rows - 1}`)
 }

@@ -135,3 +135,43 @@ test('a page is looked for a little everywhere first: few rows and nearly all of
   expect(await statementsFor('most')).toEqual({ data: ['t0', 't1'], counted: 1, walked: 1 })
   expect(await statementsFor('some')).toEqual({ data: ['t7', 't15'], counted: 2, walked: 1 })
 })
+
+test.skipIf(onPostgres)(
+  'a page looks at no row beyond the place where it ends, whatever period it is of',
+  async ({ academy: { database } }) => {
+    await database.run(sql`create table things (id text primary key, at integer, kind integer) without rowid`)
+    await database.run(sql`create index things_by_at on things (at, id, kind)`)
+    for (let at = 10; at < 50; at += 1) {
+      await database.run(sql`insert into things values (${`t${at}`}, ${at}, ${at % 2})`)
+    }
+    const walksOf = async (order: Parameters<typeof page>[2], within: Sql) => {
+      const walks: Sql[] = []
+      const seen = (statement: Sql) => {
+        if (statement.sql.includes('case when')) walks.push(statement)
+      }
+      const select = {
+        columns: sql`t.id`,
+        from: sql`things t`,
+        within: [{ field: 'at', condition: within }],
+        where: [sql`t.kind = 7`],
+      }
+      const query = { limit: 2, include_total: false }
+      await page(watched(database, { seen }), select, order, query, (row) => row, bounds)
+      return walks
+    }
+    // What SQLite finds a place in the index by: one bound below and one above, the first of each in the statement.
+    const plans = []
+    for (const walk of await walksOf(orderOf('-at'), sql`t.at >= 0`)) {
+      plans.push(...(await database.all<{ detail: string }>(sql`explain query plan ${walk}`)))
+    }
+    expect(plans.map(({ detail }) => detail)).toEqual([
+      expect.stringContaining('things_by_at ((at,id)>(?,?))'),
+      expect.stringContaining('things_by_at ((at,id)>(?,?) AND (at,id)<(?,?))'),
+      expect.stringContaining('things_by_at ((at,id)>(?,?) AND (at,id)<(?,?))'),
+    ])
+    const byId = { sort: '-at', expressions: { at: sql`t.id` }, id: sql`t.id` }
+    const [first, second] = await walksOf(byId, sql`t.id > ''`)
+    expect(first?.sql).toContain("where t.id >= ? and t.id > '' and case")
+    expect(second?.sql).toContain("where t.id < ? and t.id >= ? and t.id > '' and case")
+  },
+)
