@@ -64,7 +64,7 @@ export async function rowsPage(
 ): Promise<Page<LearnerRow>> {
   const after = cursor === undefined ? undefined : afterCursor(cursor)
   const within = end === undefined ? undefined : sql`u.email < ${end}`
-  const every = everyRow({ ...(tables && { tables }), conditions: [...conditions, after, within] })
+  const every = everyRow({ ...(tables && { tables }), conditions: [after, within, ...conditions] })
   const cells = await database.cells(sql`${every} limit ${limit + 1}`)
   const rows = cells.map(toRow)
   const last = rows.length > limit ? rows[limit - 1] : undefined
