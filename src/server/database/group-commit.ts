@@ -1,5 +1,6 @@
 import { unavailable } from '../problem/problem-error.ts'
 import type { Store, Transaction } from './database.ts'
+import { runningMs } from './running-ms.ts'
 
 interface Job {
   readonly work: (transaction: Transaction) => Promise<unknown>
@@ -116,9 +117,4 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
 function isBusy(error: unknown): boolean {
   const { errcode = 0 } = error as { errcode?: number }
   return (errcode & 0xff) === busy
-}
-
-/** Milliseconds that never go back; `performance` would be loaded for them. */
-function runningMs(): number {
-  return process.uptime() * 1000
 }

@@ -1,6 +1,7 @@
 import sql, { join } from 'sql-template-tag'
 import { patternsOf } from '../../contract/events.ts'
 import type { Database } from '../database/database.ts'
+import { runningMs } from '../database/running-ms.ts'
 
 /** How long it may take until an endpoint that another process makes gets its first event. */
 const goodForMs = 1000
@@ -44,9 +45,4 @@ export async function isWanted(
 /** Is told of each change of who subscribes, where it is written: nothing that was found before counts any more. */
 export function forgetSubscribers(nowMs = runningMs()): void {
   settledAtMs = nowMs + unsettledMs
-}
-
-/** Milliseconds that never go back; `performance` would be loaded for them. */
-function runningMs(): number {
-  return process.uptime() * 1000
 }
