@@ -37,6 +37,8 @@ export async function finishRegrading(
   { database, now, newId }: Omit<Finishing, 'requestId'>,
   requestId?: string,
 ): Promise<void> {
+  // Most changes leave nothing, which is seen without a write.
+  if (!(await anyUnfinished(database, requestId))) return
   const next = () =>
     database.write(async (transaction) => {
       const found = await anyUnfinished(transaction, requestId)
