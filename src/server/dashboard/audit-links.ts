@@ -59,13 +59,14 @@ export function otherEntries(
   { base }: SignedInRequest,
   { subjectId, userId, credential }: AuditEntry,
 ): readonly (readonly [href: string, words: string])[] {
-  const at = (name: string, value: string) =>
-    `${base}/dashboard/audit?${new URLSearchParams({ [name]: value })}`
-  return [
-    ...(subjectId === null ? [] : [[at('subject', subjectId), 'All entries about this subject'] as const]),
-    ...(userId === null ? [] : [[at('user', userId), 'All entries by this user'] as const]),
-    ...(credential === null
+  const ways = [
+    ['subject', subjectId, 'All entries about this subject'],
+    ['user', userId, 'All entries by this user'],
+    ['credential', credential, 'All entries with this credential'],
+  ] as const
+  return ways.flatMap(([name, value, words]) =>
+    value === null
       ? []
-      : [[at('credential', credential), 'All entries with this credential'] as const]),
-  ]
+      : [[`${base}/dashboard/audit?${new URLSearchParams({ [name]: value })}`, words] as const],
+  )
 }

@@ -7,25 +7,13 @@ export function eventName({ event }: Delivery, most: number): string {
 }
 
 /** Whom a delivery is about, with the way to them; a dash, or what is given instead, where that is not known here. */
-export function Learner({ base, delivery, otherwise }: Named) {
-  const { learnerId, userEmail } = delivery
-  if (learnerId === null) return <Key of={otherwise} />
-  return (
-    <a href={`${base}/dashboard/learners/${encodeURIComponent(learnerId)}`}>
-      {shown(userEmail ?? learnerId, 254)}
-    </a>
-  )
+export function Learner({ base, delivery: { learnerId, userEmail }, otherwise }: Named) {
+  return <Linked {...{ base, otherwise }} place="learners" id={learnerId} name={userEmail} />
 }
 
 /** The course that a delivery is about, in the same way. */
-export function Course({ base, delivery, otherwise }: Named) {
-  const { courseId, courseTitle } = delivery
-  if (courseId === null) return <Key of={otherwise} />
-  return (
-    <a href={`${base}/dashboard/courses/${encodeURIComponent(courseId)}`}>
-      {shown(courseTitle ?? courseId, 255)}
-    </a>
-  )
+export function Course({ base, delivery: { courseId, courseTitle }, otherwise }: Named) {
+  return <Linked {...{ base, otherwise }} place="courses" id={courseId} name={courseTitle} />
 }
 
 interface Named {
@@ -35,6 +23,19 @@ interface Named {
   readonly otherwise?: string | undefined
 }
 
-function Key({ of: key }: { of: string | undefined }) {
-  return key === undefined ? <span class="none">–</span> : <code>{shown(key, 120)}</code>
+function Linked({
+  base,
+  place,
+  id,
+  name,
+  otherwise,
+}: Omit<Named, 'delivery'> & {
+  readonly place: string
+  readonly id: string | null
+  readonly name: string | null
+}) {
+  if (id !== null) {
+    return <a href={`${base}/dashboard/${place}/${encodeURIComponent(id)}`}>{shown(name ?? id, 255)}</a>
+  }
+  return otherwise === undefined ? <span class="none">–</span> : <code>{shown(otherwise, 120)}</code>
 }

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { Integration, IntegrationCheck } from '../../contract/integration.ts'
+import { Facts } from './facts.tsx'
 import { ConnectionState } from './integrations.tsx'
 import { Table } from './table.tsx'
 import { Minute, shown } from './value-text.tsx'
@@ -15,37 +16,38 @@ export function IntegrationFacts({
   const { webhook = [], accessToken = null } = integration?.secrets ?? {}
   const ending = (last4: string | null) => (last4 === null ? '' : `, ends in ${last4}`)
   return (
-    <dl class="facts">
-      <dt>State</dt>
-      <dd>
-        <ConnectionState integration={integration} />
-      </dd>
-      <dt>Last delivery</dt>
-      <dd>{last}</dd>
-      {webhook.map(({ setAt, last4, endsAt }, index) => (
-        <>
-          <dt>{index === 0 ? 'Webhook secret' : 'Previous secret'}</dt>
-          <dd>
-            Set <Minute time={setAt} />
-            {ending(last4)}
-            {endsAt === null ? null : (
+    <Facts
+      facts={[
+        ['State', <ConnectionState integration={integration} />],
+        ['Last delivery', last],
+        ...webhook.map(
+          ({ setAt, last4, endsAt }, index) =>
+            [
+              index === 0 ? 'Webhook secret' : 'Previous secret',
               <>
-                , accepted until <Minute time={endsAt} />
-              </>
-            )}
-          </dd>
-        </>
-      ))}
-      {accessToken === null ? null : (
-        <>
-          <dt>Access token</dt>
-          <dd>
-            Set <Minute time={accessToken.setAt} />
-            {ending(accessToken.last4)}
-          </dd>
-        </>
-      )}
-    </dl>
+                Set <Minute time={setAt} />
+                {ending(last4)}
+                {endsAt === null ? null : (
+                  <>
+                    , accepted until <Minute time={endsAt} />
+                  </>
+                )}
+              </>,
+            ] as const,
+        ),
+        ...(accessToken === null
+          ? []
+          : [
+              [
+                'Access token',
+                <>
+                  Set <Minute time={accessToken.setAt} />
+                  {ending(accessToken.last4)}
+                </>,
+              ] as const,
+            ]),
+      ]}
+    />
   )
 }
 
