@@ -8,6 +8,14 @@ import { dispatching, endpointAt, eventually, messagesOf, startReceiver, status 
 const course = (admin: Person, title = 'Logic') => admin.post('/v1/courses', { title })
 const at = { timeout: 10_000, interval: 5 }
 
+/** A course that learners may be in, and what records their progress in it. */
+async function progressIn(admin: Person) {
+  const { body } = await course(admin)
+  await admin.put(`/v1/courses/${body.id}`, { status: 'published' })
+  return (learner: Person, completionPercentage: number) =>
+    admin.put(`/v1/learners/${learner.id}/progress`, { courseId: body.id, completionPercentage })
+}
+
 test('an event goes out signed, and libraries that others wrote verify it', async ({ academy, admin }) => {
   const receiver = await startReceiver()
   const { id, secret } = await endpointAt(admin, receiver.url)
@@ -209,8 +217,7 @@ test('what is about the same learner goes out in order, and waits half an hour f
   academy,
   admin,
 }) => {
-  const { body } = await course(admin)
-  await admin.put(`/v1/courses/${body.id}`, { status: 'published' })
+  const progress = await progressIn(admin)
   const learners = [await academy.person('learner'), await academy.person('learner')]
   const [stuck, free] = learners.map(({ id }) => id)
   const receiver = await startReceiver((response, { data }) =>
@@ -218,9 +225,7 @@ test('what is about the same learner goes out in order, and waits half an hour f
   )
   const { id } = await endpointAt(admin, receiver.url, { events: ['progress.updated'] })
   for (const completionPercentage of [10, 20, 30]) {
-    for (const learner of learners) {
-      await admin.put(`/v1/learners/${learner.id}/progress`, { courseId: body.id, completionPercentage })
-    }
+    for (const learner of learners) await progress(learner, completionPercentage)
   }
   const { advance } = dispatching(academy)
   const versions = (learner = '') =>
@@ -241,8 +246,7 @@ test('however many wait, those about the same learner are delivered in their ord
   academy,
   admin,
 }) => {
-  const { body } = await course(admin)
-  await admin.put(`/v1/courses/${body.id}`, { status: 'published' })
+  const progress = await progressIn(admin)
   const learners = [await academy.person('learner'), await academy.person('learner')]
   const refused = new Set<string>()
   const delivered: [unknown, unknown][] = []
@@ -256,9 +260,7 @@ test('however many wait, those about the same learner are delivered in their ord
   const { id } = await endpointAt(admin, receiver.url, { events: ['progress.updated'] })
   const each = 40
   for (let completionPercentage = 1; completionPercentage <= each; completionPercentage += 1) {
-    for (const learner of learners) {
-      await admin.put(`/v1/learners/${learner.id}/progress`, { courseId: body.id, completionPercentage })
-    }
+    for (const learner of learners) await progress(learner, completionPercentage)
   }
   const deliveredBy = (server: ReturnType<typeof dispatching>) => () => {
     server.advance(second)
@@ -281,13 +283,10 @@ test('an erased learner is in no message, whether it waits, waits for another or
   academy,
   admin,
 }) => {
-  const { body } = await course(admin)
-  await admin.put(`/v1/courses/${body.id}`, { status: 'published' })
+  const progress = await progressIn(admin)
   const [erased, other] = [await academy.person('learner'), await academy.person('learner')]
   const receiver = await startReceiver(status(500))
   const { id } = await endpointAt(admin, receiver.url, { events: ['progress.*'] })
-  const progress = (learner: Person, completionPercentage: number) =>
-    admin.put(`/v1/learners/${learner.id}/progress`, { courseId: body.id, completionPercentage })
   for (const percentage of [10, 20, 30]) await progress(erased, percentage)
   const server = dispatching(academy)
   server.advance(1)
