@@ -227,6 +227,9 @@ function meaningOf({ code, message }: CommanderError, parser: Parser): Error {
     return new UsageError(text, { code: 'unknown_command', hint, choice: { given, valid, means } })
   }
   if (code === 'commander.unknownOption') {
+    if (parser.registeredArguments.some((argument) => `--${argument.name()}` === given)) {
+      return new UsageError(text, { code: 'unknown_flag', hint: `It is an argument, not a flag. ${hint}` })
+    }
     const valid = parser.options
       .flatMap(({ long, hidden }) => (long && !hidden ? [long] : []))
       .concat('--help')
