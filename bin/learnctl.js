@@ -4,62 +4,37 @@
 const [major, minor] = process.versions.node.split('.').map(Number)
 const words = process.argv.slice(2)
 
-if (major > 25 || (major === 24 && minor >= 15)) {
-  if (!answerAtOnce()) start()
-} else startWithOwnNode()
-
-/** The two texts that need no program: made at build time, they are there before anything is loaded. */
-function answerAtOnce() {
-  const [first] = words
-  const name = first === '--version' ? 'version.txt' : ''
-  const help =
-    first === undefined || (words.length === 1 && /^(help|--help|-h)$/.test(first)) ? 'help.txt' : ''
-  if (name + help === '') return false
-  const { readFileSync, realpathSync, writeSync } = process.getBuiltinModule('node:fs')
-  const { dirname, join } = process.getBuiltinModule('node:path')
-  let text
-  try {
-    text = readFileSync(join(dirname(realpathSync(process.argv[1])), '..', 'dist', name + help))
-  } catch {
-    return false
-  }
-  // The build writes these files with what this very launcher prints: they are there, and empty, while it does.
-  if (text.length === 0) return false
-  print(text, writeSync)
-  return true
-}
-
-/** Without a stream, which takes longer to load than all of the rest, except where only a stream knows how to. */
-function print(text, writeSync) {
-  let written = 0
-  try {
-    // A terminal of Windows takes other bytes.
-    while (process.platform !== 'win32' && written < text.length) written += writeSync(1, text, written)
-  } catch (error) {
-    // A pipe that is full for now takes the rest as soon as it can.
-    if (error.code !== 'EAGAIN') return notPrinted(error)
-  }
-  if (written === text.length) return
-  process.stdout.on('error', notPrinted)
-  process.stdout.write(text.subarray(written))
-}
-
-function notPrinted({ code }) {
-  // Whoever reads it may be gone already, which is no fault.
-  if (code === 'EPIPE') return
-  console.error(`error: Cannot write the output: ${code === 'ENOSPC' ? 'the disk is full' : code}`)
-  process.exitCode = 1
-}
+if (major > 25 || (major === 24 && minor >= 15)) start()
+else startWithOwnNode()
 
 function start() {
-  process.getBuiltinModule('node:module').enableCompileCache()
-  import('../dist/main.js').then(
-    (program) => program.start(),
+  endWithLauncher()
+  const { TMPDIR } = process.env
+  // The cache is there, and would make a directory that is missing.
+  if (!TMPDIR || process.getBuiltinModule('node:fs').existsSync(TMPDIR)) {
+    process.getBuiltinModule('node:module').enableCompileCache()
+  }
+  import('../dist/main.cjs').then(
+    (program) => program.default.start(),
     (error) => {
-      console.error(`error: Cannot load learnctl: ${error.message}`)
+      // Only the first line: the rest of it is a stack of files.
+      console.error(`error: Cannot load learnctl: ${error.message.split('\n')[0]}`)
       process.exitCode = 1
     },
   )
+}
+
+/** Ends the program as SIGTERM does once its launcher, which an older Node runs, is gone: its channel closes then. */
+function endWithLauncher() {
+  if (process.env.LEARNCTL_LAUNCHED === undefined || !process.channel) return
+  // What this program starts has no launcher.
+  delete process.env.LEARNCTL_LAUNCHED
+  process.once('disconnect', () => {
+    process.kill(process.pid, 'SIGTERM')
+    // Longer than a server takes to finish its requests; the second signal ends the program at once.
+    setTimeout(() => process.kill(process.pid, 'SIGTERM'), 35_000).unref()
+  })
+  process.channel.unref()
 }
 
 /** Runs the same words with the Node that `npm ci` installs beside the program: its streams are this process's own. */
@@ -78,9 +53,14 @@ async function startWithOwnNode() {
     return
   }
   const { spawn } = await import('node:child_process')
-  const child = spawn(own, [launcher].concat(words), { stdio: 'inherit' })
-  // The child's clean-up is waited for. What a terminal sends reaches both; the child takes it twice as once.
+  let child
+  // Before there is a child: a signal in between would leave it behind. It is heard once the child is there, whose clean-up is
+  // waited for. What a terminal sends reaches both; the child takes it twice as once.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  child = spawn(own, [launcher].concat(words), {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: Object.assign({}, process.env, { LEARNCTL_LAUNCHED: '1' }),
+  })
   child.on('error', (error) => {
     console.error(`error: Cannot start ${own}: ${error.message}`)
     process.exitCode = 1

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from '../src/cli/command/command.ts'
 import type { Noun } from '../src/cli/command/noun.ts'
-import { flagRow, usageOf } from '../src/cli/help/help-text.ts'
+import { flagRow, isListed, usageOf } from '../src/cli/help/help-text.ts'
 import { aliasRows, otherVariables } from '../src/cli/help/help-topics.ts'
 import { nouns } from '../src/cli/program/nouns.ts'
 import { exitCodes } from '../src/cli/terminal/exit-codes.ts'
@@ -88,7 +88,8 @@ async function commandsText(): Promise<string> {
 async function nounText(name: string, noun: Noun): Promise<string> {
   const loaded = await noun.load(host)
   if (!('length' in loaded)) return [`## ${name}`, ...commandText('', loaded)].join('\n\n')
-  const rows = loaded.map((command) => {
+  const listed = loaded.filter(isListed)
+  const rows = listed.map((command) => {
     const path = `${name} ${command.name}`
     return [`[${path}](#${path.replaceAll(' ', '-')})`, text(command.summary)]
   })
@@ -96,7 +97,7 @@ async function nounText(name: string, noun: Noun): Promise<string> {
     `## ${name}`,
     `${text(noun.summary)}.`,
     table(['Command', 'What it does'], rows),
-    ...loaded.flatMap((command) => [`### ${name} ${command.name}`, ...commandText(name, command)]),
+    ...listed.flatMap((command) => [`### ${name} ${command.name}`, ...commandText(name, command)]),
   ].join('\n\n')
 }
 

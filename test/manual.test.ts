@@ -1,68 +1,19 @@
-import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
-import { afterAll, test as base, beforeEach, describe, expect, vi } from 'vitest'
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, test } from 'vitest'
 import { programHelp } from '../src/cli/help/help-text.ts'
-import { type RunningServer, serve } from '../src/server/socket/serve.ts'
+import { LearnerRow } from '../src/contract/analytics.ts'
 import { manual, textOf, withReference } from './docs.ts'
-import { openExamples, successOf } from './helpers/examples.ts'
-import { freshDirectory } from './helpers/fresh-directory.ts'
-import { bin, root, run, type Start } from './helpers/process.ts'
+import { root } from './helpers/process.ts'
 
-/** The page with the examples of help, which a test of their own runs. */
-const reference = 'docs/commands.md'
-const platform = 'https://academy.example.org'
-// Whole processes take their time on a busy machine.
-vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
-
-/** The fenced blocks of a page, without their fences. */
-function fences(file: string): { language: string; text: string }[] {
-  return [...textOf(file).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = '', text = '']) => ({
-    language,
-    text,
-  }))
-}
-
-/** Those in one language. */
-function blocks(language: string, file: string): string[] {
-  return fences(file).flatMap((one) => (one.language === language ? [one.text] : []))
-}
-
-interface Place {
-  /** A fresh directory. */
-  readonly directory: string
-  readonly server: RunningServer
-  /** Makes the program, and the library's example, use that server as its admin. */
-  readonly env: Readonly<Record<string, string>>
-}
-
-const test = base
-  .extend('perMinute', 600)
-  .extend('openPlace', ({ perMinute }, { onCleanup }) => async (): Promise<Place> => {
-    const { path: directory, remove } = freshDirectory()
-    const server = await serve({
-      path: join(directory, 'academy.db'),
-      host: '127.0.0.1',
-      port: 0,
-      allowHosts: [],
-      publicUrl: undefined,
-      corsOrigins: [],
-      perMinute,
-      writeLog: () => {},
-      now: () => new Date('2026-11-20T12:00:00Z'),
-    })
-    onCleanup(async () => {
-      await server.stop()
-      remove()
-    })
-    const env = { HOME: directory, LEARNCTL_URL: server.url, LEARNCTL_API_KEY: server.firstKey ?? '' }
-    return { directory, server, env }
-  })
+// What README.md and docs say; manual.process.test.ts runs their commands.
 
 test.for(manual)('the reference in %s is the one that the commands make: npm run docs', async (file) => {
   expect(textOf(file)).toBe(await withReference(file))
 })
 
-const pages = manual.filter((file) => file !== reference)
+/** All pages but the reference, whose examples are those of help. */
+const pages = manual.filter((file) => file !== 'docs/commands.md')
 
 describe('what stands in it', () => {
   test('begins as help does, and as the package is described', () => {
@@ -70,6 +21,12 @@ describe('what stands in it', () => {
     const [, opening = ''] = textOf('README.md').split('\n\n')
     expect(opening.replaceAll('\n', ' ')).toContain(`${description}.`)
     expect(programHelp({}, 80).replaceAll('\n', ' ')).toContain(`${description}.`)
+  })
+
+  test('has every column of an export of learners, in its order', () => {
+    const rows = [...textOf('docs/output.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)
+    const columns = Object.keys(LearnerRow.shape)
+    expect(rows.filter((name) => columns.includes(name ?? ''))).toEqual(columns)
   })
 
   test.for(pages)('links in %s lead somewhere', (file) => {
@@ -92,143 +49,3 @@ function anchorsOf(markdown: string): string[] {
       .replaceAll(' ', '-'),
   )
 }
-
-/** A block of a page that a reader may run. */
-interface Runnable {
-  readonly file: string
-  readonly kind: 'console' | 'script' | 'sh'
-  readonly head: string
-  readonly text: string
-}
-
-/** All of them, in the order in which a page is read. */
-const runnables = pages.flatMap((file): Runnable[] =>
-  fences(file).flatMap(({ language, text }): Runnable[] => {
-    const head = text.slice(0, text.indexOf('\n'))
-    const kind = /^# [\w-]+\.sh$/.test(head) ? 'script' : language
-    return kind === 'sh' || kind === 'script' || kind === 'console' ? [{ file, kind, head, text }] : []
-  }),
-)
-
-describe('its commands, one after the other, on what quickstart leaves', async () => {
-  const examples = await openExamples()
-  const { cwd, home } = examples.cli
-  let page = ''
-  beforeEach(({ task }) => {
-    const next = task.name.split(':', 1)[0] ?? ''
-    if (next === page) return
-    page = next
-    examples.reset()
-  })
-  afterAll(() => examples.close())
-
-  const run = {
-    sh: async (text: string) => {
-      for (const line of text.split('\n').filter((line) => line !== '' && !otherPrograms.test(line))) {
-        expect(line).toMatch(/^learnctl /)
-        const ran = await examples.run(line)
-        expect(ran, ran.stderr).toMatchObject({ code: successOf(line) })
-      }
-    },
-    console: async (text: string) => {
-      let code = 0
-      let printed = ''
-      for (const line of text.split('\n').filter((line) => line.startsWith('$ '))) {
-        printed += `${line}\n`
-        if (line === '$ echo $?') printed += `${code}\n`
-        if (!line.startsWith('$ learnctl ')) continue
-        const [command = '', piped] = line.slice('$ learnctl '.length).split(' | ')
-        const plain = { env: { NO_COLOR: '1' } }
-        const ended = await examples.cli.run(command, piped === undefined ? { ...plain, tty: 100 } : plain)
-        code = ended.code
-        printed += `${ended.stdout}${ended.stderr}`
-      }
-      expect(comparable(printed.replaceAll(home, '/home/user'))).toBe(comparable(text))
-    },
-    script: async (text: string, openPlace: () => Promise<Place>) => {
-      const { server, env } = await openPlace()
-      const path = join(home, 'bin')
-      mkdirSync(path, { recursive: true })
-      writeFileSync(join(path, 'learnctl'), `#!/bin/sh\nexec '${process.execPath}' '${bin}' "$@"\n`)
-      chmodSync(join(path, 'learnctl'), 0o755)
-      const elsewhere = text.includes(platform)
-      const own = {
-        HOME: home,
-        PATH: `${path}${delimiter}${process.env['PATH']}`,
-        ...(elsewhere && { LEARNCTL_API_KEY: env['LEARNCTL_API_KEY'] ?? '' }),
-      }
-      // What an environment is seeded with may be there already.
-      for (let times = elsewhere ? 2 : 1; times > 0; times -= 1) {
-        const ran = await shell(text.replaceAll(platform, server.url), { cwd, env: own })
-        expect(ran, ran.stderr).toMatchObject({ code: 0 })
-      }
-    },
-  }
-
-  test.for(runnables.map((one) => [one.file, one.head, one] as const))(
-    '%s: %s',
-    async ([, , { kind, text }], { openPlace }) => run[kind](text, openPlace),
-  )
-})
-
-/** Lines that only get the program, or another one: they are tried by .ci/run, and by the test of the answer below. */
-const otherPrograms = /^(npm |curl | {2}-[Hd] )/
-
-const shell = (script: string, start: Start) => run('sh', ['-eu', '-c', script], start)
-
-/** Without what is new in every run: ids and times, and what cannot be seen at the end of a line. */
-function comparable(text: string): string {
-  return text
-    .replace(/\b(crs|usr|req)_[0-9a-z]+/g, '$1_')
-    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
-    .replace(/[ \r]+$/gm, '')
-}
-
-test('the answer to the request in it is what the server answers', async ({ openPlace }) => {
-  const { server } = await openPlace()
-  const [head = '', body = ''] = (blocks('http', 'docs/api.md')[0] ?? '').split('\n\n')
-  const answer = await fetch(`${server.url}/v1/courses`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${server.firstKey}`,
-      'content-type': 'application/json',
-      'idempotency-key': 'seed-bio-101',
-    },
-    body: JSON.stringify({ title: 'Marine Biology', externalId: 'BIO-101' }),
-  })
-  const [status, ...lines] = head.split('\n')
-  expect(status).toBe(`HTTP/1.1 ${answer.status} ${answer.statusText}`)
-  const names = lines.map((line) => line.slice(0, line.indexOf(':')).toLowerCase())
-  expect(names.sort()).toEqual([...answer.headers.keys()].sort())
-  expect(Object.keys(JSON.parse(body))).toEqual(Object.keys(await answer.json()))
-})
-
-test('the example of the library compiles in a strict project of its own, and prints what it says', async ({
-  openPlace,
-}) => {
-  const { directory, env } = await openPlace()
-  const project = join(directory, 'project')
-  mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
-  symlinkSync(root, join(project, 'node_modules/learnctl'))
-  symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'))
-  const compilerOptions = {
-    target: 'es2024',
-    module: 'nodenext',
-    strict: true,
-    noEmit: true,
-    exactOptionalPropertyTypes: true,
-    noUncheckedIndexedAccess: true,
-    types: ['node'],
-  }
-  writeFileSync(join(project, 'package.json'), '{"type": "module"}')
-  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['example.ts'] }))
-  writeFileSync(join(project, 'example.ts'), blocks('ts', 'docs/client.md')[0] ?? '')
-
-  const tsc = join(root, 'node_modules/typescript/bin/tsc')
-  const [compiled, ran] = await Promise.all([
-    run(process.execPath, [tsc, '-p', '.'], { cwd: project }),
-    run(process.execPath, ['example.ts'], { cwd: project, env }),
-  ])
-  expect(compiled).toMatchObject({ code: 0, stdout: '', stderr: '' })
-  expect(ran).toMatchObject({ code: 0, stdout: blocks('text', 'docs/client.md')[0], stderr: '' })
-})

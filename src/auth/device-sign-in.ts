@@ -119,7 +119,9 @@ function notOffered(issuer: string): SignInError {
 
 /** An address that a browser may open; anything else might be a program to run. */
 function pageAt(endpoint: string, address: string): string {
-  if (URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)) return new URL(address).href
+  const url = URL.canParse(address) ? new URL(address) : null
+  // A user name in front of the host can make it look like another one, and be sent as a credential.
+  if (url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url.href
   const { host } = new URL(endpoint)
   throw new SignInError('answer_unusable', `${host} returned an invalid URL for entering the code`)
 }

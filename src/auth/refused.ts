@@ -6,7 +6,7 @@ import { SignInError } from './errors.ts'
 const registered = 'Use an application that is registered there: --client-id <id> --redirect-uri <uri>'
 
 const hints: Readonly<Record<string, string>> = {
-  invalid_scope: 'Request other scopes: learnctl auth login --scope read',
+  invalid_scope: 'Request other scopes: learnctl auth login --scopes read',
   invalid_client: registered,
   unauthorized_client: registered,
   invalid_grant: 'Try again: learnctl auth login',

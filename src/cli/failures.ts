@@ -3,18 +3,22 @@ import {
   AmbiguousError,
   ApiError,
   ConnectionError,
+  lineOf,
   NotOfferedError,
   ProtocolError,
   RequestError,
+  type Target as Sent,
   TimeoutError,
 } from '../client/errors.ts'
 import { nearest } from '../codec/nearest.ts'
 import { ConfigError, SettingError, systemCode } from '../config/errors.ts'
 import type { Credential, Target } from '../config/target.ts'
+import { isDestructive } from './command/aliases.ts'
+import type { Command } from './command/command.ts'
 import { problemsIn, type SeenFrom } from './operation/problem-lines.ts'
 import { RefusedCallError } from './operation/refused-call.ts'
 import { signInCommand } from './session/sign-in-command.ts'
-import { CommandError, type FaultOptions } from './terminal/errors.ts'
+import { CommandError, type FaultOptions, type InterruptedError } from './terminal/errors.ts'
 import type { ExitName } from './terminal/exit-codes.ts'
 
 /** A fault as its user sees it. */
@@ -96,11 +100,12 @@ export function failureOf(error: unknown, target: Target | null): Failure {
 }
 
 /**
- * True where a platform took a write and answered what cannot be read, or led elsewhere. After 307 and 308 the request
+ * True where a platform took a write and answered what does not show that it was done, or led elsewhere. After 307 and 308 the request
  * is still to be done, at another place (RFC 9110 §15.4.8).
  */
 function isUnclear({ method, code, answer }: ProtocolError): boolean {
   const status = answer?.status ?? 0
+  if (code === 'not_shown' || code === 'another_record') return true
   const taken = answer !== null && status < 300
   const led = code === 'redirected' && status !== 307 && status !== 308
   return (
@@ -108,12 +113,32 @@ function isUnclear({ method, code, answer }: ProtocolError): boolean {
   )
 }
 
-/** How to see whether a write was done; null for what any platform takes and may have no list of. */
-function checkHint({ method, url }: AmbiguousError | ProtocolError): string | null {
+/** How to see whether a write was done; any platform takes users and lessons, and may have no list of them. */
+function checkHint({ method, url }: Sent): string {
   const { pathname } = new URL(url)
-  if (method === 'POST' && /\/v1\/(users|lessons)$/.test(pathname)) return null
+  if (method === 'POST' && /\/v1\/(users|lessons)$/.test(pathname))
+    return 'Check on the platform before you retry'
   const noun = /\/v1\/([a-z]+)/.exec(pathname)?.[1] ?? 'courses'
   return `Check before you retry: learnctl ${noun === 'learners' ? 'analytics export' : `${noun} list`}`
+}
+
+/** What an interrupted run tells its user: how to go on, or which writes got no response. */
+export function interruptionFault(
+  { exit }: InterruptedError,
+  interruption: Command['interruption'],
+  unanswered: readonly Sent[],
+): CommandError {
+  const word = exit === 'interrupted' ? 'Interrupted' : 'Terminated'
+  if (interruption === 'continues') {
+    return new CommandError(exit, exit, `${word}; run the same command to continue`)
+  }
+  const [first] = unanswered
+  if (!first) return new CommandError(exit, exit, word)
+  const lost = unanswered.length === 1 ? lineOf(first) : `${unanswered.length} requests`
+  const hint = checkHint(first)
+  return new CommandError(exit, exit, `${word}; ${lost} may have succeeded`, {
+    ...(hint !== null && { hint }),
+  })
 }
 
 /** What a status means for the exit code; any other is a failure. */
@@ -211,7 +236,7 @@ export function credentialLines(target: Target | null): string[] {
 }
 
 function reachHint(error: ConnectionError | TimeoutError, target: Target | null): string | null {
-  if (error.code === 'first_byte_timeout') return 'Use --timeout to wait longer'
+  if (error.code === 'first_byte_timeout' || error.code === 'too_slow') return 'Use --timeout to wait longer'
   const url = new URL(error.url)
   if (error.code === 'not_tls') return `If the server uses plain http: --url http://${url.host}`
   if (error.code === 'tls' && /SELF_SIGNED|UNABLE_TO_/.test(systemCode(error.cause) ?? ''))
@@ -219,6 +244,8 @@ function reachHint(error: ConnectionError | TimeoutError, target: Target | null)
   // A server that expects TLS hangs up on everything else.
   if (error.code === 'reset' && url.protocol === 'http:')
     return `If the server uses TLS: --url https://${url.host}`
+  if (error.proxy && error.code !== 'cut_short' && error.code !== 'idle_timeout')
+    return `The proxy is from ${error.proxy.variable}; NO_PROXY lists hosts to reach without it`
   // It was reached, so its address is right.
   if (error.code === 'cut_short' || error.code === 'idle_timeout' || error.code === 'reset') return null
   return target?.kind === 'remote' ? `The URL is from ${target.origin.name}` : null
@@ -235,6 +262,6 @@ const nothingChosen: NonNullable<FaultOptions['choice']> = { given: '', valid: [
 function hintOf({ hint, choice }: Hinting): string | null {
   const { given, valid, means = {} } = choice ?? nothingChosen
   const words = nearest(given, [...valid, ...Object.keys(means)])
-  const near = [...new Set(words.map((word) => means[word] ?? word))]
+  const near = [...new Set(words.map((word) => means[word] ?? word))].filter((word) => !isDestructive(word))
   return near.length > 0 ? `Did you mean ${near.join(' or ')}?` : (hint ?? null)
 }

@@ -1,3 +1,4 @@
+import type { Command } from './command/command.ts'
 import type { Context } from './command/context.ts'
 import type { Invocation } from './command/invocation.ts'
 import { nouns } from './program/nouns.ts'
@@ -13,6 +14,7 @@ import { type Io, processIo, write } from './terminal/io.ts'
  */
 export async function main(argv: readonly string[], io: Io, transports?: Transports): Promise<number> {
   let context: Context | null = null
+  let command: Command | null = null
 
   async function execute(invocation: Invocation): Promise<void> {
     const [{ createContext }, { resolveArguments }, { refuseSettings }] = await Promise.all([
@@ -20,7 +22,8 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
       import('./command/arguments.ts'),
       import('./command/refuse-settings.ts'),
     ])
-    context = createContext(io, invocation.globals, transports)
+    command = invocation.command
+    context = createContext(io, invocation.globals, transports, command.createsAcademy)
     await refuseSettings(context.settings, invocation.command, invocation.name)
     try {
       await invocation.command.run(context, await resolveArguments(context, invocation))
@@ -39,11 +42,24 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
     // What a signal did to it is in its exit code.
     if (error instanceof ChildEnded) return error.exitCode
     const reason: unknown = io.signal.reason
-    if (reason instanceof InterruptedError) return exitCode(reason.exit)
+    if (reason instanceof InterruptedError) {
+      await reportInterruption(reason)
+      return exitCode(reason.exit)
+    }
     if (error instanceof ExitWith) return exitCode(error.exit)
     if (error instanceof ReaderGoneError) return exitCode('ok')
     const { report } = await import('./report.ts')
     return exitCode(await report(error, { argv, io, context }))
+  }
+
+  async function reportInterruption(reason: InterruptedError): Promise<void> {
+    if (!command || command.interruption === 'ends') return
+    const [{ report }, { interruptionFault }] = await Promise.all([
+      import('./report.ts'),
+      import('./failures.ts'),
+    ])
+    const fault = interruptionFault(reason, command.interruption, context?.session.unanswered() ?? [])
+    await report(fault, { argv, io, context })
   }
 }
 

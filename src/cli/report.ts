@@ -8,7 +8,7 @@ import { maskText } from './output/mask.ts'
 import { secretsIn } from './session/session.ts'
 import { colourLevel, painter } from './terminal/colour.ts'
 import { type ExitName, exitCode } from './terminal/exit-codes.ts'
-import { type Io, say } from './terminal/io.ts'
+import { fitted, type Io, say } from './terminal/io.ts'
 import { maskKnown } from './terminal/mask-known.ts'
 
 /** A run that has failed; its context is null where the fault came before there was one. */
@@ -43,8 +43,12 @@ async function reportText(run: FailedRun, failure: Failure): Promise<void> {
     ...(hint === null ? [] : [`hint: ${hint}`]),
     ...(requestId === null ? [] : [`request id: ${requestId}`]),
   ]
-  const text = [visible(message), ...lines.map((line) => `  ${visible(line)}`), ''].join('\n')
-  await say(io, `${label} ${maskKnown(text, secretsOf(run))}`)
+  const secrets = secretsOf(run)
+  const [first = '', ...others] = [
+    `error: ${visible(message)}`,
+    ...lines.map((line) => `  ${visible(line)}`),
+  ].map((line) => fitted(io, maskKnown(line, secrets)))
+  await say(io, `${[first.replace('error:', label), ...others].join('\n')}\n`)
 }
 
 async function reportJson(run: FailedRun, failure: Failure): Promise<void> {

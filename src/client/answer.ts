@@ -1,7 +1,7 @@
 import { jsonIn, jsonText } from '../codec/json-text.ts'
 import type { HttpResponse } from '../contract/http.ts'
 import type { Operation } from '../contract/operation.ts'
-import { answer, mediaTypeOf, readBytes, readJson } from './decode.ts'
+import { answer, type Body, mediaTypeOf, readBody, readBytes } from './decode.ts'
 import { thingIn } from './envelope.ts'
 import { ApiError, ProtocolError, type Target } from './errors.ts'
 import { foundList, listBodyOf } from './list-body.ts'
@@ -15,10 +15,24 @@ const maximumRemarkBytes = 64 * 1024
 /** Makes the error of a refusal. */
 export type Refuse = (target: Target, reply: HttpResponse) => Promise<Error>
 
-/** The JSON of a success. Throws ApiError where it says that it is a failure (`"success": false`, `"error": …`). */
-async function readSuccess(target: Target, reply: HttpResponse, refuse: Refuse): Promise<unknown> {
-  const body = await readJson(target, reply)
-  await assertSuccess(target, reply, body, refuse)
+/** What an answer was made of. */
+export interface ReadAnswer {
+  /** The thing without its envelope, or the items of a list in `data`; undefined where the operation answers nothing. */
+  readonly data: unknown
+  /** The whole body. */
+  readonly body: unknown
+  readonly form: Body['form']
+}
+
+/** The body of a success. Throws ApiError where it says that it is a failure (`"success": false`, `"error": …`). */
+async function readSuccess(
+  target: Target,
+  reply: HttpResponse,
+  refuse: Refuse,
+  limitBytes?: number,
+): Promise<Body> {
+  const body = await readBody(target, reply, limitBytes)
+  if (body.form === 'json') await assertSuccess(target, reply, body.value, refuse)
   return body
 }
 
@@ -42,17 +56,20 @@ export async function readAnswer(
   reply: HttpResponse,
   operation: Operation,
   refuse: Refuse,
-): Promise<unknown> {
+): Promise<ReadAnswer> {
   if (operation.response === null) return readNothing(target, reply, refuse)
-  const body = await readSuccess(target, reply, refuse)
-  if (operation.list) return listBodyOf(foundList(target, body, operation))
-  const thing = operation.report ? body : thingIn(body, nounOf(operation))
-  assertDone(target, thing)
+  const { form, value: body } = await readSuccess(target, reply, refuse)
+  const value = form === 'json' ? body : null
+  if (operation.list) return { data: listBodyOf(foundList(target, value, operation)), body, form }
+  const data = operation.report ? value : thingIn(value, nounOf(operation))
+  // A list of one outcome (207) has the refusal inside.
+  if (data !== value && target.method !== 'GET') await assertSuccess(target, reply, data, refuse)
+  assertDone(target, data)
   // A write may go without an answer; a read without one has read nothing.
-  if (thing === null && target.method === 'GET') {
+  if (data === null && target.method === 'GET') {
     throw new ProtocolError(target, 'unexpected_shape', `${answer(target)} is empty`)
   }
-  return thing
+  return { data, body, form }
 }
 
 /** One page of a list, as it came. */
@@ -62,18 +79,18 @@ export async function readPage(
   operation: Operation,
   refuse: Refuse,
 ): Promise<RawPage> {
-  const body = await readSuccess(target, reply, refuse)
-  return { list: foundList(target, body, operation), headers: reply.headers }
+  const { value } = await readSuccess(target, reply, refuse)
+  return { list: foundList(target, value, operation), headers: reply.headers }
 }
 
 /**
  * Nothing is expected; what comes all the same is judged: a page is no sign that anything was done. Throws ApiError
  * and ProtocolError like any other answer.
  */
-async function readNothing(target: Target, reply: HttpResponse, refuse: Refuse): Promise<undefined> {
-  const body = await readJson(target, reply, maximumRemarkBytes)
-  await assertSuccess(target, reply, body, refuse)
+async function readNothing(target: Target, reply: HttpResponse, refuse: Refuse): Promise<ReadAnswer> {
+  const { form, value: body } = await readSuccess(target, reply, refuse, maximumRemarkBytes)
   assertDone(target, body)
+  return { data: undefined, body, form }
 }
 
 /** Throws a ProtocolError where the answer to a write says that nothing changed. */

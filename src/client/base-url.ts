@@ -1,3 +1,4 @@
+import { isLoopbackHost } from '../codec/loopback.ts'
 import { RequestError } from './errors.ts'
 
 /**
@@ -27,13 +28,6 @@ export function normaliseBaseUrl(text: string): string {
 /** True for `localhost`, its subdomains (RFC 6761 §6.3) and the loopback addresses. */
 export function isLoopback(url: string): boolean {
   return isLoopbackHost(new URL(url).hostname)
-}
-
-/** The same for the host name in an address. */
-export function isLoopbackHost(hostname: string): boolean {
-  return (
-    /^(.+\.)?localhost\.?$/.test(hostname) || /^127\.\d+\.\d+\.\d+$/.test(hostname) || hostname === '[::1]'
-  )
 }
 
 /** True where nobody can read on its way what is sent to this address: https, or loopback. */

@@ -58,14 +58,28 @@ export interface Result<Data> {
   readonly etag: string | null
   /** True if this is the response to an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean
+  /** True if the record was as requested already, and the update changed nothing (the `Unchanged` header). */
+  readonly unchanged: boolean
   /** The `Location` header: where what was made is (RFC 9110 §10.2.2). */
   readonly location: string | null
   /** True if the platform refuses whatever it does not obey, as `handling: 'strict'` asked (RFC 7240 §3). */
   readonly strict: boolean
   /** True if the platform does not offer the operation, and the data is the item of its list. */
   readonly fromList: boolean
+  /** What the platform showed of a write; null for a read, and where the platform obeys or refuses what it is sent. */
+  readonly written: Written | null
   /** The `Date` header, from the server's clock (RFC 9110 §6.6.1). */
   readonly date: string | null
+}
+
+/** What the answer to a write that was done shows of it. */
+export interface Written {
+  /** False where the platform only says that it was done. */
+  readonly shown: boolean
+  /** Fields that are shown with another value than the one that was sent. */
+  readonly other: readonly { readonly field: string; readonly sent: unknown; readonly shown: unknown }[]
+  /** Fields that were sent and are not shown, though others are. */
+  readonly unshown: readonly string[]
 }
 
 /** One item of a list operation. */
@@ -81,6 +95,11 @@ export interface Page<O extends Operation> {
   readonly requestId: string | null
   /** True if the platform refuses whatever it does not obey, as `handling: 'strict'` asked (RFC 7240 §3). */
   readonly strict: boolean
+}
+
+/** True for the headers of a response that was treated as `Prefer: handling` asked (RFC 7240 §3). */
+export function isConfirmed(headers: HttpHeaders): boolean {
+  return /(?:^|[,;\s])handling\s*=\s*"?(strict|lenient)\b/i.test(headers['preference-applied'] ?? '')
 }
 
 /** True for the headers of a response that is the way `Prefer: handling=strict` asks for (RFC 7240 §3). */

@@ -7,6 +7,7 @@ import {
   type CallArguments,
   type CallInput,
   type Item,
+  isConfirmed,
   isStrict,
   type OutgoingRequest,
   type Page,
@@ -14,7 +15,7 @@ import {
   requestOf as requestFor,
 } from './call-input.ts'
 import { assertMediaType, leave, type StreamedResponse, streamed } from './decode.ts'
-import { NotOfferedError } from './errors.ts'
+import { hostOf, lineOf, NotOfferedError, ProtocolError } from './errors.ts'
 import { listBodyOf } from './list-body.ts'
 import { offeringErrorOf } from './offering.ts'
 import { readPages } from './pages.ts'
@@ -47,6 +48,8 @@ export interface Caller {
 export interface CallerOptions {
   readonly baseUrl: string
   readonly transport: Transport
+  /** True for a server of this API, whose answers need no check (default: each reply says so). */
+  readonly ours?: boolean | undefined
   /** Returns the Authorization header, called for each attempt; null, or no function, for none. */
   readonly authorization?: (() => Promise<string | null>) | undefined
   /**
@@ -112,7 +115,9 @@ export function createCaller(options: CallerOptions): Caller {
     input: AnyInput = {},
     accept = 'application/json',
   ): OutgoingRequest {
-    return requestFor(baseUrl, operation, input, accept, newIdempotencyKey)
+    const isJudged = operation.method !== 'GET' && !options.ours
+    const asked = isJudged ? { ...input, handling: input.handling ?? ('strict' as const) } : input
+    return requestFor(baseUrl, operation, asked, accept, newIdempotencyKey)
   }
 
   function translating(request: HttpRequest, operation: Operation, input: AnyInput = {}): Translate {
@@ -120,17 +125,26 @@ export function createCaller(options: CallerOptions): Caller {
       offeringErrorOf(request, operation, input.params ?? {}, error, (path) => readList(operation, path))
   }
 
-  /** The pages of the list at a path, each asked for once, and not more than are looked through for one thing. */
+  /**
+   * The pages of the list at a path, each asked for once. Throws a ProtocolError after as many as are looked through for
+   * one thing, if there are more.
+   */
   async function* readList(operation: Operation, path: string): AsyncGenerator<readonly unknown[]> {
     const first = { method: 'GET', url: baseUrl + path, headers: { accept: 'application/json' } }
     const list = { ...operation, path: `/${path.slice(1)}` } as const
     const read = (request: OutgoingRequest) =>
       sender.sendOnce(request, (reply) => readPage(request, reply, list, refuse))
-    let left = maximumListPages
-    for await (const page of readPages(first, read)) {
-      yield page.list.items
-      left -= 1
-      if (left === 0) return
+    let pages = 0
+    let count = 0
+    for await (const { list, more } of readPages(first, read)) {
+      yield list.items
+      pages += 1
+      count += list.items.length
+      if (!more) return
+      if (pages === maximumListPages) {
+        const message = `${hostOf(first)} does not support ${operation.id}, and the first ${count} items of its list do not show it (${lineOf(first)})`
+        throw new ProtocolError(first, 'incomplete', message)
+      }
     }
   }
 
@@ -139,25 +153,40 @@ export function createCaller(options: CallerOptions): Caller {
     ...[input]: CallArguments<O>
   ): Promise<Result<Answer<O>>> {
     const request = requestOf(operation, input)
-    const consume = async (reply: HttpResponse) => ({
-      // The answer is the server's word: older and newer ones say less and more than the contract.
-      data: (await readAnswer(request, reply, operation, refuse)) as Answer<O>,
-      status: reply.status,
-      requestId: reply.headers['x-request-id'] ?? null,
-      etag: reply.headers['etag'] ?? null,
-      replayed: reply.headers['idempotent-replayed'] === 'true',
-      location: reply.headers['location'] ?? null,
-      strict: isStrict(reply.headers),
-      fromList: false,
-      date: reply.headers['date'] ?? null,
-    })
+    const consume = async (reply: HttpResponse) => {
+      const answer = await readAnswer(request, reply, operation, refuse)
+      const known = operation.method === 'GET' || options.ours || isConfirmed(reply.headers)
+      const judge = known ? null : (await import('./foreign/written.ts')).judgeWrite
+      return {
+        // The answer is the server's word: older and newer ones say less and more than the contract.
+        data: answer.data as Answer<O>,
+        status: reply.status,
+        requestId: reply.headers['x-request-id'] ?? null,
+        etag: reply.headers['etag'] ?? null,
+        replayed: reply.headers['idempotent-replayed'] === 'true',
+        unchanged: reply.headers['unchanged'] === 'true',
+        location: reply.headers['location'] ?? null,
+        strict: isStrict(reply.headers),
+        fromList: false,
+        written: judge?.({ target: request, operation, input: input ?? {}, reply, answer }) ?? null,
+        date: reply.headers['date'] ?? null,
+      }
+    }
     try {
       return await sender.send(request, consume, translating(request, operation, input))
     } catch (error) {
       if (!(error instanceof NotOfferedError) || error.listed === undefined) throw error
-      const none = { requestId: null, etag: null, replayed: false, location: null, strict: false, date: null }
+      const none = {
+        requestId: null,
+        etag: null,
+        replayed: false,
+        unchanged: false,
+        location: null,
+        strict: false,
+      }
       // As above: what a list shows is the server's word.
-      return { ...none, data: error.listed as Answer<O>, status: 200, fromList: true }
+      const data = error.listed as Answer<O>
+      return { ...none, data, status: 200, fromList: true, written: null, date: null }
     }
   }
 

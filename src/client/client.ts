@@ -68,6 +68,8 @@ export interface ClientOptions
   readonly apiKey?: string
   /** OAuth access token (RFC 6750). Cannot be used together with `apiKey`. */
   readonly accessToken?: string
+  /** Variables to read HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY from (default `process.env`); `{}` for no proxy. */
+  readonly env?: Readonly<Record<string, string | undefined>>
   /** Function that sends the requests instead of the network, for tests. */
   readonly transport?: Transport
 }
@@ -78,7 +80,7 @@ export function createClient(options: ClientOptions): Client {
   if (apiKey !== undefined && accessToken !== undefined) {
     throw new RequestError('invalid_header', 'An API key and an access token cannot be used together')
   }
-  const network = createUndiciTransport(options)
+  const network = createUndiciTransport({ ...options, env: options.env ?? process.env })
   const bearer = apiKey ?? accessToken
   const caller = createCaller({
     ...options,

@@ -6,8 +6,8 @@ import { hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './er
 /** The most that is held of a success that is read as a whole: 64 MiB. */
 const maximumBodyBytes = 64 * 1024 * 1024
 
-/** What a platform answers to a write that it has done, where that is a word and no JSON. */
-const doneWords = /^\s*(ok|okay|done|success|saved|created|updated|deleted|removed)[.!]?\s*$/i
+/** Maximum length of a sentence that a platform answers to a write, where that is no JSON. */
+const maxSentence = 500
 
 /** A response whose body is a stream of bytes. */
 export interface StreamedResponse extends HttpResponse {
@@ -86,16 +86,32 @@ export function bodyText(reply: HttpResponse, bytes: Uint8Array): string {
   }
 }
 
-/**
- * The JSON value of a success, whatever its fields are called and whatever values they hold; null when
- * there is no body, and where the body of a write's answer is a word such as `OK`. Throws ProtocolError on a web page,
- * on what is not JSON or was cut off, and on too long a body.
- */
+/** The body of a success: JSON, nothing at all, or a sentence such as `OK` in answer to a write. */
+export interface Body {
+  readonly form: 'json' | 'empty' | 'sentence'
+  /** The JSON value, or the sentence; null for nothing. */
+  readonly value: unknown
+}
+
+/** The JSON value of a success as `readBody` reads it; null where there is none. */
 export async function readJson(
   target: Target,
   reply: HttpResponse,
   limitBytes = maximumBodyBytes,
 ): Promise<unknown> {
+  const { form, value } = await readBody(target, reply, limitBytes)
+  return form === 'json' ? value : null
+}
+
+/**
+ * The body of a success, whatever its fields are called and whatever values they hold. Throws ProtocolError on a web
+ * page, on what is not JSON or was cut off, and on too long a body.
+ */
+export async function readBody(
+  target: Target,
+  reply: HttpResponse,
+  limitBytes = maximumBodyBytes,
+): Promise<Body> {
   const bytes = await readBytes(reply, limitBytes)
   if (bytes === null) {
     const limit = `${Math.floor(limitBytes / 1024 / 1024)} MiB`
@@ -104,17 +120,25 @@ export async function readJson(
   let text = ''
   try {
     text = bodyText(reply, bytes)
-    return text.trim() === '' ? null : parseJson(text)
+    return text.trim() === '' ? { form: 'empty', value: null } : { form: 'json', value: parseJson(text) }
   } catch (cause) {
     if (cause instanceof JsonLimitError || cause instanceof NotUtf8Error) {
       throw new ProtocolError(target, 'not_json', `${answer(target)} cannot be read: ${cause.message}`, cause)
     }
-    if (target.method !== 'GET' && doneWords.test(text)) return null
+    const sentence = text.trim()
+    if (target.method !== 'GET' && isSentence(sentence)) {
+      return { form: 'sentence', value: sentence }
+    }
     const raw = { status: reply.status, headers: reply.headers, body: text.slice(0, 64 * 1024) }
     if (isPage(reply, text)) throw pageInstead(target, raw)
     const message = `${answer(target)} is not valid JSON, or was cut short after ${bytes.byteLength} bytes`
     throw new ProtocolError(target, 'not_json', message, cause, raw)
   }
+}
+
+/** True for words on one line; a page and JSON that was cut short begin otherwise. */
+function isSentence(text: string): boolean {
+  return text.length <= maxSentence && /^\p{L}[^\n\p{Cc}]*$/u.test(text)
 }
 
 /** Throws ProtocolError when a stream that was asked for in one of `media` comes as a web page or as JSON instead. */

@@ -5,6 +5,8 @@ import type { HttpHeaders } from '../contract/http.ts'
 export interface Target {
   readonly method: string
   readonly url: string
+  /** Host and port of the proxy that the request goes through, and the variable that names it; undefined for none. */
+  readonly proxy?: { readonly host: string; readonly variable: string } | undefined
 }
 
 /** `academy.example:8443`, the part of an address that people recognise. */
@@ -96,22 +98,25 @@ export class ConnectionError extends Error {
   readonly method: string
   readonly url: string
   readonly code: ConnectionCode
+  readonly proxy: NonNullable<Target['proxy']> | null
 
   constructor(target: Target, code: ConnectionCode, message: string, cause?: unknown) {
     super(message, { cause })
     this.method = target.method
     this.url = target.url
+    this.proxy = target.proxy ?? null
     this.code = code
   }
 }
 
-/** Which timeout was exceeded: for the connection, for the start of the response, or for more of its data. */
-export type TimeoutCode = 'connect_timeout' | 'first_byte_timeout' | 'idle_timeout'
+/** Which timeout was exceeded: for the connection, for the start of the response, for more of its data, or for 1 KiB of it. */
+export type TimeoutCode = 'connect_timeout' | 'first_byte_timeout' | 'idle_timeout' | 'too_slow'
 
 const waits: Readonly<Record<TimeoutCode, (host: string, seconds: number) => string>> = {
   connect_timeout: (host, seconds) => `Connection to ${host} timed out after ${seconds} s`,
   first_byte_timeout: (host, seconds) => `${host} did not respond within ${seconds} s`,
   idle_timeout: (host, seconds) => `${host} stalled in the middle of its response (no data for ${seconds} s)`,
+  too_slow: (host, seconds) => `${host} sends its response too slowly (less than 1 KiB in ${seconds} s)`,
 }
 
 /** The attempt exceeded a timeout. */
@@ -121,11 +126,14 @@ export class TimeoutError extends Error {
   readonly url: string
   readonly code: TimeoutCode
   readonly timeoutMs: number
+  readonly proxy: NonNullable<Target['proxy']> | null
 
   constructor(target: Target, code: TimeoutCode, timeoutMs: number, cause?: unknown) {
-    super(`${waits[code](hostOf(target), timeoutMs / 1000)} (${lineOf(target)})`, { cause })
+    const via = target.proxy ? ` through the proxy ${target.proxy.host}` : ''
+    super(`${waits[code](hostOf(target) + via, timeoutMs / 1000)} (${lineOf(target)})`, { cause })
     this.method = target.method
     this.url = target.url
+    this.proxy = target.proxy ?? null
     this.code = code
     this.timeoutMs = timeoutMs
   }
@@ -146,6 +154,8 @@ export type ProtocolCode =
   | 'incomplete'
   | 'foreign_link'
   | 'nothing_done'
+  | 'not_shown'
+  | 'another_record'
 
 /** There was a response, but not a valid one of this API: the URL may be wrong. */
 export class ProtocolError extends Error {
@@ -163,6 +173,11 @@ export class ProtocolError extends Error {
     this.code = code
     this.answer = answer ?? null
   }
+}
+
+/** True for an answer that says nothing about other writes: it does not show that this one was done, or shows another. */
+export function isAboutRecord({ code }: ProtocolError): boolean {
+  return code === 'not_shown' || code === 'another_record' || code === 'nothing_done'
 }
 
 /** The response that an error stands for, or the one that caused it; null where there was none. */
@@ -218,6 +233,7 @@ export type RequestCode =
   | 'invalid_body'
   | 'invalid_header'
   | 'insecure_http'
+  | 'invalid_proxy'
 
 /** The input is invalid; nothing was sent. */
 export class RequestError extends Error {

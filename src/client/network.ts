@@ -1,11 +1,11 @@
 import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
+import { hasProxy } from '../codec/proxy.ts'
 import type { HttpRequest, HttpResponse } from '../contract/http.ts'
 import { isLoopback } from './base-url.ts'
 import {
   type ClosableTransport,
   createUndiciTransport,
-  hasProxy,
   linesOf,
   standing,
   type UndiciOptions,
@@ -96,9 +96,9 @@ export function createNetworkTransport(options: NetworkOptions = {}): ClosableTr
     undici = null
   }
 
-  const isSet = hasProxy(env)
+  const isProxySet = hasProxy(env)
   const transport = (request: HttpRequest) => {
-    if (left === 0 || (isSet && !isLoopback(request.url))) return viaUndici(request)
+    if (left === 0 || (isProxySet && !isLoopback(request.url))) return viaUndici(request)
     left -= 1
     return direct(request)
   }

@@ -10,8 +10,8 @@ export type ReadList = (path: string) => AsyncIterable<readonly unknown[]>
  * What an operation's refusal stands for on a platform that may lack it: NotOfferedError, or the refusal
  * itself. 405 and 501 say it outright; a 404 without our code only where no thing was named that could be missing.
  * Where one was, `readList` reads the list it would stand in: without that list the operation is not offered, and
- * neither is it when the list shows the very thing that was not found, which then comes with the error. Otherwise
- * nobody knows, and the refusal says both. A web page, or a failure without a status, in place of one thing is such
+ * neither is it when the list shows the very thing that was not found, which then comes with the error. A fault of that
+ * list is the error of a read. Otherwise the refusal says both. A web page, or a failure without a status, in place of one thing is such
  * a 404 as soon as the list can be read; otherwise it stays what it is.
  */
 export async function offeringErrorOf(
@@ -43,8 +43,12 @@ export async function offeringErrorOf(
       if (found !== undefined) return notOffered(shown ? found : undefined)
     }
   } catch (cause) {
-    if (unclear) return fault
-    if (said || (cause instanceof ApiError && [404, 405, 501].includes(cause.status))) return notOffered()
+    const absent = cause instanceof ApiError && [404, 405, 501].includes(cause.status)
+    if (unclear && (absent || cause instanceof ProtocolError)) return fault
+    if (absent) return notOffered()
+    // A list that failed does not show that the thing is missing: `get || create` would make it twice.
+    if (shown && cause instanceof Error) return cause
+    if (said) return notOffered()
   }
   if (said) return notOffered()
   const answered = unclear ? unclear.detail : 'returned 404'

@@ -76,6 +76,19 @@ export function saysNothingDone(body: unknown): boolean {
   return counts.length > 0 && counts.every((count) => count === 0)
 }
 
+/** True for the answer to a write that says it had an effect: `true`, `"success": true`, `{"affectedRows": 1}`. */
+export function saysDone(body: unknown): boolean {
+  if (body === true || body === 1) return true
+  if (!isJsonObject(body)) return false
+  return Object.entries(body).some(([key, value]) => {
+    const name = bareName(key)
+    if (worked.includes(name) || name === 'acknowledged') return /^(true|yes|1)$/i.test(String(value))
+    return (
+      [...matches, ...changes].includes(name) && (value === true || (typeof value === 'number' && value > 0))
+    )
+  })
+}
+
 /** True for what tells an error: neither nothing, nor a word for nothing, nor a count. */
 function isSaid(value: unknown): boolean {
   if (typeof value === 'string') return !/^(|0|false|no|none|null|ok)$/i.test(value)

@@ -58,14 +58,19 @@ export async function errorOf(
   const code = codeOf(reply, problem)
   const needed = neededScopesOf(reply)
   const page = isPage(reply, answer.body)
+  const plain = plainTextOf(reply, answer.body)
   const expired =
-    reply.status === 403 && code === null && credential === 'api_key' && !page && saysExpired(told)
+    reply.status === 403 &&
+    code === null &&
+    credential === 'api_key' &&
+    !page &&
+    isExpiredKey(told, plain === null ? told.texts : [plain])
   const known = needed ? 'insufficient_scope' : expired ? 'expired_key' : uncoded[reply.status]
   return new ApiError(target, {
     status: reply.status,
     code: code ?? known ?? `http_${reply.status}`,
     coded: code !== null,
-    detail: told.detail ?? plainTextOf(reply, answer.body) ?? statusText(target, reply, page),
+    detail: told.detail ?? plain ?? statusText(target, reply, page),
     faults: told.faults,
     problem,
     requestId:
@@ -100,10 +105,29 @@ function shownText(reply: HttpResponse, bytes: Buffer): string {
   }
 }
 
-/** The published interface gives an expired key no code; a platform that gives one to a 403 means what that says. */
-function saysExpired({ code, faults }: ToldError): boolean {
+/** Words that say no more than the status 403 does. */
+const statusWords =
+  /\b(?:http|error|status|code|403|request|access|forbidden|denied|unauthori[sz]ed|is|was|the)\b/gi
+
+/**
+ * True for a 403 that says that the key has expired, or that gives no reason: the published interface has no code for an
+ * expired key. A code or a text with another reason means that the key may not do this.
+ */
+function isExpiredKey({ code, faults }: ToldError, texts: readonly string[]): boolean {
   const told = code ?? faults.map(({ code }) => code).find((code) => code !== 'invalid') ?? null
-  return told === null || /expired/i.test(told)
+  if (told !== null) return /expired/i.test(told)
+  const reasons = [...texts, ...faults.map(({ detail }) => detail)]
+    .map((text) => text.replaceAll(statusWords, ''))
+    .filter((text) => /[\p{L}\p{N}]/u.test(text))
+  return reasons.length === 0 || reasons.some(saysKeyExpired)
+}
+
+/** Courses, trials and subscriptions expire as well. */
+function saysKeyExpired(text: string): boolean {
+  return (
+    /expire/i.test(text) &&
+    /key|token|credential|secret|session|^[^\p{L}]*(?:has )?expired[^\p{L}]*$/iu.test(text)
+  )
 }
 
 function statusText(target: Target, { status }: HttpResponse, page: boolean): string {

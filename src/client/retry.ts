@@ -17,6 +17,7 @@ const ambiguousFaults: ReadonlySet<string> = new Set([
   'failed',
   'first_byte_timeout',
   'idle_timeout',
+  'too_slow',
 ])
 
 /** The delay before another attempt. */

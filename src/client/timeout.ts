@@ -2,11 +2,14 @@ import type { HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
 import { decoded } from './content-coding.ts'
 import { TimeoutError } from './errors.ts'
 
+/** A body that brings less in the time of a response is too slow: it could hold a command for ever. */
+const minWindowBytes = 1024
+
 /** The waits that end an attempt, both in milliseconds. */
 export interface Timeouts {
   /** Until the head of the answer is there, connecting included. */
   readonly timeoutMs: number
-  /** Between two pieces of the body, while they are being waited for; a stream that moves may last for ever. */
+  /** Between two pieces of the body, while they are being waited for; a stream that brings 1 KiB in `timeoutMs` may last for ever. */
   readonly idleTimeoutMs: number
 }
 
@@ -47,14 +50,30 @@ export async function exchangeWithin(
       )
     })
 
-  async function* guarded<Piece>(body: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  async function* guarded<Piece extends string | Uint8Array>(
+    body: AsyncIterable<Piece>,
+  ): AsyncGenerator<Piece> {
     const iterator = body[Symbol.asyncIterator]()
     let ended = false
+    let waitedMs = 0
+    let bytes = 0
     try {
       for (;;) {
+        const startMs = Date.now()
         const step = await within(iterator.next(), idleTimeoutMs, 'idle_timeout')
         ended = step.done === true
         if (step.done) return
+        // Only waiting counts, not what the reader does in between.
+        waitedMs += Date.now() - startMs
+        bytes += step.value.length
+        if (bytes >= minWindowBytes) {
+          waitedMs = 0
+          bytes = 0
+        } else if (waitedMs > timeoutMs) {
+          const error = new TimeoutError(request, 'too_slow', timeoutMs)
+          controller.abort(error)
+          throw error
+        }
         yield step.value
       }
     } catch (error) {

@@ -8,6 +8,8 @@ export interface ToldError {
   readonly faults: readonly Fault[]
   /** A code in the platform's own words; null where it has none. */
   readonly code: string | null
+  /** Every text about the whole, `detail` among them. */
+  readonly texts: readonly string[]
 }
 
 type Member = Readonly<Record<string, unknown>>
@@ -34,22 +36,24 @@ const codes = ['code', 'errorCode', 'error_code', 'type', 'status', 'reason']
  * `msg`, `error.message`, lists of texts, fields with their texts, or a text alone.
  */
 export function toldError(body: unknown): ToldError {
-  if (typeof body === 'string') return { detail: clipped(body), faults: [], code: null }
-  if (Array.isArray(body)) return withDetail(null, faultsIn(body, deepest), null)
-  if (!isJsonObject(body)) return { detail: null, faults: [], code: null }
-  return withDetail(textIn(body, deepest), faultsOf(body, deepest), codeIn(body, deepest))
+  if (typeof body === 'string')
+    return { detail: clipped(body), faults: [], code: null, texts: [clipped(body)] }
+  if (Array.isArray(body)) return withDetail([], faultsIn(body, deepest), null)
+  if (!isJsonObject(body)) return { detail: null, faults: [], code: null, texts: [] }
+  return withDetail(textsIn(body, deepest), faultsOf(body, deepest), codeIn(body, deepest))
 }
 
-function withDetail(detail: string | null, faults: readonly Fault[], code: string | null): ToldError {
+function withDetail(texts: readonly string[], faults: readonly Fault[], code: string | null): ToldError {
+  const [detail] = texts
   const [first] = faults
-  return { detail: detail ?? (faults.length === 1 && first ? first.detail : null), faults, code }
+  return { detail: detail ?? (faults.length === 1 && first ? first.detail : null), faults, code, texts }
 }
 
-function textIn(body: Member, depth: number): string | null {
-  const text = texts.map((name) => textOf(body[name])).find((each) => each !== null)
-  if (text !== undefined || depth === 0) return text ?? null
-  const members = inner.map((name) => body[name]).filter(isJsonObject)
-  return members.map((member) => textIn(member, depth - 1)).find((each) => each !== null) ?? null
+/** The texts of an error, the most telling first; those of members inside it after its own. */
+function textsIn(body: Member, depth: number): string[] {
+  const own = texts.flatMap((name) => textOf(body[name]) ?? [])
+  const members = depth === 0 ? [] : inner.map((name) => body[name]).filter(isJsonObject)
+  return [...own, ...members.flatMap((member) => textsIn(member, depth - 1))]
 }
 
 function faultsOf(body: Member, depth: number): Fault[] {
@@ -73,7 +77,7 @@ function faultsIn(list: readonly unknown[], depth: number): Fault[] {
     if (!isJsonObject(item) || depth === 0) return []
     const constraints = isJsonObject(item['constraints']) ? Object.values(item['constraints']) : []
     const [constraint] = constraints.flatMap((each) => textOf(each) ?? [])
-    const detail = constraint ?? textIn(item, 1) ?? codeIn(item, 0)
+    const detail = constraint ?? textsIn(item, 1)[0] ?? codeIn(item, 0)
     // Google's details are lists in a list.
     if (detail === null) return faultsOf(item, depth - 1)
     return [{ ...placeOf(item), code: codeIn(item, 0) ?? 'invalid', detail }]

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici'
+import { isLoopbackHost } from '../codec/loopback.ts'
+import { type HttpProxy, proxiesIn } from '../codec/proxy.ts'
 import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../contract/http.ts'
-import { isLoopbackHost } from './base-url.ts'
 import { acceptedCodings } from './content-coding.ts'
 import { dispatched } from './dispatched.ts'
 import { userAgent } from './user-agent.ts'
@@ -11,7 +12,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 /** Options of the network transport. */
 export interface UndiciOptions {
   readonly connectTimeoutMs?: number
-  /** Variables to read HTTPS_PROXY, HTTP_PROXY and NO_PROXY from, lower case first; loopback is never proxied. */
+  /** Variables to read HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY from; loopback addresses never use a proxy. */
   readonly env?: Environment
 }
 
@@ -23,24 +24,24 @@ export type ClosableTransport = Transport & { close(): Promise<void> }
  * request; `close` drops every connection at once, also those in use.
  */
 export function createUndiciTransport(options: UndiciOptions = {}): ClosableTransport {
-  const dispatchers = new Map<boolean, Promise<Dispatcher>>()
+  const dispatchers = new Map<HttpProxy | null, Promise<Dispatcher>>()
   const connectTimeoutMs = options.connectTimeoutMs ?? 5000
+  const findProxy = proxiesIn(options.env ?? {})
 
-  const isSet = hasProxy(options.env ?? {})
-
-  function dispatcherFor(hostname: string): Promise<Dispatcher> {
-    const proxied = isSet && !isLoopbackHost(hostname)
-    const dispatcher =
-      dispatchers.get(proxied) ?? openDispatcher(proxied, connectTimeoutMs, options.env ?? {})
-    dispatchers.set(proxied, dispatcher)
+  function dispatcherFor(proxy: HttpProxy | null): Promise<Dispatcher> {
+    const dispatcher = dispatchers.get(proxy) ?? openDispatcher(proxy, connectTimeoutMs)
+    dispatchers.set(proxy, dispatcher)
     return dispatcher
   }
 
   async function send(request: HttpRequest): Promise<HttpResponse> {
-    const { origin, hostname, pathname, search } = new URL(request.url)
+    const url = new URL(request.url)
+    const { origin, hostname, pathname, search } = url
+    let proxy: HttpProxy | null = null
     try {
+      proxy = findProxy(url)
       const { status, headers, body } = await dispatched(
-        await dispatcherFor(hostname),
+        await dispatcherFor(proxy),
         {
           origin,
           path: pathname + search,
@@ -54,18 +55,22 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
       return {
         status,
         headers: linesOf(headers),
-        body: body === null || body instanceof Uint8Array ? body : read(request, body),
+        body: body === null || body instanceof Uint8Array ? body : read(request, body, proxy),
       }
     } catch (error) {
-      throw faultOf(request, error, { part: 'head', connectTimeoutMs })
+      throw faultOf(request, error, { part: 'head', connectTimeoutMs, proxy })
     }
   }
 
-  async function* read(request: HttpRequest, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async function* read(
+    request: HttpRequest,
+    body: AsyncIterable<Uint8Array>,
+    proxy: HttpProxy | null,
+  ): AsyncGenerator<Uint8Array> {
     try {
       yield* body
     } catch (error) {
-      throw faultOf(request, error, { part: 'body', connectTimeoutMs })
+      throw faultOf(request, error, { part: 'body', connectTimeoutMs, proxy })
     }
   }
 
@@ -78,46 +83,27 @@ export function createUndiciTransport(options: UndiciOptions = {}): ClosableTran
   return Object.assign(send, { close })
 }
 
-/** True where a proxy is set for what goes to other machines, whatever is excepted from it. */
-export function hasProxy(env: Environment): boolean {
-  return proxyOf(env) !== null
-}
-
 /** What every request says unless it says otherwise. Within a machine, compressing costs more than it saves. */
 export function standing(hostname: string): HttpHeaders {
   const coding = isLoopbackHost(hostname) ? 'identity' : acceptedCodings
   return { 'accept-encoding': coding, 'user-agent': userAgent }
 }
 
-async function openDispatcher(
-  proxied: boolean,
-  connectTimeoutMs: number,
-  env: Environment,
-): Promise<Dispatcher> {
+async function openDispatcher(proxy: HttpProxy | null, connectTimeoutMs: number): Promise<Dispatcher> {
   // The caller's timeouts guard the rest, on any transport alike.
-  const options = {
-    connect: { timeout: connectTimeoutMs },
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    allowH2: false,
-  }
-  if (!proxied) {
-    const { default: Agent } = await import('undici/lib/dispatcher/agent.js')
-    return new Agent(options)
-  }
-  const { default: EnvHttpProxyAgent } = await import('undici/lib/dispatcher/env-http-proxy-agent.js')
-  return new EnvHttpProxyAgent({ ...options, ...proxyOf(env) })
-}
-
-/** Null when no proxy is set; an empty text keeps undici from looking the variables up itself. */
-function proxyOf(env: Environment) {
-  const either = (name: string) => env[name.toLowerCase()] || env[name] || ''
-  const proxies = {
-    httpProxy: either('HTTP_PROXY'),
-    httpsProxy: either('HTTPS_PROXY'),
-    noProxy: either('NO_PROXY'),
-  }
-  return proxies.httpProxy || proxies.httpsProxy ? proxies : null
+  const options = { headersTimeout: 0, bodyTimeout: 0, allowH2: false }
+  // Its type lacks this one (undici, lib/dispatcher/proxy-agent.js).
+  const limits = { connectTimeout: connectTimeoutMs }
+  const { Agent, Pool, ProxyAgent } = await import('undici')
+  if (!proxy) return new Agent({ ...options, connect: { timeout: connectTimeoutMs } })
+  return new ProxyAgent({
+    ...options,
+    uri: proxy.url,
+    ...(proxy.authorization !== undefined && { token: proxy.authorization }),
+    ...limits,
+    // The proxy answers to CONNECT within the time for a connection.
+    clientFactory: (origin, pool) => new Pool(origin, { ...pool, headersTimeout: connectTimeoutMs }),
+  })
 }
 
 /** The headers of a response, each as one line under its name in lower case. */

@@ -1,3 +1,4 @@
+import { type HttpProxy, ProxySettingError } from '../codec/proxy.ts'
 import type { HttpRequest } from '../contract/http.ts'
 import {
   type ConnectionCode,
@@ -6,6 +7,7 @@ import {
   lineOf,
   ProtocolError,
   RequestError,
+  type Target,
   TimeoutError,
 } from './errors.ts'
 
@@ -34,9 +36,22 @@ const sayings: Readonly<Record<ConnectionCode, (host: string, reason: string) =>
   cut_short: (host) => `The response from ${host} was cut short`,
   tls: (host, reason) => `Cannot establish a trusted TLS connection to ${host}: ${reason}`,
   not_tls: (host) => `${host} does not use TLS`,
-  proxy: (host, reason) => `Cannot reach ${host} through the proxy: ${reason}`,
+  proxy: (host, reason) => `Cannot reach ${host} through a proxy: ${reason}`,
   failed: (host, reason) => `Connection to ${host} failed: ${reason}`,
 }
+
+/** The same through a proxy, which is the peer of the connection. */
+const proxySayings: Partial<Record<ConnectionCode, (proxy: string, host: string, reason: string) => string>> =
+  {
+    refused: (proxy) => `Connection refused by the proxy ${proxy}`,
+    unresolved: (proxy) => `Cannot resolve the host name of the proxy ${proxy}`,
+    unreachable: (proxy, host) => `Cannot reach ${host} through the proxy ${proxy}`,
+    reset: (proxy, host) =>
+      `The connection to ${host} through the proxy ${proxy} was closed without a response`,
+    tls: (proxy, host, reason) =>
+      `Cannot establish a trusted TLS connection to ${host} through the proxy ${proxy}: ${reason}`,
+    proxy: (proxy, host, reason) => `Cannot reach ${host} through the proxy ${proxy}: ${reason}`,
+  }
 
 /** OpenSSL's words where it got something that is no record of TLS, such as an answer in plain http. */
 const notTls = /wrong version number|packet length too long|unknown protocol|http request/i
@@ -45,46 +60,75 @@ const notTls = /wrong version number|packet length too long|unknown protocol|htt
 export interface Moment {
   readonly part: 'head' | 'body'
   readonly connectTimeoutMs: number
+  /** Proxy that the request goes through; null for none. */
+  readonly proxy?: HttpProxy | null
 }
 
 /**
  * What a fault of the wire is called here: ConnectionError, TimeoutError, ProtocolError, or RequestError for a request
- * that cannot be written; the reason of an aborted signal as it is.
+ * that cannot be written or a proxy that cannot be used; the reason of an aborted signal as it is.
  */
-export function faultOf(request: HttpRequest, fault: unknown, { part, connectTimeoutMs }: Moment): unknown {
+export function faultOf(request: HttpRequest, fault: unknown, moment: Moment): unknown {
+  const { part, connectTimeoutMs, proxy = null } = moment
   if (request.signal?.aborted) return request.signal.reason
   if (!(fault instanceof Error)) return fault
+  if (fault instanceof ProxySettingError) return new RequestError('invalid_proxy', fault.message, fault)
+  // Not its credentials: errors are printed.
+  const target: Target = proxy
+    ? { ...request, proxy: { host: proxy.host, variable: proxy.variable } }
+    : request
   const wireCode = 'code' in fault && typeof fault.code === 'string' ? fault.code : ''
-  if (wireCode === 'UND_ERR_CONNECT_TIMEOUT' || wireCode === 'ETIMEDOUT') {
-    return new TimeoutError(request, 'connect_timeout', connectTimeoutMs, fault)
+  // Only the response to CONNECT has a limit for its head here.
+  if (/^(UND_ERR_(CONNECT|HEADERS)_TIMEOUT|ETIMEDOUT)$/.test(wireCode)) {
+    return new TimeoutError(target, 'connect_timeout', connectTimeoutMs, fault)
   }
   if (/^(HPE_|UND_ERR_HEADERS_OVERFLOW$)/.test(wireCode) || fault.name === 'HTTPParserError') {
     return new ProtocolError(request, 'not_http', `${hostOf(request)} sent an invalid HTTP response`, fault)
   }
-  const throughProxy = /\bproxy\b/i.test(fault.message)
-  if (/^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_HTTP_TOKEN)$/.test(wireCode) && !throughProxy) {
+  const refusal = proxy && refusalOf(proxy, request, fault)
+  if (refusal)
+    return new ConnectionError(target, refusal.code, `${refusal.saying} (${lineOf(request)})`, fault)
+  if (/^(UND_ERR_INVALID_ARG|ERR_INVALID_CHAR|ERR_INVALID_HTTP_TOKEN)$/.test(wireCode)) {
     return new RequestError('invalid_header', `Cannot send the request: ${fault.message}`, fault)
   }
-  const code = codeOf(wireCode, part, throughProxy, fault.message)
+  const code = codeOf(wireCode, part, fault.message)
   // Node's advice on how to run Node helps nobody who runs something else.
   const [reason = ''] = fault.message.split('; if the root CA')
-  return new ConnectionError(
-    request,
-    code,
-    `${sayings[code](hostOf(request), reason)} (${lineOf(request)})`,
-    fault,
-  )
+  const host = hostOf(request)
+  const saying = (proxy && proxySayings[code]?.(proxy.host, host, reason)) ?? sayings[code](host, reason)
+  return new ConnectionError(target, code, `${saying} (${lineOf(request)})`, fault)
 }
 
-function codeOf(
-  wireCode: string,
-  part: 'head' | 'body',
-  throughProxy: boolean,
-  reason: string,
-): ConnectionCode {
+/** What a proxy answered instead of connecting, in undici's words; null for any other fault. */
+function refusalOf(
+  { host: proxy, variable, authorization }: HttpProxy,
+  request: HttpRequest,
+  { message }: Error,
+): { readonly code: ConnectionCode; readonly saying: string } | null {
+  const status = /^Proxy (?:response|Authentication Required) \((\d{3})\)/.exec(message)?.[1]
+  if (status === undefined) return null
+  if (status === '407') {
+    const saying =
+      authorization === undefined
+        ? `The proxy ${proxy} requires a user name and password; set ${variable} to http://<user>:<password>@${proxy}`
+        : `The proxy ${proxy} rejected the user name and password in ${variable}`
+    return { code: 'proxy', saying }
+  }
+  return Number(status) >= 500
+    ? {
+        code: 'unreachable',
+        saying: `The proxy ${proxy} cannot reach ${hostOf(request)}: it returned ${status}`,
+      }
+    : {
+        code: 'proxy',
+        saying: `The proxy ${proxy} refused to connect to ${hostOf(request)}: it returned ${status}`,
+      }
+}
+
+function codeOf(wireCode: string, part: 'head' | 'body', reason: string): ConnectionCode {
   if (part === 'body') return 'cut_short'
   if (/^(ERR_SSL_|EPROTO)/.test(wireCode) && notTls.test(reason)) return 'not_tls'
   if (/^(CERT_|ERR_TLS_|ERR_SSL_|UNABLE_TO_)|SELF_SIGNED_CERT|^HOSTNAME_MISMATCH$/.test(wireCode))
     return 'tls'
-  return connectionCodes[wireCode] ?? (throughProxy ? 'proxy' : 'failed')
+  return connectionCodes[wireCode] ?? 'failed'
 }

@@ -9,10 +9,16 @@ export function isDatabaseUrl(text: string): boolean {
 /** The passwords in such a URL, as written and as meant: none of them is to be shown. */
 export function databaseSecrets(text: string | null | undefined): string[] {
   if (!text || !isDatabaseUrl(text)) return []
-  // Up to the last @, and beyond what would end the host: a password that is not encoded is one all the same.
-  const written = /^[^:]*:\/\/[^:@/]*:(.+)@/s.exec(text)?.[1]
   const named = /[?&]password=([^&#]+)/.exec(text)?.[1]
-  return [written, named].flatMap((secret) => (secret === undefined ? [] : [secret, meant(secret)]))
+  return [...urlPasswords(text), ...(named === undefined ? [] : [named, meant(named)])]
+}
+
+/** The password in a URL, with or without its scheme, as written and as meant; without one, a user name may be a token. */
+export function urlPasswords(text: string): string[] {
+  // Up to the last @, and beyond what would end the host: a password that is not encoded is one all the same.
+  const [, user = '', password] = /^(?:[a-z][a-z0-9+.-]*:\/\/)?([^:@/]*)(?::(.*))?@/is.exec(text) ?? []
+  const secret = password || user
+  return secret === '' ? [] : [secret, meant(secret)]
 }
 
 function meant(secret: string): string {

@@ -72,6 +72,8 @@ function offsetIn(text: string): number {
 
 /** Where a pattern ends that begins at a place; that place where it is not there. */
 function after(pattern: RegExp, text: string, at: number): number {
+  // Mostly no space is there, and one look is enough.
+  if (pattern === space && text.charCodeAt(at) > 0x20) return at
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : at
 }

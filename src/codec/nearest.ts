@@ -8,7 +8,8 @@ export function nearest(word: string, known: readonly string[]): string[] {
   const near = known.flatMap((candidate) => {
     const name = candidate.toLowerCase()
     const steps = distance(given, name)
-    const close = steps <= Math.max(1, Math.floor(Math.max(given.length, name.length) / 3))
+    // Of a short word two letters are a third: that is another word.
+    const close = steps <= (Math.min(given.length, name.length) < 8 ? 1 : 2)
     const longer = given.length >= 3 && name.startsWith(given)
     return close || longer ? [{ candidate, steps: longer ? Math.min(steps, 2) : steps }] : []
   })

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, statSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { ConfigError, systemCode } from './errors.ts'
 import { readRegularFile } from './read-file.ts'
@@ -15,8 +15,18 @@ export interface LockClock {
 interface Holder {
   readonly pid: number
   readonly host: string
+  /** When it was taken, or renewed last, in milliseconds since 1970. */
   readonly time: number
   readonly id: string
+  /** When it was taken; absent in locks of earlier versions. */
+  readonly since?: number
+}
+
+/** A lock file that this process holds. */
+export interface HeldLock {
+  /** Keeps it for 30 s more; false where another process has taken it over. */
+  readonly renew: () => boolean
+  readonly release: () => void
 }
 
 /**
@@ -28,7 +38,7 @@ export async function withLock<Result>(
   clock: LockClock,
   work: () => Result | Promise<Result>,
 ): Promise<Result> {
-  const release = await takeLock(path, clock)
+  const { release } = await takeLock(path, clock)
   try {
     return await work()
   } finally {
@@ -37,18 +47,16 @@ export async function withLock<Result>(
 }
 
 /**
- * Takes the lock file at `path` (created exclusively, holding pid and time) and gives what lets it go. A lock whose
- * process has died, or that is older than 30 s, is taken over. Throws a ConfigError after 30 s of waiting, the fault
- * of the system where no file can be made, and the reason of a signal that is aborted.
+ * Takes the lock file at `path`, as `tryLock` does. Throws a ConfigError after 30 s of waiting, the fault of the system
+ * where no file can be made, and the reason of a signal that is aborted.
  */
-export async function takeLock(path: string, clock: LockClock, signal?: AbortSignal): Promise<() => void> {
-  const holder: Holder = { pid: process.pid, host: hostname(), time: clock.now(), id: crypto.randomUUID() }
+export async function takeLock(path: string, clock: LockClock, signal?: AbortSignal): Promise<HeldLock> {
   const deadline = clock.now() + waitAtMostMs
-  while (!tryCreate(path, { ...holder, time: clock.now() })) {
+  for (;;) {
+    const lock = tryLock(path, clock)
+    if (lock) return lock
     signal?.throwIfAborted()
-    if (isStale(path, clock.now())) {
-      takeAway(path, clock.now())
-    } else if (clock.now() >= deadline) {
+    if (clock.now() >= deadline) {
       throw new ConfigError('config_locked', `The lock ${path} has been held by another process for 30 s`, {
         hint: 'If no other learnctl is running, delete this file',
       })
@@ -57,9 +65,37 @@ export async function takeLock(path: string, clock: LockClock, signal?: AbortSig
       throw signal?.aborted ? signal.reason : error
     })
   }
-  return () => {
-    if (read(path)?.id === holder.id) unlink(path)
+}
+
+/**
+ * Takes the lock file at `path` (created exclusively, holding pid and time) if it is free; null while another process
+ * holds it. A lock whose process has died, or that was not renewed for 30 s, is taken over.
+ */
+export function tryLock(path: string, clock: Pick<LockClock, 'now'>): HeldLock | null {
+  const since = clock.now()
+  const holder: Holder = { pid: process.pid, host: hostname(), time: since, since, id: crypto.randomUUID() }
+  if (!tryCreate(path, holder)) {
+    if (!isStale(path, since)) return null
+    takeAway(path, since)
+    if (!tryCreate(path, holder)) return null
   }
+  const isOwn = () => read(path)?.id === holder.id
+  return {
+    renew: () => {
+      if (!isOwn()) return false
+      writeFileSync(path, JSON.stringify({ ...holder, time: clock.now() }))
+      return true
+    },
+    release: () => {
+      if (isOwn()) unlink(path)
+    },
+  }
+}
+
+/** Which process holds a lock, and since when, in milliseconds since 1970; null for a lock that is free. */
+export function lockHolder(path: string): { pid: number; host: string; since: number } | null {
+  const holder = read(path)
+  return holder && { pid: holder.pid, host: holder.host, since: holder.since ?? holder.time }
 }
 
 function tryCreate(path: string, holder: Holder): boolean {

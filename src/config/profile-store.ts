@@ -50,7 +50,7 @@ export function createProfileStore(
     makePrivate(directory)
     // What comes out of the work has to be stored at once: nothing is left to load by then.
     await loadWriter()
-    const release = await takeLock(join(directory, `${name}.credential.lock`), clock, signal).catch(
+    const { release } = await takeLock(join(directory, `${name}.credential.lock`), clock, signal).catch(
       (error: unknown) => {
         throw unwritable(path, error, directoryVariable)
       },

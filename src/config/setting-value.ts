@@ -31,7 +31,7 @@ const msOfUnit: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, 
 const longestMs = 24 * 3_600_000
 
 /** Milliseconds of a duration with its unit, `500ms`, `30s`, `2m`, `1h`; throws a SettingError that calls it `name`. */
-function parseDuration(text: string, name: string): number {
+export function parseDuration(text: string, name: string): number {
   const [, number = '', unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? []
   const durationMs = Math.round(Number(number) * (msOfUnit[unit] ?? 0))
   if (number !== '' && durationMs > 0 && durationMs <= longestMs) return durationMs

@@ -70,7 +70,7 @@ export interface TargetSources {
 export function chooseTarget(from: TargetSources): Target | null {
   const { url, database } = from.settings
   const profile = chosenProfile(from)
-  const named = placesOf(from)
+  const named = placesOf(from, profile)
   const decisive = decisiveAmong(named)
   if (decisive === 'default') return null
 
@@ -107,13 +107,17 @@ export function chooseTarget(from: TargetSources): Target | null {
  */
 export function chosenDatabaseUrl(from: TargetSources): { url: string; origin: Origin } | null {
   const { value, origin } = from.settings.database
-  if (value === null || !isDatabaseUrl(value) || origin.source !== decisiveAmong(placesOf(from))) return null
+  if (
+    value === null ||
+    !isDatabaseUrl(value) ||
+    origin.source !== decisiveAmong(placesOf(from, chosenProfile(from)))
+  )
+    return null
   return { url: value, origin }
 }
 
-function placesOf(from: TargetSources) {
-  const { url, database } = from.settings
-  return [url, database, chosenProfile(from)].filter((place) => place.value !== null)
+function placesOf({ settings: { url, database } }: TargetSources, profile: Settings['profile']) {
+  return [url, database, profile].filter((place) => place.value !== null)
 }
 
 /** The most specific of the places that name an academy; `default` where there is none. */

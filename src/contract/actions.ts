@@ -17,6 +17,7 @@ export const actions = [
   ...['mapping.updated', 'mapping.deleted'],
   ...['message.resent', 'delivery.replayed'],
   ...['encryption_key.replaced'],
+  ...['audit_log.upgraded'],
   ...['grant.allowed', 'grant.created', 'grant.refreshed', 'grant.token_revoked', 'grant.revoked'],
   ...['session.created', 'session.refused', 'session.ended'],
   ...['request.refused'],

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { isDay, isInstant } from '../codec/time-text.ts'
 import { Difficulty } from './course-attributes.ts'
 import { difficulties } from './course-choices.ts'
-import { EnrollmentStatus } from './enrollments.ts'
+import { EnrollmentStatus, enrollmentStatuses } from './enrollments.ts'
 import { BooleanParam, choices, References, Time } from './field.ts'
 import { operation, staff } from './operation.ts'
 import { paging } from './page.ts'
@@ -119,6 +119,10 @@ export const analytics = {
       learner_id: References.optional(),
       status: choices(progressStatuses).optional(),
       difficulty: choices(difficulties).optional(),
+      enrollment_status: choices(enrollmentStatuses).optional().meta({
+        description:
+          'Comma-separated list of active, inactive, completed, deleted (default all but deleted: removed enrolments)',
+      }),
       include_not_started: BooleanParam.default(false).meta({
         description: 'With dates, include learners who have not started (default false)',
       }),
@@ -153,6 +157,7 @@ export const analytics = {
       },
       status: { by: 'choice', field: 'progressStatus', choices: progressStatuses },
       difficulty: { by: 'choice', field: 'difficulty', choices: difficulties },
+      enrollment_status: { by: 'choice', field: 'enrollmentStatus', choices: enrollmentStatuses },
     },
     media: ['text/csv', 'application/x-ndjson'],
   }),

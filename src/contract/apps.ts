@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { Time, text } from './field.ts'
+import { period, Time, text } from './field.ts'
+import { inPeriod } from './filter.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
@@ -83,10 +84,11 @@ export const apps = {
     published: false,
     scope: 'admin',
     roles: admins,
-    query: z.strictObject({ ...paging }),
+    query: z.strictObject({ ...period('Registered'), ...paging }),
     response: page(App),
     status: 200,
     list: true,
+    filters: inPeriod('createdAt'),
     identifier: 'clientId',
   }),
   create: operation({

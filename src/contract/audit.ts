@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { type Action, auditedActions, auditedNouns, type Noun } from './actions.ts'
-import { choices, exactly, Instant, ofUser, Time } from './field.ts'
+import { choices, exactly, ofUser, period, Time } from './field.ts'
+import { inPeriod } from './filter.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 
@@ -20,6 +21,7 @@ export const AuditEntry = z.object({
   noun: z.enum(nouns),
   subjectId: z.string().nullable(),
   subjectName: z.string().nullable(),
+  aboutId: z.string().nullable(),
   address: z.string().nullable(),
   userAgent: z.string().nullable(),
   requestId: z.string().nullable(),
@@ -50,8 +52,7 @@ export const audit = {
       action: choices(actions).optional(),
       noun: z.enum(nouns).optional().meta({ description: 'Filter by kind of thing' }),
       subject_id: exactly('the id of the thing'),
-      since: Instant.optional().meta({ description: 'At or after this time' }),
-      until: Instant.optional().meta({ description: 'Before this time' }),
+      ...period('Recorded'),
       sort: sorting(['at', 'place'], '-at'),
       ...paging,
     }),
@@ -64,8 +65,7 @@ export const audit = {
       action: { by: 'choice', field: 'action', choices: actions },
       noun: { by: 'choice', field: 'noun', choices: nouns },
       subject_id: { by: 'equal', field: 'subjectId' },
-      since: { by: 'start', field: 'at' },
-      until: { by: 'end', field: 'at' },
+      ...inPeriod('at'),
     },
   }),
   get: operation({

@@ -2,7 +2,8 @@ import * as z from 'zod'
 import { Course, CourseDiff, CourseSnapshot, CourseUpdate, CourseVersion, DeletedCourse } from './course.ts'
 import { CourseInput, CoursePatch } from './course-attributes.ts'
 import { courseStatuses, difficulties } from './course-choices.ts'
-import { BooleanParam, choices, exactly, search, UpdatedSince } from './field.ts'
+import { BooleanParam, choices, exactly, period, search, UpdatedSince } from './field.ts'
+import { inPeriod, updatedSince } from './filter.ts'
 import { CompareTo } from './history.ts'
 import { everyone, operation, staff, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
@@ -27,6 +28,7 @@ export const courses = {
       tag: exactly('tag'),
       external_id: exactly('external id'),
       managed_by: exactly('the system that manages them'),
+      ...period('Created'),
       updated_since: UpdatedSince,
       sort: sorting(['createdAt', 'updatedAt', 'title', 'difficulty'], '-createdAt'),
       ...paging,
@@ -41,7 +43,8 @@ export const courses = {
       tag: { by: 'equal', field: 'tags' },
       external_id: { by: 'equal', field: 'externalId' },
       managed_by: { by: 'equal', field: 'managedBy' },
-      updated_since: { by: 'start', field: 'updatedAt' },
+      ...inPeriod('createdAt'),
+      updated_since: updatedSince,
     },
   }),
   get: operation({
@@ -107,10 +110,11 @@ export const courses = {
     published: false,
     scope: 'read',
     roles: staff,
-    query: z.strictObject({ ...paging }),
+    query: z.strictObject({ ...period('Created'), ...paging }),
     response: page(CourseVersion),
     status: 200,
     list: true,
+    filters: inPeriod('createdAt'),
   }),
   version: operation({
     id: 'courses.version',
@@ -154,10 +158,11 @@ export const courses = {
     published: false,
     scope: 'read',
     roles: teachers,
-    query: z.strictObject({ sort: trashSort, ...paging }),
+    query: z.strictObject({ ...period('Deleted'), sort: trashSort, ...paging }),
     response: page(DeletedCourse),
     status: 200,
     list: true,
+    filters: inPeriod('deletedAt'),
   }),
   restoreDeleted: operation({
     id: 'courses.restoreDeleted',

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { choices, Instant, Time } from './field.ts'
+import { choices, Instant, period, Time } from './field.ts'
+import { inPeriod } from './filter.ts'
 import { lmsKinds } from './integration-choices.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
@@ -59,7 +60,8 @@ export const deliveries = {
     query: z.strictObject({
       lms_kind: choices(lmsKinds).optional(),
       status: choices(deliveryStatuses).optional(),
-      received_since: Instant.optional().meta({ description: 'Received at or after this time' }),
+      ...period('Received'),
+      received_since: Instant.optional().meta({ description: 'The former name of since' }),
       ...paging,
     }),
     response: page(Delivery),
@@ -68,6 +70,7 @@ export const deliveries = {
     filters: {
       lms_kind: { by: 'choice', field: 'lmsKind', choices: lmsKinds },
       status: { by: 'choice', field: 'status', choices: deliveryStatuses },
+      ...inPeriod('receivedAt'),
       received_since: { by: 'start', field: 'receivedAt' },
     },
   }),
@@ -103,6 +106,7 @@ export const deliveries = {
     roles: admins,
     body: ReplayInput,
     response: Replayed,
+    report: true,
     status: 200,
   }),
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { eventPatterns } from './events.ts'
-import { choices, Instant, optional, Time, WebAddress } from './field.ts'
+import { choices, Instant, optional, period, Time, UpdatedSince, WebAddress } from './field.ts'
+import { inPeriod, updatedSince } from './filter.ts'
 import { Message } from './messages.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
@@ -56,11 +57,20 @@ export const endpoints = {
     published: false,
     scope: 'admin',
     roles: admins,
-    query: z.strictObject({ status: choices(endpointStatuses).optional(), ...paging }),
+    query: z.strictObject({
+      status: choices(endpointStatuses).optional(),
+      ...period('Created'),
+      updated_since: UpdatedSince,
+      ...paging,
+    }),
     response: page(Endpoint),
     status: 200,
     list: true,
-    filters: { status: { by: 'choice', field: 'status', choices: endpointStatuses } },
+    filters: {
+      status: { by: 'choice', field: 'status', choices: endpointStatuses },
+      ...inPeriod('createdAt'),
+      updated_since: updatedSince,
+    },
   }),
   get: operation({
     id: 'endpoints.get',

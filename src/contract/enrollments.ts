@@ -1,20 +1,37 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { choices, Instant, ManagedBy, ofCourses, ofUsers, Reference, Time } from './field.ts'
+import {
+  choices,
+  Instant,
+  ManagedBy,
+  ofCourses,
+  ofUsers,
+  period,
+  Reference,
+  Time,
+  UpdatedSince,
+} from './field.ts'
+import { inPeriod, updatedSince } from './filter.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
 import { patchOf } from './patch.ts'
 
 const enrollmentRoles = ['learner', 'instructor'] as const
 export const EnrollmentRole = z.enum(enrollmentRoles)
-const enrollmentStatuses = ['active', 'inactive', 'completed', 'deleted'] as const
+const roleNames: Readonly<Record<string, EnrollmentRole>> = { student: 'learner', teacher: 'instructor' }
+type EnrollmentRole = z.output<typeof EnrollmentRole>
+/** A role in a request: the names that other platforms have for ours are accepted as well. */
+const EnrollmentRoleInput = z
+  .enum([...enrollmentRoles, 'student', 'teacher'])
+  .transform((role): EnrollmentRole => roleNames[role] ?? (role as EnrollmentRole))
+export const enrollmentStatuses = ['active', 'inactive', 'completed', 'deleted'] as const
 export const EnrollmentStatus = z.enum(enrollmentStatuses)
 
 /** The writable attributes of an enrolment. Course, user and role cannot be changed later. */
 export const EnrollmentInput = z.strictObject({
   courseId: Reference,
   userId: Reference,
-  role: EnrollmentRole.default('learner'),
+  role: EnrollmentRoleInput.default('learner'),
   status: EnrollmentStatus.default('active'),
   enrolledAt: Instant.optional(),
   managedBy: ManagedBy,
@@ -56,8 +73,10 @@ export const enrollments = {
     query: z.strictObject({
       course_id: ofCourses,
       user_id: ofUsers,
-      role: EnrollmentRole.optional().meta({ description: 'Filter by role' }),
+      role: EnrollmentRoleInput.optional().meta({ description: 'Filter by role' }),
       status: choices(enrollmentStatuses).optional(),
+      ...period('Enrolled'),
+      updated_since: UpdatedSince,
       sort: sorting(['createdAt', 'updatedAt', 'enrolledAt'], '-createdAt'),
       ...paging,
     }),
@@ -67,8 +86,10 @@ export const enrollments = {
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
       user_id: { by: 'reference', field: 'userId', to: 'userId', email: 'userEmail', several: true },
-      role: { by: 'choice', field: 'role', choices: EnrollmentRole.options },
+      role: { by: 'choice', field: 'role', choices: EnrollmentRole.options, names: roleNames },
       status: { by: 'choice', field: 'status', choices: enrollmentStatuses },
+      ...inPeriod('enrolledAt'),
+      updated_since: updatedSince,
     },
   }),
   get: operation({

@@ -34,6 +34,7 @@ export const statusOf = {
   last_admin: 409,
   endpoint_disabled: 409,
   limit_reached: 409,
+  apply_in_progress: 409,
   precondition_failed: 412,
   content_too_large: 413,
   uri_too_long: 414,

@@ -77,9 +77,24 @@ export const Language = z
     error: 'must be a BCP 47 language tag, such as en or pt-BR',
   })
 
+/** All codes of two letters, without those that were replaced (ISO 639-1); none was added since 2003. */
+const twoLetterLanguages: ReadonlySet<string> = new Set(
+  `aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es et eu
+  fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki kj kk kl km kn
+  ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no nr nv ny oc oj om or os
+  pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th ti tk tn to tr ts tt
+  ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu`.split(/\s+/),
+)
+
+/**
+ * True for a well-formed tag whose language is a code of two or three letters. Longer subtags are well-formed, too, but
+ * none is registered (RFC 5646, section 2.2.1). Codes of three letters are thousands, and every year brings more.
+ */
 function isLanguage(tag: string): boolean {
   try {
-    return Intl.getCanonicalLocales(tag).length === 1
+    const [canonical = '', ...more] = Intl.getCanonicalLocales(tag)
+    const [language = ''] = canonical.split('-', 1)
+    return more.length === 0 && (language.length === 3 || twoLetterLanguages.has(language))
   } catch {
     return false
   }
@@ -131,22 +146,35 @@ export const UpdatedSince = Instant.optional().meta({
   description: 'Updated at or after this time',
 })
 
+/** The query parameters for the main time of a list: from `since` on, and before `until`. */
+export function period(event: string) {
+  return {
+    since: Instant.optional().meta({ description: `${event} at or after this time` }),
+    until: Instant.optional().meta({ description: `${event} before this time` }),
+  }
+}
+
 /** A comma list of choices as a query parameter: `status=draft,published`. */
-export function choices<const Choice extends string>(all: readonly [Choice, ...Choice[]]) {
+export function choices<const Choice extends string>(
+  all: readonly [Choice, ...Choice[]],
+  synonyms: Readonly<Record<string, Choice>> = {},
+) {
   const one = z.enum(all)
+  const words = [...all, ...Object.keys(synonyms)]
   return z
     .string()
     .meta({
       type: 'array',
-      items: { type: 'string', enum: [...all] },
+      items: { type: 'string', enum: words },
       minItems: 1,
-      description: `Comma-separated list of ${all.join(', ')}`,
+      description: `Comma-separated list of ${words.join(', ')}`,
     })
     .transform((list, context) =>
       list.split(',').flatMap((item) => {
-        const parsed = one.safeParse(item.trim())
+        const word = item.trim()
+        const parsed = one.safeParse(Object.hasOwn(synonyms, word) ? synonyms[word] : word)
         if (parsed.success) return [parsed.data]
-        context.addIssue({ code: 'invalid_value', values: [...all], input: item })
+        context.addIssue({ code: 'invalid_value', values: words, input: item })
         return []
       }),
     )

@@ -33,3 +33,11 @@ export type Filter =
 
 /** The filters of a list, by query parameter. */
 export type Filters = Readonly<Record<string, Filter>>
+
+/** The filters of `period`: the main time of a list is in this field. */
+export function inPeriod(field: string) {
+  return { since: { by: 'start', field }, until: { by: 'end', field } } as const satisfies Filters
+}
+
+/** The filter of `UpdatedSince`. */
+export const updatedSince = { by: 'start', field: 'updatedAt' } as const satisfies Filter

@@ -5,41 +5,59 @@ import {
   Instant,
   ofCourses,
   ofUsers,
-  optional,
   Percent,
+  period,
   Reference,
   Time,
   text,
   UpdatedSince,
 } from './field.ts'
+import { inPeriod, updatedSince } from './filter.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
-import { isGradable, largestScore, mostOverMaximum } from './score.ts'
+import { aboveMaximum, isGradable, largestScore, notGradable } from './score.ts'
 import { wholeCourse } from './whole-course.ts'
 
 export { wholeCourse }
 
 const score = z.number().min(0).max(largestScore)
 
-/** A grade, always sent as a whole. Learner, course, source and item tell it from all others. */
+/** Source of grades that come from no other system. */
+export const defaultSource = 'manual'
+
+/**
+ * A grade; learner, course, source and item identify it. An absent field keeps the value of the stored grade, else has the
+ * default, label and weight those of the item's other grades; null is the default.
+ */
 export const GradeInput = z
   .strictObject({
     learnerId: Reference,
     courseId: Reference,
     itemId: text(1, 255).default(wholeCourse),
-    source: text(1, 100).default('manual'),
-    label: z.string().trim().max(255).default(''),
+    source: text(1, 100).nullish(),
+    label: z.string().trim().max(255).nullish(),
     scoreGiven: score.nullable(),
-    scoreMaximum: score.positive().default(100),
-    weight: optional(Percent),
+    scoreMaximum: score.positive().nullish(),
+    weight: Percent.nullish(),
     gradedAt: Instant.optional(),
-    published: z.boolean().default(true),
+    published: z.boolean().nullish(),
+    extraCredit: z.boolean().optional(),
   })
-  .refine(({ scoreGiven, scoreMaximum }) => scoreGiven === null || isGradable(scoreGiven, scoreMaximum), {
-    path: ['scoreGiven'],
-    params: { code: 'out_of_range' },
-    error: `must be at most ${mostOverMaximum} times the maximum`,
+  .superRefine(({ scoreGiven, scoreMaximum, extraCredit }, context) => {
+    if (extraCredit !== false || typeof scoreMaximum !== 'number' || scoreGiven === null) return
+    if (scoreGiven <= scoreMaximum) return
+    const [path, params] = [['scoreGiven'], { code: 'above_maximum' }]
+    context.addIssue({ code: 'custom', path, params, message: aboveMaximum(scoreMaximum) })
   })
+  .refine(
+    ({ scoreGiven, scoreMaximum }) =>
+      scoreGiven === null || isGradable(scoreGiven, scoreMaximum ?? largestScore),
+    {
+      path: ['scoreGiven'],
+      params: { code: 'out_of_range' },
+      error: notGradable,
+    },
+  )
 export type GradeInput = z.output<typeof GradeInput>
 
 export const Grade = z.object({
@@ -65,6 +83,15 @@ export const Grade = z.object({
   updatedAt: Time,
 })
 export type Grade = z.output<typeof Grade>
+
+/** A grade as it was recorded, with what may not be as intended. */
+export const RecordedGrade = Grade.extend({
+  warnings: z
+    .array(z.object({ code: z.enum(['unweighted']), detail: z.string() }))
+    .max(1)
+    .optional(),
+})
+export type RecordedGrade = z.output<typeof RecordedGrade>
 
 /** One entry of the history of a grade. */
 export const GradeStep = z.object({
@@ -96,6 +123,7 @@ export const grades = {
       learner_id: ofUsers,
       item_id: exactly('item'),
       source: exactly('source'),
+      ...period('Graded'),
       updated_since: UpdatedSince,
       sort: sorting(['createdAt', 'updatedAt', 'gradedAt'], '-createdAt'),
       ...paging,
@@ -108,7 +136,8 @@ export const grades = {
       learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail', several: true },
       item_id: { by: 'equal', field: 'itemId' },
       source: { by: 'equal', field: 'source' },
-      updated_since: { by: 'start', field: 'updatedAt' },
+      ...inPeriod('gradedAt'),
+      updated_since: updatedSince,
     },
   }),
   get: operation({
@@ -131,7 +160,7 @@ export const grades = {
     scope: 'write',
     roles: teachers,
     body: GradeInput,
-    response: Grade,
+    response: RecordedGrade,
     status: 200,
   }),
   delete: operation({
@@ -153,10 +182,11 @@ export const grades = {
     published: false,
     scope: 'read',
     roles: everyone,
-    query: z.strictObject({ ...paging }),
+    query: z.strictObject({ ...period('Recorded'), ...paging }),
     response: page(GradeStep),
     status: 200,
     list: true,
+    filters: inPeriod('recordedAt'),
   }),
   batch: operation({
     id: 'grades.batch',

@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { Reference, Time } from './field.ts'
+import { period, Reference, Time } from './field.ts'
+import { inPeriod } from './filter.ts'
 import { scopes } from './keys.ts'
 import { everyone, operation } from './operation.ts'
 import { page, paging } from './page.ts'
@@ -31,12 +32,16 @@ export const grants = {
       user_id: Reference.optional().meta({
         description: 'User whose grants are listed (default you); others require an admin',
       }),
+      ...period('Granted'),
       ...paging,
     }),
     response: page(Grant),
     status: 200,
     list: true,
-    filters: { user_id: { by: 'reference', field: 'userId', to: 'userId' } },
+    filters: {
+      user_id: { by: 'reference', field: 'userId', to: 'userId' },
+      ...inPeriod('createdAt'),
+    },
   }),
   revoke: operation({
     id: 'grants.revoke',

@@ -9,6 +9,7 @@ import { grades } from './grades.ts'
 import { grants } from './grants.ts'
 import { integrations } from './integrations.ts'
 import { keys } from './keys.ts'
+import { leases } from './leases.ts'
 import { lessons } from './lessons.ts'
 import { messages } from './messages.ts'
 import type { Operation } from './operation.ts'
@@ -33,6 +34,7 @@ export const contract = {
   deliveries,
   integrations,
   audit,
+  leases,
   service,
 }
 export type Contract = typeof contract

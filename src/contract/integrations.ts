@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { exactly, ofCourse, ofUser } from './field.ts'
+import { exactly, ofCourse, ofUser, period, UpdatedSince } from './field.ts'
+import { inPeriod, updatedSince } from './filter.ts'
 import { Integration, IntegrationCheck, IntegrationPatch } from './integration.ts'
 import { mappedNouns } from './integration-choices.ts'
 import { MappedNoun, Mapping, MappingInput } from './mapping.ts'
@@ -17,10 +18,11 @@ export const integrations = {
     published: false,
     scope: 'admin',
     roles: admins,
-    query: z.strictObject({ ...paging }),
+    query: z.strictObject({ ...period('Created'), updated_since: UpdatedSince, ...paging }),
     response: page(Integration),
     status: 200,
     list: true,
+    filters: { ...inPeriod('createdAt'), updated_since: updatedSince },
     identifier: 'lmsKind',
   }),
   get: operation({
@@ -85,6 +87,8 @@ export const integrations = {
       external_key: exactly('key in the other system'),
       course_id: ofCourse,
       user_id: ofUser,
+      ...period('Created'),
+      updated_since: UpdatedSince,
       ...paging,
     }),
     response: page(Mapping),
@@ -95,6 +99,8 @@ export const integrations = {
       external_key: { by: 'equal', field: 'externalKey' },
       course_id: { by: 'reference', field: 'reference', to: 'courseId' },
       user_id: { by: 'reference', field: 'reference', to: 'userId' },
+      ...inPeriod('createdAt'),
+      updated_since: updatedSince,
     },
   }),
   mapping: operation({

@@ -48,14 +48,16 @@ export function detailOf(issue: Issue, meantBy = meant): string {
   }
 }
 
-function sized(origin: string, bound: string, value: number): string {
+/** A bound in words: `must have at least 1 character`. */
+export function sized(origin: string, bound: string, value: number): string {
   const many = value === 1 ? '' : 's'
   if (origin === 'string') return `must have ${bound} ${value} character${many}`
   if (origin === 'array') return `must have ${bound} ${value} item${many}`
   return `must be ${bound} ${value}`
 }
 
-function article(type: string): string {
+/** A JSON type with its article: `a whole number`. */
+export function article(type: string): string {
   if (type === 'int') return 'a whole number'
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`
 }

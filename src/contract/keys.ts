@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { Instant, ofUser, Reference, Time, text } from './field.ts'
+import { Instant, ofUser, period, Reference, Time, text } from './field.ts'
+import { inPeriod } from './filter.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
@@ -44,11 +45,14 @@ export const keys = {
     published: false,
     scope: 'admin',
     roles: admins,
-    query: z.strictObject({ user_id: ofUser, ...paging }),
+    query: z.strictObject({ user_id: ofUser, ...period('Created'), ...paging }),
     response: page(Key),
     status: 200,
     list: true,
-    filters: { user_id: { by: 'reference', field: 'userId', to: 'userId' } },
+    filters: {
+      user_id: { by: 'reference', field: 'userId', to: 'userId' },
+      ...inPeriod('createdAt'),
+    },
   }),
   create: operation({
     id: 'keys.create',

@@ -56,11 +56,27 @@ const Answer = z
   )
   .default(null)
 
-const QuestionInput = z.strictObject({
-  id: z.string().max(100).optional(),
-  ...questionFields,
-  answer: Answer,
-})
+/** Choices that a refusal names. */
+const maxChoicesNamed = 10
+
+/** A question in a request. The answer to one with choices is the id of a choice, or a list of several. */
+const QuestionInput = z
+  .strictObject({ id: z.string().max(100).optional(), ...questionFields, answer: Answer })
+  .superRefine(({ type, choices, answer }, context) => {
+    const isSingle = type === 'single_choice'
+    if (answer === null || !(isSingle || type === 'multiple_choice')) return
+    const ids = choices.map(({ id }) => id)
+    const given = Array.isArray(answer) && !isSingle ? answer : [answer]
+    if (given.every((each) => ids.some((id) => id === each))) return
+    const some = ids.slice(0, maxChoicesNamed).join(', ')
+    const named = ids.length === 0 ? 'there are none' : `${some}${ids.length > maxChoicesNamed ? ', …' : ''}`
+    context.addIssue({
+      code: 'custom',
+      path: ['answer'],
+      params: { code: 'invalid_choice' },
+      message: `must be ${isSingle ? 'the id of one of its choices' : 'ids of its choices'}: ${named}`,
+    })
+  })
 
 /** A question; learners get it without its answer. */
 const Question = z.object({ id: z.string(), ...questionFields, answer: Answer.removeDefault().optional() })

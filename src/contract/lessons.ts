@@ -8,10 +8,13 @@ import {
   ofCourse,
   ofCourses,
   optional,
+  period,
   Reference,
   Time,
   text,
+  UpdatedSince,
 } from './field.ts'
+import { inPeriod, updatedSince } from './filter.ts'
 import { Changes, CompareTo, versionEntry } from './history.ts'
 import { Assessment, AssessmentInput, ContentBlock, ContentBlockInput } from './lesson-content.ts'
 import { everyone, operation, staff, teachers } from './operation.ts'
@@ -113,6 +116,8 @@ export const lessons = {
       module_id: exactly('module id'),
       status: LessonStatus.optional().meta({ description: 'Filter by status' }),
       external_id: exactly('external id'),
+      ...period('Created'),
+      updated_since: UpdatedSince,
       sort: sorting(['order', 'createdAt', 'updatedAt', 'title'], 'order'),
       ...paging,
     }),
@@ -124,6 +129,8 @@ export const lessons = {
       module_id: { by: 'equal', field: 'moduleId' },
       status: { by: 'choice', field: 'status', choices: LessonStatus.options },
       external_id: { by: 'equal', field: 'externalId' },
+      ...inPeriod('createdAt'),
+      updated_since: updatedSince,
     },
   }),
   get: operation({
@@ -183,10 +190,11 @@ export const lessons = {
     published: false,
     scope: 'read',
     roles: staff,
-    query: z.strictObject({ ...paging }),
+    query: z.strictObject({ ...period('Created'), ...paging }),
     response: page(LessonVersion),
     status: 200,
     list: true,
+    filters: inPeriod('createdAt'),
   }),
   version: operation({
     id: 'lessons.version',
@@ -230,11 +238,14 @@ export const lessons = {
     published: false,
     scope: 'read',
     roles: teachers,
-    query: z.strictObject({ course_id: ofCourse, sort: trashSort, ...paging }),
+    query: z.strictObject({ course_id: ofCourse, ...period('Deleted'), sort: trashSort, ...paging }),
     response: page(DeletedLesson),
     status: 200,
     list: true,
-    filters: { course_id: { by: 'reference', field: 'courseId', to: 'courseId' } },
+    filters: {
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
+      ...inPeriod('deletedAt'),
+    },
   }),
   restoreDeleted: operation({
     id: 'lessons.restoreDeleted',

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { messageTypes } from './events.ts'
-import { choices, exactly, Time } from './field.ts'
+import { choices, exactly, period, Time } from './field.ts'
+import { inPeriod } from './filter.ts'
 import { admins, operation } from './operation.ts'
 import { page, paging } from './page.ts'
 
@@ -50,6 +51,7 @@ export const messages = {
       endpoint_id: exactly('endpoint'),
       status: choices(messageStatuses).optional(),
       type: choices(messageTypes).optional(),
+      ...period('Created'),
       ...paging,
     }),
     response: page(Message),
@@ -59,6 +61,7 @@ export const messages = {
       endpoint_id: { by: 'equal', field: 'endpointId' },
       status: { by: 'choice', field: 'status', choices: messageStatuses },
       type: { by: 'choice', field: 'type', choices: messageTypes },
+      ...inPeriod('createdAt'),
     },
   }),
   get: operation({

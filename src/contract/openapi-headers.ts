@@ -47,6 +47,11 @@ export const headers = {
       'true if this is the response to an earlier request with the same Idempotency-Key; otherwise absent',
     schema: { type: 'string', enum: ['true'] },
   },
+  Unchanged: {
+    description:
+      'true if the record was as requested already, so that it keeps its version; otherwise absent',
+    schema: { type: 'string', enum: ['true'] },
+  },
   'Content-Disposition': {
     description: 'File name of CSV and NDJSON',
     schema: text(512),
@@ -88,6 +93,7 @@ export function successHeaders(operation: Operation, isTagged: boolean): HeaderN
     ...(isTagged ? (['ETag'] as const) : []),
     ...(status === 201 ? (['Location'] as const) : []),
     ...(list ? (['Link'] as const) : []),
+    ...(method === 'PUT' ? (['Unchanged'] as const) : []),
     ...(method === 'POST' ? (['Idempotent-Replayed'] as const) : []),
     ...(lenient || confirmsStrict(operation) ? (['Preference-Applied'] as const) : []),
     ...(media ? (['Content-Disposition'] as const) : []),

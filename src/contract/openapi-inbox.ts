@@ -19,7 +19,7 @@ export const inboxPath: Json = {
       operationId: 'deliveries.receive',
       summary: 'Receive a grade or progress from another system',
       description:
-        'Each kind of system proves who it is as it does elsewhere: Canvas with a signed JWT, Moodle with the secret in the body, Open edX with `?token=` or Basic credentials, Thinkific with an HMAC of the body. Every kind also takes the headers of [Standard Webhooks](https://www.standardwebhooks.com). No credential of this API is needed. A body has up to 256 KiB. The same delivery again is a `duplicate`, an older one than what is stored is `stale`; both are 200, so that a sender does not try again.',
+        'Each kind of system proves who it is as it does elsewhere: Canvas with a signed JWT, Moodle with the secret in the body, Open edX with `?token=` or Basic credentials, Thinkific with an HMAC of the body. Every kind also takes the headers of [Standard Webhooks](https://www.standardwebhooks.com). No credential of this API is needed. A body has up to 256 KiB. The same delivery again is a `duplicate`, an older one than what is stored is `stale`; both are 200, so that a sender does not try again. A server keeps 200,000 deliveries of one kind a day, and 64 MiB of their payloads; beyond that the response is 429 with `Retry-After`.',
       tags: ['deliveries'],
       'x-published': true,
       security: [],

@@ -13,6 +13,7 @@ import * as grants from './grants.ts'
 import * as integration from './integration.ts'
 import { integrations } from './integrations.ts'
 import * as keys from './keys.ts'
+import * as leases from './leases.ts'
 import * as lessons from './lessons.ts'
 import * as mapping from './mapping.ts'
 import * as messages from './messages.ts'
@@ -43,6 +44,7 @@ export const sent: Named = {
   GradeInput: grades.GradeInput,
   GradeBatch: grades.grades.batch.body,
   KeyInput: keys.KeyInput,
+  LeaseInput: leases.LeaseInput,
   AppInput: apps.AppInput,
   EndpointInput: endpoints.EndpointInput,
   EndpointPatch: endpoints.EndpointPatch,
@@ -80,6 +82,7 @@ export const shown: Named = {
   ProgressStep: progress.ProgressStep,
   ProgressStepPage: progress.progress.history.response,
   Grade: grades.Grade,
+  RecordedGrade: grades.RecordedGrade,
   GradePage: grades.grades.list.response,
   GradeStep: grades.GradeStep,
   GradeStepPage: grades.grades.history.response,
@@ -88,6 +91,7 @@ export const shown: Named = {
   Summary: analytics.Summary,
   Period: analytics.Period,
   Key: keys.Key,
+  Lease: leases.Lease,
   KeyPage: keys.keys.list.response,
   NewKey: keys.NewKey,
   App: apps.App,
@@ -138,6 +142,7 @@ export const choices: Named = {
 /** Which request says how long, high or many the fields of a response are. */
 export const bounded: Readonly<Record<string, string>> = {
   Course: 'CourseInput',
+  Lease: 'LeaseInput',
   CourseSnapshot: 'CourseInput',
   DeletedCourse: 'CourseInput',
   Lesson: 'LessonInput',
@@ -149,6 +154,7 @@ export const bounded: Readonly<Record<string, string>> = {
   Progress: 'ProgressInput',
   ProgressStep: 'ProgressInput',
   Grade: 'GradeInput',
+  RecordedGrade: 'GradeInput',
   GradeStep: 'GradeInput',
   LearnerRow: 'ProgressInput',
   Key: 'KeyInput',

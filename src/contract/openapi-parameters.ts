@@ -28,6 +28,7 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
     description: 'Kind of the other system',
     schema: { type: 'string', enum: [...lmsKinds] },
   },
+  leaseId: { description: 'Id of the lease, as its client chose it', schema: id },
   mappingId: { description: 'Id of the mapping', schema: id },
   grantId: { description: 'Id of the grant', schema: id },
   endpointId: { description: 'Id of the webhook endpoint', schema: id },
@@ -36,10 +37,14 @@ const pathParameters: Readonly<Record<string, { description: string; schema: Jso
   messageId: { description: 'Id of the webhook message', schema: id },
 }
 
+/** What is put and has no version: its conditions are its own. */
+const unversioned: readonly string[] = ['/v1/apply-lease']
+
 /** True where a change can be made conditional on the version: what can be updated, or restored, has one. */
 export function takesIfMatch({ path, method }: Operation): boolean {
   const hasVersions = operations.some((operation) => operation.path === path && operation.method === 'PUT')
-  return method === 'POST' ? path.endsWith('/restore') : method !== 'GET' && hasVersions
+  if (method === 'POST') return path.endsWith('/restore')
+  return method !== 'GET' && hasVersions && !unversioned.includes(path)
 }
 
 /** The parameters of an operation as OpenAPI's Parameter Objects (OpenAPI 3.1.0 §4.8.12). */

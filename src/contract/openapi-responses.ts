@@ -135,6 +135,8 @@ const problem: Schema = {
     id: short,
     existingStatus: short,
     current: { anyOf: ['Progress', 'Grade'].map((name) => ({ $ref: `#/components/schemas/${name}` })) },
+    lease: { $ref: '#/components/schemas/Lease' },
+    time: { type: 'string', format: 'date-time' },
     version: positive,
     scope: { type: 'string', enum: ['read', 'write', 'admin'] },
     from: short,

@@ -1,6 +1,17 @@
 import * as z from 'zod'
 import { BatchResult, batchOf } from './batch.ts'
-import { Instant, ofCourse, ofCourses, ofUsers, Percent, Reference, Time, UpdatedSince } from './field.ts'
+import {
+  Instant,
+  ofCourse,
+  ofCourses,
+  ofUsers,
+  Percent,
+  period,
+  Reference,
+  Time,
+  UpdatedSince,
+} from './field.ts'
+import { inPeriod, updatedSince } from './filter.ts'
 import { everyone, operation, teachers } from './operation.ts'
 import { page, paging } from './page.ts'
 
@@ -71,6 +82,7 @@ export const progress = {
     query: z.strictObject({
       course_id: ofCourses,
       learner_id: ofUsers,
+      ...period('Last accessed'),
       updated_since: UpdatedSince,
       ...paging,
     }),
@@ -80,7 +92,8 @@ export const progress = {
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
       learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail', several: true },
-      updated_since: { by: 'start', field: 'updatedAt' },
+      ...inPeriod('lastAccessed'),
+      updated_since: updatedSince,
     },
   }),
   steps: operation({
@@ -91,13 +104,19 @@ export const progress = {
     published: false,
     scope: 'read',
     roles: everyone,
-    query: z.strictObject({ course_id: ofCourses, learner_id: ofUsers, ...uncounted }),
+    query: z.strictObject({
+      course_id: ofCourses,
+      learner_id: ofUsers,
+      ...period('Recorded'),
+      ...uncounted,
+    }),
     response: ProgressStepPage,
     status: 200,
     list: true,
     filters: {
       course_id: { by: 'reference', field: 'courseId', to: 'courseId', several: true },
       learner_id: { by: 'reference', field: 'learnerId', to: 'userId', email: 'userEmail', several: true },
+      ...inPeriod('recordedAt'),
     },
   }),
   list: operation({
@@ -108,11 +127,20 @@ export const progress = {
     published: false,
     scope: 'read',
     roles: everyone,
-    query: z.strictObject({ course_id: ofCourse, ...paging }),
+    query: z.strictObject({
+      course_id: ofCourse,
+      ...period('Last accessed'),
+      updated_since: UpdatedSince,
+      ...paging,
+    }),
     response: ProgressPage,
     status: 200,
     list: true,
-    filters: { course_id: { by: 'reference', field: 'courseId', to: 'courseId' } },
+    filters: {
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
+      ...inPeriod('lastAccessed'),
+      updated_since: updatedSince,
+    },
   }),
   set: operation({
     id: 'progress.set',
@@ -138,12 +166,16 @@ export const progress = {
     roles: everyone,
     query: z.strictObject({
       course_id: Reference.meta({ description: 'Course: id or ext:<externalId> (required)' }),
+      ...period('Recorded'),
       ...paging,
     }),
     response: ProgressStepPage,
     status: 200,
     list: true,
-    filters: { course_id: { by: 'reference', field: 'courseId', to: 'courseId' } },
+    filters: {
+      course_id: { by: 'reference', field: 'courseId', to: 'courseId' },
+      ...inPeriod('recordedAt'),
+    },
   }),
   batch: operation({
     id: 'progress.batch',

@@ -7,10 +7,12 @@ import {
   exactly,
   ManagedBy,
   optional,
+  period,
   search,
   Time,
   UpdatedSince,
 } from './field.ts'
+import { inPeriod, updatedSince } from './filter.ts'
 import { scopes } from './keys.ts'
 import { admins, everyone, operation, teachers } from './operation.ts'
 import { page, paging, sorting } from './page.ts'
@@ -22,14 +24,14 @@ export const Role = z.enum(roles)
 export type Role = z.output<typeof Role>
 
 const aliases: Readonly<Record<string, Role>> = {
-  teacher: 'instructor',
   student: 'learner',
+  teacher: 'instructor',
   observer: 'analyst',
 }
 
 /** A role in a request: the names that other platforms have for ours are accepted as well. */
 export const RoleInput = z
-  .enum([...roles, 'teacher', 'student', 'observer'])
+  .enum([...roles, 'student', 'teacher', 'observer'])
   .transform((role): Role => aliases[role] ?? (role as Role))
 
 export const UserStatus = z.enum(userStatuses)
@@ -120,12 +122,13 @@ export const users = {
     scope: 'read',
     roles: everyone,
     query: z.strictObject({
-      role: choices(roles).optional(),
+      role: choices(roles, aliases).optional(),
       status: choices(userStatuses).optional(),
       q: search('e-mail address, username and name'),
       email: exactly('e-mail address'),
       external_id: exactly('external id'),
       managed_by: exactly('the system that manages them'),
+      ...period('Created'),
       updated_since: UpdatedSince,
       include_deleted: BooleanParam.default(false).meta({
         description: 'Include deleted users (default false)',
@@ -146,7 +149,8 @@ export const users = {
       email: { by: 'equal', field: 'email', anyCase: true },
       external_id: { by: 'equal', field: 'externalId' },
       managed_by: { by: 'equal', field: 'managedBy' },
-      updated_since: { by: 'start', field: 'updatedAt' },
+      ...inPeriod('createdAt'),
+      updated_since: updatedSince,
     },
   }),
   get: operation({

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import sql from 'sql-template-tag'
 import { newHmacKey } from './access/secret.ts'
 import { rebuildCounters } from './counters/recount.ts'
-import type { Store, Transaction } from './database/database.ts'
+import { DatabaseError, type Store, type Transaction } from './database/database.ts'
 import { requireContent, requireTables } from './database/existing-file.ts'
 import { type IdMaker, idMaker } from './database/id.ts'
 import {
@@ -42,6 +42,8 @@ export interface FileOptions {
   readonly ids?: IdMaker | undefined
   /** True for an academy that goes with its process: nothing waits for the disk. */
   readonly temporary?: boolean | undefined
+  /** True to open an academy only where it exists: a missing file is a DatabaseError of the kind `missing`. */
+  readonly mustExist?: boolean | undefined
 }
 
 /**
@@ -60,8 +62,9 @@ export async function openAcademyFile(
 export async function openCopyFile(
   path: string,
   now: () => Date,
-  { waitMs, watch, ids: newId = idMaker(now), temporary = false }: FileOptions = {},
+  { waitMs, watch, ids: newId = idMaker(now), temporary = false, mustExist = false }: FileOptions = {},
 ): Promise<AcademyFile> {
+  if (mustExist && !existsSync(path)) throw new DatabaseError(path, 'does not exist', { kind: 'missing' })
   if (watch) await upgradeLarge(path, watch)
   const bringUpToDate = (database: Store, file: string) => migrate(database, file, contextOf(now, newId))
   const created = !existsSync(path) && (await makeFile(path, bringUpToDate, temporary))
@@ -113,12 +116,35 @@ export async function openModelAcademy(now: () => Date): Promise<Store> {
 }
 
 /**
- * Opens the academy in a PostgreSQL database and brings it up to date; an empty one becomes an academy. Throws
- * DatabaseError.
+ * Opens the academy in a PostgreSQL database and brings it up to date; an empty one becomes an academy, unless
+ * `mustExist`. Throws DatabaseError.
  */
-export async function openAcademyOnPostgres(options: PostgresOptions, now: () => Date): Promise<AcademyFile> {
+export async function openAcademyOnPostgres(
+  options: PostgresOptions & Pick<FileOptions, 'mustExist'>,
+  now: () => Date,
+): Promise<AcademyFile> {
+  if (options.mustExist) await requireSchema(options)
   const { shown, ...academy } = await openCopyOnPostgres(options, now)
   return whole(academy, shown)
+}
+
+/** Throws DatabaseError for a PostgreSQL database without the schema of an academy. */
+async function requireSchema(options: PostgresOptions): Promise<void> {
+  const { reachPostgres } = await import('./database/postgres/reach-postgres.ts')
+  const { connections, shown } = await reachPostgres(options)
+  try {
+    const lease = await connections.lease()
+    const { rows } = await lease.query("select to_regclass('schema_version') is not null")
+    lease.release()
+    if (rows[0]?.[0] !== 1) {
+      throw new DatabaseError(shown, 'holds no academy', {
+        kind: 'missing',
+        hint: 'Create one there with `learnctl server start`',
+      })
+    }
+  } finally {
+    await connections.close()
+  }
 }
 
 /** The same, for whoever copies an academy into it; `shown` is its URL without user and password. */

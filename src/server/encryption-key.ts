@@ -25,8 +25,8 @@ export async function openEncryptionKey(options: {
 }): Promise<EncryptionKey> {
   const { path, now, watch, postgres } = options
   const { database, newId } = await (postgres
-    ? openAcademyOnPostgres(postgres, now)
-    : openAcademyFile(path, now, { watch }))
+    ? openAcademyOnPostgres({ ...postgres, mustExist: true }, now)
+    : openAcademyFile(path, now, { watch, mustExist: true }))
   const sealing = academySealing(options)
   return {
     trouble: () => database.read((view) => sealing.trouble(view)),

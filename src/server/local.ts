@@ -53,6 +53,8 @@ export async function openAcademy({
   watch,
   ids,
   temporary,
+  env,
+  mustExist,
 }: {
   path: string
   now?: () => Date
@@ -64,8 +66,14 @@ export async function openAcademy({
   ids?: IdMaker | undefined
   /** True for an academy that goes with its process: nothing waits for the disk. */
   temporary?: boolean
+  /** Variables to read proxies from, for requests to other systems; none unless given. */
+  env?: Readonly<Record<string, string | undefined>>
+  /** Creates no academy: a missing file is a DatabaseError of the kind `missing`. */
+  mustExist?: boolean
 }): Promise<OpenAcademy> {
-  const { database, created, newId } = await openAcademyFile(path, now, { watch, ids, temporary })
+  const { database, created, newId } = await openAcademyFile(path, now, {
+    ...{ watch, ids, temporary, mustExist },
+  })
   const principal = await localPrincipal(database)
   let fault: Pick<LogEntry, 'requestId' | 'cause'> | null = null
   // Nobody's log: what fails in here is told by whoever asked, for whom the last fault is kept.
@@ -79,7 +87,7 @@ export async function openAcademy({
   const app = {
     ...{ database, now, principal, passwordCost, sealing, log },
     newId: (prefix: IdPrefix) => (prefix === 'req' ? requestId(prefix) : newId(prefix)),
-    outgoing: outgoingWhenNeeded(anywhere),
+    outgoing: outgoingWhenNeeded({ ...anywhere, env }),
     perMinute: 0,
     tagged: false,
   }

@@ -35,6 +35,7 @@ const routes: Readonly<Record<Group, () => Promise<readonly Route[]>>> = {
   messages: async () => (await import('./webhooks/outbox/messages.ts')).messageRoutes,
   integrations: async () => (await import('./integrations/integrations.ts')).integrationRoutes,
   audit: async () => (await import('./audit-log/audit-log.ts')).auditRoutes,
+  leases: async () => (await import('./leases/leases.ts')).leaseRoutes,
   deliveries: async () => (await import('./webhooks/inbox/deliveries.ts')).deliveryRoutes,
   service: async () => (await import('./service.ts')).serviceRoutes,
 }
@@ -79,6 +80,7 @@ const groupAt: { readonly [Name in Group as FirstStep<PathOf<Contract[Name]>>]: 
   integrations: 'integrations',
   audit: 'audit',
   'webhooks/deliveries': 'deliveries',
+  'apply-lease': 'leases',
   health: 'service',
   ready: 'service',
   'openapi.json': 'service',

@@ -34,6 +34,29 @@ interface Place {
   stop(): Promise<void>
 }
 
+/** Writes a course, and the progress and a grade of each user in it. */
+function writeRecords(directory: string): Record<'courses' | 'progress' | 'grades', string> {
+  const write = (name: string, header: string, lines: readonly string[]) => {
+    const path = join(directory, `${name}.csv`)
+    writeFileSync(path, `${header}\n${lines.join('\n')}\n`)
+    return path
+  }
+  const each = (line: (row: number) => string) => Array.from({ length: rows }, (_, row) => line(row))
+  return {
+    courses: write('courses', 'externalId,title,status', ['SEA,Marine Biology,published']),
+    progress: write(
+      'progress',
+      'learnerId,courseId,completionPercentage,lastAccessed',
+      each((row) => `ext:S-${row},ext:SEA,${row % 101},2026-01-01T00:00:00.000Z`),
+    ),
+    grades: write(
+      'grades',
+      'learnerId,courseId,itemId,scoreGiven',
+      each((row) => `ext:S-${row},ext:SEA,exam,${row % 101}`),
+    ),
+  }
+}
+
 /**
  * Users over HTTP into a server of this machine: a request for each row, and many rows in each, over a load tool that
  * posts the same bodies to the same operation with as many connections; and over curl under xargs. Only the import sends
@@ -46,6 +69,7 @@ export async function benchImport(bin: string, directory: string): Promise<Bench
     return `${externalId},${email},${profile.firstName},${profile.lastName}\n`
   })
   writeFileSync(file, `externalId,email,firstName,lastName\n${lines.join('')}`)
+  const files = writeRecords(directory)
   const tool = loadTool(directory)
   let peak: number | null = null
 
@@ -63,9 +87,33 @@ export async function benchImport(bin: string, directory: string): Promise<Bench
   }
 
   async function imported(batchSize: number): Promise<number> {
-    const { url, key, stop } = await open()
+    const place = await open()
+    const rate = await importInto(place, 'users', file, batchSize)
+    await place.stop()
+    return rate
+  }
+
+  /** Rows a second of each: users, then their progress, by which they are enrolled, then their grades. */
+  async function importedRecords(): Promise<Record<'users' | 'progress' | 'grades', number>> {
+    const place = await open()
+    await importInto(place, 'courses', files.courses, 500)
+    const rates = {
+      users: await importInto(place, 'users', file, 500),
+      progress: await importInto(place, 'progress', files.progress, 500),
+      grades: await importInto(place, 'grades', files.grades, 500),
+    }
+    await place.stop()
+    return rates
+  }
+
+  async function importInto(
+    { url, key }: Place,
+    noun: string,
+    path: string,
+    batchSize: number,
+  ): Promise<number> {
     const startedMs = performance.now()
-    const words = ['users', 'import', file, '--url', url, '--concurrency', String(connections)]
+    const words = [noun, 'import', path, '--url', url, '--concurrency', String(connections)]
     const child = spawn(process.execPath, [bin, ...words, '--batch-size', String(batchSize)], {
       stdio: 'ignore',
       env: { ...process.env, LEARNCTL_API_KEY: key, XDG_STATE_HOME: directory },
@@ -76,8 +124,7 @@ export async function benchImport(bin: string, directory: string): Promise<Bench
     const [code] = (await once(child, 'close')) as [number | null]
     clearInterval(watch)
     const ms = performance.now() - startedMs
-    await stop()
-    if (code !== 0) throw new Error(`the import ended with ${code}`)
+    if (code !== 0) throw new Error(`the import of ${noun} ended with ${code}`)
     return (rows / ms) * 1000
   }
 
@@ -113,6 +160,16 @@ export async function benchImport(bin: string, directory: string): Promise<Bench
   const byCurl = await curled()
   const from = (value: number, other: number, name: string) =>
     `${Math.round(value)} rows/s over ${Math.round(other)}/s (${name})`
+  const records: Awaited<ReturnType<typeof importedRecords>>[] = []
+  for (let round = 0; round < rounds; round += 1) records.push(await importedRecords())
+  const besideUsers = (noun: 'progress' | 'grades'): BenchRow => ({
+    figure: `import: ${noun} in batches`,
+    value: median(records.map((each) => each[noun] / each.users)),
+    unit: 'ratio',
+    goal: 0.5,
+    better: 'more',
+    from: `${from(median(records.map((each) => each[noun])), median(records.map(({ users }) => users)), 'users in batches')}, ${rows} rows of one course, ${rounds} rounds`,
+  })
   const middle = (one: 'single' | 'batch' | 'load') => median(measured.map((each) => each[one]))
   const ratio = (one: 'single' | 'batch'): Pick<BenchRow, 'value' | 'unit' | 'better' | 'from'> => ({
     value: median(measured.map((each) => each[one] / each.load)),
@@ -123,6 +180,8 @@ export async function benchImport(bin: string, directory: string): Promise<Bench
   return [
     { figure: 'import: a request for each user', goal: 0.8, ...ratio('single') },
     { figure: 'import: users in batches', goal: 2, ...ratio('batch') },
+    besideUsers('progress'),
+    besideUsers('grades'),
     {
       figure: 'import: a request for each user',
       value: middle('single') / byCurl,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import autocannon from 'autocannon'
+import autocannon, { type Client } from 'autocannon'
 import { programOnPath } from '../helpers/program.ts'
 
 /** A path, and what is sent to it. */
@@ -48,12 +48,19 @@ async function byAutocannon({ seconds, requests, ...load }: Load): Promise<numbe
     ...{ method: load.method, path, body },
     ...(headers && { headers }),
   }))
+  let clients = 0
+  // Each connection would begin with the first request, and what creates something can be sent once.
+  const setupClient = (client: Client) => {
+    const place = clients++ % load.connections
+    const own = each.filter((_, index) => index % load.connections === place)
+    if (own.length > 0) client.setRequests(own)
+  }
   const {
     requests: answered,
     duration,
     non2xx,
     errors,
-  } = await autocannon({ ...load, duration: seconds, requests: each })
+  } = await autocannon({ ...load, duration: seconds, requests: each, setupClient })
   if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} refusals, ${errors} errors`)
   return answered.total / duration
 }

@@ -131,7 +131,7 @@ describe.skipIf(chromiumPath === undefined)('signing in with a real browser', { 
         await page.getByRole('button', { name: 'Allow', ...wholeName }).click()
         await page.waitForURL(/callback/)
       },
-      '--scope read,write,admin',
+      '--scopes read,write,admin',
     )
     expect(ran).toMatchObject({ code: 0, stderr: expect.stringContaining(`as ${email}`) })
     expect(ran.stderr).toContain('read write')

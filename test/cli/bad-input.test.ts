@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { expectClearError } from '../helpers/clear-error.ts'
 import { type TestCli, test, testCli } from '../helpers/cli.ts'
+import { putNewAcademy } from '../helpers/new-academy.ts'
 
 /**
  * The program with an academy that has a published course and a learner who is at 60 % of it since the tenth of
@@ -13,6 +14,7 @@ let school: TestCli
 
 beforeAll(async () => {
   school = testCli({ env: { LEARNCTL_DATABASE: 'academy.db' } })
+  await putNewAcademy(join(school.cwd, 'academy.db'))
   await school.run('courses create --title Sea --external-id sea --status published')
   await school.run('courses create --title Land --external-id land')
   await school.run('users create --email ada@school.example --external-id S-1')
@@ -43,7 +45,7 @@ describe('what cannot be right is refused in one line, and nothing is changed:',
     ['coruses list', 2, 'Did you mean courses?'],
     ['courses crate --title x', 2, 'Did you mean create?'],
     ['courses create --titel x', 2, 'Did you mean --title?'],
-    ['users import --file u.csv', 2, 'It is an argument, not a flag. See: learnctl users import --help'],
+    ['users import --file u.csv', 2, 'Cannot read u.csv: file not found'],
     ['courses create --title x --difficulty begginer', 2, 'Did you mean beginner?'],
     ['courses list -o jsn', 2, /Did you mean json/],
     ['courses create --title', 2, '--title'],
@@ -155,6 +157,7 @@ describe('the configuration', () => {
     }
     expect(readFileSync(join(cli.home, 'blocked'), 'utf8')).toBe('a file')
     expect(readdirSync(cli.cwd)).toEqual([])
+    await putNewAcademy(join(cli.cwd, 'x.db'))
     expect(await cli.run('courses list --database x.db', { env })).toMatchObject({ code: 0 })
   })
 

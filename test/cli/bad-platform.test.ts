@@ -124,7 +124,7 @@ describe('a platform that', () => {
     expect(await platform.run('courses list --columns title')).toEqual({
       code: 0,
       stdout: 'Sea\n',
-      stderr: 'note: Slow down; attempt 2 of 4 in 6 s\n',
+      stderr: expect.stringMatching(/^note: Rate limited by \S+; continuing in 6 s\n$/),
     })
   })
 
@@ -254,7 +254,8 @@ describe('Ctrl-C', () => {
         )
       })
       const ran = await platform.run(`analytics export --file ${file}`, { signal: controller.signal })
-      expect(ran).toEqual({ code: exit, stdout: '', stderr: '' })
+      const word = name === 'SIGINT' ? 'Interrupted' : 'Terminated'
+      expect(ran).toEqual({ code: exit, stdout: '', stderr: `error: ${word}\n` })
       expect(files(cli)).toEqual([])
     },
   )
@@ -276,7 +277,7 @@ describe('Ctrl-C', () => {
     const controller = new AbortController()
     const interrupt = () => controller.abort(new InterruptedError('SIGINT'))
     const ran = await local.run('analytics export', { signal: controller.signal, onStdout: interrupt })
-    expect(ran).toMatchObject({ code: 130, stderr: '' })
+    expect(ran).toMatchObject({ code: 130, stderr: 'error: Interrupted\n' })
     expect(ran.stdout.split('\n').length).toBeLessThan(2000)
   })
 
@@ -284,6 +285,6 @@ describe('Ctrl-C', () => {
     const controller = new AbortController()
     platform.answer(() => controller.abort(new InterruptedError('SIGINT')))
     const ran = await platform.run('courses list', { signal: controller.signal })
-    expect(ran).toEqual({ code: 130, stdout: '', stderr: '' })
+    expect(ran).toEqual({ code: 130, stdout: '', stderr: 'error: Interrupted\n' })
   })
 })

@@ -131,16 +131,34 @@ describe('the exit code', () => {
   })
 
   plain.each([
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-  ] as const)('of %s is %d, whatever was going on', async (signal, expected) => {
+    ['SIGINT', 130, 'Interrupted'],
+    ['SIGTERM', 143, 'Terminated'],
+  ] as const)('of %s is %d, whatever was going on', async (signal, expected, word) => {
     const controller = new AbortController()
     const interrupt = () => {
       controller.abort(new InterruptedError(signal))
       throw new Error('the connection broke off')
     }
     const ran = await answered(interrupt, 'courses list', { signal: controller.signal })
-    expect(ran).toMatchObject({ code: expected, stdout: '', stderr: '' })
+    expect(ran).toMatchObject({ code: expected, stdout: '', stderr: `error: ${word}\n` })
+  })
+
+  plain.each([
+    ['courses list', 'Interrupted', null],
+    [
+      'courses create --title Biology',
+      'Interrupted; POST /v1/courses may have succeeded',
+      'Check before you retry: learnctl courses list',
+    ],
+  ] as const)('of an interrupted %s says what may have happened', async (line, message, hint) => {
+    const controller = new AbortController()
+    const interrupt = () => {
+      controller.abort(new InterruptedError('SIGINT'))
+      throw new Error('the connection broke off')
+    }
+    const ran = await answered(interrupt, `${line} -o json`, { signal: controller.signal })
+    expect(ran).toMatchObject({ code: 130, stdout: '' })
+    expect(JSON.parse(ran.stderr).error).toMatchObject({ code: 'interrupted', exitCode: 130, message, hint })
   })
 })
 
@@ -194,7 +212,7 @@ describe('an error for people', () => {
   plain('is announced by a line when an attempt waits for long', async () => {
     const limited = () => new Response('{}', { status: 429, headers: { 'retry-after': '3' } })
     const { stderr, sent } = await answered(limited, 'courses get crs_1 --retries 1')
-    expect(stderr).toMatch(/^note: .*; attempt 2 of 2 in 4 s\nerror: /)
+    expect(stderr).toMatch(/^note: Rate limited by school\.example; continuing in 4 s\nerror: /)
     expect(sent).toHaveLength(2)
   })
 
@@ -312,42 +330,42 @@ describe('a refusal for want of a scope', () => {
       tokens,
       'admin',
       '',
-      'Sign in again with more scopes: learnctl auth login --scope "read write admin"',
+      'Sign in again with more scopes: learnctl auth login --scopes "read write admin"',
     ],
     [
       'a session',
       tokens,
       undefined,
       '',
-      'Sign in again with more scopes: learnctl auth login --scope "read write admin"',
+      'Sign in again with more scopes: learnctl auth login --scopes "read write admin"',
     ],
     [
       'a session',
       tokens,
       'x:y',
       '',
-      'Sign in again with more scopes: learnctl auth login --scope "read write x:y"',
+      'Sign in again with more scopes: learnctl auth login --scopes "read write x:y"',
     ],
     [
       'a narrower session',
       { ...tokens, scopes: ['read'] },
       'write',
       '',
-      'Sign in again with more scopes: learnctl auth login --scope "read write"',
+      'Sign in again with more scopes: learnctl auth login --scopes "read write"',
     ],
     [
       'a session with scopes that a shell would obey',
       { ...tokens, scopes: ['read', '$(id)', '`id`', '";id;"', 'x/y.z:a-b'] },
       'write',
       '',
-      'Sign in again with more scopes: learnctl auth login --scope "read write x/y.z:a-b"',
+      'Sign in again with more scopes: learnctl auth login --scopes "read write x/y.z:a-b"',
     ],
     [
       'a session of another profile',
       tokens,
       'admin',
       '--profile other',
-      'Sign in again with more scopes: learnctl auth login --scope "read write admin" --profile other',
+      'Sign in again with more scopes: learnctl auth login --scopes "read write admin" --profile other',
     ],
     [
       'an API key',
@@ -365,7 +383,7 @@ describe('a refusal for want of a scope', () => {
     const run = { env: { LEARNCTL_ACCESS_TOKEN: 'x' } }
     const ran = await answeredWith(undefined, () => short('admin'), 'courses get crs_1', run)
     expect(hintOf(ran)).toBe(
-      'Set LEARNCTL_ACCESS_TOKEN to a token with the scopes read write admin, or unset it and run: learnctl auth login --scope "read write admin"',
+      'Set LEARNCTL_ACCESS_TOKEN to a token with the scopes read write admin, or unset it and run: learnctl auth login --scopes "read write admin"',
     )
   })
 
@@ -378,7 +396,7 @@ describe('a refusal for want of a scope', () => {
     )
     const ran = await remote.run('courses create --title Sea')
     expect(ran).toMatchObject({ code: 5, stdout: '' })
-    expect(hintOf(ran)).toBe('Sign in again with more scopes: learnctl auth login --scope "read write"')
+    expect(hintOf(ran)).toBe('Sign in again with more scopes: learnctl auth login --scopes "read write"')
   })
 
   plain('is told from any other', async () => {

@@ -6,6 +6,10 @@ import { type Answer, json, test } from '../helpers/odd-platform.ts'
 const refuse = (body: unknown, status = 422) => json(status, JSON.stringify(body))
 const page: Answer = (response) =>
   response.writeHead(403, { 'content-type': 'text/html' }).end('<!doctype html><title>Blocked</title>')
+const text =
+  (body: string): Answer =>
+  (response) =>
+    response.writeHead(403, { 'content-type': 'text/plain' }).end(body)
 
 describe('what a platform of another make says is wrong is told', () => {
   test('by flag, where the flag was typed, in whatever case the field is written', async ({ platform }) => {
@@ -16,11 +20,7 @@ describe('what a platform of another make says is wrong is told', () => {
 
   test('once, where the field is named in the message, too', async ({ platform }) => {
     platform.answer(refuse({ errors: { title: 'title is too short' } }))
-    expectClearError(
-      await platform.run('courses create --title x'),
-      2,
-      'error: --title: title is too short\n',
-    )
+    expectClearError(await platform.run('courses create --title x'), 2, 'error: --title is too short\n')
   })
 
   test('by field, where it came from a file', async ({ platform }) => {
@@ -47,11 +47,38 @@ describe('what a platform of another make says is wrong is told', () => {
   })
 })
 
+describe('a reason that names a role', () => {
+  test.for<[style: string, body: object, error: string]>([
+    [
+      'with the field in its own words',
+      {
+        error: {
+          message: 'Validation failed',
+          details: [{ path: 'role', message: 'role must be one of a, b' }],
+        },
+      },
+      'error: --role must be one of a, b\n',
+    ],
+    [
+      'under the words of the status',
+      { message: ['role must be one of a, b'], error: 'Bad Request', statusCode: 422 },
+      'error: role must be one of a, b\n',
+    ],
+  ])('is one line, %s', async ([, body, error], { platform }) => {
+    platform.answer(refuse(body, 422))
+    const { code, stderr } = await platform.run('users create --email ada@example.org --role learner')
+    expect({ code, stderr }).toEqual({ code: 2, stderr: error })
+  })
+})
+
 describe('a 403 to an API key', () => {
   test.for<[what: string, answer: Answer]>([
     ['no code', refuse({ message: 'Expired key' }, 403)],
     ['no body', (response) => response.writeHead(403).end()],
     ['the status for a code', refuse({ statusCode: 403, message: 'Forbidden', error: 'Forbidden' }, 403)],
+    ['words for the status alone', refuse({ title: 'Access denied', error: '403 Forbidden' }, 403)],
+    ['such words as plain text', text('Forbidden\n')],
+    ['a text that says so', refuse({ error: 'Forbidden', message: 'This API key expired in May' }, 403)],
     ['a code that says so', refuse({ error: { code: 'API_KEY_EXPIRED' } }, 403)],
   ])('with %s means that it has expired', async ([, answer], { platform }) => {
     platform.answer(answer)
@@ -68,9 +95,38 @@ describe('a 403 to an API key', () => {
     ['a code inside', refuse({ error: { status: 'PERMISSION_DENIED', message: 'No' } }, 403), 'error: No\n'],
     ['a code of a fault', refuse({ errors: [{ code: 'denied', detail: 'No' }] }, 403), 'error: No\n'],
     ['a code for an error', refuse({ error: 'access_denied' }, 403), 'error: access_denied\n'],
+    ['a reason', refuse({ message: 'Insufficient permissions' }, 403), 'error: Insufficient permissions\n'],
+    [
+      'a reason beside the status',
+      refuse({ error: 'Forbidden', reason: 'Not your role' }, 403),
+      'Forbidden\n',
+    ],
+    ['a reason inside', refuse({ error: { message: 'Admins only' } }, 403), 'error: Admins only\n'],
+    ['a reason in a list', refuse({ errors: ['Admins only'] }, 403), 'error: Admins only\n'],
+    ['a reason as plain text', text('Admins only'), 'error: Admins only\n'],
+    ['another thing that expired', refuse({ message: 'The trial has expired' }, 403), 'trial has expired\n'],
   ])('with %s means that it may not do this', async ([, answer, error], { platform }) => {
     platform.answer(answer)
     expectClearError(await platform.run('courses list'), 5, error)
+  })
+})
+
+describe('a course that only the list could show, where the list answers', () => {
+  test.for<[status: number, body: object, code: number]>([
+    [403, { message: 'Forbidden' }, 4],
+    [403, { message: 'Admins only' }, 5],
+    [429, {}, 7],
+    [500, {}, 1],
+    [503, {}, 7],
+  ])('%i %j, is not said to be missing', async ([status, body, code], { platform }) => {
+    const list = refuse(body, status)
+    platform.answer((response, request) => {
+      if (request.url === '/v1/courses/1') response.writeHead(404).end()
+      else list(response, request)
+    })
+    const ran = await platform.run('courses get 1 --retries 1')
+    expect(ran).toMatchObject({ code, stdout: '' })
+    expect(ran.stderr).not.toContain('has no course')
   })
 })
 

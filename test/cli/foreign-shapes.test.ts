@@ -96,7 +96,7 @@ describe('an id', () => {
     expect(await run(platform, 'courses create --title Lake')).toEqual({
       code: 0,
       stdout: '6\n',
-      stderr: 'Created course Lake (6)\n',
+      stderr: 'Created course Lake (6)\nnote: The response does not contain the record; its id is 6\n',
     })
   })
 
@@ -134,7 +134,7 @@ describe('an id', () => {
     expect(await run(platform, `courses update ${id} --title Oceans`)).toEqual({
       code: 0,
       stdout: `${id}\n`,
-      stderr: `Updated course Oceans (${id})\n`,
+      stderr: `Updated course Oceans (${id})\nnote: The response does not contain the record\n`,
     })
     expect(await run(platform, `courses update ${id} --title Oceans -q`)).toMatchObject({ stdout: `${id}\n` })
   })

@@ -106,6 +106,7 @@ const missing: Record<string, [line: string, needed: string]> = {
     'enrollments delete 1 --yes',
     'enrollments.delete (DELETE /v1/enrollments/1 returned 404)',
   ],
+  'enrollments restore': ['enrollments restore 1', 'enrollments.update (PUT /v1/enrollments/1 returned 404)'],
   'progress get': ['progress get 2', 'progress.list (GET /v1/learners/2/progress returned 404)'],
   'progress export': ['progress export', 'progress.all (GET /v1/progress returned 404)'],
   'progress history': [
@@ -114,7 +115,7 @@ const missing: Record<string, [line: string, needed: string]> = {
   ],
   'grades list': ['grades list', 'grades.list (GET /v1/grades returned 404)'],
   'grades get': ['grades get 1', 'grades.get (GET /v1/grades/1 returned 404)'],
-  'grades set': ['grades set --learner 2 --course 1 --score 1', 'grades.set (PUT /v1/grades returned 404)'],
+  'grades set': ['grades set 2 --course 1 --score 1', 'grades.set (PUT /v1/grades returned 404)'],
   'grades delete': ['grades delete 1 --yes', 'grades.delete (DELETE /v1/grades/1 returned 404)'],
   'grades history': ['grades history 1', 'grades.history (GET /v1/grades/1/history returned 404)'],
   'grades export': ['grades export', 'grades.list (GET /v1/grades returned 404)'],
@@ -159,12 +160,12 @@ const missing: Record<string, [line: string, needed: string]> = {
     'webhooks messages list',
     'messages.list (GET /v1/webhooks/messages returned 404)',
   ],
-  'webhooks messages show': [
-    'webhooks messages show 1',
+  'webhooks messages get': [
+    'webhooks messages get 1',
     'messages.get (GET /v1/webhooks/messages/1 returned 404)',
   ],
-  'webhooks messages resend': [
-    'webhooks messages resend 1',
+  'webhooks messages replay': [
+    'webhooks messages replay 1',
     'messages.resend (POST /v1/webhooks/messages/1/resend returned 404)',
   ],
   'audit list': ['audit list', 'audit.list (GET /v1/audit returned 404)'],
@@ -184,8 +185,8 @@ const missing: Record<string, [line: string, needed: string]> = {
     'integrations test canvas',
     'integrations.test (POST /v1/integrations/canvas/test returned 404)',
   ],
-  'integrations remove': [
-    'integrations remove canvas --yes',
+  'integrations delete': [
+    'integrations delete canvas --yes',
     'integrations.remove (DELETE /v1/integrations/canvas returned 404)',
   ],
   'integrations mappings': [
@@ -204,8 +205,8 @@ const missing: Record<string, [line: string, needed: string]> = {
     'webhooks deliveries list',
     'deliveries.list (GET /v1/webhooks/deliveries returned 404)',
   ],
-  'webhooks deliveries show': [
-    'webhooks deliveries show 1',
+  'webhooks deliveries get': [
+    'webhooks deliveries get 1',
     'deliveries.get (GET /v1/webhooks/deliveries/1 returned 404)',
   ],
   'webhooks deliveries replay': [
@@ -222,10 +223,10 @@ const here: Record<string, [line: string, code: number]> = {
   'auth logout': ['auth logout', 4],
   'auth token': ['auth token', 0],
   'profiles list': ['profiles list', 0],
-  'profiles show': ['profiles show', 3],
+  'profiles get': ['profiles get', 3],
   'profiles add': ['profiles add school', 0],
   'profiles use': ['profiles use school', 3],
-  'profiles remove': ['profiles remove school', 3],
+  'profiles delete': ['profiles delete school', 3],
   'server start': ['server start --port 0', 143],
   'server copy': ['server copy --from academy.db --to copy.db', 3],
   'server exec': ['server exec -- true', 0],
@@ -252,7 +253,7 @@ const others = [
   ...['courses', 'lessons', 'users', 'enrollments', 'progress', 'grades'].map((noun) => `${noun} import`),
   ...['courses export', 'diff', 'apply', 'dump'],
   'auth login',
-  'courses apply',
+  ...['courses apply', 'courses validate'],
   'courses copy',
   'analytics summary',
   'courses get',

@@ -19,7 +19,12 @@ test('the request of a call can be had without sending it, and bears no credenti
   expect(caller.request(courses.create, { body: { title: 'X' } })).toEqual({
     method: 'POST',
     url: 'https://academy.example/lms/v1/courses',
-    headers: { accept: 'application/json', 'content-type': 'application/json', 'idempotency-key': '"key"' },
+    headers: {
+      accept: 'application/json',
+      'content-type': 'application/json',
+      'idempotency-key': '"key"',
+      prefer: 'handling=strict',
+    },
     body: '{"title":"X"}',
   })
   expect(
@@ -128,15 +133,47 @@ test.each([
   })
 })
 
-test.each([
-  ['shows nothing of the kind', Response.json([{ id: 'x' }])],
-  ['is refused', new Response('', { status: 401 })],
-  ['fails', new Response('', { status: 500 })],
-  ['is no list', new Response('<html>')],
-])('a 404 without code on an item, whose list %s, stays not found', async (_, list) => {
-  const { transport } = scripted(new Response('', { status: 404 }), list)
+test('a 404 without code on an item that its list does not show is not found', async () => {
+  const { transport } = scripted(new Response('', { status: 404 }), Response.json([{ id: 'x' }]))
   const call = trial({ transport }).caller.call(courses.get, { params: { courseId: 'c' } })
   await expect(call).rejects.toMatchObject({ name: 'ApiError', status: 404, code: 'not_found' })
+})
+
+test.each([
+  ['401', new Response('', { status: 401 }), { name: 'ApiError', status: 401 }],
+  ['403', new Response('', { status: 403 }), { name: 'ApiError', status: 403, code: 'expired_key' }],
+  ['429', new Response('', { status: 429 }), { name: 'ApiError', status: 429 }],
+  ['500', new Response('', { status: 500 }), { name: 'ApiError', status: 500 }],
+  ['503', new Response('', { status: 503 }), { name: 'ApiError', status: 503 }],
+  ['a web page', new Response('<html>'), { name: 'ProtocolError', code: 'html' }],
+  ['a part', Response.json({ data: [{ id: 'x' }], total: 9 }), { name: 'ProtocolError', code: 'incomplete' }],
+] as const)('a 404 without code on an item, whose list answers %s, is that fault', async (_, list, fault) => {
+  for (const status of [404, 405]) {
+    const { transport } = scripted(new Response('', { status }), list.clone())
+    const { caller } = trial({ transport, attempts: 1, authorization: async () => 'Bearer the-key' })
+    await expect(caller.call(courses.get, { params: { courseId: 'c' } })).rejects.toMatchObject(fault)
+  }
+})
+
+test('a 404 on a write, whose list fails, stays not found', async () => {
+  const { transport } = scripted(new Response('', { status: 404 }), new Response('', { status: 500 }))
+  const call = trial({ transport }).caller.call(courses.delete, { params: { courseId: 'c' } })
+  await expect(call).rejects.toMatchObject({ name: 'ApiError', status: 404, code: 'not_found' })
+})
+
+test('a list of many pages that does not show a thing is not said to lack it', async () => {
+  const pages = Array.from({ length: 30 }, (_, n) =>
+    Response.json({ data: [{ id: n }], nextCursor: `${n + 1}` }),
+  )
+  const { transport, requests } = scripted(new Response('', { status: 404 }), ...pages)
+  await expect(
+    trial({ transport }).caller.call(courses.get, { params: { courseId: 'c' } }),
+  ).rejects.toMatchObject({
+    code: 'incomplete',
+    message:
+      'academy.example does not support courses.get, and the first 25 items of its list do not show it (GET /v1/courses)',
+  })
+  expect(requests).toHaveLength(26)
 })
 
 test('a 404 with our code is believed at once', async () => {

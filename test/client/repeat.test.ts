@@ -60,7 +60,7 @@ test('a key that was given is the one that is sent, and only a POST has one', as
   await run.caller.call(courses.create, { body, idempotencyKey: 'mine' })
   nock(origin, { badheaders: ['idempotency-key'] })
     .put('/v1/courses/crs_1')
-    .reply(200, {})
+    .reply(200, { version: 2 })
   await run.caller.call(courses.update, { params: { courseId: 'crs_1' }, body })
 })
 

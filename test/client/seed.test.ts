@@ -81,6 +81,7 @@ test('every extension is said not to be offered, by host and operation', async (
     messageId: '1',
     entryId: '1',
     deliveryId: '1',
+    leaseId: '1',
   }
   const extensions = operations.filter(({ id, published }) => !published && id !== 'courses.get')
   for (const operation of extensions) {

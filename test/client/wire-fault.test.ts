@@ -53,7 +53,15 @@ test('a timeout, a parser fault, a header that cannot be written and a proxy tha
     },
   )
   const refusal = 'Proxy response (403) !== 200 when HTTP Tunneling'
-  expect(faultOf(request, wire('UND_ERR_ABORTED', refusal), moment)).toMatchObject({ code: 'proxy' })
+  const proxy = {
+    ...{ url: 'http://proxy.example:3128', host: 'proxy.example:3128' },
+    ...{ variable: 'HTTPS_PROXY', authorization: undefined },
+  }
+  expect(faultOf(request, wire('UND_ERR_ABORTED', refusal), { ...moment, proxy })).toMatchObject({
+    code: 'proxy',
+    message:
+      'The proxy proxy.example:3128 refused to connect to academy.example: it returned 403 (GET /v1/courses)',
+  })
 })
 
 test('the reason of an aborted request and what is no error pass as they are', () => {

@@ -72,7 +72,7 @@ describe.each(networks)('over %s', (_, createNetwork) => {
       socket.write('HTTP/1.1 200 OK\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n')
       let left = 8
       const timer = setInterval(() => {
-        socket.write('1\r\nx\r\n')
+        socket.write(`400\r\n${'x'.repeat(1024)}\r\n`)
         left -= 1
         if (left > 0) return
         clearInterval(timer)
@@ -81,7 +81,21 @@ describe.each(networks)('over %s', (_, createNetwork) => {
     })
     const run = call({ baseUrl: server.url, idleTimeoutMs: 80, timeoutMs: 80 })
     const { body } = await run.caller.open(analytics.learners, {}, { accept: 'text/csv' })
-    expect(await textOf(body)).toBe('xxxxxxxx')
+    expect(await textOf(body)).toBe('x'.repeat(8 * 1024))
+  })
+
+  test('a body that only drips ends the attempt, however long it goes on', async () => {
+    const server = await serve((socket) => {
+      socket.write(`${json}Transfer-Encoding: chunked\r\n\r\n`)
+      const timer = setInterval(() => socket.write('1\r\n \r\n'), 15)
+      socket.on('close', () => clearInterval(timer))
+    })
+    const run = call({ baseUrl: server.url, timeoutMs: 100, attempts: 1 })
+    await expect(run.caller.call(courses.list)).rejects.toMatchObject({
+      name: 'TimeoutError',
+      code: 'too_slow',
+      message: `${new URL(server.url).host} sends its response too slowly (less than 1 KiB in 0.1 s) (GET /v1/courses)`,
+    })
   })
 
   test.each([

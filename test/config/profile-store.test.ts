@@ -155,7 +155,7 @@ describe('the profile store', () => {
       names.map((name) => run(process.execPath, ['--input-type=module', '--eval', script(name)])),
     )
     expect(Object.keys(store().read().profiles).sort()).toEqual(names)
-  }, 30_000)
+  })
 })
 
 describe('work on the credential of a profile', () => {

@@ -34,7 +34,7 @@ function choose({ flags = {}, env = {}, project, stored = profiles }: Given = {}
 
 describe('the academy', () => {
   it.each<[string, Given, object]>([
-    ['the active profile', {}, { url: 'https://prod.example/lms', profile: 'prod' }],
+    ['the active profile', {}, { url: 'https://prod.example/lms', profile: 'prod', shadows: [] }],
     ['the project file over it', { project: { profile: 'trial' } }, { url: 'https://trial.example' }],
     [
       'a variable over the project file',

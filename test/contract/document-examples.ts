@@ -166,6 +166,7 @@ async function problemsOf(academy: TestAcademy, admin: Person): Promise<Record<s
   keep(await ofDeletedCourse(admin))
   keep(await ofDisabledEndpoint(admin))
   keep(await admin.post('/v1/lessons', lesson))
+  keep(await ofOtherLease(admin))
   keep(await lastAdmin(academy, admin))
   const key = { 'idempotency-key': '"once"' }
   await admin.post('/v1/courses', { title: 'Once' }, key)
@@ -196,6 +197,13 @@ async function ofDisabledEndpoint(admin: Person): Promise<Answer> {
   const path = '/v1/webhooks/endpoints'
   const { body } = await admin.post(path, { url: 'https://lms.example.org/hooks', status: 'disabled' })
   return admin.post(`${path}/${body.id}/test`)
+}
+
+/** Refuses the lease while another apply holds it. */
+async function ofOtherLease(admin: Person): Promise<Answer> {
+  const holder = 'build-7, process 4711'
+  await admin.put('/v1/apply-lease', { id: 'apply-4711-on-build-7', holder })
+  return admin.put('/v1/apply-lease', { id: 'apply-4712-on-build-7', holder: 'build-7, process 4712' })
 }
 
 /** Refuses to delete the only admin of an academy of its own. */

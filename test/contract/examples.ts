@@ -258,6 +258,12 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'audit.get': { request: 'GET /v1/audit/{entryId}' },
 
+  'leases.take': {
+    request: 'PUT /v1/apply-lease',
+    body: { id: '{leaseId}', holder: 'build-7, process 4711' },
+  },
+  'leases.release': { request: 'DELETE /v1/apply-lease/{leaseId}' },
+
   'service.health': { request: 'GET /health' },
   'service.ready': { request: 'GET /ready' },
   'service.openapi': { request: 'GET /v1/openapi.json' },
@@ -319,6 +325,8 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
   const moodle = await connect(academy, admin, lmsKind, { gradeToProgress: 'none' })
   const delivery = await moodle.deliver(sample('moodle_local_webhooks.user_graded.composed'))
   clock.advance(minute)
+  const leaseId = 'apply-4711-on-build-7'
+  await admin.put('/v1/apply-lease', { id: leaseId, holder: 'build-7, process 4711' })
   const mapping = await admin.put(`/v1/integrations/${lmsKind}/mappings`, {
     noun: 'course',
     externalKey: '4',
@@ -336,6 +344,7 @@ export async function furnish(academy: TestAcademy, admin: Person): Promise<Thin
     gradeId: (await admin.get(`/v1/grades?learner_id=${learnerId}`)).body.data[0].id,
     keyId: key.body.id,
     lmsKind,
+    leaseId,
     mappingId: mapping.body.id,
     clientId,
     endpointId,

@@ -58,4 +58,10 @@ test('addresses are http or https, languages BCP 47', () => {
   }
   expect(Language.safeParse('pt-BR').success).toBe(true)
   expect(Language.safeParse('pt_BR!').success).toBe(false)
+  for (const tag of ['de', 'DE-at', 'gsw', 'iw', 'zh-Hant-TW', 'aaa', 'sr-Latn']) {
+    expect(Language.safeParse(tag).success, tag).toBe(true)
+  }
+  for (const tag of ['deutsch', 'english', 'zz', 'qq-DE', 'd', 'a-DE', '']) {
+    expect(Language.safeParse(tag).success, tag).toBe(false)
+  }
 })

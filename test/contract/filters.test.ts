@@ -48,7 +48,9 @@ describe.for(operations.filter(({ list }) => list))('$id', ({ id, query, filters
       const { items, enum: words = (items as { enum?: unknown })?.enum } = properties[
         name
       ] as z.core.JSONSchema.JSONSchema
-      expect(words, name).toEqual(filter.by === 'choice' ? filter.choices : undefined)
+      expect(words, name).toEqual(
+        filter.by === 'choice' ? [...filter.choices, ...Object.keys(filter.names ?? {})] : undefined,
+      )
     }
   })
 })

@@ -58,6 +58,8 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
   const mapped = { noun: 'course', externalKey: '4', reference: courseId }
   const mapping = await admin.put('/v1/integrations/moodle/mappings', mapped)
   const [entry] = (await admin.get(`/v1/audit?subject_id=${draftId}`)).body.data
+  const lease = { id: 'lease-of-another-x', holder: 'build-7, process 4711' }
+  await admin.put('/v1/apply-lease', lease)
   const users: Pair[] = [
     { hidden: otherId, unknown: 'usr_none' },
     { hidden: 'ext:S-1', unknown: 'ext:S-9' },
@@ -103,6 +105,8 @@ const test = base.extend('scene', async ({ academy, admin, learner }): Promise<S
       deliveryId: [{ hidden: delivery.body.deliveryId, unknown: 'whd_none' }],
       lmsKind: [{ hidden: 'moodle', unknown: 'blackboard' }],
       mappingId: [{ hidden: mapping.body.id, unknown: 'map_none' }],
+      leaseId: [{ hidden: lease.id, unknown: 'lease-of-no-apply-x' }],
+      id: [{ hidden: lease.id, unknown: 'lease-of-no-apply-x' }],
       clientId: [{ hidden: clientId, unknown: 'app_none' }],
       entryId: [{ hidden: entry.id, unknown: 'aud_none' }],
       subject_id: [{ hidden: draftId, unknown: 'crs_none' }],

@@ -104,6 +104,8 @@ GET    /v1/integrations/{lmsKind}/mappings/{mappingId}           ss+s+  sssss  s
 PUT    /v1/integrations/{lmsKind}/mappings                ss+s+  sssss  sssss  sssss
 POST   /v1/integrations/{lmsKind}/mappings/batch          ss+s+  sssss  sssss  sssss
 DELETE /v1/integrations/{lmsKind}/mappings/{mappingId}           ss+s+  sssss  sssss  sssss
+PUT    /v1/apply-lease                                    s+s++  s+s++  sssss  srsrr
+DELETE /v1/apply-lease/{leaseId}                          s+s++  s+s++  sssss  srsrr
 GET    /v1/audit                                          ss+s+  sssss  sssss  sssss
 GET    /v1/audit/{entryId}                                ss+s+  sssss  sssss  sssss
 DELETE /v1/courses/none?force=true                        ssss+  sssss  sssss  srsrr

@@ -69,7 +69,7 @@ const block = fc.oneof(
   }),
 )
 const question = fc.record({
-  type: fc.constantFrom('single_choice', 'numeric', 'essay'),
+  type: fc.constantFrom('short_answer', 'numeric', 'essay'),
   prompt: title,
   choices: fc.array(fc.record({ id: title, text: title }), { maxLength: 2 }),
   points: fc.constantFrom(0, 1, 2.5),

@@ -23,11 +23,11 @@ const ecdsaWithSha256 = sequence(objectId('2a8648ce3d040302'))
 const commonName = objectId('550403')
 const subjectAltName = objectId('551d11')
 
-/** A certificate for localhost and 127.0.0.1 (RFC 5280 §4.1), valid from one day to another. */
-export function selfSigned(from = '2020-01-01', to = '2120-01-01'): SelfSigned {
+/** A certificate for a host and 127.0.0.1 (RFC 5280 §4.1), valid from one day to another. */
+export function selfSigned(from = '2020-01-01', to = '2120-01-01', host = 'localhost'): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
-  const name = sequence(der(0x31, sequence(commonName, text('localhost'))))
-  const names = sequence(der(0x82, Buffer.from('localhost')), der(0x87, Buffer.from([127, 0, 0, 1])))
+  const name = sequence(der(0x31, sequence(commonName, text(host))))
+  const names = sequence(der(0x82, Buffer.from(host)), der(0x87, Buffer.from([127, 0, 0, 1])))
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.from([1])),

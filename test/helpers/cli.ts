@@ -31,6 +31,8 @@ export interface RunOptions {
   /** Standard output that fails like a pipe without a reader, after this many bytes. */
   readonly readerLeavesAfter?: number
   readonly signal?: AbortSignal
+  /** True to get the lines of standard error as a narrow terminal breaks them; else they are joined again. */
+  readonly broken?: true
   /** Is told everything that was printed so far, each time that more was. */
   readonly onStdout?: (printed: string) => void
   /** The same for standard error; `type` types at the terminal. */
@@ -73,7 +75,7 @@ export function testCli(options: TestCliOptions = {}): TestCli {
   mkdirSync(cwd, { recursive: true })
   const { transport, now = () => Date.parse('2026-03-01T12:00:00.000Z') } = options
   const reach: Transports = {
-    local: async (path, now, watch) => openAcademy({ path, now, passwordCost, watch }),
+    local: async (options) => openAcademy({ ...options, passwordCost }),
     current: async (path, now) => openCurrentAcademy({ path, now }),
     remote: transport
       ? async () => Object.assign(transport.bind(null), { close: async () => {} })
@@ -102,8 +104,9 @@ export function testCli(options: TestCliOptions = {}): TestCli {
       signal: given.signal ?? new AbortController().signal,
     }
     const code = await main(typeof line === 'string' ? words(line) : line, io, reach)
-    assertSentenceCase(stderr.text())
-    return { code, stdout: stdout.text(), stderr: stderr.text() }
+    const told = given.tty === undefined || given.broken ? stderr.text() : joined(stderr.text())
+    assertSentenceCase(joined(told))
+    return { code, stdout: stdout.text(), stderr: told }
   }
 
   return {
@@ -113,6 +116,12 @@ export function testCli(options: TestCliOptions = {}): TestCli {
     config: join(home, '.config', 'learnctl'),
     remove: () => rmSync(home, { recursive: true, force: true }),
   }
+}
+
+/** The lines of errors and notes that a terminal was too narrow for, in one again. */
+function joined(stderr: string): string {
+  const text = stderr.replace(/^(.*(?:note|error):.* .*| {2}\S.*)\n {4}(?=\S)/gm, '$1 ')
+  return text === stderr ? text : joined(text)
 }
 
 /** Throws where an error, a note or a hint begins with a small letter; a name, a path, a command or a field may. */
@@ -159,6 +168,16 @@ function keyboard(typed: readonly string[], screen: Sink): PassThrough & { isTTY
   const stream = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => stream })
   const left = [...typed]
   let answered = 0
+  // A person looks at what is found before they choose: Enter is typed until the question is settled.
+  const search = (text: string, asked: number) => {
+    stream.write(text.replace(/\r$/, ''))
+    const timer = setInterval(() => {
+      const settled = screen.text().replaceAll(ansiCodes, '').split('✔').length > asked
+      if (settled || stream.destroyed) clearInterval(timer)
+      else stream.write('\r')
+    }, 20)
+    timer.unref()
+  }
   const write = screen._write.bind(screen)
   screen._write = (chunk, encoding, done) => {
     write(chunk, encoding, (error) => {
@@ -168,8 +187,9 @@ function keyboard(typed: readonly string[], screen: Sink): PassThrough & { isTTY
       const rest = parts.length === 1 ? parts[0] : parts.at(-1)?.replace(/^[^\n]*/, '')
       if (parts.length <= answered || !rest?.includes('? ')) return
       answered = parts.length
+      const isSearch = rest.includes('(type to search)')
       const next = left.shift()
-      if (next !== undefined) setImmediate(() => stream.write(next))
+      if (next !== undefined) setImmediate(() => (isSearch ? search(next, answered) : stream.write(next)))
     })
   }
   return stream

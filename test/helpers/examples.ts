@@ -41,15 +41,20 @@ type Need = (place: Place, line: string) => Promise<RunOptions>
 /** Every line that cannot work on what quickstart leaves alone, and why. */
 export const needs: readonly (readonly [lines: RegExp, reason: string, need: Need])[] = [
   [/^auth login/, 'signs in to a platform elsewhere, in a browser', signIn],
-  [/--profile work|^auth (logout|token)|^profiles remove/, 'names the profile of a platform', signedIn],
-  [/^(courses|lessons) restore-deleted/, 'names what was deleted', deleted],
-  [/^lessons (diff|restore) /, 'names a version of a lesson', changedLesson],
+  [/--profile work|^auth (logout|token)|^profiles delete/, 'names the profile of a platform', signedIn],
+  [/^(courses|lessons) restore [^ ]+$/, 'names what was deleted', deleted],
+  [/^lessons (diff|restore) .* \d/, 'names a version of a lesson', changedLesson],
+  [
+    /^enrollments restore/,
+    'names an enrolment that was deleted',
+    made('enrollments delete --course AAA-2014J --user 6516 --yes'),
+  ],
   [/^users restore/, 'names a user who was deleted', deletedUser],
   [/^keys revoke/, 'names a key', key],
   [/^apps delete/, 'names an application', app],
   [/^auth grants revoke/, 'names what somebody allowed an application, on the platform', grant],
   [/ENDPOINT_ID/, 'names a webhook endpoint', endpoint],
-  [/MESSAGE_ID|^webhooks messages list .*resend/, 'names a webhook message', message],
+  [/MESSAGE_ID|^webhooks messages list .*replay/, 'names a webhook message', message],
   [/DELIVERY_ID/, 'names a webhook delivery', delivery],
   [/^webhooks send/, 'signs with the webhook secret of an integration', webhookSecret],
   [/AUDIT_HASH/, 'names a hash of the audit log', auditHash],
@@ -59,7 +64,7 @@ export const needs: readonly (readonly [lines: RegExp, reason: string, need: Nee
     made('integrations set moodle --generate-secret'),
   ],
   [
-    /^integrations remove/,
+    /^integrations delete/,
     'names an integration',
     made('integrations set thinkific --grade-to-progress percent'),
   ],
@@ -204,7 +209,7 @@ async function signedIn(place: Place): Promise<RunOptions> {
 
 async function grant(place: Place): Promise<RunOptions> {
   await signIn(place, '')
-  const line = `auth login --url ${platform} --scope "read write admin"`
+  const line = `auth login --url ${platform} --scopes "read write admin"`
   expect(await place.cli.run(line)).toMatchObject({ code: 0 })
   return named(place, 'GRANT_ID', 'auth grants list -q')
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import type { Command } from '../../src/cli/command/command.ts'
+import { isListed } from '../../src/cli/help/help-text.ts'
 import { nouns } from '../../src/cli/program/nouns.ts'
 import { inProcesses, openExamples, successOf } from './examples.ts'
 import { host } from './host.ts'
@@ -16,7 +17,7 @@ export async function helpExamples() {
   for (const [noun, { load }] of Object.entries(nouns)) {
     const loaded = await load(host)
     const commands: readonly Command[] = 'length' in loaded ? loaded : [loaded]
-    for (const { name, examples: lines = [] } of commands) {
+    for (const { name, examples: lines = [] } of commands.filter(isListed)) {
       const path = name === noun ? noun : `${noun} ${name}`
       if (lines.length === 0) without.push(path)
       examples.push(...lines.map((line) => [line, path] as const))

@@ -103,7 +103,7 @@ export function stoppedClock(): Clock {
   }
 }
 
-/** True where the tests of the server run on PostgreSQL: see `npm run test:postgres`. */
+/** True where the tests of the server run on PostgreSQL: the project `postgres` of vitest.config.ts. */
 export const onPostgres = process.env['LEARNCTL_TEST_ENGINE'] === 'postgres'
 
 /** By an academy's path the URL of its database on PostgreSQL, while it is open. */
@@ -135,6 +135,7 @@ async function openInFile(path: string, now: () => Date, waitMs: number | undefi
 export async function openTestAcademy({
   perMinute = 0,
   lockWaitMs,
+  inboxPerDay,
   beside,
   open = onPostgres ? openOnPostgres : (path, now) => openInFile(path, now, lockWaitMs),
   through = (database) => database,
@@ -145,6 +146,8 @@ export async function openTestAcademy({
   /** Opens the academy; the file at this path unless told otherwise. */
   open?: (path: string, now: () => Date) => Promise<AcademyFile>
   lockWaitMs?: number | undefined
+  /** What is kept of each integration in a day. */
+  inboxPerDay?: { deliveries: number; bytes: number } | undefined
   /** What stands between the academy and its database. */
   through?: (database: Store) => Store
 } = {}): Promise<TestAcademy> {
@@ -167,6 +170,7 @@ export async function openTestAcademy({
       elapsedMs: () => now().getTime(),
       newId,
       perMinute,
+      ...(inboxPerDay && { inboxPerDay }),
       passwordCost: cost,
       sealing,
       outgoing: outgoingWhenNeeded({ loopback: true }),
@@ -258,7 +262,7 @@ export async function openTestAcademy({
           principal: owner,
           origin: nowhere,
         }
-        return setGrade(call, await gradedBy(call, input), input)
+        return setGrade(call, await gradedBy(call, input))
       })
     },
     close,

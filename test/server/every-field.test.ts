@@ -123,6 +123,7 @@ const all: readonly Sample[] = [
     name: 'grade',
     setByPut: true,
     schema: GradeInput,
+    hidden: 'extraCredit',
     path: '/v1/grades',
     whole: {
       learnerId: '{userId}',
@@ -134,6 +135,7 @@ const all: readonly Sample[] = [
       published: false,
       scoreMaximum: 20,
       weight: 60,
+      extraCredit: false,
       gradedAt: '2026-01-31T09:30:00.000Z',
     },
   },

@@ -1,7 +1,6 @@
 import { createHmac, createPrivateKey, type JsonWebKey, sign as rsaSignature } from 'node:crypto'
 import { CompactSign, SignJWT } from 'jose'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
-import { Webhook as SvixWebhook } from 'svix'
 import { describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../src/codec/json-object.ts'
 import type { LmsKind } from '../../src/contract/integration-choices.ts'
@@ -99,20 +98,17 @@ describe('Standard Webhooks', () => {
   const check = (changes: Record<string, string>, body = text) =>
     outcome('standard', delivery({ ...standardHeaders(text), ...changes }, body))
 
-  test.each([
-    ['standardwebhooks', (id: string, at: Date) => new StandardWebhook(secret).sign(id, at, text)],
-    ['svix', (id: string, at: Date) => new SvixWebhook(secret).sign(id, at, text)],
-  ] as const)('what %s signs is authentic', async (_, signature) => {
-    expect(await check({ 'webhook-signature': signature('msg_1', new Date(now)) })).toBe('authentic')
+  test('what the library of Standard Webhooks signs is authentic', async () => {
+    const signature = new StandardWebhook(secret).sign('msg_1', new Date(now), text)
+    expect(await check({ 'webhook-signature': signature })).toBe('authentic')
   })
 
-  test('what is signed here is authentic to both libraries', async () => {
-    // Both compare with the clock of the machine.
+  test('what is signed here is authentic to that library', async () => {
+    // It compares with the clock of the machine.
     const { headers, body } = await signed('standard', { now: Date.now() })
-    for (const library of [new StandardWebhook(secret), new SvixWebhook(secret)]) {
-      expect(() => library.verify(body, headers)).not.toThrow()
-      expect(() => library.verify(`${body} `, headers)).toThrow()
-    }
+    const library = new StandardWebhook(secret)
+    expect(() => library.verify(body, headers)).not.toThrow()
+    expect(() => library.verify(`${body} `, headers)).toThrow()
   })
 
   test.each([

@@ -5,8 +5,8 @@ import type { Entry } from './entry.ts'
 import type { PartDataset } from './load-part.ts'
 import type { Change } from './plan.ts'
 
-/** What no comparison looks at: passwords are never shown. */
-const unseen = ['password']
+/** Fields that no comparison looks at: they are never shown. */
+const unseen = ['password', 'extraCredit']
 
 /**
  * The fields in which a record differs from what is declared: only those that are declared count, and lists count as

@@ -1,4 +1,4 @@
-import { type Declared, type Entry, keyText, nouns, type Part, placeText } from './entry.ts'
+import { type Declared, type Entry, keyAmongEquals, keyText, nouns, type Part, placeText } from './entry.ts'
 import type { Problems } from './problems.ts'
 
 /** What else no two records of a dataset may share. */
@@ -12,6 +12,7 @@ export function distinct(declared: Declared, problems: Problems): Declared {
   return new Map(
     [...declared].map(([dataset, entries]) => {
       if (dataset === 'progress') return [dataset, joined(entries)]
+      if (dataset === 'lessons') numberEquals(entries)
       const seen = new Map<string, Entry>()
       for (const entry of entries) {
         for (const name of namesOf(entry)) {
@@ -33,6 +34,17 @@ export function distinct(declared: Declared, problems: Problems): Declared {
       return [dataset, entries]
     }),
   )
+}
+
+/** Lessons of one module with one title and no external ids are told apart by their places among each other. */
+function numberEquals(entries: readonly Entry[]): void {
+  const counts = new Map<string, number>()
+  for (const entry of entries) {
+    if (entry.record['externalId'] !== undefined) continue
+    const place = (counts.get(entry.key) ?? 0) + 1
+    counts.set(entry.key, place)
+    entry.key = keyAmongEquals(entry.key, place)
+  }
 }
 
 function namesOf({ dataset, key, record }: Entry): string[] {

@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../codec/json-object.ts'
+import { courseKeyOf } from '../dataset/names.ts'
+import { externalKeyOf } from '../dataset/shown-records.ts'
 import { type Entry, emailKey, keyIn } from './entry.ts'
 import type { KnownIds } from './known-ids.ts'
 
@@ -29,25 +31,24 @@ export function indexOf(entries: readonly Entry[], ids: KnownIds): EntryIndex {
         case 'users':
           return byKey.get(keyIn(dataset, shown) ?? '') ?? byKey.get(emailKey(String(shown['email'])))
         case 'courses':
-          return byKey.get(`ext:${shown['externalId'] ?? shown['id']}`)
-        case 'lessons': {
-          const { id, title, externalId } = shown
-          const known = byKey.get(`ext:${externalId ?? id}`)
-          // One that has an external id is not called by its title.
-          if (known || typeof externalId === 'string') return known
-          return byKey.get(keyIn(dataset, { courseId: ids.keyOf(shown['courseId']), title }) ?? '')
+          return byKey.get(courseKeyOf(shown))
+        case 'lessons':
+          // unnamed-lessons.ts matches lessons that have no external id.
+          return byKey.get(`ext:${externalKeyOf(shown)}`)
+        default: {
+          const record = {
+            courseId: ids.keyOf(shown['courseId']),
+            userId: ids.keyOf(shown['userId']),
+            learnerId: ids.keyOf(shown['learnerId']),
+            role: shown['role'],
+            itemId: shown['itemId'],
+          }
+          const known = byKey.get(keyIn(dataset, { ...record, source: shown['source'] }) ?? '')
+          if (known || dataset !== 'grades') return known
+          // A grade that is declared without a source is the one that is there.
+          const sourceless = byKey.get(keyIn(dataset, record) ?? '')
+          return sourceless?.record['source'] === undefined ? sourceless : undefined
         }
-        default:
-          return byKey.get(
-            keyIn(dataset, {
-              courseId: ids.keyOf(shown['courseId']),
-              userId: ids.keyOf(shown['userId']),
-              learnerId: ids.keyOf(shown['learnerId']),
-              role: shown['role'],
-              itemId: shown['itemId'],
-              source: shown['source'],
-            }) ?? '',
-          )
       }
     },
     byAddress: (shown) => (dataset === 'users' ? addressed.get(emailKey(String(shown['email']))) : undefined),

@@ -45,6 +45,8 @@ export interface Entry {
   readonly place: Place
   /** The steps of progress in their order, the last of which is the record. */
   readonly steps?: readonly JsonObject[]
+  /** Id of the record that a saved plan found for this entry; null for a new record. */
+  readonly plannedId?: string | null
   /** The password as the file has it, with `${NAME}` for what comes from the environment. */
   readonly password?: string
 }
@@ -66,11 +68,11 @@ export function isSet({ operations }: Pick<Dataset, 'operations'>): boolean {
 
 /**
  * The key of a record: a user is `ext:` and the external id, else `email:` and the address in small letters; a course
- * `ext:` and the external id; a lesson, too, else its course and its title; an enrolment and progress have the keys of
+ * `ext:` and the external id; a lesson, too, else its course, module and title; an enrolment and progress have the keys of
  * their course and their user, a grade its item and source, too. Null where it has none.
  */
 export function keyIn(dataset: Part, record: JsonObject): string | null {
-  const { externalId, email, title, courseId, userId, learnerId, role = 'learner' } = record
+  const { externalId, email, title, module, courseId, userId, learnerId, role = 'learner' } = record
   const { itemId = wholeCourse, source = 'manual' } = record
   const external = typeof externalId === 'string' ? `ext:${externalId}` : null
   switch (dataset) {
@@ -79,7 +81,7 @@ export function keyIn(dataset: Part, record: JsonObject): string | null {
     case 'courses':
       return external
     case 'lessons':
-      return external ?? [courseId, title].join(separator)
+      return external ?? [courseId, module ?? '', title].join(separator)
     case 'enrollments':
       return [courseId, userId, role].join(separator)
     case 'progress':
@@ -89,6 +91,11 @@ export function keyIn(dataset: Part, record: JsonObject): string | null {
   }
 }
 
+/** The key of the lesson at this place, from 1, among those that `key` is the key of: lessons without an external id. */
+export function keyAmongEquals(key: string, place: number): string {
+  return place === 1 ? key : `${key}${separator}${place}`
+}
+
 /** The key of a user by the e-mail address, whose case does not count. */
 export function emailKey(email: string): string {
   return `email:${email.trim().toLowerCase()}`
@@ -96,5 +103,8 @@ export function emailKey(email: string): string {
 
 /** A key as it is shown: `ext:BIO-101, ext:42, learner`. */
 export function keyText(key: string): string {
-  return key.split(separator).join(', ')
+  return key
+    .split(separator)
+    .filter((part) => part !== '')
+    .join(', ')
 }

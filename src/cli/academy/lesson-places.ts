@@ -2,7 +2,9 @@ import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { listOfOne } from '../../codec/reference-list.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
+import { externalKeyOf, recordPages } from '../dataset/shown-records.ts'
 import { keyIn } from './entry.ts'
+import { loadPart } from './load-part.ts'
 import type { LessonPlace } from './plan.ts'
 import type { Reader } from './reader.ts'
 
@@ -11,24 +13,35 @@ import type { Reader } from './reader.ts'
  * put.
  */
 export async function settleLessons(
-  { caller, signal }: Reader,
+  { caller, names, signal }: Reader,
   places: ReadonlyMap<string, readonly LessonPlace[]>,
 ): Promise<void> {
   const { list, update } = calls.lessons
+  const { toRecord } = await loadPart('lessons')
   for (const [courseId, declared] of places) {
-    const there = new Map<string, JsonObject>()
+    const known = new Set(declared.map(({ id }) => id))
+    const byId = new Map<string, JsonObject>()
+    /** Created lessons by key; equal lessons in their order. */
+    const made = new Map<string, JsonObject[]>()
     const query = { course_id: listOfOne(courseId), limit: 100 }
-    for await (const { data } of caller.pages<Operation>(list, { query, signal })) {
+    const pages = caller.pages<Operation>(list, { query, handling: 'strict', signal })
+    for await (const { data } of recordPages(caller, list, pages)) {
       for (const shown of data) {
         if (!isJsonObject(shown)) continue
         const { id, title, externalId } = shown
-        const titled = typeof externalId === 'string' ? null : keyIn('lessons', { courseId, title })
-        const names = [titled, `ext:${externalId ?? id}`]
-        for (const name of names) if (name !== null) there.set(name, shown)
+        byId.set(String(id), shown)
+        if (known.has(String(id))) continue
+        const { module } = await toRecord(shown, names)
+        const titled = typeof externalId === 'string' ? null : keyIn('lessons', { courseId, module, title })
+        for (const name of [titled, `ext:${externalKeyOf(shown)}`]) {
+          if (name !== null) made.set(name, [...(made.get(name) ?? []), shown])
+        }
       }
     }
-    const meant = declared.flatMap(({ key, order }) => {
-      const shown = there.get(key)
+    for (const equals of made.values())
+      equals.sort((one, other) => Number(one['order']) - Number(other['order']))
+    const meant = declared.flatMap(({ id, key, order }) => {
+      const shown = id === undefined ? made.get(key)?.shift() : byId.get(id)
       return shown ? [{ id: String(shown['id']), order, settled: shown['order'] === order }] : []
     })
     if (meant.every(({ settled }) => settled)) continue

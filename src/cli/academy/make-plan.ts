@@ -7,12 +7,13 @@ import { indexOf } from './entry-index.ts'
 import { type KnownIds, knownIds, lookUpReferences } from './known-ids.ts'
 import type { PartDataset } from './load-part.ts'
 import { loadPart } from './load-part.ts'
-import type { Action, Change, LessonPlace, Plan } from './plan.ts'
+import type { Action, Change, LessonPlace, Plan, Undeclared } from './plan.ts'
 import { createProblems } from './problems.ts'
 import { isOlder, progressChange } from './progress-steps.ts'
 import { type Reader, shownFor } from './reader.ts'
 import { referencesOf } from './references.ts'
 import { inFreeOrder } from './renames.ts'
+import { keyOfUnnamed, matchUnnamed, type UnnamedLesson } from './unnamed-lessons.ts'
 
 /** What a plan goes by, beside the files. */
 export interface PlanOptions {
@@ -32,6 +33,7 @@ export async function makePlan(reader: Reader, declared: Declared, options: Plan
   const deletes: Action[] = []
   const notes: string[] = []
   const closed: Action[] = []
+  const undeclared: Undeclared[] = []
   let unchanged = 0
   let lookedUp = false
   for (const part of parts) {
@@ -44,7 +46,7 @@ export async function makePlan(reader: Reader, declared: Declared, options: Plan
       await lookUpReferences(reader, declared, ids, problems)
       problems.throwIfAny()
     }
-    const found = await compareAll(reader, dataset, entries, { ...options, ids, closed })
+    const found = await compareAll(reader, dataset, entries, { ...options, ids, closed, undeclared })
     unchanged += entries.length - found.actions.length - found.newer
     actions.push(...found.actions)
     deletes.unshift(...found.deletes)
@@ -60,12 +62,17 @@ export async function makePlan(reader: Reader, declared: Declared, options: Plan
     unchanged,
     notes,
     closed,
-    lessonPlaces: placesOf(actions, declared.get('lessons') ?? []),
+    lessonPlaces: placesOf(actions, declared.get('lessons') ?? [], ids),
+    undeclared,
   }
 }
 
 /** Writing a lesson to its place moves those behind it. */
-function placesOf(actions: readonly Action[], lessons: readonly Entry[]): Map<string, LessonPlace[]> {
+function placesOf(
+  actions: readonly Action[],
+  lessons: readonly Entry[],
+  ids: KnownIds,
+): Map<string, LessonPlace[]> {
   const touched = actions.filter(
     ({ dataset, kind, changes }) =>
       dataset === 'lessons' &&
@@ -76,7 +83,9 @@ function placesOf(actions: readonly Action[], lessons: readonly Entry[]): Map<st
   for (const { key, record } of lessons) {
     const course = String(record['courseId'])
     if (!courses.has(course) || typeof record['order'] !== 'number') continue
-    places.set(course, [...(places.get(course) ?? []), { key, order: record['order'] }])
+    const own = places.get(course) ?? []
+    own.push({ key: keyIn('lessons', record) ?? key, order: record['order'], id: ids.idOf(key) })
+    places.set(course, own)
   }
   return places
 }
@@ -97,9 +106,11 @@ async function compareAll(
     label,
     prune,
     closed,
+    undeclared,
   }: PlanOptions & {
     readonly ids: KnownIds
     readonly closed: Action[]
+    readonly undeclared: Undeclared[]
   },
 ): Promise<Found> {
   const index = indexOf(entries, ids)
@@ -141,17 +152,56 @@ async function compareAll(
     return { ...record, ...Object.fromEntries(named) }
   }
 
+  const courses = new Set(dataset.name === 'lessons' ? entries.map(({ record }) => record['courseId']) : [])
+  const unnamed: UnnamedLesson[] = []
+  const others: JsonObject[] = []
+  const seen = new Set<unknown>()
+  const leave = async (shown: JsonObject) => {
+    if (prune && label !== null && shown['managedBy'] === label && shown['status'] !== 'deleted') {
+      deletes.set(shown['id'], deleteOf(dataset, await recordOf(shown), shown))
+      return
+    }
+    const course = ids.keyOf(shown['courseId'])
+    // Platforms may show one twice.
+    if (course === undefined || !courses.has(course) || seen.has(shown['id'])) return
+    seen.add(shown['id'])
+    others.push(shown)
+  }
+
   for await (const shown of shownFor(reader, dataset, entries, { whole: prune, idOf: ids.idOf })) {
     if (prune && !isSet(dataset) && shown['managedBy'] === undefined) throw unlabelled(dataset)
     const entry = index.of(shown)
-    if (entry) await match(entry, shown)
-    else {
-      const other = index.byAddress(shown)
-      if (other) addressed.set(other, shown)
-      else if (prune && label !== null && shown['managedBy'] === label && shown['status'] !== 'deleted') {
-        deletes.set(shown['id'], deleteOf(dataset, await recordOf(shown), shown))
-      }
+    if (entry) {
+      await match(entry, shown)
+      continue
     }
+    const other = index.byAddress(shown)
+    const course = ids.keyOf(shown['courseId'])
+    if (other) addressed.set(other, shown)
+    else if (course !== undefined && courses.has(course) && typeof shown['externalId'] !== 'string') {
+      unnamed.push({ shown, course, module: (await recordOf(shown))['module'] })
+    } else await leave(shown)
+  }
+  const matches = matchUnnamed(entries, unnamed)
+  const titles = new Set(
+    entries.map(({ record }) => keyIn(dataset.name, { ...record, externalId: undefined })),
+  )
+  const duplicates = new Set<unknown>()
+  for (const lesson of unnamed) {
+    const entry = matches.get(lesson)
+    if (entry) await match(entry, lesson.shown)
+    else {
+      if (titles.has(keyOfUnnamed(lesson))) duplicates.add(lesson.shown['id'])
+      await leave(lesson.shown)
+    }
+  }
+  for (const { id, courseId, title } of others) {
+    undeclared.push({
+      course: ids.keyOf(courseId) ?? String(courseId),
+      id: String(id),
+      title: String(title),
+      isDuplicate: duplicates.has(id),
+    })
   }
   // Nobody has the external id: the user with the address is the one who is meant.
   for (const [entry, shown] of addressed) {

@@ -85,7 +85,7 @@ export async function readPlan(io: Io, path: string, variables: Variables): Prom
   const problems = createProblems()
   const closed = document['closed'] as readonly Saved[]
   const entries = new Map<Part, Entry[]>()
-  for (const { dataset, entry } of [...actions, ...closed]) {
+  for (const { dataset, entry, id } of [...actions, ...closed]) {
     if (!entries.has(dataset)) entries.set(dataset, [])
     if (!entry) continue
     const { password } = entry.record
@@ -94,7 +94,7 @@ export async function readPlan(io: Io, path: string, variables: Variables): Prom
       ...entry.record,
       ...(typeof password === 'string' && { password: withVariables(password, variables, told) }),
     }
-    entries.get(dataset)?.push({ ...entry, record })
+    entries.get(dataset)?.push({ ...entry, record, plannedId: id === null ? null : String(id) })
   }
   problems.throwIfAny()
   return {

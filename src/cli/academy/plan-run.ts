@@ -39,8 +39,11 @@ export async function openReader({ session, io }: Context, concurrency = 1): Pro
   return { caller, names: createNames(caller, io.signal), signal: io.signal, pacing }
 }
 
-/** Reads the files of a command line and compares them with the academy. */
-export async function planFiles(context: Context, given: Given): Promise<Planned> {
+/** Compares with the academy what was read; the signal of the context ends it. */
+export type MakePlan = (context: Context) => Promise<Planned>
+
+/** Reads the files of a command line, to be compared with the academy. Throws a UsageError. */
+export async function readFiles(context: Context, given: Given): Promise<MakePlan> {
   const label = given.flags['label'] === undefined ? null : String(given.flags['label'])
   const options = { label, prune: given.flags['prune'] === true }
   if (options.prune && label === null) {
@@ -52,13 +55,18 @@ export async function planFiles(context: Context, given: Given): Promise<Planned
   await context.io.expectGarbage?.()
   const files = await findFiles(context.io, given.rest)
   const declared = await loadAcademy(context.io, files, textsOf(given, 'env'))
-  const reader = await openReader(context, Number(given.flags['concurrency'] ?? 4))
-  const plan = await makePlan(reader, declared, options)
-  return { plan, options, reader, files, target: platformName(context.session.target()) }
+  return async (context) => {
+    const reader = await openReader(context, Number(given.flags['concurrency'] ?? 4))
+    const plan = await makePlan(reader, declared, options)
+    return { plan, options, reader, files, target: platformName(context.session.target()) }
+  }
 }
 
-/** Reads a saved plan, and makes sure that the academy is still what it was made for. Throws a CommandError else. */
-export async function planSaved(context: Context, given: Given, path: string): Promise<Planned> {
+/**
+ * Reads a saved plan. What comes back makes sure that the academy is still what it was made for, and throws a CommandError
+ * else.
+ */
+export async function readSaved(context: Context, given: Given, path: string): Promise<MakePlan> {
   const { io, session } = context
   await io.expectGarbage?.()
   const saved = await readPlan(io, path, { allowed: new Set(textsOf(given, 'env')), env: io.env })
@@ -70,19 +78,26 @@ export async function planSaved(context: Context, given: Given, path: string): P
       `The plan was made for ${saved.target}, not for ${target}`,
     )
   }
-  const reader = await openReader(context, Number(given.flags['concurrency'] ?? 4))
-  const plan = await makePlan(reader, saved.declared, { ...saved.options, prune: false })
-  saved.requireSame(plan)
-  const deletes: Action[] = []
-  for (const planned of saved.deletes) {
-    const { dataset, key, id, version } = planned
-    const { get, params } = (await loadPart(dataset)).operations
-    const current = get && (await shownAt(reader, get, params({ id })))
-    if (!current || current['version'] !== version) throw stale(planned)
-    deletes.push({ dataset, kind: 'delete', key, entry: null, current, changes: [] })
+  return async (context) => {
+    const reader = await openReader(context, Number(given.flags['concurrency'] ?? 4))
+    const plan = await makePlan(reader, saved.declared, { ...saved.options, prune: false })
+    saved.requireSame(plan)
+    const deletes: Action[] = []
+    for (const planned of saved.deletes) {
+      const { dataset, key, id, version } = planned
+      const { get, params } = (await loadPart(dataset)).operations
+      const current = get && (await shownAt(reader, get, params({ id })))
+      if (!current || current['version'] !== version) throw stale(planned)
+      deletes.push({ dataset, kind: 'delete', key, entry: null, current, changes: [] })
+    }
+    const whole = {
+      ...plan,
+      actions: [...plan.actions, ...deletes],
+      lessonPlaces: saved.lessonPlaces,
+      undeclared: [],
+    }
+    return { plan: whole, options: saved.options, reader, target, files: [path] }
   }
-  const whole = { ...plan, actions: [...plan.actions, ...deletes], lessonPlaces: saved.lessonPlaces }
-  return { plan: whole, options: saved.options, reader, target, files: [path] }
 }
 
 async function shownAt({ caller, signal }: Reader, get: Operation, params: Readonly<Record<string, string>>) {

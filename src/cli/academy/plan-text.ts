@@ -1,11 +1,11 @@
 import type { ChalkInstance } from 'chalk'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { jsonText } from '../../codec/json-text.ts'
 import { visible } from '../../codec/visible.ts'
+import { changeText, namedChanges } from '../operation/named-changes.ts'
+import { counted } from '../terminal/counted.ts'
 import { keyText, parts, placeText } from './entry.ts'
 import { type Action, type Plan, summaryOf } from './plan.ts'
 
-const longestValue = 60
 const signs = { create: '+', update: '~', delete: '-' } as const
 const colours = { create: 'green', update: 'yellow', delete: 'red' } as const
 const secrets = ['password']
@@ -45,7 +45,7 @@ function* actionText(
   const shown = keyText(key).endsWith(label) ? [keyText(key)] : [keyText(key), label]
   yield `  ${paint[colours[kind]](visible(`${signs[kind]} ${shown.join('  ')}`))}\n`
   for (const { field, from, to } of changes) {
-    yield `      ${field}: ${valueText(from)} → ${valueText(to)}\n`
+    for (const change of namedChanges(field, from, to)) yield `      ${visible(changeText(change))}\n`
   }
 }
 
@@ -56,14 +56,36 @@ function labelOf({ title, email, completionPercentage, scoreGiven, scoreMaximum 
   return [title, email].find((text) => typeof text === 'string')?.toString() ?? ''
 }
 
-function valueText(value: unknown): string {
-  const text =
-    value === undefined || value === null
-      ? 'none'
-      : typeof value === 'string'
-        ? JSON.stringify(value)
-        : jsonText(value)
-  return visible(text.length > longestValue ? `${text.slice(0, longestValue)}…` : text)
+/** Maximum number of lessons that one note names. */
+const maxNamed = 10
+
+/** Says which lessons of declared courses no file declares, those first that are there besides a declared equal. */
+export function undeclaredNotes({ undeclared }: Plan): string[] {
+  const notes: string[] = []
+  for (const [course, lessons] of Map.groupBy(undeclared, ({ course }) => course)) {
+    const [duplicates, others] = [true, false].map((isDuplicate) =>
+      lessons.filter((lesson) => lesson.isDuplicate === isDuplicate),
+    )
+    for (const [found, text] of [
+      [
+        duplicates,
+        'of a declared lesson, which is there as well; delete what is not needed: learnctl lessons delete <id>',
+      ],
+      [others, null],
+    ] as const) {
+      const count = found?.length ?? 0
+      if (!found || count === 0) continue
+      const named = found.slice(0, maxNamed).map(({ title, id }) => `${title} (${id})`)
+      const rest = count > maxNamed ? ` and ${count - maxNamed} more` : ''
+      const names = `${named.join(', ')}${rest}`
+      notes.push(
+        text === null
+          ? `${counted(count, 'lesson')} of course ${keyText(course)} ${count === 1 ? 'is' : 'are'} not declared and ${count === 1 ? 'is' : 'are'} kept: ${names}`
+          : `${counted(count, 'lesson')} of course ${keyText(course)} ${count === 1 ? 'has' : 'have'} the module and title ${text}: ${names}`,
+      )
+    }
+  }
+  return notes
 }
 
 /** A plan as machines read it; docs/academies.md says what each member is. */
@@ -79,7 +101,12 @@ export function planDocument(plan: Plan): JsonObject {
       ...(entry && { place: placeText(entry.place) }),
       fields: kind === 'create' ? fieldsOf(entry?.record ?? {}) : changes,
     })),
-    notes: plan.notes,
+    notes: [...plan.notes, ...undeclaredNotes(plan)],
+    undeclared: plan.undeclared.map(({ course, ...lesson }) => ({
+      dataset: 'lessons',
+      course: keyText(course),
+      ...lesson,
+    })),
   }
 }
 

@@ -33,12 +33,26 @@ export interface Plan {
   readonly closed: readonly Action[]
   /** The places of all declared lessons of courses in which one is made or moved, by the keys of the courses. */
   readonly lessonPlaces: ReadonlyMap<string, readonly LessonPlace[]>
+  /** Lessons that are left as they are. */
+  readonly undeclared: readonly Undeclared[]
 }
 
 /** Where a lesson has to be in its course. */
 export interface LessonPlace {
+  /** Key of the record: that of its entry, without the place among equal lessons. */
   readonly key: string
   readonly order: number
+  /** The id of one that is there already. */
+  readonly id?: string | undefined
+}
+
+/** A lesson that is not declared, in a course of which lessons are. */
+export interface Undeclared {
+  readonly course: string
+  readonly id: string
+  readonly title: string
+  /** True where a lesson is declared with this module and title, and is there as another one. */
+  readonly isDuplicate: boolean
 }
 
 /** How many actions there are of each kind. */

@@ -31,13 +31,14 @@ export async function* readTable(
     return
   }
   const path = named.file === 'Standard input' ? inside : join(dirname(named.file), inside)
-  const table = await openImportFile(io, path)
+  const table = await openImportFile(io, path, { encodingHint: 'Save it as UTF-8' })
   const { rows } = await readRows(table, dataset, {
     map: new Map(),
     delimiter: undefined,
     clearEmpty: false,
     // What is declared is the same every day.
     now: Number.NaN,
+    dateFormat: null,
   })
   for await (const some of rows) {
     for (const row of some) {

@@ -5,6 +5,7 @@ import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { findShown } from '../dataset/find.ts'
 import type { Names } from '../dataset/names.ts'
+import { externalKeyOf, recordPages } from '../dataset/shown-records.ts'
 import type { Pacing } from '../session/pacing.ts'
 import type { Entry } from './entry.ts'
 import type { PartDataset } from './load-part.ts'
@@ -58,7 +59,7 @@ async function* lessonsFor(
   for (const courseId of courses) {
     if (courseId === undefined) continue
     for await (const shown of shownIn(reader, dataset, { course_id: courseId })) {
-      seen.add(shown['externalId'] ?? shown['id'])
+      seen.add(externalKeyOf(shown))
       yield shown
     }
   }
@@ -93,7 +94,8 @@ export async function* shownIn(
   list: Call = operations.all ?? operations.list,
 ): AsyncGenerator<JsonObject> {
   const asked = { limit: pageSize, ...(name === 'users' && { include_deleted: 'true' }), ...query }
-  for await (const { data } of caller.pages<Operation>(list, { query: asked, signal })) {
+  const pages = caller.pages<Operation>(list, { query: asked, handling: 'strict', signal })
+  for await (const { data } of recordPages(caller, list, pages)) {
     for (const item of data) if (isJsonObject(item)) yield item
   }
 }

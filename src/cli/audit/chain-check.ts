@@ -1,6 +1,13 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { AuditEntry } from '../../contract/audit.ts'
-import { detailsText, firstHash, linkText, originText } from '../../contract/audit-chain.ts'
+import {
+  aboutLine,
+  detailsText,
+  firstHash,
+  formerLinkText,
+  linkText,
+  originText,
+} from '../../contract/audit-chain.ts'
 
 /** An entry that is not as its hash says, or is not there. */
 export interface Break {
@@ -31,18 +38,25 @@ export interface ChainReport {
 /** Breaks that are told. */
 const mostBreaks = 10
 
-/** What is about no user: of such entries no details are ever erased. */
-const impersonal: readonly string[] = ['course', 'lesson', 'app', 'endpoint', 'integration', 'encryption_key']
-
 /** Checks entries that come in the order of their places. */
 export interface ChainCheck {
   take(entry: AuditEntry): void
   report(): ChainReport
 }
 
+/** How entries are linked: by the rule of an earlier version up to `audit_log.upgraded`, and by this one from there on. */
+type Rule = 'former' | 'present'
+
+/** An entry that lacks its details or origin, and the users with whom these may have been erased. */
+interface Gone {
+  readonly users: readonly string[]
+  readonly place: number | null
+  readonly id: string
+}
+
 /**
- * A check of an audit log, in memory for those users alone who were erased: everything is calculated from what the entries
- * show.
+ * A check of an audit log, in memory for those users alone of whom something was erased: everything is calculated from
+ * what the entries show.
  *
  * @param expected hashes that some entry is to have
  */
@@ -54,9 +68,10 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
   let to: string | null = null
   let last = { place: 0, hash: firstHash }
   wanted.delete(last.hash)
-  /** Users who were erased, and those of whom something is gone, with the first entry that lacks it. */
-  const erasedUsers = new Set<string>()
-  const goneOf = new Map<string, Pick<AuditEntry, 'place' | 'id'>>()
+  /** Known from the first entry on whose hash is right. */
+  let rule: Rule | undefined
+  const formerAbout = createHash('sha256')
+  const gone = goneDetails()
 
   function tell(place: number | null, id: string | null, reason: string): void {
     broken += 1
@@ -66,41 +81,62 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
   function link(entry: AuditEntry, place: number): void {
     const expectedPlace = last.place + 1
     if (place > expectedPlace) {
-      const gone = place - expectedPlace
-      const which = gone === 1 ? `Entry ${expectedPlace} is` : `Entries ${expectedPlace} to ${place - 1} are`
-      tell(gone === 1 ? expectedPlace : null, null, `${which} missing`)
+      const lost = place - expectedPlace
+      const which = lost === 1 ? `Entry ${expectedPlace} is` : `Entries ${expectedPlace} to ${place - 1} are`
+      tell(lost === 1 ? expectedPlace : null, null, `${which} missing`)
     } else if (place < expectedPlace) tell(place, entry.id, 'its place was taken before')
     // Behind a gap, nothing says what the hash was made with.
-    else if (sha256(linkText(last.hash, { ...entry, place })) !== entry.hash) {
-      tell(place, entry.id, 'its hash does not match: it, or the order of entries, was changed')
-    }
+    else checkHash(entry, place)
+    if (rule !== 'present') formerAbout.update(aboutLine({ ...entry, place }))
     last = { place, hash: String(entry.hash) }
     wanted.delete(last.hash)
   }
 
-  /** Only with a user may details and origins go: whoever takes them from other entries hides something. */
+  function checkHash(entry: AuditEntry, place: number): void {
+    const linked = { ...entry, place }
+    if (sha256(linkText(last.hash, linked)) === entry.hash) {
+      if (place > 1 && rule !== 'present') checkUpgrade(entry, place)
+      rule = 'present'
+    } else if (rule !== 'present' && sha256(formerLinkText(last.hash, linked)) === entry.hash) rule = 'former'
+    else tell(place, entry.id, 'its hash does not match: it, or the order of entries, was changed')
+  }
+
+  /** Entries of an earlier version end with one that says whom they are about: else that could be changed in them. */
+  function checkUpgrade({ id, action, after }: AuditEntry, place: number): void {
+    // Of entries that were changed, none may have told the rule yet.
+    if (rule === undefined && action !== 'audit_log.upgraded') return
+    const digest = formerAbout.digest('hex')
+    if (action !== 'audit_log.upgraded') {
+      tell(place, id, 'no entry before it confirms whom the entries of an earlier version are about')
+    } else if (after?.['entries'] !== place - 1 || after['digest'] !== digest) {
+      tell(place, id, 'whom entries before it are about was changed')
+    }
+  }
+
+  /** Only with a user may details and origins go: their removal from other entries hides something. */
   function checkErased(entry: AuditEntry): void {
-    const { place, id, action, noun, userId, subjectId, originSalt, detailsSalt } = entry
-    if (action === 'user.erased' && subjectId !== null) {
-      erasedUsers.add(subjectId)
-      goneOf.delete(subjectId)
+    const { place, id, action, userId, subjectId, aboutId, originSalt, detailsSalt } = entry
+    // First: an erasure does not explain what its own entry lacks.
+    if (action === 'user.erased' && subjectId !== null) gone.explain(subjectId, place)
+    const note = (what: string, ids: readonly (string | null)[]) => {
+      const users = usersIn(ids)
+      if (users.length > 0) gone.note({ place, id, users })
+      else tell(place, id, `${what} removed, though it is about no user`)
     }
-    const note = (user: string) => {
-      if (!erasedUsers.has(user) && !goneOf.has(user)) goneOf.set(user, { place, id })
-    }
-    if (originSalt === null) note(userId ?? subjectId ?? '')
-    if (detailsSalt !== null) return
-    if (impersonal.includes(noun)) tell(place, id, 'its details were removed, though it is about no user')
-    else if (noun === 'user') note(subjectId ?? '')
+    if (originSalt === null) note('its address was', [userId ?? subjectId])
+    if (detailsSalt === null) note('its details were', [subjectId, aboutId])
   }
 
   /** All breaks, with those that only the end of the log shows. */
   function allBroken(): Pick<ChainReport, 'breaks' | 'broken'> {
-    const removed = [...goneOf].map(([user, { place, id }]) => {
-      const reason = `its details or address were removed, though user ${user} was not erased`
+    const removed = gone.unexplained().map(({ users, place, id }) => {
+      const reason = `its details or address were removed, though user ${users.join(' or ')} was not erased later`
       return { place, id, reason }
     })
-    return { breaks: [...breaks, ...removed].slice(0, mostBreaks), broken: broken + goneOf.size }
+    const reason = 'Entries are linked as by an earlier version, and no entry confirms whom they are about'
+    const unconfirmed = rule === 'former' ? [{ place: null, id: null, reason }] : []
+    const found = [...removed, ...unconfirmed]
+    return { breaks: [...breaks, ...found].slice(0, mostBreaks), broken: broken + found.length }
   }
 
   return {
@@ -127,6 +163,36 @@ export function chainCheck(expected: readonly string[]): ChainCheck {
       missing: [...wanted],
     }),
   }
+}
+
+/** Entries that lack something, until the erasure of a user explains it who is in them. */
+function goneDetails() {
+  const waiting = new Map<string, Gone>()
+  const keysOf = new Map<string, Set<string>>()
+  /** By entries that are not linked yet, which come first and are later than all that are. */
+  const erasedLast = new Set<string>()
+  return {
+    note(entry: Gone): void {
+      const { users } = entry
+      const key = users.join(' ')
+      if (waiting.has(key) || users.some((user) => erasedLast.has(user))) return
+      waiting.set(key, entry)
+      for (const user of users) keysOf.set(user, (keysOf.get(user) ?? new Set()).add(key))
+    },
+    /** A user was erased by the entry in this place. */
+    explain(user: string, place: number | null): void {
+      for (const key of keysOf.get(user) ?? []) waiting.delete(key)
+      keysOf.delete(user)
+      if (place === null) erasedLast.add(user)
+    },
+    unexplained: (): readonly Gone[] => [...waiting.values()],
+  }
+}
+
+/** The users among these ids: with others, no details go. */
+function usersIn(ids: readonly (string | null)[]): string[] {
+  const users = ids.filter((id): id is string => id?.startsWith('usr_') === true)
+  return [...new Set(users)]
 }
 
 function sha256(text: string): string {

@@ -74,6 +74,7 @@ function lineOf({ place, id, reason }: Break): string {
 function asEntry(item: unknown, host: string): AuditEntry {
   const shows =
     isJsonObject(item) &&
+    'aboutId' in item &&
     ['id', 'at', 'originDigest', 'detailsDigest'].every((name) => typeof item[name] === 'string')
   // The other fields are compared, whatever they are.
   if (shows) return item as unknown as AuditEntry

@@ -1,5 +1,5 @@
 import { UsageError } from '../terminal/errors.ts'
-import type { Argument, Given } from './command.ts'
+import type { Argument, Command, Given } from './command.ts'
 import type { Context } from './context.ts'
 import type { Invocation } from './invocation.ts'
 import { timeZoneFlag } from './time-flag.ts'
@@ -8,7 +8,8 @@ import { timeZoneFlag } from './time-flag.ts'
  * What was given to a command, by name, times as the API takes them. A missing argument is asked for on a terminal; throws a UsageError without
  * one.
  */
-export async function resolveArguments({ io, prompts }: Context, invocation: Invocation): Promise<Given> {
+export async function resolveArguments(context: Context, invocation: Invocation): Promise<Given> {
+  const { io, prompts } = context
   const { command, name: path } = invocation
   const { flags: declared = [] } = command
   const flags = declared.includes(timeZoneFlag)
@@ -30,19 +31,34 @@ export async function resolveArguments({ io, prompts }: Context, invocation: Inv
   }
   const named: Record<string, string> = {}
   for (const [index, argument] of positions.entries()) {
-    const { name, summary } = argument
+    const { name } = argument
     const value = invocation.arguments[index]
     const fault = value === undefined ? null : faultOf(argument, value)
     if (fault !== null) throw new UsageError(fault)
     if (value !== undefined) named[name] = value
-    else if (needed(argument))
-      named[name] = await prompts.text(`${summary}:`, (text) => faultOf(argument, text) ?? true)
+    else if (needed(argument)) named[name] = await ask(context, command, argument)
   }
   const rest = positions.findIndex(({ rest }) => rest)
   const given = rest < 0 ? [] : invocation.arguments.slice(rest)
   // One that was asked for is the words of its answer.
   const asked = given.length > 0 ? undefined : named[positions[rest]?.name ?? '']
-  return { arguments: named, flags, rest: asked?.trim().split(/\s+/) ?? given }
+  const isAsked = missing.length > 0
+  return { arguments: named, flags, rest: asked?.trim().split(/\s+/) ?? given, ...(isAsked && { isAsked }) }
+}
+
+/** Asks for an argument: a thing that is there is picked from a list. */
+async function ask(context: Context, command: Command, argument: Argument): Promise<string> {
+  const { pickThing, pickedNouns } = await import('./pick-thing.ts')
+  const noun = pickedNouns[argument.name]
+  // What was deleted is in no list of what is there.
+  if (noun !== undefined && command.calls && !command.name.startsWith('restore')) {
+    return pickThing(
+      context,
+      noun,
+      argument.name.replace(/^\w/, (letter) => letter.toUpperCase()),
+    )
+  }
+  return context.prompts.text(`${argument.summary}:`, (text) => faultOf(argument, text) ?? true)
 }
 
 /** The flags that can stand in the place of all that is missing. */

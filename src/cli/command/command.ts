@@ -17,6 +17,8 @@ export interface Argument {
   readonly rest?: true
   /** Flags that can stand in its place: with one of them it is not asked for. */
   readonly instead?: readonly string[]
+  /** Flags whose value is accepted as this argument, but not listed, as they are typed: `--file`, `-f`. */
+  readonly unlisted?: readonly string[]
 }
 
 /** What was given on the command line: arguments by name, flags by name. */
@@ -25,16 +27,22 @@ export interface Given {
   readonly flags: FlagValues
   /** The values of a `rest` argument. */
   readonly rest: readonly string[]
+  /** True where an argument was asked for. */
+  readonly isAsked?: true
 }
 
 /** One command: mostly data, from which help, parsing, questions and the reference are made. */
 export interface Command {
   readonly name: string
   readonly summary: string
+  /** True for a former name of another command, which works on: help and completion leave it out. */
+  readonly unlisted?: true
   /** What else there is to know, for help. */
   readonly description?: string
   readonly arguments?: readonly Argument[]
   readonly flags?: readonly Flag[]
+  /** Creates the local academy where its file is missing, but in a dry run; with any other command that is an error. */
+  readonly createsAcademy?: true
   /** Global flags that it cannot honour, each with the reason: giving one is a usage error. */
   readonly refuses?: Refusals
   /** Whole command lines without `learnctl`. */
@@ -47,5 +55,10 @@ export interface Command {
     readonly fields: readonly BoundFlag[]
     readonly query: readonly BoundFlag[]
   }
+  /**
+   * What an interruption means: `continues` where the same command goes on from there, `ends` where it is the usual end. By
+   * default what has been done stays.
+   */
+  readonly interruption?: 'continues' | 'ends'
   run(context: Context, given: Given): Promise<void>
 }

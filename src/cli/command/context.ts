@@ -30,11 +30,16 @@ export interface Context {
   readonly serve: Transports['serve']
 }
 
-/** The context of one run, by its global flags. Throws a SettingError on a value that cannot be taken. */
+/**
+ * The context of one run, by its global flags. Throws a SettingError on a value that cannot be taken.
+ *
+ * @param createsAcademy true to create the local academy where its file is missing, but in a dry run
+ */
 export function createContext(
   io: Io,
   flags: Readonly<Record<string, unknown>>,
   transports: Transports = bothTransports,
+  createsAcademy = false,
 ): Context {
   const settings = resolveSettings({ flags, env: io.env, project: readProjectFile(io.cwd) })
   const places = directories(io)
@@ -48,7 +53,8 @@ export function createContext(
   const mask = (text: string) => maskKnown(text, session.secrets())
   const choose = () => chooseTarget({ settings, env: io.env, profiles: profiles.read(), cwd: io.cwd })
   const others: Session[] = []
-  const first = createSession(io, settings, profiles, choose, transports)
+  const mayCreate = createsAcademy && !settings.dryRun.value
+  const first = createSession(io, settings, profiles, choose, transports, mayCreate)
   const session: Session = {
     ...first,
     secrets: () => [first, ...others].flatMap((each) => each.secrets()),

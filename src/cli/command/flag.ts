@@ -1,3 +1,5 @@
+import { type Setting, settings } from '../../config/setting.ts'
+
 /**
  * What a flag of each kind holds. `texts` is given once for each text, `words` takes commas as well; `time` is a day, a
  * time or a duration, which a command gets as the API takes it.
@@ -22,12 +24,10 @@ export type TimeUse = 'past' | 'future' | 'start' | 'end' | 'ago'
 export interface Flag {
   /** In kebab-case, without dashes. */
   readonly name: string
-  /** A second, shorter name. */
-  readonly alias?: string
   /** One letter, which goes with one dash. */
   readonly short?: string
-  /** The name that it had before, which still works, unlisted. */
-  readonly former?: string
+  /** Other names that are accepted, but not listed, as they are typed: `--former`, `-f`. */
+  readonly unlisted?: readonly string[]
   readonly kind: keyof Kinds
   /** How its value is shown in help; by its kind unless told otherwise. */
   readonly placeholder?: string
@@ -46,6 +46,8 @@ export interface Flag {
   readonly choicesTold?: true
   /** Asked for on a terminal, refused without one. */
   readonly required?: true
+  /** Asked for where something else is; an empty answer is the default. */
+  readonly asked?: true
   /** What holds where it is not given, in words or as a value. */
   readonly default?: string
 }
@@ -109,12 +111,20 @@ export interface BoundFlag {
   readonly flag: Flag
 }
 
-/** The flags of a query's parameters, each named after its own. */
+/** The flags of a query's parameters, each named after its own, whose name is accepted where the flag has another. */
 export function bound(table: Readonly<Record<string, FieldFlag>> = {}): BoundFlag[] {
-  return Object.entries(table).map(([place, flag]) => ({
-    place,
-    flag: { kind: 'text', ...flag, name: flag.name ?? kebab(place) },
-  }))
+  const names = Object.entries(table).map(([place, { name }]) => name ?? kebab(place))
+  const places = Object.keys(table).map(kebab)
+  // A name that stands for several fields, or for something else, says nothing about this one.
+  const isFree = (own: string) =>
+    !names.includes(own) &&
+    places.filter((each) => each === own).length === 1 &&
+    Object.values<Setting>(settings).every(({ flag }) => flag !== own)
+  return Object.entries(table).map(([place, flag]) => {
+    const [name, own] = [flag.name ?? kebab(place), kebab(place)]
+    const unlisted = [...(flag.unlisted ?? []), ...(isFree(own) ? [`--${own}`] : [])]
+    return { place, flag: { kind: 'text', ...flag, name, ...(unlisted.length > 0 && { unlisted }) } }
+  })
 }
 
 /** The flags of a body's fields, each named after the last part of its path; what is on can be switched off. */

@@ -12,6 +12,7 @@ export const courseFilter = {
 export function userFilter<const Name extends 'learner' | 'user'>(name: Name) {
   return {
     name,
+    unlisted: [name === 'learner' ? '--user' : '--learner'],
     kind: 'texts',
     placeholder: name,
     summary: `Filter by ${name}: id, external id or e-mail address`,

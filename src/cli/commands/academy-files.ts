@@ -7,6 +7,7 @@ export const files: Argument = {
   summary: 'Files or folders; - for standard input (default academy.yaml, or the folder academy)',
   optional: true,
   rest: true,
+  unlisted: ['--file', '-f'],
 }
 
 /** Which environment variables they may use. */
@@ -14,7 +15,7 @@ export const env: Flag = {
   name: 'env',
   kind: 'texts',
   placeholder: 'name',
-  summary: `Environment variable that the files may use as \${name} (repeatable)`,
+  summary: `Environment variable that the files may use as \${name}`,
 }
 
 /** What apply marks the records with that it creates. */

@@ -7,7 +7,9 @@ import { bound, type FieldFlag } from '../command/flag.ts'
 import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { withTimeZone } from '../command/time-flag.ts'
 import { exportAsked, formatFlag, targetFlags } from '../export/export-flags.ts'
+import type { RowForm } from '../export/row-encoder.ts'
 import { showRequest } from '../operation/dry-run.ts'
+import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
 import { queryOf } from '../operation/query.ts'
 import { columnsAsked } from '../output/asked.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -39,6 +41,12 @@ const filters = {
     summary: 'Filter by difficulty of the course',
     choices: ['beginner', 'intermediate', 'advanced', 'expert'],
   },
+  enrollment_status: {
+    kind: 'words',
+    summary: 'Filter by status of the enrolment',
+    choices: ['active', 'inactive', 'completed', 'deleted'],
+    default: 'all but deleted: enrolments that were removed',
+  },
   include_not_started: { kind: 'switch', summary: 'With dates, include learners who have not started' },
   include_deleted: { kind: 'switch', summary: 'Include deleted users' },
 } satisfies Readonly<Partial<Record<keyof Query, FieldFlag>>>
@@ -53,6 +61,13 @@ const lastFlag = {
   summary: 'Last accessed within this duration: 24h, 30d, 2w, 3m (months) or 1y',
 } as const
 
+const encodingFlag = {
+  name: 'encoding',
+  kind: 'text',
+  placeholder: 'name',
+  summary: "Encoding of another platform's CSV, such as shift_jis (default as it declares, else utf-8)",
+} as const
+
 const timedFlags = withTimeZone([...ownFlags, lastFlag])
 
 /** `learnctl analytics …` */
@@ -61,13 +76,13 @@ export const commands: readonly Command[] = [
     name: 'export',
     summary: 'Export learner data, one row per learner and course',
     description:
-      "The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. CSV is RFC 4180 in UTF-8 with a header, and has the platform's columns unless\n--columns is used. Text that a spreadsheet would run as a formula is prefixed with ', whichever platform it comes from.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.",
+      "The format is set by --output, else by the extension of --file (.csv, .json, .jsonl, .ndjson or .yaml, with .gz added to\ncompress); the default is CSV. CSV is RFC 4180 in UTF-8 with a header, and has the platform's columns unless\n--columns is used. Text that a spreadsheet would run as a formula is prefixed with ', whichever platform it comes from.\n\nDates filter by when the learner last accessed the course. Without dates, learners who have not started are included.\nRemoved enrolments are left out unless --enrollment-status asks for them.\n\nColumns (docs/output.md says what they mean): learnerId, email, firstName, lastName, externalId, courseId, courseTitle, difficulty, enrollmentStatus, enrolledAt, progressStatus, completionPercentage, startedAt, lastAccessed, completedAt, gradePercent, passed, gradeUpdatedAt, courseExternalId.",
     refuses: {
       quiet: 'Print ids with: learnctl users list --role learner --all -q',
       limit:
         'An export contains all rows; filter it with --course, --learner, --status, --difficulty or --last',
     },
-    flags: [formatFlag, ...timedFlags, ...targetFlags],
+    flags: [formatFlag, ...timedFlags, ignoreFiltersFlag, ...targetFlags, encodingFlag],
     examples: [
       'analytics export --last 30d --file recent.csv',
       'analytics export --start-date 2014-10-01 --end-date 2014-12-31 --course ext:AAA-2014J',
@@ -102,6 +117,7 @@ function namingFlags(run: Command['run']): Command['run'] {
 async function runExport(context: Context, given: Given): Promise<void> {
   const { session, settings } = context
   const wanted = { ...exportAsked(settings, given), query: filterOf(context, given) }
+  const encoding = await encodingAsked(given, wanted)
   const [caller, operation, { exportLearners, exportRequest }, { learnerFilter }, { withPlainDates }] =
     await Promise.all([
       session.caller(),
@@ -113,14 +129,29 @@ async function runExport(context: Context, given: Given): Promise<void> {
   if (wanted.columns && session.target().kind === 'local') {
     ;(await import('../export/row-encoder.ts')).meantColumns(wanted.columns, [])
   }
-  const filter = learnerFilter(context, caller, operation, wanted.query, flagIn(given))
-  const whole = { ...wanted, operation, filter, remote: session.target().kind === 'remote' }
+  const flagOf = flagIn(given)
+  const whole = { ...wanted, encoding, operation, filter: null, remote: session.target().kind === 'remote' }
   if (settings.dryRun.value) return showRequest(context, exportRequest(caller, whole))
   const { assertSeveralTaken } = await import('../operation/several-references.ts')
-  await assertSeveralTaken(context, caller, operation, wanted.query, flagIn(given))
-  await withPlainDates(context, wanted.query, (query, widened) =>
-    exportLearners(context, caller, { ...whole, query, widened }),
-  )
+  await assertSeveralTaken(context, caller, operation, wanted.query, flagOf)
+  await withPlainDates(context, wanted.query, async (sent) => {
+    const filtering = { operation, query: wanted.query, sent, flagOf }
+    const filter = await learnerFilter(context, caller, filtering, given.flags)
+    return exportLearners(context, caller, { ...whole, query: sent, filter })
+  })
+}
+
+/** The encoding of the platform's own CSV. Throws a UsageError on one that is not known, and for other formats. */
+async function encodingAsked(
+  { flags }: Given,
+  { format, columns }: Pick<RowForm, 'format' | 'columns'>,
+): Promise<string | undefined> {
+  const label = flags[encodingFlag.name]
+  if (label === undefined) return undefined
+  if (format !== 'csv' || columns !== null) {
+    throw new UsageError("--encoding is only supported for CSV with the platform's columns")
+  }
+  return (await import('../import/charset.ts')).requireCharset(String(label))
 }
 
 async function runSummary(context: Context, given: Given): Promise<void> {
@@ -136,7 +167,7 @@ async function runSummary(context: Context, given: Given): Promise<void> {
     import('../../config/target.ts'),
   ])
   const flagOf = flagIn(given)
-  const filter = learnerFilter(context, caller, operation, query, flagOf)
+  const filter = await learnerFilter(context, caller, { operation, query, flagOf }, given.flags)
   const handling = filter ? ('strict' as const) : undefined
   const result = await withPlainDates(context, query, (query) =>
     caller.call(operation, { query, handling, signal: io.signal }),

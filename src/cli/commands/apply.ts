@@ -1,10 +1,11 @@
 import type { Applying } from '../academy/apply-plan.ts'
 import type { Plan } from '../academy/plan.ts'
-import type { Planned } from '../academy/plan-run.ts'
+import type { MakePlan, Planned } from '../academy/plan-run.ts'
 import type { Command, Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
 import type { Context } from '../command/context.ts'
 import { plainText } from '../command/refusals.ts'
+import { waitLockFlag } from '../command/wait-lock-flag.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -19,6 +20,7 @@ const toldFailures = 20
 /** `learnctl apply` */
 export const command: Command = {
   name: 'apply',
+  interruption: 'continues',
   summary: 'Make an academy as academy files declare it',
   description:
     'Shows the plan and asks before anything is changed; --yes confirms. Users come first, then courses, lessons, enrolments,\nprogress and grades. What is as declared is left alone, so an apply that was interrupted continues when it is run again.\nRecords that are not declared are kept, unless --prune and --label say otherwise.',
@@ -46,18 +48,34 @@ export const command: Command = {
       summary: 'Apply a saved plan; refused if the academy has changed since (exit 6)',
     },
     { name: 'concurrency', kind: 'number', summary: 'Maximum requests at once (default 4)' },
+    waitLockFlag,
   ],
+  createsAcademy: true,
   refuses: plainText,
   examples: ['apply academy.yaml --yes', 'apply academy.yaml --label ci --prune --max-deletes 10 --yes'],
   run,
 }
 
 async function run(context: Context, given: Given): Promise<void> {
+  const makePlan = await planMaker(context, given)
+  // What changes nothing waits for no other apply.
+  if (context.settings.dryRun.value || given.flags['plan-out'] !== undefined) {
+    await planAndApply(context, given, makePlan)
+    return
+  }
+  const { whileApplying } = await import('../course-file/apply-lock.ts')
+  await whileApplying(context, context.session, given.flags[waitLockFlag.name], (held) =>
+    planAndApply(held, given, makePlan),
+  )
+}
+
+async function planAndApply(context: Context, given: Given, makePlan: MakePlan): Promise<void> {
   const { output, settings } = context
-  const planned = await planOf(context, given)
+  const planned = await makePlan(context)
   const { plan, options, target } = planned
   requireFewDeletes(plan, given)
-  for (const note of plan.notes) await output.note(note)
+  const { undeclaredNotes } = await import('../academy/plan-text.ts')
+  for (const note of [...plan.notes, ...undeclaredNotes(plan)]) await output.note(note)
   if (given.flags['plan-out'] !== undefined) {
     const path = String(given.flags['plan-out'])
     const { savePlan } = await import('../academy/plan-file.ts')
@@ -76,7 +94,7 @@ async function run(context: Context, given: Given): Promise<void> {
   await applyAll(context, planned, batched)
 }
 
-function planOf(context: Context, given: Given): Promise<Planned> {
+function planMaker(context: Context, given: Given): Promise<MakePlan> {
   const { plan } = given.flags
   const others = ['label', 'prune', 'plan-out'].filter((name) => given.flags[name] !== undefined)
   if (plan !== undefined && (given.rest.length > 0 || others.length > 0)) {
@@ -85,8 +103,8 @@ function planOf(context: Context, given: Given): Promise<Planned> {
       why: ['A saved plan has everything that it was made with'],
     })
   }
-  return import('../academy/plan-run.ts').then(({ planFiles, planSaved }) =>
-    plan === undefined ? planFiles(context, given) : planSaved(context, given, String(plan)),
+  return import('../academy/plan-run.ts').then(({ readFiles, readSaved }) =>
+    plan === undefined ? readFiles(context, given) : readSaved(context, given, String(plan)),
   )
 }
 

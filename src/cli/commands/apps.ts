@@ -1,6 +1,8 @@
-import type { AppInput } from '../../contract/apps.ts'
+import type { AppInput, apps } from '../../contract/apps.ts'
+import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
-import type { FieldFlags } from '../command/flag.ts'
+import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { periodFlags } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
@@ -31,6 +33,7 @@ export const commands: readonly Command[] = [
     name: 'list',
     summary: 'List OAuth applications',
     operation: async () => (await contract()).list,
+    query: periodFlags('Registered') satisfies QueryFlags<QueryInput<typeof apps.list>>,
     columns: ['name', 'public', 'redirectUris', 'createdAt', 'clientId'],
     examples: ['apps list'],
   }),

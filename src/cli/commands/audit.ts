@@ -5,14 +5,18 @@ import type { Command } from '../command/command.ts'
 import { bound, type QueryFlags } from '../command/flag.ts'
 import { notAList } from '../command/refusals.ts'
 import { sortFlag } from '../command/sort-flag.ts'
-import { withTimeZone } from '../command/time-flag.ts'
+import { periodFlags, withTimeZone } from '../command/time-flag.ts'
 import { formatFlag, targetFlags } from '../export/export-flags.ts'
 import { call } from '../operation/operation-command.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.audit
 
 const filters = {
-  user_id: { name: 'user', summary: 'Filter by who did it: id, external id or e-mail address' },
+  user_id: {
+    name: 'user',
+    unlisted: ['--learner'],
+    summary: 'Filter by who did it: id, external id or e-mail address',
+  },
   credential: { summary: 'Filter by credential: id of a key or grant, browser or local' },
   action: {
     kind: 'words',
@@ -22,8 +26,7 @@ const filters = {
   },
   noun: { summary: 'Filter by kind of thing', choices: auditedNouns },
   subject_id: { name: 'subject', summary: 'Filter by the id of what it was done to' },
-  since: { kind: 'time', summary: 'From this day or time on, or within a duration such as 30d' },
-  until: { kind: 'time', summary: 'Before this day or time, or longer ago than a duration such as 30d' },
+  ...periodFlags('Recorded'),
   sort: sortFlag(['at', 'place'], '-at'),
 } satisfies QueryFlags<QueryInput<typeof audit.list>>
 

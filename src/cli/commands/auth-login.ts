@@ -14,7 +14,8 @@ const oauthFlags: readonly Flag[] = [
     summary: 'Sign in by entering a code in a browser on any device',
   },
   {
-    name: 'scope',
+    name: 'scopes',
+    unlisted: ['--scope'],
     kind: 'words',
     placeholder: 'scopes',
     summary: 'Scopes to request (default all that your role allows; "read write" on other platforms)',
@@ -74,7 +75,7 @@ shown. The client secret of an application may also come from LEARNCTL_CLIENT_SE
   refuses: { ...noColumns, database: 'A local academy needs no sign-in' },
   examples: [
     'auth login --url https://academy.example.org',
-    'auth login --device --url https://academy.example.org --scope read',
+    'auth login --device --url https://academy.example.org --scopes read',
     'auth login --with-key --url https://academy.example.org < key.txt',
   ],
   run,

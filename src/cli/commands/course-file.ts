@@ -1,7 +1,8 @@
 import { checkChoices } from '../command/choices.ts'
-import type { Command } from '../command/command.ts'
+import type { Command, Given } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
-import { noColumns } from '../command/refusals.ts'
+import { noColumns, noTarget, plainText } from '../command/refusals.ts'
+import { waitLockFlag } from '../command/wait-lock-flag.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** The command that shows a course, with `--with-lessons`: the course as one document. */
@@ -29,34 +30,95 @@ export function withLessons(command: Command): Command {
   }
 }
 
+const fileFlag = {
+  name: 'file',
+  short: 'f',
+  kind: 'texts',
+  placeholder: 'path',
+  summary: 'YAML or JSON file of a course; - for standard input',
+} as const satisfies Flag
+
+/** The values of `--file`. Throws a UsageError where standard input is among them twice. */
+function filesIn({ flags }: Given): readonly string[] {
+  const files = Array.isArray(flags['file']) ? flags['file'].map(String) : []
+  if (files.length === 0) throw new UsageError('--file is required', { code: 'missing_value' })
+  if (files.filter((file) => file === '-').length > 1) {
+    throw new UsageError('--file - can be given once: standard input is read once')
+  }
+  return files
+}
+
 /** `courses apply`: makes courses what their files say. */
 export const applyCommand: Command = {
   name: 'apply',
+  interruption: 'continues',
   summary: 'Create or update courses and their lessons from files',
   description:
     'A file has one course, as courses get --with-lessons prints it. What is already as in the file stays untouched.\nLessons are found by external id, else by title. Lessons that the file lacks are kept, unless --prune.',
   flags: [
-    {
-      name: 'file',
-      short: 'f',
-      kind: 'texts',
-      placeholder: 'path',
-      summary: 'YAML or JSON file of a course; - for standard input',
-      required: true,
-    },
+    { ...fileFlag, required: true },
     { name: 'prune', kind: 'switch', summary: 'Delete the lessons that the file lacks' },
+    waitLockFlag,
   ],
+  createsAcademy: true,
   refuses: noColumns,
   examples: ['courses apply -f marine-biology.yaml', 'courses apply -f marine-biology.yaml --dry-run'],
-  run: async (context, { flags }) => {
-    const files = Array.isArray(flags['file']) ? flags['file'].map(String) : []
-    if (files.length === 0) throw new UsageError('--file is required', { code: 'missing_value' })
-    if (files.filter((file) => file === '-').length > 1) {
-      throw new UsageError('--file - can be given once: standard input is read once')
-    }
+  run: async (context, given) => {
+    const { flags } = given
+    const files = filesIn(given)
     const { applyFiles } = await import('../course-file/apply-files.ts')
-    await applyFiles(context, files, flags['prune'] === true)
+    await applyFiles(context, files, { prune: flags['prune'] === true, waitLock: flags[waitLockFlag.name] })
   },
+}
+
+/** `courses validate`: checks course files without a platform. */
+export const validateCommand: Command = {
+  name: 'validate',
+  summary: 'Check course files for problems, offline',
+  description: 'Reads files as courses apply does, and tells every problem with its line. Nothing is sent.',
+  flags: [{ ...fileFlag, required: true }],
+  refuses: { ...noTarget, ...plainText, dryRun: 'Nothing is sent' },
+  examples: ['courses validate -f marine-biology.yaml'],
+  run: async (context, given) => {
+    const { validateFiles } = await import('../course-file/apply-files.ts')
+    await validateFiles(context, filesIn(given))
+  },
+}
+
+/** `courses diff`: two versions of a course, or with `--file` courses and their files. */
+export function withFiles(versions: Command): Command {
+  const ownFlags = versions.flags ?? []
+  return {
+    ...versions,
+    summary: 'Compare versions of a course, or courses with files (exit 9 if they differ)',
+    description:
+      'With --file, shows what `courses apply` would do: + created, ~ changed field by field, - deleted. Nothing is changed.',
+    arguments: (versions.arguments ?? []).map((argument) => ({ ...argument, instead: [fileFlag.name] })),
+    flags: [
+      ...ownFlags,
+      { ...fileFlag, summary: 'Compare with this YAML or JSON file of a course; - for standard input' },
+      { name: 'prune', kind: 'switch', summary: 'With --file: also show the lessons that the file lacks' },
+    ],
+    examples: [...(versions.examples ?? []), 'courses diff -f marine-biology.yaml'],
+    run: async (context, given) => {
+      const { flags, arguments: names } = given
+      if (flags[fileFlag.name] === undefined) {
+        if (flags['prune'] === true) throw new UsageError('--prune requires --file')
+        return versions.run(context, given)
+      }
+      const { columns, quiet, dryRun } = context.settings
+      const others = [
+        ...Object.keys(names).map((name) => `<${name}>`),
+        ...ownFlags.filter(({ name }) => flags[name] !== undefined).map(({ name }) => `--${name}`),
+        ...[columns, quiet].filter(({ origin }) => origin.source === 'flag').map(({ origin }) => origin.name),
+        ...(dryRun.value ? [dryRun.origin.name] : []),
+      ]
+      const [other] = others
+      if (other !== undefined) throw new UsageError(`${other} and --file cannot be used together`)
+      const { diffFiles } = await import('../course-file/apply-files.ts')
+      await diffFiles(context, filesIn(given), flags['prune'] === true)
+    },
+  }
 }
 
 const copyFlags = [
@@ -78,6 +140,7 @@ const copyFlags = [
     choices: ['draft', 'published', 'archived'],
     default: 'draft',
   },
+  waitLockFlag,
 ] as const satisfies readonly Flag[]
 
 /** `courses copy`: a course like another one, with its lessons. */
@@ -99,6 +162,7 @@ export const copyCommand: Command = {
       title: text('title'),
       externalId: text('external-id'),
       status: text('status'),
+      waitLock: flags[waitLockFlag.name],
     })
   },
 }

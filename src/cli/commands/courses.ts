@@ -4,11 +4,12 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { QueryFlags } from '../command/flag.ts'
 import { sortFlag } from '../command/sort-flag.ts'
+import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
-import { inVersion, thingName } from '../operation/thing-name.ts'
+import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { courseFields, courseStatuses, difficulties } from './course-fields.ts'
-import { applyCommand, copyCommand, withLessons } from './course-file.ts'
+import { applyCommand, copyCommand, validateCommand, withFiles, withLessons } from './course-file.ts'
 import { withDeleted } from './deleted-list.ts'
 import {
   courseDeletion,
@@ -27,14 +28,12 @@ const contract = async () => (await import('../../contract/calls.ts')).calls.cou
 const filters = {
   status: { kind: 'words', summary: 'Filter by status', choices: courseStatuses },
   difficulty: { kind: 'words', summary: 'Filter by difficulty', choices: difficulties },
-  q: { name: 'search', former: 'q', summary: 'Search titles and descriptions' },
+  q: { name: 'search', summary: 'Search titles and descriptions' },
   tag: { summary: 'Filter by tag' },
   external_id: { summary: 'Filter by your own id' },
   managed_by: { summary: 'Filter by managing system' },
-  updated_since: {
-    kind: 'time',
-    summary: 'Updated since this day or time, or within a duration such as 30d',
-  },
+  ...periodFlags('Created'),
+  updated_since: updatedSinceFlag,
   sort: sortFlag(['createdAt', 'updatedAt', 'title', 'difficulty'], '-createdAt'),
 } satisfies QueryFlags<QueryInput<typeof courses.list>>
 
@@ -44,12 +43,13 @@ const columns = ['title', 'status', 'difficulty', 'version', 'updatedAt', 'exter
 const updateColumns = ['id', 'version', 'previousVersion', 'modifiedAttributes']
 
 /** `Updated course Marine Biology (BIO-101), version 3` of an update's answer, or that it changed nothing. */
-function updated(verb: string) {
-  return (answer: unknown, { arguments: names }: Given): string => {
+function updated(verb: string, state?: string) {
+  return (answer: unknown, { arguments: names }: Given, unchanged: boolean): string => {
     const name = `course ${thingName(valueAt(answer, 'course') ?? answer, names['course'])}`
     const version = valueAt(answer, 'version')
+    // Platforms that have no header for it give the version before.
     const same = version !== undefined && version === valueAt(answer, 'previousVersion')
-    return `${same ? 'No changes to' : verb} ${name}${inVersion(answer)}`
+    return updatedLine(verb, name, answer, unchanged || same, state)
   }
 }
 
@@ -69,7 +69,7 @@ function move(
     fixed: { status },
     versioned: true,
     columns: updateColumns,
-    done: updated(verb),
+    done: updated(verb, status === 'draft' ? 'a draft' : status),
     examples: [`courses ${name} ext:first-course`, ...examples],
   })
 }
@@ -94,6 +94,7 @@ export const commands: readonly Command[] = [
       name: 'list',
       summary: 'List deleted courses',
       operation: async () => (await contract()).listDeleted,
+      query: periodFlags('Deleted'),
       columns: ['title', 'lessons', 'enrollments', 'deletedAt', 'restorableUntil', 'externalId', 'id'],
     }),
   ),
@@ -153,8 +154,7 @@ export const commands: readonly Command[] = [
   call({
     name: 'delete',
     summary: 'Delete courses',
-    description:
-      'A local academy keeps a deleted course for 30 days; courses restore-deleted brings it back.',
+    description: 'A local academy keeps a deleted course for 30 days; courses restore brings it back.',
     operation: async () => (await contract()).delete,
     arguments: { courseId: course },
     several: 'courses',
@@ -185,8 +185,9 @@ export const commands: readonly Command[] = [
     columns,
     example: 'ext:first-course',
     updated,
-  }),
+  }).map((command) => (command.name === 'diff' ? withFiles(command) : command)),
   applyCommand,
+  validateCommand,
   copyCommand,
   importCommand('courses', 'courses', ['courses import courses.csv']),
   exportCommand({

@@ -15,7 +15,11 @@ export function withDeleted(noun: string, list: Command, deleted: Command): Comm
     ...list,
     flags: [
       ...(list.flags ?? []),
-      { name: flag, kind: 'switch', summary: `List deleted ${noun}, which can be restored for 30 days` },
+      {
+        name: flag,
+        kind: 'switch',
+        summary: `List deleted ${noun}, which can be restored for 30 days; --since and --until are then about their deletion`,
+      },
     ],
     run: async (context, given) => {
       if (given.flags[flag] !== true) return list.run(context, given)

@@ -108,7 +108,7 @@ export function deletedLine(thing: 'course' | 'lesson') {
     if (typeof until !== 'string') return undefined
     const content = contentOf(entry)
     const goes = content.length > 0 ? ` with ${listed(content)}` : ''
-    const command = `learnctl ${thing}s restore-deleted ${shellWord(reference)}`
+    const command = `learnctl ${thing}s restore ${shellWord(reference)}`
     return `Deleted ${thing} ${thingName(entry, reference)}${goes}; restore until ${until.slice(0, 10)} with: ${command}`
   }
 }

@@ -10,7 +10,7 @@ export const command: Command = {
   name: 'diff',
   summary: 'Compare academy files with an academy (exit 9 if they differ)',
   description:
-    'Shows what `learnctl apply` would do: + created, ~ changed field by field, - deleted. Nothing is changed.\nExits 9 if there are changes, 0 if there are none.',
+    'Shows what `learnctl apply` would do: + created, ~ changed field by field, - deleted. Nothing is changed.\nExits 9 if there are changes, or lessons that are there twice; 0 if there are none.',
   arguments: [files],
   flags: [env, label, prune],
   refuses: { ...plainText, dryRun: 'It changes nothing' },
@@ -20,11 +20,13 @@ export const command: Command = {
 
 async function run(context: Context, given: Given): Promise<void> {
   const { output } = context
-  const { planFiles } = await import('../academy/plan-run.ts')
-  const { plan } = await planFiles(context, given)
+  const { readFiles } = await import('../academy/plan-run.ts')
+  const { plan } = await (await readFiles(context, given))(context)
   await printPlan(context, plan)
-  for (const note of plan.notes) await output.note(note)
-  if (plan.actions.length > 0) throw new ExitWith('drift')
+  const { undeclaredNotes } = await import('../academy/plan-text.ts')
+  for (const note of [...plan.notes, ...undeclaredNotes(plan)]) await output.note(note)
+  if (plan.actions.length > 0 || plan.undeclared.some(({ isDuplicate }) => isDuplicate))
+    throw new ExitWith('drift')
 }
 
 /** Prints a plan on standard output, in the format that was asked for. */

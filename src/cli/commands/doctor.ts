@@ -9,6 +9,7 @@ import { notAList } from '../command/refusals.ts'
 import { credentialLines, failureOf } from '../failures.ts'
 import { runningServers } from '../local-server/running-servers.ts'
 import { clockWarning, secondsAhead } from '../session/clock.ts'
+import { databaseMissing } from '../session/database-fault.ts'
 import { signInCommand } from '../session/sign-in-command.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { CommandError } from '../terminal/errors.ts'
@@ -19,6 +20,8 @@ interface Finding {
   readonly check: string
   readonly status: 'ok' | 'warning' | 'failed'
   readonly detail: string
+  /** Why the check failed; it is not shown. */
+  readonly fault?: unknown
 }
 
 const fields = ['check', 'status', 'detail']
@@ -43,6 +46,8 @@ export const command: Command = {
     context.output.check(shape)
     const findings = await examine(context, given.flags['fix'] === true)
     await show(context, findings)
+    const missing = findings.find(({ fault }) => isMissing(fault))?.fault
+    if (missing) throw missing
     const failed = findings.filter(({ status }) => status === 'failed')
     if (failed.length > 0) {
       throw new CommandError('unhealthy', 'failure', `${failed.length} of ${findings.length} checks failed`, {
@@ -77,7 +82,7 @@ async function examine(context: Context, fixes: boolean): Promise<Finding[]> {
   const findings: Finding[] = [
     { check: 'Runtime', status: 'ok', detail: `Node ${process.version}, ${io.platform}` },
     ...files(profiles.path, directories.config),
-    ...proxies(io.env),
+    ...(await proxies(io.env)),
     ...(await servers(directories.state)),
   ]
   let target: Target
@@ -118,9 +123,16 @@ function files(...paths: readonly string[]): Finding[] {
   })
 }
 
-function proxies(env: Context['io']['env']): Finding[] {
-  const set = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].filter((name) => env[name])
-  return set.map((name) => ({ check: 'Proxy', status: 'ok', detail: `${name} is set and will be used` }))
+/** The proxies that are set; whether one is used depends on the URL. */
+async function proxies(env: Context['io']['env']): Promise<Finding[]> {
+  const { proxiesSet } = await import('../../codec/proxy.ts')
+  return proxiesSet(env).map((proxy): Finding => {
+    const check = 'Proxy'
+    if (proxy instanceof Error) return { check, status: 'failed', detail: proxy.message }
+    const { url, variable, authorization } = proxy
+    const credentials = authorization === undefined ? '' : ', with credentials'
+    return { check, status: 'ok', detail: `${url} (from ${variable}${credentials})` }
+  })
 }
 
 async function servers(state: string): Promise<Finding[]> {
@@ -225,5 +237,10 @@ function clock(date: string | null, nowMs: number): Finding[] {
 
 function failing(check: string, error: unknown, target: Target | null): Finding {
   const { message, hint } = failureOf(error, target)
-  return { check, status: 'failed', detail: hint ? `${message} (${hint})` : message }
+  return { check, status: 'failed', detail: hint ? `${message} (${hint})` : message, fault: error }
+}
+
+/** There is no academy to check: an exit code of its own, as with every command. */
+function isMissing(fault: unknown): boolean {
+  return fault instanceof CommandError && fault.code === databaseMissing
 }

@@ -7,26 +7,26 @@ import type { Question } from '../command/confirm.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { sortFlag } from '../command/sort-flag.ts'
+import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import type { Find, Finding } from '../operation/operation-spec.ts'
-import { inVersion, thingName } from '../operation/thing-name.ts'
-import { valueAt } from '../output/columns.ts'
+import { courseIn, personIn, thingName, updatedLine } from '../operation/thing-name.ts'
 import { enrollmentFlags } from './enrollment-flags.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.enrollments
 
-const roles = ['learner', 'instructor']
+const roles = ['learner', 'instructor', 'student', 'teacher']
 const statuses = ['active', 'inactive', 'completed', 'deleted']
 
 const fields = {
   courseId: { name: 'course', summary: 'Course: id or external id', required: true },
   userId: {
     name: 'user',
-    summary: 'User: id, external id or e-mail address',
-    required: true,
+    unlisted: ['--learner'],
+    summary: 'User: id, external id or e-mail address; several as arguments',
   },
   role: { summary: 'Role in the course', choices: roles, default: 'learner' },
   status: { summary: 'Status', choices: statuses, default: 'active' },
@@ -41,6 +41,8 @@ const filters = {
   user_id: userFilter('user'),
   role: { summary: 'Filter by role', choices: roles },
   status: { kind: 'words', summary: 'Filter by status', choices: statuses },
+  ...periodFlags('Enrolled'),
+  updated_since: updatedSinceFlag,
   sort: sortFlag(['createdAt', 'updatedAt', 'enrolledAt'], '-createdAt'),
 } satisfies QueryFlags<QueryInput<typeof enrollments.list>>
 
@@ -60,6 +62,13 @@ function meant({ arguments: { enrollment }, flags }: Given): string {
     ? `enrolment of user ${flags['user']} in course ${flags['course']}`
     : `enrolment ${enrollment}`
 }
+
+/** The same in the words of an answer. */
+function meantOr(answer: unknown, given: Given): string {
+  if (memberOf(answer, 'userEmail') === undefined) return meant(given)
+  return `enrolment of ${personIn(answer, undefined, 'user')} in course ${courseIn(answer, given)}`
+}
+
 const listed = ['userEmail', 'courseTitle', 'role', 'status', 'enrolledAt', 'completedAt']
 const columns = [...listed, 'id', 'userId', 'courseId']
 
@@ -89,14 +98,21 @@ export const commands: readonly Command[] = [
     name: 'get',
     summary: 'Show an enrolment',
     operation: async () => (await contract()).get,
-    arguments: { enrollmentId: enrollment },
+    arguments: { enrollmentId: found },
+    flags: enrollmentFlags,
+    finds: finder(true),
     columns,
-    examples: ['enrollments get "$(learnctl enrollments list --course ext:AAA-2014J --user ext:6516 -q)"'],
+    examples: ['enrollments get --course ext:AAA-2014J --user ext:6516'],
   }),
   call({
     name: 'create',
-    summary: 'Enrol a user in a course',
+    summary: 'Enrol users in a course',
     operation: async () => (await contract()).create,
+    subject: {
+      field: 'userId',
+      argument: { name: 'user', summary: 'User: id, external id or e-mail address', instead: ['user'] },
+    },
+    several: 'enrolments',
     fields,
     exists: {
       dataset: 'enrollments',
@@ -104,14 +120,14 @@ export const commands: readonly Command[] = [
         `enrolment of ${memberOf(thing, 'userEmail') ?? flags['user']} in course ${memberOf(thing, 'courseTitle') ?? flags['course']}`,
     },
     columns,
-    done: (answer, { flags }) => {
-      const user = flags['user'] ?? valueAt(answer, 'userId')
-      const course = flags['course'] ?? valueAt(answer, 'courseId')
-      return `Enrolled user ${user} in course ${course} (${memberOf(answer, 'id')})`
+    done: (answer, given) => {
+      const user = personIn(answer, given.arguments['user'] ?? given.flags['user'], 'user')
+      return `Enrolled ${user} in course ${courseIn(answer, given)} (${memberOf(answer, 'id')})`
     },
     examples: [
       'enrollments create --course ext:first-course --user ext:11391',
-      'enrollments create --course AAA-2014J --user 6516 --if-not-exists -q',
+      'enrollments create 6516 11391 --course AAA-2014J --if-not-exists -q',
+      'users list --role analyst -q | learnctl enrollments create --ids - --course ext:first-course',
     ],
   }),
   call({
@@ -126,7 +142,7 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns,
-    done: (answer, given) => `Updated ${meant(given)}${inVersion(answer)}`,
+    done: (answer, given, unchanged) => updatedLine('Updated', meantOr(answer, given), answer, unchanged),
     examples: [
       'enrollments update --course AAA-2014J --user 6516 --status inactive',
       'enrollments list --course AAA-2014J -q | learnctl enrollments update --ids - --managed-by registry',
@@ -147,6 +163,22 @@ export const commands: readonly Command[] = [
     },
     done: (_, given) => `Deleted ${meant(given)}; progress is kept`,
     examples: ['enrollments delete --course AAA-2014J --user 6516 --yes'],
+  }),
+  call({
+    name: 'restore',
+    summary: 'Restore deleted enrolments with their progress',
+    operation: async () => (await contract()).update,
+    arguments: { enrollmentId: found },
+    several: 'enrolments',
+    flags: enrollmentFlags,
+    finds: finder(true),
+    fixed: { status: 'active' },
+    columns,
+    done: (answer, given, unchanged) =>
+      unchanged
+        ? updatedLine('Restored', meantOr(answer, given), answer, unchanged, 'active')
+        : `Restored ${meantOr(answer, given)}`,
+    examples: ['enrollments restore --course AAA-2014J --user 6516'],
   }),
   importCommand('enrollments', 'enrolments', ['enrollments import enrollments.csv']),
   exportCommand({

@@ -3,6 +3,7 @@ import { bound, type FieldFlag } from '../command/flag.ts'
 import { withTimeZone } from '../command/time-flag.ts'
 import type { DatasetName } from '../dataset/dataset.ts'
 import { allColumnsFlag, formatFlag, historyFlag, targetFlags } from '../export/export-flags.ts'
+import { ignoreFiltersFlag } from '../operation/operation-flags.ts'
 
 /** What an export of records is. */
 export interface ExportSpec {
@@ -37,6 +38,7 @@ export function exportCommand(spec: ExportSpec): Command {
       ...withTimeZone(query.map(({ flag }) => flag)),
       ...(spec.history ? [historyFlag] : []),
       allColumnsFlag,
+      ignoreFiltersFlag,
       ...targetFlags,
     ],
     examples: spec.examples,

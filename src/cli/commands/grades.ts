@@ -3,24 +3,22 @@ import { isJsonObject } from '../../codec/json-object.ts'
 import type { GradeInput, grades } from '../../contract/grades.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import { wholeCourse } from '../../contract/whole-course.ts'
-import type { Command, Given } from '../command/command.ts'
+import type { Argument, Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
-import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import type { FieldFlags, Flag, QueryFlags } from '../command/flag.ts'
 import { courseFilter, userFilter } from '../command/reference-flags.ts'
 import { sortFlag } from '../command/sort-flag.ts'
+import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
+import type { Finding } from '../operation/operation-spec.ts'
+import { courseIn, personIn } from '../operation/thing-name.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.grades
 
 const fields = {
-  learnerId: {
-    name: 'learner',
-    summary: 'Learner: id, external id or e-mail address',
-    required: true,
-  },
   courseId: { name: 'course', summary: 'Course: id or external id', required: true },
   scoreGiven: {
     name: 'score',
@@ -29,36 +27,73 @@ const fields = {
     none: true,
     required: true,
   },
-  scoreMaximum: { name: 'maximum', kind: 'number', summary: 'Score that counts as 100%', default: '100' },
+  scoreMaximum: {
+    name: 'maximum',
+    kind: 'number',
+    summary: 'Score that counts as 100%',
+    default: 'unchanged, else 100',
+  },
   itemId: {
     name: 'item',
     summary: 'What was graded, such as exam-1; $course is the course as a whole',
     default: '$course',
+    asked: true,
   },
-  label: { summary: 'Name of the item' },
+  label: { summary: 'Name of the item', default: 'unchanged, else that of the item for other learners' },
   weight: {
     kind: 'number',
     summary: 'Weight of the item in the grade of the course',
-    default: 'from the assessment criteria, else equal weights',
+    default: 'unchanged, else from the assessment criteria, else that of the item for other learners',
   },
-  source: { summary: 'Where the grade comes from', default: 'manual' },
-  published: { kind: 'switch', summary: 'Show the grade to the learner, and count it', default: 'on' },
+  source: {
+    summary: 'Where the grade comes from',
+    default: 'that of the stored grade of this item, else manual',
+  },
+  published: {
+    kind: 'switch',
+    summary: 'Show the grade to the learner, and count it',
+    default: 'unchanged, else on',
+  },
   gradedAt: { kind: 'time', summary: 'Day or time of grading, or how long ago', default: 'now' },
-} satisfies FieldFlags<GradeInput>
+  extraCredit: { kind: 'switch', summary: 'Accept a score above the maximum' },
+} satisfies FieldFlags<Omit<GradeInput, 'learnerId'>>
 
 const filters = {
   course_id: courseFilter,
   learner_id: userFilter('learner'),
   item_id: { name: 'item', summary: 'Filter by item' },
   source: { summary: 'Filter by source' },
-  updated_since: {
-    kind: 'time',
-    summary: 'Updated since this day or time, or within a duration such as 30d',
-  },
+  ...periodFlags('Graded'),
+  updated_since: updatedSinceFlag,
   sort: sortFlag(['createdAt', 'updatedAt', 'gradedAt'], '-createdAt'),
 } satisfies QueryFlags<QueryInput<typeof grades.list>>
 
-const grade = { name: 'grade', summary: 'Id of the grade' }
+/** The learner whose grade is meant; by itself it is the id of a grade. */
+const gradeArgument = {
+  name: 'learner',
+  summary: 'Learner: id, external id or e-mail address; or the id of a grade',
+  unlisted: ['--learner', '--user'],
+} satisfies Argument
+
+/** The flags that find a grade together with its learner. */
+const gradeFlags: readonly Flag[] = [
+  { name: 'course', unlisted: ['--course-id'], kind: 'text', summary: 'Course: id or external id' },
+  {
+    name: 'item',
+    unlisted: ['--item-id'],
+    kind: 'text',
+    summary: 'Item, such as exam-1 (default the only one that has a grade)',
+  },
+  { name: 'source', kind: 'text', summary: 'Source of the grade, where an item has several' },
+]
+
+/** A command about one grade, or about those of several learners for one item. */
+const found = {
+  arguments: { gradeId: gradeArgument },
+  flags: gradeFlags,
+  finds: async (finding: Finding) => (await import('./grade-finder.ts')).gradeFinder(finding),
+}
+const example = 'ext:65002 --course ext:AAA-2014J --item 1758'
 const columns = [
   'userEmail',
   'courseTitle',
@@ -71,8 +106,14 @@ const columns = [
   'id',
 ]
 
+/** The grade in the words of the command line. */
+function meant({ arguments: { learner }, flags: { course, item } }: Given): string {
+  if (course === undefined) return `grade ${learner}`
+  return `the grade of ${learner}${item === undefined ? '' : ` for ${item}`} in course ${course}`
+}
+
 /** Names whose grade it is, of what, and how much. */
-async function deletion(look: Lookup, { arguments: { grade = '' } }: Given): Promise<Question> {
+async function deletion(look: Lookup, { arguments: { learner: grade = '' } }: Given): Promise<Question> {
   const consequence = 'The grade of the course is calculated again. This cannot be undone.'
   const found = await look.one((await contract()).get, { gradeId: grade })
   if (!isJsonObject(found)) return { text: `Delete grade ${grade}`, consequence }
@@ -97,56 +138,89 @@ export const commands: readonly Command[] = [
     name: 'get',
     summary: 'Show a grade',
     operation: async () => (await contract()).get,
-    arguments: { gradeId: grade },
+    ...found,
     columns,
-    examples: ['grades get "$(learnctl grades list --learner ext:65002 --item 1758 -q)"'],
+    examples: [`grades get ${example}`],
   }),
   call({
     name: 'set',
     summary: 'Record a grade of a learner in a course',
     description:
-      'Learner, course, item and source identify a grade: a second one replaces it, unless it was graded earlier (exit 6).\nThe grade of the course follows at once: that of the course as a whole, else the mean of its items by their weights.\nGrades without a score, and those that are not published, do not count.',
+      'Learner, course, item and source identify a grade: a second one changes it, unless it was graded earlier (exit 6), and\nkeeps what is not given. If several sources have a grade of the item, --source says which.\nThe grade of the course follows at once: that of the course as a whole, else the mean of its items by their weights.\nGrades without a score, and those that are not published, do not count. A score above the maximum has to be confirmed,\nor needs --extra-credit.',
     operation: async () => (await contract()).set,
+    subject: {
+      field: 'learnerId',
+      argument: {
+        name: 'learner',
+        summary: 'Learner: id, external id or e-mail address',
+        unlisted: ['--learner', '--user', '--learner-id'],
+      },
+    },
+    several: 'grades',
     fields,
+    confirms: {
+      field: 'extraCredit',
+      code: 'above_maximum',
+      action: ({ flags }) => `record a score of ${flags['score']} as extra credit`,
+      consequence: 'It is above the maximum.',
+    },
     columns,
-    done: (answer, { flags }) => {
-      const item = flags['item'] === undefined ? '' : ` for ${flags['item']}`
-      const whose = `the grade of learner ${flags['learner'] ?? memberOf(answer, 'learnerId')}${item} in course ${flags['course'] ?? memberOf(answer, 'courseId')}`
+    done: (answer, given, unchanged) => {
+      const item = memberOf(answer, 'itemId') ?? given.flags['item'] ?? wholeCourse
+      const [person, course] = [personIn(answer, given.arguments['learner']), courseIn(answer, given)]
+      const whose =
+        item === wholeCourse
+          ? `the grade of ${person} for the whole of course ${course}`
+          : `the grade of ${person} for ${item} in course ${course}`
+      if (unchanged) return `No changes to ${whose}`
       if (memberOf(answer, 'scoreGiven') === null) return `Cleared ${whose}`
       const hidden = memberOf(answer, 'published') === false ? ', not published' : ''
       return `Set ${whose} to ${memberOf(answer, 'scoreGiven')} of ${memberOf(answer, 'scoreMaximum')}${hidden}`
     },
+    notes: (answer) => {
+      const warnings = memberOf(answer, 'warnings')
+      const detail = Array.isArray(warnings) ? memberOf(warnings[0], 'detail') : undefined
+      return detail === undefined ? null : `${detail} Set one with --weight`
+    },
     examples: [
-      'grades set --learner ext:11391 --course ext:AAA-2013J --score 85',
-      'grades set --learner ext:11391 --course ext:AAA-2013J --item exam-1 --score 17 --maximum 20 --weight 60',
-      'grades set --learner ext:11391 --course ext:AAA-2013J --item exam-1 --score none',
+      'grades set ext:11391 --course ext:AAA-2013J --score 85',
+      'grades set ext:11391 --course ext:AAA-2013J --item exam-1 --score 17 --maximum 20 --weight 60',
+      'grades set ext:11391 --course ext:AAA-2013J --item exam-1 --score none',
     ],
   }),
   call({
     name: 'delete',
     summary: 'Delete grades',
     operation: async () => (await contract()).delete,
-    arguments: { gradeId: grade },
+    ...found,
     several: 'grades',
     destroys: {
-      action: ({ arguments: { grade } }) => `delete grade ${grade}`,
+      action: (given) => `delete ${meant(given)}`,
       question: deletion,
       several: async () => ({
         consequence: 'The grades of their courses are calculated again. This cannot be undone.',
       }),
     },
-    done: (_, { arguments: { grade } }) => `Deleted grade ${grade}`,
-    examples: ['grades delete "$(learnctl grades list --learner ext:65002 --item 1758 -q)" --yes'],
+    done: (_, given) => `Deleted ${meant(given)}`,
+    examples: [`grades delete ${example} --yes`],
   }),
   call({
     name: 'history',
     summary: 'List the history of a grade, newest first',
     operation: async () => (await contract()).history,
-    arguments: { gradeId: grade },
+    ...found,
+    query: periodFlags('Recorded') satisfies QueryFlags<QueryInput<typeof grades.history>>,
     columns: ['version', 'scoreGiven', 'scoreMaximum', 'gradedAt', 'recordedAt', 'recordedByEmail'],
-    examples: ['grades history "$(learnctl grades list --learner ext:65002 --item 1758 -q)"'],
+    examples: [`grades history ${example}`],
   }),
-  importCommand('grades', 'grades', ['grades import grades.csv']),
+  importCommand('grades', 'grades', ['grades import grades.csv'], {
+    field: 'extraCredit',
+    flag: {
+      name: 'extra-credit',
+      kind: 'switch',
+      summary: 'Accept scores above the maximum; a column extraCredit does so row by row',
+    },
+  }),
   exportCommand({
     dataset: 'grades',
     noun: 'grades',

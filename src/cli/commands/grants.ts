@@ -2,6 +2,7 @@ import type { grants } from '../../contract/grants.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
 import type { QueryFlags } from '../command/flag.ts'
+import { periodFlags } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 
@@ -16,8 +17,10 @@ export const commands: readonly Command[] = [
     query: {
       user_id: {
         name: 'user',
+        unlisted: ['--learner'],
         summary: 'List the grants of another user: id, external id or e-mail address (admins only)',
       },
+      ...periodFlags('Granted'),
     } satisfies QueryFlags<QueryInput<typeof grants.list>>,
     columns: ['clientName', 'scopes', 'lastUsedAt', 'createdAt', 'expiresAt', 'id', 'clientId', 'userId'],
     examples: ['auth grants list', 'auth grants list --user email:admin@academy.local'],

@@ -1,10 +1,13 @@
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Argument, Command, Given } from '../command/command.ts'
+import { periodFlags } from '../command/time-flag.ts'
 import { fieldPath } from '../operation/field-path.ts'
+import { changeTexts, type NamedChange, namedChanges, wordFor } from '../operation/named-changes.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
+import { UsageError } from '../terminal/errors.ts'
 
 /** A thing that keeps its versions, and what its commands call. */
 interface Versioned {
@@ -20,7 +23,7 @@ interface Versioned {
   /** What examples are about: `ext:first-course`. */
   readonly example: string
   /** The line of a restoration, from its verb on. */
-  readonly updated: (verb: string) => (answer: unknown, given: Given) => string
+  readonly updated: (verb: string) => (answer: unknown, given: Given, unchanged: boolean) => string
 }
 
 const version = { name: 'version', summary: 'Version number', whole: true } as const
@@ -34,7 +37,60 @@ function changesIn(answer: unknown): readonly unknown[] {
     .map(({ pointer, from, to }) => ({ field: fieldPath(String(pointer)), from, to }))
 }
 
-/** `versions`, `diff`, `restore` and `restore-deleted` of a thing that keeps its versions. */
+/** The same with each value by its name, and what is no single value in a word. */
+function namedRows(answer: unknown): readonly unknown[] {
+  return changesIn(answer).flatMap((change) => {
+    const { field, from, to } = change as NamedChange
+    return namedChanges(field, from, to).map((each) => ({
+      field: each.field,
+      from: cellOf(each, each.from, 'from'),
+      to: cellOf(each, each.to, 'to'),
+    }))
+  })
+}
+
+function cellOf(change: NamedChange, value: unknown, side: 'from' | 'to'): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  const [from, to] = changeTexts(change)
+  const text = side === 'from' ? from : to
+  if (text !== null) return text
+  return wordFor(change) === 'changed' ? (side === 'to' ? 'changed' : null) : wordFor(change)
+}
+
+/**
+ * `restore <x>` of what was deleted, and `restore <x> <version>`: two operations, one command. A second argument that is
+ * a whole number is a version; `restore-deleted` takes it for another thing.
+ */
+function restoreCommands(thing: string, version: Command, deleted: Command): Command[] {
+  const [first] = deleted.arguments ?? []
+  const noun = `${thing}s`
+  const versionIn = ({ rest }: Given) =>
+    rest.length === 2 && /^v?\d+$/i.test(rest[1] ?? '') ? rest[1] : undefined
+  const restore: Command = {
+    ...deleted,
+    name: 'restore',
+    summary: `Restore deleted ${noun}, or an earlier version of a ${thing}`,
+    description: `Without a version, deleted ${noun} come back ${thing === 'course' ? 'with their lessons, enrolments, progress and grades' : 'at their places in the course'}, for 30 days after their deletion; ${noun} list --deleted shows until when.\nWith a version, the ${thing} becomes again what it was then, as a new version.`,
+    arguments: [
+      ...(first ? [first] : []),
+      { name: 'version', summary: `Version of a ${thing} that was not deleted`, optional: true },
+    ],
+    examples: [...(deleted.examples ?? []), ...(version.examples ?? [])],
+    run: async (context, given) => {
+      const wanted = versionIn(given)
+      if (wanted === undefined) return deleted.run(context, given)
+      if (!/^[1-9]\d*$/.test(wanted)) {
+        throw new UsageError(`<version> must be a whole number, 1 or more, not ${JSON.stringify(wanted)}`)
+      }
+      const flag = Object.keys(given.flags).find((name) => given.flags[name] !== undefined)
+      if (flag !== undefined) throw new UsageError(`--${flag} and <version> cannot be used together`)
+      return version.run(context, { ...given, rest: [] })
+    },
+  }
+  return [restore, { ...deleted, name: 'restore-deleted', unlisted: true, examples: [] }]
+}
+
+/** `versions`, `diff` and `restore` of a thing that keeps its versions. */
 export function historyCommands({
   thing,
   argument,
@@ -53,6 +109,7 @@ export function historyCommands({
       summary: `List the versions of a ${thing}`,
       operation: async () => (await operations()).versions,
       arguments: own,
+      query: periodFlags('Created'),
       columns: ['version', 'createdAt', 'modifiedAttributes', 'userEmail'],
       examples: [`${noun} versions ${example}`],
     }),
@@ -62,43 +119,43 @@ export function historyCommands({
       operation: async () => (await operations()).diff,
       arguments: { ...own, version },
       query: { to: { kind: 'number', summary: 'Version to compare with', default: 'current' } },
-      rows: { columns: ['field', 'from', 'to'], from: changesIn },
+      rows: { columns: ['field', 'from', 'to'], from: changesIn, short: namedRows },
       exits: (answer) => (changesIn(answer).length > 0 ? 'drift' : null),
       examples: [`${noun} diff ${example} 1`, `${noun} diff ${example} 1 --to 2`],
     }),
-    call({
-      name: 'restore',
-      summary: `Restore an earlier version of a ${thing}, as a new version`,
-      operation: async () => (await operations()).restore,
-      arguments: { ...own, version },
-      columns: updateColumns,
-      destroys: {
-        action: ({ arguments: names }) => `restore ${thing} ${names[thing]} to version ${names['version']}`,
-        question: async (look, { arguments: names }) => {
-          const reference = names[thing] ?? ''
-          const found = await look.one((await operations()).get, { [`${thing}Id`]: reference })
-          return {
-            text: `Restore ${thing} ${thingName(found, reference)} to version ${names['version']}`,
-            consequence: 'The current version stays in its history.',
-          }
+    ...restoreCommands(
+      thing,
+      call({
+        name: 'restore',
+        summary: `Restore an earlier version of a ${thing}, as a new version`,
+        operation: async () => (await operations()).restore,
+        arguments: { ...own, version },
+        columns: updateColumns,
+        destroys: {
+          action: ({ arguments: names }) => `restore ${thing} ${names[thing]} to version ${names['version']}`,
+          question: async (look, { arguments: names }) => {
+            const reference = names[thing] ?? ''
+            const found = await look.one((await operations()).get, { [`${thing}Id`]: reference })
+            return {
+              text: `Restore ${thing} ${thingName(found, reference)} to version ${names['version']}`,
+              consequence: 'The current version stays in its history.',
+            }
+          },
         },
-      },
-      done: (answer, given) => updated(`Restored version ${given.arguments['version']} of`)(answer, given),
-      examples: [`${noun} restore ${example} 1 --yes`],
-    }),
-    call({
-      name: 'restore-deleted',
-      summary:
-        thing === 'course'
-          ? 'Restore deleted courses with their lessons, enrolments, progress and grades'
-          : 'Restore deleted lessons at their places in the course',
-      description: `A deleted ${thing} can be restored for 30 days; ${noun} list --deleted shows until when.`,
-      operation: async () => (await operations()).restoreDeleted,
-      arguments: deleted,
-      several: noun,
-      columns,
-      done: (answer, { arguments: names }) => `Restored ${thing} ${thingName(answer, names[thing])}`,
-      examples: [`${noun} restore-deleted ${example}`],
-    }),
+        done: (answer, given, unchanged) =>
+          updated(`Restored version ${given.arguments['version']} of`)(answer, given, unchanged),
+        examples: [`${noun} restore ${example} 1 --yes`],
+      }),
+      call({
+        name: 'restore',
+        summary: `Restore deleted ${noun}`,
+        operation: async () => (await operations()).restoreDeleted,
+        arguments: deleted,
+        several: noun,
+        columns,
+        done: (answer, { arguments: names }) => `Restored ${thing} ${thingName(answer, names[thing])}`,
+        examples: [`${noun} restore ${example}`],
+      }),
+    ),
   ]
 }

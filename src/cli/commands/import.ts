@@ -3,12 +3,19 @@ import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag } from '../command/flag.ts'
+import type { DateFormat } from '../dataset/cell.ts'
 import type { Dataset, DatasetName } from '../dataset/dataset.ts'
 import type { Import } from '../import/run-import.ts'
 import { counted } from '../terminal/counted.ts'
 import { ExitWith, UsageError } from '../terminal/errors.ts'
 
-const encodings = ['utf-8', 'utf-16', 'windows-1252']
+const dateFormats = [
+  'DD.MM.YYYY',
+  'DD/MM/YYYY',
+  'DD-MM-YYYY',
+  'MM/DD/YYYY',
+  'excel',
+] as const satisfies readonly DateFormat[]
 const formats = ['csv', 'tsv', 'json', 'jsonl']
 
 /** The flags of every import. */
@@ -47,7 +54,18 @@ export const importFlags = [
     placeholder: 'character',
     summary: 'Character between cells (default detected)',
   },
-  { name: 'encoding', kind: 'text', summary: 'Encoding of the file (default detected)', choices: encodings },
+  {
+    name: 'encoding',
+    kind: 'text',
+    placeholder: 'name',
+    summary: 'Encoding of the file, such as shift_jis or macintosh (default detected)',
+  },
+  {
+    name: 'date-format',
+    kind: 'text',
+    summary: 'Format of dates in the file, beside ISO 8601; excel for serial numbers such as 45900',
+    choices: dateFormats,
+  },
   {
     name: 'clear-empty',
     kind: 'switch',
@@ -61,22 +79,39 @@ export const importFlags = [
   },
 ] as const satisfies readonly Flag[]
 
+/** A switch that sends a field with each record, such as `--extra-credit` of grades. */
+interface FieldSwitch {
+  readonly flag: Flag
+  readonly field: string
+}
+
 /** The command `import` of a dataset. */
-export function importCommand(name: DatasetName, noun: string, examples: readonly string[]): Command {
+export function importCommand(
+  name: DatasetName,
+  noun: string,
+  examples: readonly string[],
+  own?: FieldSwitch,
+): Command {
   return {
     name: 'import',
     summary: `Create or update ${noun} from a file`,
     description:
       'The file is CSV, JSON or JSONL, with .gz if compressed; - reads standard input. Columns are recognised by their\nnames, in any order. All rows are checked before anything is sent; --dry-run shows what would become of each. Empty\ncells leave their fields as they are, unless --clear-empty is given; in JSON, null resets a field. Rejected rows are\nwritten to a file that can be corrected and imported again.',
-    arguments: [{ name: 'file', summary: 'File to import; - for standard input' }],
+    arguments: [
+      { name: 'file', summary: 'File to import; - for standard input', unlisted: ['--file', '-f'] },
+    ],
+    createsAcademy: true,
     refuses: { quiet: 'An import prints no ids' },
-    flags: importFlags,
+    flags: own ? [...importFlags, own.flag] : importFlags,
     examples,
     run: async (context, given) => {
       const { loadDataset } = await import('../dataset/load-dataset.ts')
       const path = given.arguments['file'] ?? '-'
-      const words = [name, 'import', path]
-      await importRecords(context, given, { dataset: await loadDataset(name), noun, path, words })
+      const isOn = own !== undefined && given.flags[own.flag.name] === true
+      const words = [name, 'import', path, ...(isOn ? [`--${own.flag.name}`] : [])]
+      const loaded = await loadDataset(name)
+      const dataset = isOn ? { ...loaded, presumed: { [own.field]: true } } : loaded
+      await importRecords(context, given, { dataset, noun, path, words })
     },
   }
 }
@@ -107,16 +142,17 @@ export async function importRecords(
     if (Number.isInteger(value) && value >= 1 && value <= most) return value
     throw new UsageError(`--${flag} must be a whole number from 1 to ${most}, not ${value}`)
   }
-  const [{ openImportFile }, { readMap }, { charsetNames }, { errorsFileOf }] = await Promise.all([
+  const [{ openImportFile }, { readMap }, { requireCharset }, { errorsFileOf }] = await Promise.all([
     import('../import/import-file.ts'),
     import('../import/header.ts'),
     import('../import/charset.ts'),
     import('../import/errors-file.ts'),
   ])
   await io.expectGarbage?.()
+  const charset = requireCharset(text('encoding'))
   const map = given.flags['map']
   const file = await openImportFile(io, path, {
-    charset: charsetNames.get(text('encoding') ?? ''),
+    charset,
     // The choices are those of the formats.
     format: text('format') as never,
   })
@@ -125,6 +161,8 @@ export async function importRecords(
     file,
     map: readMap(dataset, Array.isArray(map) ? map.map(String) : []),
     delimiter: text('delimiter'),
+    // The choices are those of the formats.
+    dateFormat: text('date-format') as never,
     onExists: (text('on-exists') ?? 'update') as never,
     skipInvalid: given.flags['skip-invalid'] === true,
     clearEmpty: given.flags['clear-empty'] === true,

@@ -6,7 +6,9 @@ import type { QueryInput } from '../../contract/operation.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { QueryFlags } from '../command/flag.ts'
+import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
+import { updatedLine } from '../operation/thing-name.ts'
 import { integrationBody, integrationFields, integrationFlags } from './integration-fields.ts'
 import { givenSecrets, integrationSecretFlags, outputWith, shownSecret } from './integration-secrets.ts'
 import { mapCommand, unmapCommand } from './mappings.ts'
@@ -38,7 +40,10 @@ the other system can be changed meanwhile.`,
     versioned: true,
     columns: generates ? ['lmsKind', 'webhookPath', 'version'] : columns,
     ...(!generates && {
-      done: (_: unknown, { arguments: { kind } }: Given) => `Set up integration ${kind}`,
+      done: (answer: unknown, { arguments: { kind } }: Given, unchanged: boolean) =>
+        unchanged
+          ? updatedLine('Set up', `integration ${kind}`, answer, unchanged)
+          : `Set up integration ${kind}`,
     }),
     examples: [
       'integrations set canvas --base-url https://school.instructure.com --root-account-uuid vR4bVbE4zCeK',
@@ -80,6 +85,10 @@ export const commands: readonly Command[] = [
     name: 'list',
     summary: 'List integrations',
     operation: async () => (await contract()).list,
+    query: {
+      ...periodFlags('Created'),
+      updated_since: updatedSinceFlag,
+    } satisfies QueryFlags<QueryInput<typeof integrations.list>>,
     columns: listed,
     examples: ['integrations list', 'integrations list -o json'],
   }),
@@ -113,21 +122,21 @@ export const commands: readonly Command[] = [
     examples: ['integrations test moodle'],
   }),
   call({
-    name: 'remove',
-    summary: 'Remove an integration and its secrets',
+    name: 'delete',
+    summary: 'Delete an integration and its secrets',
     operation: async () => (await contract()).remove,
     arguments: { lmsKind: kind },
     versioned: true,
     destroys: {
-      action: ({ arguments: { kind } }) => `remove integration ${kind}`,
+      action: ({ arguments: { kind } }) => `delete integration ${kind}`,
       question: async (_, { arguments: { kind } }) => ({
-        text: `Remove integration ${kind}`,
+        text: `Delete integration ${kind}`,
         consequence: 'Its secrets are deleted, and its events are refused. Mappings and grades are kept.',
       }),
     },
     done: (_, { arguments: { kind } }) =>
-      `Removed integration ${kind}; set it up again with: learnctl integrations set ${shellWord(kind ?? '')}`,
-    examples: ['integrations remove thinkific --yes'],
+      `Deleted integration ${kind}; set it up again with: learnctl integrations set ${shellWord(kind ?? '')}`,
+    examples: ['integrations delete thinkific --yes'],
   }),
   call({
     name: 'mappings',
@@ -138,7 +147,13 @@ export const commands: readonly Command[] = [
       noun: { summary: 'Filter by noun', choices: mappedNouns },
       external_key: { name: 'key', summary: 'Filter by key in the other system' },
       course_id: { name: 'course', summary: 'Filter by course: id or external id' },
-      user_id: { name: 'user', summary: 'Filter by user: id, external id or e-mail address' },
+      user_id: {
+        name: 'user',
+        unlisted: ['--learner'],
+        summary: 'Filter by user: id, external id or e-mail address',
+      },
+      ...periodFlags('Created'),
+      updated_since: updatedSinceFlag,
     } satisfies QueryFlags<QueryInput<typeof integrations.mappings>>,
     columns: ['noun', 'externalKey', 'name', 'targetStatus', 'reference', 'id'],
     examples: ['integrations mappings moodle', 'integrations mappings moodle --noun course --all -o csv'],

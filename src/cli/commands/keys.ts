@@ -3,6 +3,7 @@ import type { KeyInput, keys, NewKey } from '../../contract/keys.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { periodFlags } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { thingName } from '../operation/thing-name.ts'
 
@@ -12,11 +13,13 @@ const fields = {
   name: { name: 'name', summary: 'Name, such as the program that uses the key', required: true },
   userId: {
     name: 'user',
+    unlisted: ['--learner'],
     summary: 'Owner: id, external id or e-mail address',
     default: 'you',
   },
   scopes: {
     kind: 'words',
+    unlisted: ['--scope'],
     summary: 'Scopes',
     default: 'read',
     choices: ['read', 'write', 'admin'],
@@ -24,7 +27,7 @@ const fields = {
   expiresAt: {
     kind: 'time',
     time: 'future',
-    alias: 'expires',
+    unlisted: ['--expires'],
     never: true,
     summary: 'Expiry: a time, a day (at its start), a duration such as 90d, or never',
     default: 'one year',
@@ -40,7 +43,12 @@ export const commands: readonly Command[] = [
     summary: 'List API keys',
     operation: async () => (await contract()).list,
     query: {
-      user_id: { name: 'user', summary: 'Filter by owner: id, external id or e-mail address' },
+      user_id: {
+        name: 'user',
+        unlisted: ['--learner'],
+        summary: 'Filter by owner: id, external id or e-mail address',
+      },
+      ...periodFlags('Created'),
     } satisfies QueryFlags<QueryInput<typeof keys.list>>,
     columns,
     examples: ['keys list', 'keys list --user email:admin@academy.local'],

@@ -4,8 +4,9 @@ import type { Command, Given } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { courseFilter } from '../command/reference-flags.ts'
 import { sortFlag } from '../command/sort-flag.ts'
+import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
-import { inVersion, thingName } from '../operation/thing-name.ts'
+import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { withDeleted } from './deleted-list.ts'
 import {
   deletedLine,
@@ -43,6 +44,8 @@ const filters = {
   module_id: { name: 'module', summary: 'Filter by module id' },
   status: { summary: 'Filter by status', choices: statuses },
   external_id: { summary: 'Filter by your own id' },
+  ...periodFlags('Created'),
+  updated_since: updatedSinceFlag,
   sort: sortFlag(['order', 'createdAt', 'updatedAt', 'title'], 'order'),
 } satisfies QueryFlags<QueryInput<typeof lessons.list>>
 
@@ -51,8 +54,8 @@ const columns = ['order', 'title', 'courseTitle', 'status', 'version', 'updatedA
 
 /** `Updated lesson The tides (tides), version 3` of what answered a change. */
 function updated(verb: string) {
-  return (answer: unknown, { arguments: { lesson } }: Given): string =>
-    `${verb} lesson ${thingName(answer, lesson)}${inVersion(answer)}`
+  return (answer: unknown, { arguments: { lesson } }: Given, unchanged: boolean): string =>
+    updatedLine(verb, `lesson ${thingName(answer, lesson)}`, answer, unchanged)
 }
 
 /** `learnctl lessons …` */
@@ -71,7 +74,10 @@ export const commands: readonly Command[] = [
       name: 'list',
       summary: 'List deleted lessons',
       operation: async () => (await contract()).listDeleted,
-      query: { course_id: { name: 'course', summary: 'Filter by course: id or external id' } },
+      query: {
+        course_id: { name: 'course', summary: 'Filter by course: id or external id' },
+        ...periodFlags('Deleted'),
+      },
       columns: ['order', 'title', 'deletedAt', 'restorableUntil', 'externalId', 'id', 'courseId'],
     }),
   ),
@@ -113,8 +119,7 @@ export const commands: readonly Command[] = [
   call({
     name: 'delete',
     summary: 'Delete lessons',
-    description:
-      'A local academy keeps a deleted lesson for 30 days; lessons restore-deleted brings it back.',
+    description: 'A local academy keeps a deleted lesson for 30 days; lessons restore brings it back.',
     operation: async () => (await contract()).delete,
     arguments: { lessonId: lesson },
     several: 'lessons',

@@ -34,11 +34,11 @@ export const commands: readonly Command[] = [
     run: list,
   },
   {
-    name: 'show',
+    name: 'get',
     summary: 'Show a profile',
     arguments: [{ name: 'name', summary: 'Name of the profile (default the active one)', optional: true }],
     refuses: { ...notAList, url: noTarget.url, database: noTarget.database },
-    examples: ['profiles show', 'profiles show local -o json'],
+    examples: ['profiles get', 'profiles get local -o json'],
     run: show,
   },
   {
@@ -64,12 +64,12 @@ export const commands: readonly Command[] = [
     run: use,
   },
   {
-    name: 'remove',
-    summary: 'Remove a profile and its credential',
+    name: 'delete',
+    summary: 'Delete a profile and its credential',
     description: 'Its session on the platform is ended first. The database of a local academy is kept.',
     refuses: { ...noTarget, ...noColumns },
     arguments: [nameArgument],
-    examples: ['profiles remove work --yes'],
+    examples: ['profiles delete work --yes'],
     run: remove,
   },
 ]
@@ -104,7 +104,7 @@ async function add(context: Context, given: Given): Promise<void> {
   const changed = await change(context, `Would add profile ${name}`, (stored) => {
     if (Object.hasOwn(stored.profiles, name)) {
       throw new CommandError('profile_exists', 'conflict', `Profile ${name} already exists`, {
-        hint: `Choose another name, or remove it: learnctl profiles remove ${shellWord(name)}`,
+        hint: `Choose another name, or delete it: learnctl profiles delete ${shellWord(name)}`,
       })
     }
     return {
@@ -151,9 +151,9 @@ async function use(context: Context, given: Given): Promise<void> {
 async function remove(context: Context, given: Given): Promise<void> {
   const name = given.arguments['name'] ?? ''
   const profile = find(context.profiles.read(), name)
-  await confirmAt(context, `remove profile ${name}`, `from ${context.profiles.path}`)
+  await confirmAt(context, `delete profile ${name}`, `from ${context.profiles.path}`)
   const removal = () =>
-    change(context, `Would remove profile ${name}`, (stored) => ({
+    change(context, `Would delete profile ${name}`, (stored) => ({
       active: stored.active === name ? null : stored.active,
       profiles: Object.fromEntries(Object.entries(stored.profiles).filter(([other]) => other !== name)),
     }))
@@ -170,7 +170,7 @@ async function remove(context: Context, given: Given): Promise<void> {
       await context.output.note(`The session could not be ended on the platform: ${reason}`)
   })
   forgetSeen(context.directories.state)
-  await context.output.done(`Removed profile ${name}`)
+  await context.output.done(`Deleted profile ${name}`)
   if (isLocal(profile)) await context.output.note(`The database is kept: ${profile.database}`)
 }
 

@@ -4,8 +4,9 @@ import type { ProgressInput, progress } from '../../contract/progress.ts'
 import type { Command } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
 import { courseFilter, userFilter } from '../command/reference-flags.ts'
+import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
-import { valueAt } from '../output/columns.ts'
+import { courseIn, personIn } from '../operation/thing-name.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
@@ -17,7 +18,6 @@ const fields = {
   courseId: course,
   completionPercentage: {
     name: 'completion',
-    former: 'completion-percentage',
     kind: 'number',
     summary: 'Percentage completed, 0–100',
     required: true,
@@ -32,13 +32,15 @@ const fields = {
 const filters = {
   course_id: courseFilter,
   learner_id: userFilter('learner'),
-  updated_since: {
-    kind: 'time',
-    summary: 'Updated since this day or time, or within a duration such as 30d',
-  },
+  ...periodFlags('Last accessed'),
+  updated_since: updatedSinceFlag,
 } satisfies QueryFlags<QueryInput<typeof progress.all>>
 
-const learner = { name: 'learner', summary: 'Learner: id, external id or e-mail address' }
+const learner = {
+  name: 'learner',
+  summary: 'Learner: id, external id or e-mail address',
+  unlisted: ['--learner', '--user'],
+}
 const columns = [
   'courseTitle',
   'completionPercentage',
@@ -58,6 +60,8 @@ export const commands: readonly Command[] = [
     arguments: { learnerId: learner },
     query: {
       course_id: { name: 'course', summary: 'Filter by course: id or external id' },
+      ...periodFlags('Last accessed'),
+      updated_since: updatedSinceFlag,
     } satisfies QueryFlags<QueryInput<typeof progress.list>>,
     columns,
     examples: ['progress get ext:11391', 'progress get ext:11391 --course ext:AAA-2013J -o json'],
@@ -73,9 +77,9 @@ export const commands: readonly Command[] = [
     fields,
     presumed: (now) => ({ lastAccessed: now }),
     columns: ['userEmail', ...columns, 'learnerId'],
-    done: (answer, { arguments: { learner }, flags }) => {
-      const course = flags['course'] ?? valueAt(answer, 'courseId')
-      return `Set progress of learner ${learner} in course ${course} to ${memberOf(answer, 'completionPercentage') ?? flags['completion']}%`
+    done: (answer, given) => {
+      const percentage = memberOf(answer, 'completionPercentage') ?? given.flags['completion']
+      return `Set progress of ${personIn(answer, given.arguments['learner'])} in course ${courseIn(answer, given)} to ${percentage}%`
     },
     examples: [
       'progress set ext:11391 --course ext:first-course --completion 75',
@@ -87,7 +91,9 @@ export const commands: readonly Command[] = [
     summary: 'List the progress history of a learner in a course, newest first',
     operation: async () => (await contract()).history,
     arguments: { learnerId: learner },
-    query: { course_id: course } satisfies QueryFlags<QueryInput<typeof progress.history>>,
+    query: { course_id: course, ...periodFlags('Recorded') } satisfies QueryFlags<
+      QueryInput<typeof progress.history>
+    >,
     columns: ['version', 'completionPercentage', 'status', 'lastAccessed', 'recordedAt'],
     examples: ['progress history ext:11391 --course ext:AAA-2013J'],
   }),

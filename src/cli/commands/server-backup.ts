@@ -1,5 +1,4 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
-import { rename } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { makeDatabaseDirectory, makeDirectory } from '../../config/make-directory.ts'
 import type { Command, Given } from '../command/command.ts'
@@ -14,7 +13,7 @@ import { databaseFault } from '../session/database-fault.ts'
 import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { partPath, removeDeadParts } from '../terminal/part-file.ts'
+import { partPath, placePart, removeDeadParts } from '../terminal/part-file.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 
 const fields = ['file', 'database', 'bytes']
@@ -79,8 +78,8 @@ async function backup(context: Context, given: Given): Promise<void> {
   if (settings.dryRun.value) return output.note(`Would back up ${database} to ${named}`)
   await removeDeadParts(file)
   const part = await partPath(file)
-  const bytes = await copied(io, database, part)
-  await rename(part, file)
+  const bytes = await copied(io, database, { path: part, shown: named })
+  await placePart(part, file, named, given.flags['force'] === true)
   if (recordAsked(settings)) return output.one({ file, database, bytes }, shape)
   await output.done(`Backed up ${database} to ${named} (${sizeText(bytes)}, checked)`)
   const key = encryptionKeyOf(database)
@@ -114,7 +113,7 @@ async function restore(context: Context, given: Given): Promise<void> {
     database,
     exists ? snapshotPath(database, former) : undefined,
     async (draft) => {
-      await copied(io, file, draft)
+      await copied(io, file, { path: draft, shown: database })
       const { openAcademyFile } = await import('../../server/academy.ts')
       const options = { watch: upgradeNotes(io, draft) }
       const academy = await openAcademyFile(draft, () => new Date(io.now()), options).catch(
@@ -180,16 +179,22 @@ async function replaced(
 }
 
 /** Copies an academy while others may use it; the size of the copy in bytes. */
-async function copied(io: Io, from: string, to: string): Promise<number> {
+async function copied(
+  io: Io,
+  from: string,
+  to: { readonly path: string; readonly shown: string },
+): Promise<number> {
   const { backUp } = await import('../../server/database/online-backup.ts')
   const line = await createProgressLine(io, 'MiB', Math.ceil(statSync(from).size / mebibyte))
   try {
-    const { bytes } = await backUp(from, to, (done) => {
+    const { bytes } = await backUp(from, to.path, (done) => {
       io.signal.throwIfAborted()
       void line.update(Math.floor(done / mebibyte))
     })
     return bytes
   } catch (error) {
+    if (error instanceof Error && 'path' in error && error.path === to.path)
+      Object.assign(error, { path: to.shown })
     throw databaseFault(error)
   } finally {
     line.stop()

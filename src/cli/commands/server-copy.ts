@@ -28,6 +28,7 @@ const named = 'Name the academies with --from and --to'
 /** `learnctl server copy` */
 export const copyCommand: Command = {
   name: 'copy',
+  interruption: 'continues',
   summary: 'Copy an academy to another database',
   description: `Copies a whole academy: users, courses, progress, API keys, sessions and settings keep their ids, versions and hashes.
 Then compares the copy with the original, row by row.
@@ -61,7 +62,7 @@ async function copy(context: Context, { flags }: Given): Promise<void> {
   const from = await placeOf(io, flags['from'], '--from')
   const to = await placeOf(io, flags['to'], '--to')
   if (!from.postgres && !existsSync(from.name)) {
-    throw new CommandError('not_found', 'notFound', `Database not found: ${from.name}`)
+    throw (await import('../session/missing-database.ts')).missingDatabase(context, from.name)
   }
   if (identityOf(from) === identityOf(to)) {
     throw new UsageError('--from and --to must be different databases')

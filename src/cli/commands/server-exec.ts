@@ -34,7 +34,7 @@ and --seed-id two runs have the same times and ids.`,
         name: 'seed',
         kind: 'texts',
         placeholder: 'file',
-        summary: 'File or folder to import first, or examples (repeatable)',
+        summary: 'File or folder to import first, or examples',
       },
       {
         name: 'keep-on-fail',
@@ -119,9 +119,10 @@ async function plant(place: Place, seeds: readonly Seed[]): Promise<void> {
     { database: join(directory, 'academy.db'), yes: true, noInput: true },
     {
       ...transports,
-      local: async (path, now, watch) =>
-        (await import('../../server/local.ts')).openAcademy({ path, now, watch, ids, temporary: true }),
+      local: async (options) =>
+        (await import('../../server/local.ts')).openAcademy({ ...options, ids, temporary: true }),
     },
+    true,
   )
   const silent = async () => {}
   const shown = { one: silent, text: silent, document: silent, done: silent }
@@ -179,6 +180,7 @@ async function serveWhile(place: Place, { rest, flags }: Given): Promise<number>
     publicUrl: undefined,
     corsOrigins: [],
     perMinute: 0,
+    env: io.env,
     temporary: true,
     adminKey: true,
     // Nobody signs in at its dashboard who has not set a password: what would make one takes a tenth of a second.

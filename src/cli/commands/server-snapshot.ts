@@ -14,7 +14,7 @@ import {
 import { databaseFile, inUseFault, requireNoServer } from '../local-server/unused-database.ts'
 import { recordAsked } from '../output/asked.ts'
 import { CommandError } from '../terminal/errors.ts'
-import { partPath } from '../terminal/part-file.ts'
+import { partPath, removeDeadParts } from '../terminal/part-file.ts'
 
 const fields = ['name', 'createdAt', 'bytes', 'path']
 const shape = { table: ['name', 'createdAt', 'bytes'], paths: fields, identifier: 'name' }
@@ -78,6 +78,7 @@ async function save(context: Context, given: Given): Promise<void> {
   await requireNoServer(context, 'save a snapshot', database)
   if (settings.dryRun.value) return output.note(`Would save ${database} as snapshot ${name}`)
   makeDirectory(snapshotFolder(database), null)
+  await removeDeadParts(path)
   const part = await partPath(path)
   await alone(context, 'save a snapshot', database, ({ withSoleUse, cloneFile }) => {
     withSoleUse(database, () => cloneFile(database, part))

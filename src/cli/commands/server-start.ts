@@ -17,10 +17,12 @@ import { upgradeNotes } from '../session/upgrade-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
 import { lineWriter } from '../terminal/line-writer.ts'
+import { removeDeadParts } from '../terminal/part-file.ts'
 
 /** `learnctl server start` */
 export const startCommand: Command = {
   name: 'start',
+  interruption: 'ends',
   summary: 'Serve a local academy over HTTP',
   description: `Serves the quickstart academy unless --database or --profile selects another. Runs until Ctrl-C or SIGTERM, then
 finishes open requests. Logs each request to standard error.
@@ -75,7 +77,10 @@ async function start(context: Context, given: Given): Promise<void> {
       await takeBackFirstSecrets({ ...academy, now }, secrets).finally(() => academy.database.close())
     })
   }
-  if (!postgres) makeDatabaseDirectory(io, database)
+  if (!postgres) {
+    makeDatabaseDirectory(io, database)
+    await removeDeadParts(database)
+  }
   const formatLog = await logFormat(context, given)
   const log = lineWriter(io.stderr, (count) => droppedText(count, formatLog !== undefined))
   const server = await context
@@ -85,6 +90,7 @@ async function start(context: Context, given: Given): Promise<void> {
       postgres,
       ...(sealingFile !== undefined && { encryptionKeyFile: resolve(io.cwd, String(sealingFile)) }),
       tls,
+      env: io.env,
       ...(await fixedServing(fixed)),
       // What is kept off the screen would be lost: a password can be set at any time, by `users set-password`.
       firstPassword: keyFile === null,

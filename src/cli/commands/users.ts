@@ -6,19 +6,19 @@ import type { Command, Given } from '../command/command.ts'
 import type { Question } from '../command/confirm.ts'
 import type { FieldFlag, FieldFlags, QueryFlags } from '../command/flag.ts'
 import { sortFlag } from '../command/sort-flag.ts'
+import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
 import type { OperationSpec } from '../operation/operation-spec.ts'
-import { inVersion, thingName } from '../operation/thing-name.ts'
+import { thingName, updatedLine } from '../operation/thing-name.ts'
 import { valueAt } from '../output/columns.ts'
 import { exportCommand } from './export.ts'
 import { importCommand } from './import.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.users
 
-const roles = ['admin', 'instructor', 'learner', 'analyst']
-// Other platforms' names for ours, which the API takes as well.
-const aliases = ['teacher', 'student', 'observer']
+// The last three are other platforms' names for ours, which the API takes as well.
+const roles = ['admin', 'instructor', 'learner', 'analyst', 'student', 'teacher', 'observer']
 const statuses = ['active', 'suspended', 'deleted']
 const preference = 'profile.learningPreferences'
 
@@ -72,7 +72,7 @@ const profile = {
 
 const fields = {
   email: { summary: 'E-mail address', required: true },
-  role: { summary: 'Role', choices: [...roles, ...aliases], default: 'learner' },
+  role: { summary: 'Role', choices: roles, default: 'learner' },
   externalId: { summary: 'Your own id for the user' },
   username: { summary: 'Username to sign in with' },
   status: { summary: 'Account status', choices: statuses, default: 'active' },
@@ -83,14 +83,12 @@ const fields = {
 const filters = {
   role: { kind: 'words', summary: 'Filter by role', choices: roles },
   status: { kind: 'words', summary: 'Filter by status', choices: statuses },
-  q: { name: 'search', former: 'q', summary: 'Search e-mail addresses, usernames and names' },
+  q: { name: 'search', summary: 'Search e-mail addresses, usernames and names' },
   email: { summary: 'Filter by e-mail address' },
   external_id: { summary: 'Filter by your own id' },
   managed_by: { summary: 'Filter by managing system' },
-  updated_since: {
-    kind: 'time',
-    summary: 'Updated since this day or time, or within a duration such as 30d',
-  },
+  ...periodFlags('Created'),
+  updated_since: updatedSinceFlag,
   include_deleted: { kind: 'switch', summary: 'Include deleted users' },
   sort: sortFlag(['createdAt', 'updatedAt', 'email'], '-createdAt'),
 } satisfies QueryFlags<QueryInput<typeof users.list>>
@@ -115,7 +113,10 @@ function move(
     several: 'users',
     fixed: { status },
     columns,
-    done: (answer, { arguments: { user } }) => `${verb} user ${thingName(answer, user)}`,
+    done: (answer, { arguments: { user } }, unchanged) => {
+      const name = `user ${thingName(answer, user)}`
+      return unchanged ? updatedLine(verb, name, answer, unchanged, status) : `${verb} ${name}`
+    },
     examples,
     ...more,
   })
@@ -177,7 +178,8 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns,
-    done: (answer, { arguments: { user } }) => `Updated user ${thingName(answer, user)}${inVersion(answer)}`,
+    done: (answer, { arguments: { user } }, unchanged) =>
+      updatedLine('Updated', `user ${thingName(answer, user)}`, answer, unchanged),
     examples: ['users update ext:11391 --role analyst', 'users update 11391 6516 --managed-by registry'],
   }),
   move(

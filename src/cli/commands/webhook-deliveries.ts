@@ -7,6 +7,7 @@ import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import type { Flag, QueryFlags } from '../command/flag.ts'
+import { periodFlags } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 
@@ -29,6 +30,8 @@ const shown = [
 ]
 /** What is still to be done about a delivery. */
 const unsettled: readonly unknown[] = ['unmatched', 'failed']
+
+const received = periodFlags('Received')
 
 const unmatchedFlag: Flag = {
   name: 'unmatched',
@@ -82,23 +85,20 @@ export const commands: readonly Command[] = [
         summary: 'Filter by status',
         choices: ['applied', 'stale', 'ignored', 'unmatched', 'failed'],
       },
-      received_since: {
-        name: 'since',
-        kind: 'time',
-        summary: 'Received since this day or time, or within a duration such as 30d',
-      },
-    } satisfies QueryFlags<QueryInput<typeof deliveries.list>>,
+      since: { ...received.since, unlisted: ['--received-since'] },
+      until: received.until,
+    } satisfies QueryFlags<Omit<QueryInput<typeof deliveries.list>, 'received_since'>>,
     columns,
     examples: ['webhooks deliveries list --status unmatched,failed', 'webhooks deliveries list --since 7d'],
   }),
   call({
-    name: 'deliveries show',
+    name: 'deliveries get',
     summary: 'Show a webhook delivery with its payload',
     operation: async () => (await contract()).get,
     arguments: { deliveryId: delivery },
     columns: [...columns, ...shown],
     notes: nextStep,
-    examples: ['webhooks deliveries show "$DELIVERY_ID"'],
+    examples: ['webhooks deliveries get "$DELIVERY_ID"'],
   }),
   {
     ...replay,

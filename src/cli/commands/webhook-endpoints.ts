@@ -5,9 +5,10 @@ import { eventPatterns } from '../../contract/events.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
 import type { FieldFlags, QueryFlags } from '../command/flag.ts'
+import { periodFlags, updatedSinceFlag } from '../command/time-flag.ts'
 import type { Lookup } from '../operation/lookup.ts'
 import { call } from '../operation/operation-command.ts'
-import { inVersion } from '../operation/thing-name.ts'
+import { updatedLine } from '../operation/thing-name.ts'
 import { testCommand } from './webhook-test.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.endpoints
@@ -57,6 +58,8 @@ export const commands: readonly Command[] = [
     operation: async () => (await contract()).list,
     query: {
       status: { kind: 'words', summary: 'Filter by status', choices: statuses },
+      ...periodFlags('Created'),
+      updated_since: updatedSinceFlag,
     } satisfies QueryFlags<QueryInput<typeof endpoints.list>>,
     columns,
     examples: ['webhooks endpoints list', 'webhooks endpoints list --status disabled'],
@@ -98,8 +101,8 @@ export const commands: readonly Command[] = [
     merge: true,
     versioned: true,
     columns,
-    done: (answer, { arguments: { endpoint } }) =>
-      `Updated webhook endpoint ${nameOf(answer, endpoint)}${inVersion(answer)}`,
+    done: (answer, { arguments: { endpoint } }, unchanged) =>
+      updatedLine('Updated', `webhook endpoint ${nameOf(answer, endpoint)}`, answer, unchanged),
     examples: [
       'webhooks endpoints update "$ENDPOINT_ID" --status active',
       'webhooks endpoints update "$ENDPOINT_ID" --events course.*',

@@ -40,6 +40,7 @@ const flags: readonly Flag[] = [
 /** `learnctl webhooks listen` */
 export const listenCommand: Command = {
   name: 'listen',
+  interruption: 'ends',
   summary: 'Print the events of a server on this machine, or pass them on',
   description: `Creates a temporary webhook endpoint, prints each event that the server sends, and deletes the endpoint at the end
 (Ctrl-C or SIGTERM). With --forward-to the server gets the status of that receiver, and retries what it does not

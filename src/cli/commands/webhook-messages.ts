@@ -3,6 +3,7 @@ import type { messages } from '../../contract/messages.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { Command } from '../command/command.ts'
 import type { QueryFlags } from '../command/flag.ts'
+import { periodFlags } from '../command/time-flag.ts'
 import { call } from '../operation/operation-command.ts'
 
 const contract = async () => (await import('../../contract/calls.ts')).calls.messages
@@ -34,12 +35,13 @@ export const commands: readonly Command[] = [
         choices: messageTypes,
         choicesTold: true,
       },
+      ...periodFlags('Created'),
     } satisfies QueryFlags<QueryInput<typeof messages.list>>,
     columns,
     examples: ['webhooks messages list --status failed', 'webhooks messages list --endpoint "$ENDPOINT_ID"'],
   }),
   call({
-    name: 'messages show',
+    name: 'messages get',
     summary: 'Show a webhook message with its attempts',
     operation: async () => (await contract()).get,
     arguments: { messageId: message },
@@ -53,10 +55,10 @@ export const commands: readonly Command[] = [
       const next = typeof nextAttemptAt === 'string' ? `; next attempt at ${nextAttemptAt}` : ''
       return typeof status === 'string' ? `${type} is ${status}${next}` : null
     },
-    examples: ['webhooks messages show "$MESSAGE_ID"', 'webhooks messages show "$MESSAGE_ID" -o json'],
+    examples: ['webhooks messages get "$MESSAGE_ID"', 'webhooks messages get "$MESSAGE_ID" -o json'],
   }),
   call({
-    name: 'messages resend',
+    name: 'messages replay',
     summary: 'Send webhook messages again',
     operation: async () => (await contract()).resend,
     arguments: { messageId: message },
@@ -64,8 +66,8 @@ export const commands: readonly Command[] = [
     columns,
     done: (_, { arguments: { message } }) => `Queued message ${message}`,
     examples: [
-      'webhooks messages resend "$MESSAGE_ID"',
-      'webhooks messages list --status failed -q | learnctl webhooks messages resend --ids -',
+      'webhooks messages replay "$MESSAGE_ID"',
+      'webhooks messages list --status failed -q | learnctl webhooks messages replay --ids -',
     ],
   }),
 ]

@@ -6,6 +6,7 @@ import { outcomes, tamperings } from '../simulator/choices.ts'
 export const sendFlags: readonly Flag[] = withTimeZone([
   {
     name: 'user',
+    unlisted: ['--learner'],
     kind: 'text',
     placeholder: 'id|ext:id|email',
     summary: 'Learner, as the system names them',

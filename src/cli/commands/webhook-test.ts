@@ -65,7 +65,7 @@ async function isServed(stateDirectory: string, database: string): Promise<boole
 
 function refused(id: string, result: string): CommandError {
   return new CommandError('not_delivered', 'failure', `Test event ${id} was not delivered: ${result}`, {
-    hint: allowHint(result) ?? `Show its attempts: learnctl webhooks messages show ${id}`,
+    hint: allowHint(result) ?? `Show its attempts: learnctl webhooks messages get ${id}`,
   })
 }
 

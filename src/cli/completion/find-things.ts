@@ -44,6 +44,7 @@ async function find(
   noun: ThingNoun,
   place: Place,
   typed: string,
+  isDeleted = false,
 ) {
   const [
     { directories },
@@ -76,7 +77,7 @@ async function find(
   }
   if (target === null) return []
   const course = noun === 'lessons' ? place.values.get('course')?.at(-1) : undefined
-  const deleted = place.command?.name === 'restore-deleted'
+  const deleted = isDeleted && (noun === 'courses' || noun === 'lessons')
   const part = `${deleted ? '-deleted' : ''}${course === undefined ? '' : `-of-${encodeURIComponent(course)}`}`
   const where = {
     ...{ state, noun: `${noun}${part}`.slice(0, 120) },

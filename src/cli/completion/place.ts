@@ -9,7 +9,7 @@ import type { Host, Noun } from '../command/noun.ts'
 export interface KnownFlag {
   /** Every name that it is listed under, with its dashes. */
   readonly names: readonly string[]
-  /** Names that are understood besides: short and former ones. */
+  /** Names that are understood besides: short ones, and those that are not listed. */
   readonly unlisted: readonly string[]
   readonly flag: Pick<Flag, 'name' | 'summary' | 'choices'>
   /** How its value is shown in help; empty for a switch. */
@@ -79,6 +79,7 @@ export async function placeOf(
     const refused = chosen.refuses ?? {}
     flags = [
       ...(chosen.flags ?? []).map(ownFlag),
+      ...(chosen.arguments ?? []).flatMap((argument) => (argument.unlisted ? [argumentFlag(argument)] : [])),
       ...globalFlags.filter(({ setting }) => setting === null || !(setting in refused)),
     ]
   }
@@ -141,16 +142,29 @@ export function flagNamed(flags: readonly KnownFlag[], name: string): KnownFlag 
 }
 
 function ownFlag(flag: Flag): KnownFlag {
-  const { name, alias, former, kind, negatable } = flag
-  const others = [...(alias === undefined ? [] : [alias]), ...(negatable ? [`no-${name}`] : [])]
+  const { name, short, unlisted = [], kind, negatable } = flag
   return {
-    names: [name, ...others].map((each) => `--${each}`),
-    unlisted: former === undefined ? [] : [`--${former}`],
+    names: [`--${name}`, ...(negatable ? [`--no-${name}`] : [])],
+    unlisted: [...(short === undefined ? [] : [`-${short}`]), ...unlisted],
     flag,
     placeholder: flag.placeholder ?? placeholders[kind],
     isList: kind === 'words',
     repeats: repeats(flag),
     required: flag.required === true,
+    setting: null,
+  }
+}
+
+/** The flags that are accepted in the place of an argument: they are completed as the argument is, and not offered. */
+function argumentFlag({ name, summary, unlisted = [], choices, rest }: Argument): KnownFlag {
+  return {
+    names: [],
+    unlisted,
+    flag: { name, summary, ...(choices && { choices }) },
+    placeholder: name,
+    isList: false,
+    repeats: rest === true,
+    required: false,
     setting: null,
   }
 }

@@ -35,7 +35,12 @@ export type ThingNoun =
   | 'snapshots'
 
 /** Finds what there is to refer to, as far as that is quick; `typed` is how the reference begins. */
-export type FindThings = (noun: ThingNoun, place: Place, typed: string) => Promise<readonly Suggestion[]>
+export type FindThings = (
+  noun: ThingNoun,
+  place: Place,
+  typed: string,
+  isDeleted?: boolean,
+) => Promise<readonly Suggestion[]>
 
 /** What arguments and flags of these names refer to. */
 export const thingsByName: Readonly<Record<string, ThingNoun>> = {
@@ -115,14 +120,15 @@ function nounWords(nouns: Readonly<Record<string, Noun>>, current: string): Sugg
 
 function verbWords({ commands, group }: Place, noun: Noun | undefined, current: string): Suggestion[] {
   const own = new Map<string, string>()
-  for (const { name, summary } of commands) {
+  for (const { name, summary, unlisted } of commands) {
+    if (unlisted) continue
     const [word = '', inner] = name.slice(group.length).split(' ')
     const meaning = inner === undefined ? summary : (noun?.groups?.[group + word] ?? '')
     if (!own.has(word)) own.set(word, meaning)
   }
   const found = [...own].map(([value, meaning]) => ({ value, meaning }))
   if (current === '' || found.some(({ value }) => value.startsWith(current))) return found
-  return [...verbsByAlias([...own.keys()])].map(([value, meaning]) => ({ value, meaning }))
+  return [...verbsByAlias([...own.keys()], true)].map(([value, meaning]) => ({ value, meaning }))
 }
 
 /** The flags that are not given yet, required ones first; `onlyOwn` leaves out those that every command has. */
@@ -159,6 +165,11 @@ async function argumentValues(
     return words(await find(given[1] === 'user' ? 'users' : 'courses', place, current))
   }
   const thing = thingsByName[name]
+  if (thing && command && /^restore(-deleted)?$/.test(command.name)) {
+    const deleted = await find(thing, place, current, true)
+    // A version of what is still there can be restored, too.
+    return words(deleted.length > 0 ? deleted : await find(thing, place, current))
+  }
   if (thing) return words(await find(thing, place, current))
   return pathArguments.test(name) ? files : nothing
 }

@@ -10,14 +10,17 @@ import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
 import { isOffered, publishedApi, untold } from '../operation/published-api.ts'
 import { thingName } from '../operation/thing-name.ts'
+import { createWriteNotes } from '../operation/write-notes.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, ExitWith, UsageError } from '../terminal/errors.ts'
 import { say } from '../terminal/io.ts'
+import { whileApplying } from './apply-lock.ts'
 import { carryOut, type Done, nothingDone } from './carry-out.ts'
 import { type CoursePlan, isEmpty, planCourse } from './course-plan.ts'
 import type { CourseRecords } from './course-records.ts'
 import { readCourseFile } from './read-course-file.ts'
 import { requireFree } from './require-free.ts'
+import { requireOwnLessons } from './require-own-lessons.ts'
 import { restoreLessons } from './restore-lessons.ts'
 import { keptNote, lessonName, planData, planLines } from './show-plan.ts'
 import { readLessons, type ShownCourse } from './shown-course.ts'
@@ -26,27 +29,86 @@ import { readLessons, type ShownCourse } from './shown-course.ts'
  * Makes courses what their files say: everything is read and compared first, shown, and asked about where something is
  * deleted. Throws ExitWith where lessons were refused.
  */
-export async function applyFiles(context: Context, files: readonly string[], prune: boolean): Promise<void> {
-  const { io, session, settings, output } = context
+export async function applyFiles(
+  context: Context,
+  files: readonly string[],
+  { prune, waitLock }: { readonly prune: boolean; readonly waitLock: unknown },
+): Promise<void> {
   const wanted = await readAll(context, files)
-  const caller = await session.caller()
+  // What changes nothing waits for no other apply.
+  if (context.settings.dryRun.value) return applyAll(context, wanted, prune)
+  await whileApplying(context, context.session, waitLock, (held) => applyAll(held, wanted, prune))
+}
+
+/** Compares courses with their files, and prints what `applyFiles` would do. Throws ExitWith where they differ. */
+export async function diffFiles(context: Context, files: readonly string[], prune: boolean): Promise<void> {
+  const plans = await planAll(context, await context.session.caller(), await readAll(context, files), prune)
+  await printPlans(context, plans)
+  if (!plans.every(isEmpty)) throw new ExitWith('drift')
+}
+
+/** Reads files and checks them without a platform. Throws a UsageError that tells every problem of a file with its line. */
+export async function validateFiles(context: Context, files: readonly string[]): Promise<void> {
+  const { output, settings } = context
+  const wanted = await readAll(context, files)
+  const lessons = wanted.reduce((sum, each) => sum + each.lessons.length, 0)
+  if (isData(settings)) {
+    await output.document({ valid: true, files: [...files], courses: wanted.length, lessons })
+    return
+  }
+  const [first] = files
+  const subject = files.length === 1 ? `${first} is` : `${counted(files.length, 'file')} are`
+  await output.done(`${subject} valid: ${counted(wanted.length, 'course')}, ${counted(lessons, 'lesson')}`)
+}
+
+/** What each file changes. Throws a CommandError where something in the academy, or a missing operation, prevents it. */
+async function planAll(
+  context: Context,
+  caller: Caller,
+  wanted: readonly CourseRecords[],
+  prune: boolean,
+): Promise<CoursePlan[]> {
+  const { signal } = context.io
   const plans: CoursePlan[] = []
   for (const records of wanted) {
     plans.push(await planCourse(records, await currentOf(context, caller, records), prune))
   }
   await requireOffered(context, caller, plans)
-  await requireFree({ caller, signal: io.signal }, plans)
-  const asData = ['json', 'jsonl', 'yaml'].includes(settings.output.value)
-  const lines = plans.flatMap(planLines).map((line) => `${visible(line)}\n`)
-  const changing = plans.filter((plan) => !isEmpty(plan))
-  if (settings.dryRun.value) {
-    await (asData ? output.document(plans.map(planData)) : output.text(lines.join('')))
-  } else if (!settings.quiet.value && changing.length > 0) await say(io, lines.join(''))
+  await requireFree({ caller, signal }, plans)
+  await requireOwnLessons({ caller, signal }, plans)
+  return plans
+}
+
+function isData({ output }: Context['settings']): boolean {
+  return ['json', 'jsonl', 'yaml'].includes(output.value)
+}
+
+function linesOf(plans: readonly CoursePlan[]): string {
+  return plans
+    .flatMap(planLines)
+    .map((line) => `${visible(line)}\n`)
+    .join('')
+}
+
+async function printPlans({ settings, output }: Context, plans: readonly CoursePlan[]): Promise<void> {
+  await (isData(settings) ? output.document(plans.map(planData)) : output.text(linesOf(plans)))
+  await noteKept(output, plans)
+}
+
+async function noteKept(output: Context['output'], plans: readonly CoursePlan[]): Promise<void> {
   for (const plan of plans) {
     const note = keptNote(plan)
     if (note !== null) await output.note(note)
   }
-  if (settings.dryRun.value) return
+}
+
+async function applyAll(context: Context, wanted: readonly CourseRecords[], prune: boolean): Promise<void> {
+  const { io, session, settings, output } = context
+  const caller = await session.caller()
+  const plans = await planAll(context, caller, wanted, prune)
+  if (settings.dryRun.value) return printPlans(context, plans)
+  if (!settings.quiet.value && !plans.every(isEmpty)) await say(io, linesOf(plans))
+  await noteKept(output, plans)
   await confirmDeletion(context, plans)
   let refused = 0
   for (const [index, plan] of plans.entries()) {
@@ -58,7 +120,7 @@ export async function applyFiles(context: Context, files: readonly string[], pru
     const now = anew ? await planCourse(records, await currentOf(context, caller, records), prune) : plan
     refused += await carryOutPlan(context, caller, now)
   }
-  if (asData) await output.document(plans.map(planData))
+  if (isData(settings)) await output.document(plans.map(planData))
   if (refused > 0) throw new ExitWith('partial')
 }
 
@@ -155,7 +217,7 @@ function consequenceOf({ session }: Context, lessons: number): string {
 
 /** Carries out one plan, and says what was done. Returns how many lessons were refused. */
 async function carryOutPlan(
-  { io, output, settings }: Context,
+  { io, output, session, settings }: Context,
   caller: Caller,
   plan: CoursePlan,
 ): Promise<number> {
@@ -166,8 +228,9 @@ async function carryOutPlan(
     return 0
   }
   const done = nothingDone()
+  const notes = createWriteNotes()
   try {
-    await carryOut({ caller, signal: io.signal }, plan, done)
+    await carryOut({ caller, signal: io.signal, notes }, plan, done)
   } catch (error) {
     const sent = done.created + done.updated + done.deleted
     const all = plan.steps.length + (plan.prune ? plan.absent.length : 0)
@@ -177,6 +240,7 @@ async function carryOutPlan(
     await output.note(`${stopped} in ${name}; run the same command again to continue`)
     throw error
   }
+  for (const text of notes.sentences(platformName(session.target()))) await output.note(text)
   for (const { lesson, message } of done.refused) {
     await output.note(`Lesson ${lessonName(lesson)} was refused: ${message}`)
   }

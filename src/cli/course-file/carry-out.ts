@@ -1,11 +1,15 @@
+import type { Result } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { thingIn } from '../../client/envelope.ts'
 import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { CourseRecord } from '../dataset/courses.ts'
+import { CourseRecord, courses } from '../dataset/courses.ts'
+import { findShown } from '../dataset/find.ts'
+import { shownRecord } from '../dataset/shown-records.ts'
 import { problemsIn } from '../operation/problem-lines.ts'
+import type { WriteNotes } from '../operation/write-notes.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { CoursePlan, LessonStep } from './course-plan.ts'
 import { withoutDefaults } from './without-defaults.ts'
@@ -25,6 +29,7 @@ export interface Done {
 export interface Carrying {
   readonly caller: Caller
   readonly signal: AbortSignal
+  readonly notes: WriteNotes
 }
 
 /** What a platform refuses of one lesson, without a word about the others. */
@@ -66,7 +71,9 @@ export async function carryOut(carrying: Carrying, plan: CoursePlan, done: Done)
   if (done.refused.length > 0) return
   for (const { id } of removed) {
     const params = { lessonId: String(id) }
-    await carrying.caller.call(calls.lessons.delete, { params, signal: carrying.signal })
+    carrying.notes.take(
+      (await carrying.caller.call(calls.lessons.delete, { params, signal: carrying.signal })).written,
+    )
     done.deleted += 1
   }
   if (plan.status !== null && course['status'] !== plan.status)
@@ -74,7 +81,7 @@ export async function carryOut(carrying: Carrying, plan: CoursePlan, done: Done)
 }
 
 async function created(
-  { caller, signal }: Carrying,
+  { caller, notes, signal }: Carrying,
   plan: CoursePlan,
   hasLessons: boolean,
 ): Promise<JsonObject> {
@@ -82,8 +89,10 @@ async function created(
   const status = hasLessons || plan.status === 'archived' ? 'draft' : plan.status
   const fields = withoutDefaults(CourseRecord.partial(), record)
   const body = { ...(isJsonObject(fields) && fields), ...(externalId !== null && { externalId }), status }
-  const { data } = await caller.call<Operation>(calls.courses.create, { body, signal })
-  return courseIn(data)
+  const result = await caller.call<Operation>(calls.courses.create, { body, signal })
+  notes.take(result.written)
+  // A platform may answer without the course.
+  return (await courseIn(caller, result)) ?? required(await findShown(caller, courses, plan.record, signal))
 }
 
 /** The course, open to changes where there are some. */
@@ -95,17 +104,22 @@ async function opened(carrying: Carrying, plan: CoursePlan, hasLessons: boolean)
 }
 
 async function updated(
-  { caller, signal }: Carrying,
+  { caller, notes, signal }: Carrying,
   { id }: JsonObject,
   body: JsonObject,
 ): Promise<JsonObject> {
   const params = { courseId: String(id) }
-  await caller.call<Operation>(calls.courses.update, { params, body, signal })
+  notes.take((await caller.call<Operation>(calls.courses.update, { params, body, signal })).written)
   // The answer may be what the published interface says of the new version alone.
-  return courseIn((await caller.call(calls.courses.get, { params, signal })).data)
+  const result = await caller.call(calls.courses.get, { params, handling: 'strict', signal })
+  return required(await courseIn(caller, result))
 }
 
-async function sendLesson({ caller, signal }: Carrying, step: LessonStep, course: JsonObject): Promise<void> {
+async function sendLesson(
+  { caller, notes, signal }: Carrying,
+  step: LessonStep,
+  course: JsonObject,
+): Promise<void> {
   const modules = Array.isArray(course['modules']) ? course['modules'].filter(isJsonObject) : []
   const { module } = step
   const moduleId = module === null || module === undefined ? null : (modules[module]?.['id'] ?? null)
@@ -115,15 +129,24 @@ async function sendLesson({ caller, signal }: Carrying, step: LessonStep, course
   }
   if (step.current === null) {
     const { lessons } = calls
-    await caller.call<Operation>(lessons.create, { body: { courseId: course['id'], ...body }, signal })
+    const whole = { courseId: course['id'], ...body }
+    notes.take((await caller.call<Operation>(lessons.create, { body: whole, signal })).written)
     return
   }
   const params = { lessonId: String(step.current['id']) }
-  await caller.call<Operation>(calls.lessons.update, { params, body, signal })
+  notes.take((await caller.call<Operation>(calls.lessons.update, { params, body, signal })).written)
 }
 
-function courseIn(data: unknown): JsonObject {
-  const course = thingIn(data, 'course')
-  if (isJsonObject(course) && course['id'] !== undefined) return course
+async function courseIn(
+  caller: Caller,
+  result: Pick<Result<unknown>, 'data' | 'strict'>,
+): Promise<JsonObject | null> {
+  const data = thingIn(result.data, 'course')
+  const course = await shownRecord(caller, calls.courses.list, { ...result, data })
+  return isJsonObject(course) && course['id'] !== undefined ? course : null
+}
+
+function required(course: JsonObject | null): JsonObject {
+  if (course) return course
   throw new CommandError('invalid_response', 'failure', 'The response does not contain the course')
 }

@@ -4,12 +4,14 @@ import type { Context } from '../command/context.ts'
 import { courses } from '../dataset/courses.ts'
 import { findShown } from '../dataset/find.ts'
 import { thingName } from '../operation/thing-name.ts'
+import { createWriteNotes } from '../operation/write-notes.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError, ExitWith } from '../terminal/errors.ts'
+import { whileApplying } from './apply-lock.ts'
 import { carryOut, nothingDone } from './carry-out.ts'
 import { planCourse } from './course-plan.ts'
 import { lessonName, planData, planLines } from './show-plan.ts'
-import { noteHiddenAnswers, readShownCourse, shownRecords } from './shown-course.ts'
+import { noteHiddenAnswers, readShownCourse, type ShownCourse, shownRecords } from './shown-course.ts'
 
 /** What of a copy is not as in the course that it was made of. */
 export interface CopyOptions {
@@ -18,6 +20,8 @@ export interface CopyOptions {
   readonly title: string | undefined
   readonly externalId: string | undefined
   readonly status: string | undefined
+  /** How long to wait for another apply. */
+  readonly waitLock: unknown
 }
 
 /**
@@ -25,11 +29,23 @@ export interface CopyOptions {
  * academy alone: in one academy each is there once. Throws a CommandError where the external id is taken.
  */
 export async function copyCourse(context: Context, reference: string, options: CopyOptions): Promise<void> {
-  const { io, session, settings, output } = context
-  const { toProfile, status = 'draft' } = options
+  const { io, session, output } = context
   const source = await readShownCourse(await session.caller(), reference, io.signal)
   await noteHiddenAnswers(output, source.lessons)
-  const target = toProfile === undefined ? session : context.sessionWith(toProfile)
+  const target = options.toProfile === undefined ? session : context.sessionWith(options.toProfile)
+  const copy = (context: Context) => makeCopy(context, source, target, options)
+  if (context.settings.dryRun.value) return copy(context)
+  await whileApplying(context, target, options.waitLock, copy)
+}
+
+async function makeCopy(
+  context: Context,
+  source: ShownCourse,
+  target: Context['session'],
+  options: CopyOptions,
+): Promise<void> {
+  const { io, session, settings, output } = context
+  const { toProfile, status = 'draft' } = options
   const caller = await target.caller()
   const isElsewhere = platformName(target.target()) !== platformName(session.target())
   const { course, lessons } = await shownRecords(source)
@@ -60,12 +76,13 @@ export async function copyCourse(context: Context, reference: string, options: C
   }
 
   const done = nothingDone()
+  const notes = createWriteNotes()
   const progress = () => `${done.created} of ${counted(plan.steps.length, 'lesson')}`
   const made = () => thingName({ ...record, externalId: record.externalId ?? done.course?.['id'] })
   const remove = () =>
     `learnctl courses delete ${done.course?.['id']} --force${toProfile === undefined ? '' : ` --profile ${toProfile}`}`
   try {
-    await carryOut({ caller, signal: io.signal }, plan, done)
+    await carryOut({ caller, signal: io.signal, notes }, plan, done)
   } catch (error) {
     if (done.course) {
       await output.note(
@@ -74,6 +91,7 @@ export async function copyCourse(context: Context, reference: string, options: C
     }
     throw error
   }
+  for (const text of notes.sentences(platformName(target.target()))) await output.note(text)
   for (const { lesson, message } of done.refused) {
     await output.note(`Lesson ${lessonName(lesson)} was refused: ${message}`)
   }

@@ -15,7 +15,10 @@ const maximumPages = 25
  * Throws a CommandError where a course that a plan would create was deleted and keeps its external id: to restore it, with
  * all that its learners did, or to delete it for good is for a person to decide.
  */
-export async function requireFree({ caller, signal }: Carrying, plans: readonly CoursePlan[]): Promise<void> {
+export async function requireFree(
+  { caller, signal }: Pick<Carrying, 'caller' | 'signal'>,
+  plans: readonly CoursePlan[],
+): Promise<void> {
   const wanted = new Set(
     plans.flatMap(({ current, record: { externalId } }) =>
       current === null && typeof externalId === 'string' ? [externalId] : [],
@@ -49,7 +52,7 @@ function deleted(externalId: string): CommandError {
     `Course ${externalId} was deleted and keeps its external id; nothing was changed`,
     {
       why: [`To delete it for good: learnctl courses delete ${reference} --erase`],
-      hint: `To restore it: learnctl courses restore-deleted ${reference}`,
+      hint: `To restore it: learnctl courses restore ${reference}`,
     },
   )
 }

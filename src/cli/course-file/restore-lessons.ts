@@ -11,7 +11,7 @@ import type { CoursePlan } from './course-plan.ts'
  * they can be changed in place of that. Returns how many; the plan has to be made anew then.
  */
 export async function restoreLessons(
-  { caller, signal }: Carrying,
+  { caller, signal }: Pick<Carrying, 'caller' | 'signal'>,
   { current, steps }: CoursePlan,
 ): Promise<number> {
   const ids = new Set(

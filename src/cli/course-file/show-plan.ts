@@ -1,10 +1,8 @@
 import type { JsonObject } from '../../codec/json-object.ts'
-import { jsonText } from '../../codec/json-text.ts'
+import { changeText, namedChanges } from '../operation/named-changes.ts'
 import { thingName } from '../operation/thing-name.ts'
 import { counted } from '../terminal/counted.ts'
 import { type CoursePlan, type FieldChange, isEmpty } from './course-plan.ts'
-
-const longestValue = 50
 
 /** A plan in lines for a terminal: `+` is created, `~` changed, `-` deleted. */
 export function planLines(plan: CoursePlan): readonly string[] {
@@ -13,10 +11,10 @@ export function planLines(plan: CoursePlan): readonly string[] {
   if (isEmpty(plan)) return [`No changes to ${course}`]
   return [
     current === null ? `+ ${course}` : `~ ${course}`,
-    ...changes.map((change) => `    ${changeText(change)}`),
+    ...changeLines(changes, '    '),
     ...steps.flatMap(({ action, record, changes }) => [
       `  ${action === 'create' ? '+' : '~'} lesson ${lessonName(record)}`,
-      ...changes.map((change) => `      ${changeText(change)}`),
+      ...changeLines(changes, '      '),
     ]),
     ...(prune ? absent.map((lesson) => `  - lesson ${lessonName(lesson)}`) : []),
   ]
@@ -51,24 +49,8 @@ export function lessonName({ title, externalId }: JsonObject): string {
   return typeof externalId === 'string' ? `${title} (${externalId})` : String(title)
 }
 
-function changeText({ field, from, to }: FieldChange): string {
-  const [before, after] = [valueText(from), valueText(to)]
-  if (before !== null && after !== null) return `${field}: ${before} → ${after}`
-  if (Array.isArray(from ?? []) && Array.isArray(to ?? [])) {
-    const [some, others] = [listLength(from), listLength(to)]
-    if (some !== others) return `${field}: ${counted(some, 'item')} → ${others}`
-  }
-  return `${field}: changed`
-}
-
-function listLength(value: unknown): number {
-  return Array.isArray(value) ? value.length : 0
-}
-
-/** A value that is short enough to be read; null for another one. */
-function valueText(value: unknown): string | null {
-  if (value === undefined || value === null) return 'none'
-  const text = typeof value === 'string' ? value : jsonText(value)
-  const isShort = text.length <= longestValue && !text.includes('\n')
-  return isShort ? (text === '' || typeof value === 'string' ? JSON.stringify(text) : text) : null
+function changeLines(changes: readonly FieldChange[], indent: string): string[] {
+  return changes.flatMap(({ field, from, to }) =>
+    namedChanges(field, from, to).map((change) => `${indent}${changeText(change)}`),
+  )
 }

@@ -1,5 +1,4 @@
 import type { Caller } from '../../client/caller.ts'
-import { thingIn } from '../../client/envelope.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { calls } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
@@ -7,6 +6,7 @@ import { maximumPageSize } from '../../contract/page-size.ts'
 import { courses } from '../dataset/courses.ts'
 import { lessons as lessonsDataset } from '../dataset/lessons.ts'
 import { courseKeyOf, type Names } from '../dataset/names.ts'
+import { recordPages, shownRecord } from '../dataset/shown-records.ts'
 import type { Output } from '../output/output.ts'
 import { counted } from '../terminal/counted.ts'
 import { CommandError } from '../terminal/errors.ts'
@@ -26,8 +26,8 @@ export async function readShownCourse(
   reference: string,
   signal: AbortSignal,
 ): Promise<ShownCourse> {
-  const { data } = await caller.call(calls.courses.get, { params: { courseId: reference }, signal })
-  const course = thingIn(data, 'course')
+  const asked = { params: { courseId: reference }, handling: 'strict', signal } as const
+  const course = await shownRecord(caller, calls.courses.list, await caller.call(calls.courses.get, asked))
   if (!isJsonObject(course)) {
     throw new CommandError('invalid_response', 'failure', `The response does not contain course ${reference}`)
   }
@@ -42,9 +42,12 @@ export async function readLessons(
 ): Promise<JsonObject[]> {
   const lessons: JsonObject[] = []
   const query = { course_id: String(id), sort: 'order', limit: maximumPageSize }
-  for await (const { data } of caller.pages<Operation>(calls.lessons.list, { query, signal })) {
+  const { list } = calls.lessons
+  const pages = caller.pages<Operation>(list, { query, handling: 'strict', signal })
+  for await (const { data } of recordPages(caller, list, pages)) {
     // Platforms may ignore what a list is filtered by.
-    const own = (item: JsonObject) => item['courseId'] === undefined || item['courseId'] === id
+    const own = (item: JsonObject) =>
+      item['courseId'] === undefined || String(item['courseId']) === String(id)
     lessons.push(...data.filter(isJsonObject).filter(own))
     if (lessons.length > maximumLessons) {
       throw new CommandError('too_many', 'failure', `Course ${id} has more than ${maximumLessons} lessons`)

@@ -6,6 +6,7 @@ import { text } from '../../contract/field.ts'
 import { columnsOf } from './column.ts'
 import type { Dataset } from './dataset.ts'
 import { ofFields, withKnownIds, withoutOwnId } from './record.ts'
+import { externalKeyOf } from './shown-records.ts'
 
 const { list, get, create, update } = calls.courses
 
@@ -38,12 +39,12 @@ export const courses: Dataset = {
       ? {
           reference: { courseId: `ext:${externalId}` },
           query: { external_id: externalId },
-          matches: (shown) => externalId === (shown['externalId'] ?? shown['id']),
+          matches: (shown) => externalId === externalKeyOf(shown),
         }
       : null,
   toRecord: async (shown) => ({
     ...ofFields(CourseRecord, shown),
-    externalId: shown['externalId'] ?? shown['id'],
+    externalId: externalKeyOf(shown),
     ...(Array.isArray(shown['modules']) && {
       modules: shown['modules']
         .filter(isJsonObject)

@@ -16,6 +16,8 @@ export interface Dataset {
   readonly name: DatasetName | 'mappings'
   /** One of them, in messages: `course`. */
   readonly noun: string
+  /** Fields that an import checks and sends with each record that does not have them. */
+  readonly presumed?: JsonObject
   /** A whole record; a field that is absent has its default. */
   readonly schema: z.ZodObject
   readonly columns: readonly Column[]

@@ -8,10 +8,11 @@ import { ofFields } from './record.ts'
 
 const { list, get, set, batch } = calls.grades
 
-/** Grades, known by learner, course, item and source; one is always sent as a whole. */
+/** Grades, known by learner, course, item and, where they have one, source. */
 export const grades: Dataset = {
   name: 'grades',
   noun: 'grade',
+  presumed: { extraCredit: false },
   schema: GradeInput,
   columns: columnsOf(GradeInput),
   keys: [
@@ -28,19 +29,21 @@ export const grades: Dataset = {
     batch,
     params: ({ id }) => (id === undefined ? {} : { gradeId: String(id) }),
   },
-  find: ({ learnerId, courseId, itemId = wholeCourse, source = 'manual' }) => ({
+  find: ({ learnerId, courseId, itemId = wholeCourse, source }) => ({
     query: {
       learner_id: listOfOne(String(learnerId)),
       course_id: listOfOne(String(courseId)),
       item_id: String(itemId),
-      source: String(source),
+      ...(source ? { source: String(source) } : {}),
     },
-    matches: (shown) => shown['itemId'] === itemId && shown['source'] === source,
+    matches: (shown) => shown['itemId'] === itemId && (!source || shown['source'] === source),
   }),
   toRecord: async (shown, names) => ({
     ...ofFields(GradeInput, shown),
     learnerId: await userKeyIn(shown, 'learnerId', names),
     courseId: await courseKeyIn(shown, names),
+    // So that an import takes the score as it is.
+    ...(Number(shown['scoreGiven']) > Number(shown['scoreMaximum']) && { extraCredit: true }),
   }),
   toBody: async (record) => record,
 }

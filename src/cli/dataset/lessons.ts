@@ -8,6 +8,7 @@ import { type Dataset, RecordError } from './dataset.ts'
 import { moduleNamed, moduleNames } from './module-names.ts'
 import type { Names } from './names.ts'
 import { ofFields, withKnownIds, withoutIds, withoutOwnId } from './record.ts'
+import { externalKeyOf } from './shown-records.ts'
 
 const { list, get, create, update } = calls.lessons
 
@@ -42,12 +43,12 @@ export const lessons: Dataset = {
       ? {
           reference: { lessonId: `ext:${externalId}` },
           query: { external_id: externalId },
-          matches: (shown) => externalId === (shown['externalId'] ?? shown['id']),
+          matches: (shown) => externalId === externalKeyOf(shown),
         }
       : null,
   toRecord: async (shown, names) => ({
     ...ofFields(LessonRecord, shown),
-    externalId: shown['externalId'] ?? shown['id'],
+    externalId: externalKeyOf(shown),
     courseId: await names.courseKey(String(shown['courseId'])),
     module: await moduleName(shown, names),
     contentBlocks: withoutIds(shown['contentBlocks']),
@@ -85,9 +86,9 @@ async function modulesOf(courseId: unknown, names: Names): Promise<readonly Json
 }
 
 async function moduleName({ courseId, moduleId }: JsonObject, names: Names): Promise<string | null> {
-  if (typeof moduleId !== 'string') return null
+  if (moduleId === null || moduleId === undefined) return null
   const modules = await modulesOf(courseId, names)
-  return moduleNames(modules)[modules.findIndex(({ id }) => id === moduleId)] ?? null
+  return moduleNames(modules)[modules.findIndex(({ id }) => String(id) === String(moduleId))] ?? null
 }
 
 /** Throws a RecordError for a module that the course does not have, or that may be several. */

@@ -1,7 +1,9 @@
+import type { CallOptions, Result } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
-import { calls } from '../../contract/calls.ts'
+import { type Call, calls } from '../../contract/calls.ts'
+import { externalKeyOf, shownRecord } from './shown-records.ts'
 
 /** So many courses and users are remembered: a school has few courses, and users come in runs. */
 const remembered = 10_000
@@ -23,11 +25,29 @@ export interface Names {
 /** The names that a platform gives; each thing is asked for once. */
 export function createNames(caller: Caller, signal: AbortSignal): Names {
   const course = remembering(async (reference: string) =>
-    one(() => caller.call(calls.courses.get, { params: { courseId: reference }, signal })),
+    one(calls.courses.list, (options) =>
+      caller.call(calls.courses.get, { params: { courseId: reference }, ...options }),
+    ),
   )
   const user = remembering(async (reference: string) =>
-    one(() => caller.call(calls.users.get, { params: { userId: reference }, signal })),
+    one(calls.users.list, (options) =>
+      caller.call(calls.users.get, { params: { userId: reference }, ...options }),
+    ),
   )
+
+  async function one(
+    list: Call,
+    read: (options: CallOptions) => Promise<Pick<Result<unknown>, 'data' | 'strict'>>,
+  ): Promise<JsonObject | null> {
+    try {
+      const shown = await shownRecord(caller, list, await read({ handling: 'strict', signal }))
+      return isJsonObject(shown) ? shown : null
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return null
+      throw error
+    }
+  }
+
   return {
     course: course.get,
     user: user.get,
@@ -38,8 +58,8 @@ export function createNames(caller: Caller, signal: AbortSignal): Names {
 }
 
 /** What a course is called by others: its external id, else its id in the place of one. */
-export function courseKeyOf({ externalId, id }: JsonObject): string {
-  return `ext:${externalId ?? id}`
+export function courseKeyOf(shown: JsonObject): string {
+  return `ext:${externalKeyOf(shown)}`
 }
 
 /** What a user is called by others: the external id, else the e-mail address, else the id. */
@@ -58,16 +78,6 @@ export async function courseKeyIn(shown: JsonObject, names: Names): Promise<stri
 export async function userKeyIn(shown: JsonObject, field: string, names: Names): Promise<string> {
   const { userExternalId: externalId, userEmail: email, [field]: id } = shown
   return externalId === undefined ? names.userKey(String(id)) : userKeyOf({ externalId, email, id })
-}
-
-async function one(read: () => Promise<{ readonly data: unknown }>): Promise<JsonObject | null> {
-  try {
-    const { data } = await read()
-    return isJsonObject(data) ? data : null
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null
-    throw error
-  }
 }
 
 /** A reader that remembers what it read, the last `remembered` of it. */

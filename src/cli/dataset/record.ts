@@ -1,5 +1,6 @@
 import type * as z from 'zod'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { addressField } from './shown-records.ts'
 
 /** The fields of a schema that are in a value that the API shows; write-only ones never are. */
 export function ofFields(schema: z.ZodObject, shown: JsonObject): JsonObject {
@@ -7,9 +8,10 @@ export function ofFields(schema: z.ZodObject, shown: JsonObject): JsonObject {
   return Object.fromEntries(fields.map((field) => [field, shown[field]]))
 }
 
-/** A record without an external id that is the id of the current one: so exports call what has none of its own. */
+/** A record without an external id that is the id or the URL of the current one: so exports call what has none of its own. */
 export function withoutOwnId(record: JsonObject, current: JsonObject | null): JsonObject {
-  if (current === null || record['externalId'] !== current['id']) return record
+  if (current === null || ![current['id'], current[addressField]].includes(record['externalId']))
+    return record
   const { externalId: _, ...rest } = record
   return rest
 }

@@ -3,6 +3,7 @@ import { UserInput } from '../../contract/users.ts'
 import { columnsOf } from './column.ts'
 import type { Dataset } from './dataset.ts'
 import { ofFields, withoutOwnId } from './record.ts'
+import { externalKeyOf } from './shown-records.ts'
 
 const { list, get, create, update, batch } = calls.users
 
@@ -28,7 +29,7 @@ export const users: Dataset = {
       return {
         reference: { userId: `ext:${externalId}` },
         query: { external_id: externalId, include_deleted: 'true' },
-        matches: (shown) => externalId === (shown['externalId'] ?? shown['id']),
+        matches: (shown) => externalId === externalKeyOf(shown),
       }
     }
     const address = String(email).toLowerCase()

@@ -9,16 +9,18 @@ const markBytes = 3
 const maximumOpenBytes = 3
 
 /**
- * The bytes of a body in UTF-8, from the charset that its Content-Type declares; as they are where that is none or
- * UTF-8. A byte order mark of UTF-8 or UTF-16 counts for more. Throws a ProtocolError on a charset that is not known,
+ * The bytes of a body in UTF-8, from the given encoding, else from the charset that its Content-Type declares; as they are
+ * where that is none or UTF-8. A byte order mark of UTF-8 or UTF-16 counts for more. Throws a ProtocolError on a charset that is not known,
  * and on bytes that are not of it.
  */
 export async function* decodedCsv(
   body: HttpBody | null,
   contentType: string,
   target: Target,
+  encoding?: string,
 ): AsyncGenerator<Uint8Array> {
-  const [, declared = 'utf-8'] = /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType) ?? []
+  const [, said = 'utf-8'] = /;\s*charset\s*=\s*["']?([^\s;"']+)/i.exec(contentType) ?? []
+  const declared = encoding ?? said
   let decoder: TextDecoder | null | undefined
   let start = Buffer.alloc(0)
 

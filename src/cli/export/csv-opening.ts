@@ -30,8 +30,9 @@ export interface OpenedCsv {
 export async function openCsv(
   { headers, body }: { readonly headers: HttpHeaders; readonly body: Exclude<HttpBody, string> | null },
   target: Target,
+  encoding?: string,
 ): Promise<OpenedCsv> {
-  const source = decodedCsv(body, headers['content-type'] ?? '', target)
+  const source = decodedCsv(body, headers['content-type'] ?? '', target, encoding)
   let head = Buffer.alloc(0)
   let whole = false
   let fault: { readonly error: unknown } | null = null

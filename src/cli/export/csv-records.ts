@@ -1,49 +1,80 @@
+import type { PlatformFilter } from '../operation/platform-filter.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 /** More than a record of learners ever has; what goes on beyond has lost its closing quote. */
 const maximumRecordBytes = 1024 * 1024
 const byteOrderMark = '\xef\xbb\xbf'
 
-/** Which records of a CSV stay, told by their cells under the names of the header. */
-export type Admits = (row: Readonly<Record<string, string>>) => boolean
+/** Records of a CSV, byte for byte, with their cells under the names of the header. */
+export interface CsvBatch {
+  /** The header, in the batch that begins with it. */
+  readonly head: string
+  readonly records: readonly CsvRecord[]
+}
+
+interface CsvRecord {
+  /** Bytes, each a character, with the line end. */
+  readonly bytes: string
+  readonly row: Readonly<Record<string, string>>
+}
 
 /**
- * The header of a CSV and the records that stay, byte for byte (RFC 4180; quotes count at the beginning of a cell
- * alone). Where there is no header, no cell has a name. Throws a CommandError on a record without an end.
+ * The records of a CSV (RFC 4180; quotes count at the beginning of a cell alone). Where there is no header, no cell has a
+ * name. Throws a CommandError on a record without an end.
  */
-export async function* keptRecords(
+async function* csvBatches(
   source: AsyncIterable<Uint8Array>,
-  admits: Admits,
   { separator, headed }: { readonly separator: string; readonly headed: boolean },
-): AsyncGenerator<Uint8Array> {
+): AsyncGenerator<CsvBatch> {
   let rest = ''
   let header: readonly string[] | null = headed ? null : []
 
-  function kept(record: string): string {
-    if (header === null) {
-      header = cellsIn(withoutMark(record), separator)
-      return record
-    }
-    if (/^\r?\n?$/.test(record)) return record
-    const cells = cellsIn(record, separator)
-    return admits(Object.fromEntries(header.map((name, index) => [name, cells[index] ?? '']))) ? record : ''
+  function batchOf(texts: readonly string[]): CsvBatch {
+    let head = ''
+    const records = texts.flatMap((bytes) => {
+      if (header === null) {
+        header = cellsIn(withoutMark(bytes), separator)
+        head = bytes
+        return []
+      }
+      if (/^\r?\n?$/.test(bytes)) return []
+      const cells = cellsIn(bytes, separator)
+      return [{ bytes, row: Object.fromEntries(header.map((name, index) => [name, cells[index] ?? ''])) }]
+    })
+    return { head, records }
   }
 
   for await (const piece of source) {
     const text = rest + Buffer.from(piece).toString('latin1')
+    const texts: string[] = []
     let from = 0
-    let out = ''
     for (let end = endOfRecord(text, from, separator); end >= 0; end = endOfRecord(text, from, separator)) {
-      out += kept(text.slice(from, end))
+      texts.push(text.slice(from, end))
       from = end
     }
     rest = text.slice(from)
     if (rest.length > maximumRecordBytes) {
       throw new CommandError('invalid_row', 'failure', 'The platform sent a CSV record that does not end')
     }
-    if (out !== '') yield Buffer.from(out, 'latin1')
+    if (texts.length > 0) yield batchOf(texts)
   }
-  if (rest !== '') yield Buffer.from(kept(rest), 'latin1')
+  if (rest !== '') yield batchOf([rest])
+}
+
+/** The header of a CSV and the records that a filter admits, without empty lines. */
+export async function* keptRecords(
+  source: AsyncIterable<Uint8Array>,
+  filter: Pick<PlatformFilter, 'batches'>,
+  form: { readonly separator: string; readonly headed: boolean },
+): AsyncGenerator<Uint8Array> {
+  const kept = filter.batches(csvBatches(source, form), {
+    rows: ({ records }) => records.map(({ row }) => row),
+    keep: ({ head, records }, admitted) => ({ head, records: records.filter((_, index) => admitted[index]) }),
+  })
+  for await (const { head, records } of kept) {
+    const text = head + records.map(({ bytes }) => bytes).join('')
+    if (text !== '') yield Buffer.from(text, 'latin1')
+  }
 }
 
 /** The place after the line end of the record that begins at `from`; -1 where it has not come yet. */

@@ -66,17 +66,17 @@ export async function exportRecords(
     const { assertSeveralTaken } = await import('../operation/several-references.ts')
     await assertSeveralTaken(context, caller, list, query, flagOf)
   }
-  const filter = filtered
-    ? (await import('../operation/platform-filter.ts')).platformFilter(context, caller, {
-        operation: list,
-        query,
-        flagOf,
-      })
-    : null
+  const { filtersIgnored, platformFilter } = filtered
+    ? await import('../operation/platform-filter.ts')
+    : { filtersIgnored: null, platformFilter: null }
+  const filter =
+    platformFilter && !(await filtersIgnored(context, given.flags))
+      ? platformFilter(context, caller, { operation: list, query, flagOf })
+      : null
   const sort = query['sort']
   const order =
     remote && typeof sort === 'string'
-      ? await (await import('../operation/platform-order.ts')).platformOrder(context, list, sort)
+      ? await (await import('../operation/platform-order.ts')).platformOrder(context, caller, list, input)
       : null
   await writeExport(
     context,
@@ -88,6 +88,7 @@ export async function exportRecords(
       return recordSource(context, caller, pages, { ...asked, dataset, list: shown, columns, remote })
     },
     () => expectedRows(context, caller, list, query),
+    () => filter?.assertJudged(),
   )
   await filter?.note()
   await order?.tell(null)

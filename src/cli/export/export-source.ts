@@ -17,6 +17,8 @@ export interface Wanted extends RowForm {
   readonly query: LearnersQuery
   /** Keeps to the filters of the query; null for an academy of ours, and where nothing is filtered. */
   readonly filter: PlatformFilter | null
+  /** Encoding of the platform's CSV, whatever it declares. */
+  readonly encoding?: string | undefined
   /** True for a platform elsewhere, which has to show that it did what was asked. */
   readonly remote: boolean
 }
@@ -48,18 +50,18 @@ export async function sourceOf(context: Context, caller: Caller, wanted: Wanted)
 
 /** The server's own bytes, counted as they go by: what its filters rule out is left out, and formulas get their guard. */
 async function csvSource(context: Context, caller: Caller, wanted: Wanted): Promise<Source> {
-  const { operation, raw, bom, remote, filter } = wanted
+  const { operation, raw, bom, remote, filter, encoding } = wanted
   const { input, accept } = firstRequest(wanted)
   const reply = await caller.open(operation, { ...input, signal: context.io.signal }, { accept })
   const { assertWhole } = await import('../../client/incomplete.ts')
   const strict = !remote || isStrict(reply.headers)
-  const check = strict ? null : ((await filter?.check()) ?? null)
+  const kept = strict ? null : filter
   const { openCsv } = strict ? { openCsv: null } : await import('./csv-opening.ts')
   const csv = openCsv
-    ? await openCsv(reply, caller.request(operation, input))
+    ? await openCsv(reply, caller.request(operation, input), encoding)
     : { bytes: reply.body ?? nothing(), separator: ',', headed: true }
   const received = csvCounter(csv.separator)
-  const counter = check ? csvCounter(csv.separator) : received
+  const counter = kept ? csvCounter(csv.separator) : received
   const rowsIn = ({ records }: CsvCounter) => Math.max(0, records() - (csv.headed ? 1 : 0))
 
   async function* counting(counter: CsvCounter, bytes: AsyncIterable<Uint8Array>) {
@@ -72,9 +74,9 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
 
   async function* bytes() {
     let source: AsyncIterable<Uint8Array> = csv.bytes
-    if (check) {
+    if (kept) {
       const { keptRecords } = await import('./csv-records.ts')
-      source = keptRecords(counting(received, source), check.admits, csv)
+      source = keptRecords(counting(received, source), kept, csv)
     }
     if (remote && !raw) source = (await import('./csv-guard.ts')).guardedCsv(source, csv.separator)
     if (bom && !strict) source = marked(source)

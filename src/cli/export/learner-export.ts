@@ -5,10 +5,7 @@ import { firstRequest, sourceOf, type Wanted } from './export-source.ts'
 import { type ExportTarget, expectedRows, writeExport } from './write-export.ts'
 
 /** What to export, in which form, and where to. */
-export interface LearnerExport extends Wanted, ExportTarget {
-  /** Parameters that ask for more than is wanted: what they bring beside that is no fault of the platform. */
-  readonly widened?: readonly string[]
-}
+export interface LearnerExport extends Wanted, ExportTarget {}
 
 /** The request that an export begins with, without its credential. */
 export function exportRequest(caller: Caller, wanted: LearnerExport): OutgoingRequest {
@@ -25,6 +22,7 @@ export async function exportLearners(context: Context, caller: Caller, wanted: L
     wanted,
     () => sourceOf(context, caller, wanted),
     () => expectedRows(context, caller, operation, { ...query, summary: 'false' }),
+    () => wanted.filter?.assertJudged(),
   )
-  await wanted.filter?.note(wanted.widened)
+  await wanted.filter?.note()
 }

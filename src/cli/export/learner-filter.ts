@@ -1,23 +1,56 @@
 import type { Result } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
+import type { ReadFirst } from '../../client/foreign/asked.ts'
 import { platformName } from '../../config/target.ts'
 import type { LearnerPage } from '../../contract/analytics.ts'
+import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
-import { type PlatformFilter, platformFilter } from '../operation/platform-filter.ts'
+import {
+  type Filtering,
+  filtersIgnored,
+  type PlatformFilter,
+  platformFilter,
+} from '../operation/platform-filter.ts'
 import { CommandError } from '../terminal/errors.ts'
 import type { Learners, LearnersQuery } from './learner-rows.ts'
 
-/** What keeps to the filters, whatever a platform elsewhere makes of them; null for an academy of ours and without filters. */
-export function learnerFilter(
+/**
+ * The filter of learners on a platform elsewhere; null for an academy of ours, without filters, and where rows that cannot
+ * be checked are wanted, too.
+ */
+export async function learnerFilter(
   context: Context,
   caller: Caller,
-  operation: Learners,
-  query: LearnersQuery,
-  flagOf: (parameter: string) => string,
-): PlatformFilter | null {
+  filtering: { readonly operation: Learners; readonly query: LearnersQuery } & Filtering,
+  flags: Given['flags'],
+): Promise<PlatformFilter | null> {
+  const { operation, query } = filtering
   const filtered = Object.keys(operation.filters).some((name) => name in query)
   if (!filtered || context.session.target().kind === 'local') return null
-  return platformFilter(context, caller, { operation, query, flagOf })
+  if (await filtersIgnored(context, flags)) return null
+  const readOtherwise: ReadFirst = (asked) => firstLines(caller, operation, asked, context.io.signal)
+  return platformFilter(context, caller, { ...filtering, readOtherwise })
+}
+
+/** Bytes of CSV that are compared to see whether a platform filters. */
+const comparedBytes = 64 * 1024
+
+/** The first lines of the platform's CSV. */
+async function firstLines(
+  caller: Caller,
+  operation: Learners,
+  query: Readonly<Record<string, unknown>>,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const asked = { query: { ...query, format: 'csv' as const }, signal }
+  const { body } = await caller.open(operation, asked, { accept: 'text/csv' })
+  let text = ''
+  // break closes the connection.
+  for await (const piece of body ?? []) {
+    text += Buffer.from(piece).toString('latin1')
+    if (text.length >= comparedBytes) break
+  }
+  return text.slice(0, comparedBytes).split('\n')
 }
 
 /**
@@ -33,7 +66,7 @@ export async function assertFiltered(
   if (strict) return
   const host = platformName(session.target())
   const check = await filter.check()
-  for (const row of data.data) check?.admits(row)
+  for (const row of data.data) check?.judge(row)
   const ignored = (check?.ignored() ?? []).map(flagOf)
   if (ignored.length > 0) {
     throw new CommandError(

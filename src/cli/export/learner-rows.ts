@@ -1,11 +1,10 @@
 import { isStrict } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
-import type { FilterCheck } from '../../client/filter-check.ts'
-import { isJsonObject } from '../../codec/json-object.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { jsonText, parseJson } from '../../codec/json-text.ts'
 import type { analytics } from '../../contract/analytics.ts'
 import type { QueryInput } from '../../contract/operation.ts'
-import type { PlatformFilter } from '../operation/platform-filter.ts'
+import type { BatchForm, PlatformFilter } from '../operation/platform-filter.ts'
 import { CommandError } from '../terminal/errors.ts'
 
 /** The operation that exports learners. */
@@ -49,7 +48,7 @@ export async function rowTexts(
     const lines = wholeLines(body ?? [], (rows) =>
       assertWhole(caller.request(operation, input), headers, rows),
     )
-    return strict ? lines : admittedLines(lines, (await filter?.check()) ?? null)
+    return strict ? lines : admittedLines(lines, filter)
   } catch (error) {
     // The published interface names csv alone: a platform that does not know ndjson gives its rows in JSON.
     const unknown =
@@ -110,15 +109,29 @@ function isJson(text: string): boolean {
 
 /** The rows of a platform that does not say what it obeys: each is an object, and one that was asked for. */
 async function* admittedLines(
-  batches: AsyncIterable<readonly string[]>,
-  check: FilterCheck | null,
+  source: AsyncIterable<readonly string[]>,
+  filter: PlatformFilter | null,
 ): AsyncGenerator<string[]> {
-  for await (const lines of batches) {
-    yield lines.filter((line) => {
-      if (line.trim() === '') return false
+  const form: BatchForm<readonly ParsedLine[]> = {
+    rows: (batch) => batch.map(({ row }) => row),
+    keep: (batch, admitted) => batch.filter((_, index) => admitted[index]),
+  }
+  const lines = parsedLines(source)
+  for await (const batch of filter ? filter.batches(lines, form) : lines) yield batch.map(({ line }) => line)
+}
+
+interface ParsedLine {
+  readonly line: string
+  readonly row: JsonObject
+}
+
+async function* parsedLines(source: AsyncIterable<readonly string[]>): AsyncGenerator<readonly ParsedLine[]> {
+  for await (const lines of source) {
+    yield lines.flatMap((line) => {
+      if (line.trim() === '') return []
       const row = parsedRow(line)
       if (!isJsonObject(row)) throw invalidRow()
-      return check?.admits(row) ?? true
+      return [{ line, row }]
     })
   }
 }

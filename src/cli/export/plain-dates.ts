@@ -11,15 +11,15 @@ const firstDay = '1970-01-01'
  * Does what asks a platform for learners. Where it answers that it takes plain dates, or needs both, it is asked once
  * more, for the days that hold the period: what a day has beside that is for the caller to leave out.
  *
- * @param ask is handed the query, and the parameters that ask for more than was wanted
+ * @param ask is handed the query
  */
 export async function withPlainDates<Result>(
   { io, output, session }: Pick<Context, 'io' | 'output' | 'session'>,
   query: LearnersQuery,
-  ask: (query: LearnersQuery, widened: readonly string[]) => Promise<Result>,
+  ask: (query: LearnersQuery) => Promise<Result>,
 ): Promise<Result> {
   try {
-    return await ask(query, [])
+    return await ask(query)
   } catch (error) {
     const target = session.target()
     const { ApiError } = await import('../../client/errors.ts')
@@ -31,7 +31,7 @@ export async function withPlainDates<Result>(
     await output.note(
       `${platformName(target)} requires a start and an end date; retrying with ${dates.start_date} to ${dates.end_date}`,
     )
-    return ask({ ...query, ...dates }, widened)
+    return ask({ ...query, ...dates })
   }
 }
 

@@ -1,7 +1,5 @@
 import type { Page } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
-import { memberOf } from '../../client/member.ts'
-import { nounOf } from '../../client/nouns.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { platformName } from '../../config/target.ts'
 import type { Call } from '../../contract/calls.ts'
@@ -11,6 +9,7 @@ import { cellOf } from '../dataset/cell.ts'
 import type { Column } from '../dataset/column.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { createNames } from '../dataset/names.ts'
+import { recordPages } from '../dataset/shown-records.ts'
 import { setAt, valueAt } from '../output/columns.ts'
 import { hiddenNote, type ListEncoder } from '../output/formats/format.ts'
 import { counted } from '../terminal/counted.ts'
@@ -34,7 +33,7 @@ export interface WantedRecords extends Omit<RowForm, 'columns'> {
 export async function recordSource(
   context: Context,
   caller: Caller,
-  pages: AsyncIterable<Pick<Page<Operation>, 'data'>>,
+  pages: AsyncIterable<Pick<Page<Operation>, 'data' | 'strict'>>,
   wanted: WantedRecords,
 ): Promise<Source> {
   const { dataset, columns, format, raw } = wanted
@@ -42,16 +41,16 @@ export async function recordSource(
   const counter = csvCounter()
   const encoder = await encoderOf(context, wanted)
   const host = platformName(context.session.target())
-  const absent = new Set(columns.shown)
+  // No platform shows a field that only an import sends.
+  const absent = new Set(columns.shown.filter(({ path }) => !(path in (dataset.presumed ?? {}))))
   let rows = 0
   let lacking = 0
   let unanswered = 0
 
-  async function rowOf(item: unknown): Promise<JsonObject> {
-    if (!isJsonObject(item)) {
+  async function rowOf(shown: unknown): Promise<JsonObject> {
+    if (!isJsonObject(shown)) {
       throw new CommandError('invalid_row', 'failure', `${host} sent a ${dataset.noun} that is not an object`)
     }
-    const shown = wanted.remote ? inOurNames(item, wanted.list) : item
     const record = inOrderOf(dataset, await dataset.toRecord(shown, names))
     if (withoutAnswers(record)) unanswered += 1
     for (const { path, kind } of dataset.columns) {
@@ -88,7 +87,7 @@ export async function recordSource(
   }
 
   async function* bytes() {
-    for await (const { data } of pages) {
+    for await (const { data } of recordPages(caller, wanted.list, pages)) {
       const records: JsonObject[] = []
       for (const item of data) records.push(await rowOf(item))
       judge(records)
@@ -126,17 +125,6 @@ export async function recordSource(
       ]
     },
   }
-}
-
-/** What a platform sent, under the names that the API has for its fields; other fields are left out. */
-function inOurNames(item: JsonObject, list: Call): JsonObject {
-  const ours: Record<string, unknown> = {}
-  for (const path of list.holds.answer) {
-    const value = memberOf(item, path, nounOf(list))
-    // Objects come field by field.
-    if (value !== undefined && !isJsonObject(value)) setAt(ours, path.split('.'), value)
-  }
-  return ours
 }
 
 /** The same record with its fields in the order of its schema. */

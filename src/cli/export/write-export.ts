@@ -30,12 +30,14 @@ export interface Source {
  * or not at all; a transfer that breaks off throws, whatever was received.
  *
  * @param expected how many rows there will be, null where nobody knows; asked where somebody watches
+ * @param verify throws if rows are missing, before a file is there
  */
 export async function writeExport(
   { io, output }: Pick<Context, 'io' | 'output'>,
   { format, gzip, file, force }: ExportTarget,
   open: () => Promise<Source>,
   expected: () => Promise<number | null>,
+  verify: () => void = () => {},
 ): Promise<void> {
   const target = file === undefined ? null : await openTarget(io.cwd, file, { force })
   // A bar would stand in the middle of rows that are shown on the same terminal.
@@ -55,6 +57,7 @@ export async function writeExport(
     }
     await shown.end()
     io.signal.throwIfAborted()
+    verify()
     await target?.finish()
     line?.stop()
     const place = file === undefined ? '' : ` to ${file}`

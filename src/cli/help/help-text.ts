@@ -9,7 +9,7 @@ type Row = readonly [term: string, meaning: string]
 
 const helpFlag: Row = ['-h, --help', 'Show help']
 
-/** The help of `learnctl` itself: its nouns by group, and the global flags. */
+/** The help of `learnctl` itself: its nouns by group. It fits a screen of 80 columns and 40 lines. */
 export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number): string {
   const groups = [...new Set(Object.values(nouns).map(({ group }) => group))].map((group) => {
     const rows = Object.entries(nouns).flatMap(([name, noun]): Row[] =>
@@ -24,14 +24,13 @@ export function programHelp(nouns: Readonly<Record<string, Noun>>, width: number
       width,
     ),
     ...groups,
-    section('Global flags', [...globalFlagRows(), helpFlag, ['-V, --version', 'Show the version']], width),
-    'More: learnctl <command> --help\n      learnctl help environment | configuration | output | exit-codes | aliases',
+    'More: learnctl <command> --help\n      learnctl help flags|environment|configuration|output|exit-codes|aliases',
   ])
 }
 
 /** The help of a noun, or of two words that lead to commands: the commands, by what follows `path`. */
 export function nounHelp(path: string, summary: string, commands: readonly Command[], width: number): string {
-  const rows = commands.map((command): Row => [usageOf(command), command.summary])
+  const rows = commands.filter(isListed).map((command): Row => [usageOf(command), command.summary])
   return page([
     `Usage: learnctl ${path} <command> [flags]`,
     wrapped(`${summary}.`, width),
@@ -92,6 +91,11 @@ function wrapped(paragraph: string, width: number): string {
   return wrap(paragraph.replaceAll('\n', ' '), width).join('\n')
 }
 
+/** False for a former name of another command. */
+export function isListed({ unlisted }: Command): boolean {
+  return unlisted !== true
+}
+
 /** The name of a command with its arguments, `restore <course> <version>`. */
 export function usageOf(command: Command): string {
   return [command.name, ...positionsOf(command)].join(' ')
@@ -106,11 +110,10 @@ function positionsOf({ arguments: positions = [] }: Command): string[] {
 
 /** A flag as help shows it, and what it means. */
 export function flagRow(flag: Flag): Row {
-  const { name, alias, short, kind, placeholder, negatable } = flag
+  const { name, short, kind, placeholder, negatable } = flag
   const value = placeholder ?? placeholders[kind]
   const long = `--${negatable ? '[no-]' : ''}${name}${value === '' ? '' : ` <${value}>`}`
-  const before = short === undefined ? `    ${alias === undefined ? '' : `--${alias}, `}` : `-${short}, `
-  return [before + long, meaningOf(flag)]
+  return [short === undefined ? `    ${long}` : `-${short}, ${long}`, meaningOf(flag)]
 }
 
 function meaningOf({ kind, summary, choices = [], choicesTold, required, default: standard }: Flag): string {

@@ -32,7 +32,7 @@ export const otherVariables: Readonly<Record<string, string>> = {
   CI: 'Disable all prompts, as --no-input',
   NO_COLOR: 'Disable colour',
   'FORCE_COLOR, CLICOLOR_FORCE': 'Force colour',
-  'HTTPS_PROXY, HTTP_PROXY, NO_PROXY': 'Proxy to use, and hosts to reach without it',
+  'HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY': 'Proxies to use, and hosts to reach without them',
   NODE_EXTRA_CA_CERTS: 'PEM file of more certificate authorities to trust',
   'XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_DATA_HOME':
     'Base directories of profiles, state (running servers, error reports) and academies',

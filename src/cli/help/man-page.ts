@@ -1,7 +1,7 @@
 import type { Command } from '../command/command.ts'
 import type { Noun } from '../command/noun.ts'
 import { exitCodes } from '../terminal/exit-codes.ts'
-import { flagRow, globalFlagRows, usageOf } from './help-text.ts'
+import { flagRow, globalFlagRows, isListed, usageOf } from './help-text.ts'
 import { aliasRows, environmentRows, fileRows } from './help-topics.ts'
 
 /** A noun with all its commands, or the one that it is. */
@@ -52,7 +52,7 @@ function commandsOf({ name, noun, loaded }: ManualPart): string[] {
   return [
     `.SS ${name}`,
     plain(`${noun.summary}.`),
-    ...loaded.flatMap((command) => commandText(`learnctl ${name}`, command)),
+    ...loaded.filter(isListed).flatMap((command) => commandText(`learnctl ${name}`, command)),
   ]
 }
 

@@ -6,7 +6,8 @@ import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { isOffered, publishedApi, publishes, untold } from '../operation/published-api.ts'
+import { recordPages } from '../dataset/shown-records.ts'
+import { isOffered, publishes, untold } from '../operation/published-api.ts'
 import { listParameters } from '../operation/several-references.ts'
 import { CommandError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
@@ -44,11 +45,11 @@ export async function abilitiesOf(
   target: Target,
   caller: Caller,
   dataset: Dataset,
+  document: JsonObject | null,
   signal: AbortSignal,
 ): Promise<Abilities> {
   const { batch, create, get, list, update } = dataset.operations
   if (target.kind === 'local') return { ...everything, batch: batch !== undefined }
-  const document = await publishedApi(caller, signal)
   const has = (operation: Call | undefined) => operation !== undefined && publishes(document, operation)
   if (has(create) || has(list)) {
     if (!has(create)) throw lacking(target, `new ${dataset.noun}s`, create)
@@ -114,7 +115,8 @@ export async function requireChange(
  */
 async function firstOf(caller: Caller, list: Call, create: Call, signal: AbortSignal): Promise<unknown> {
   try {
-    for await (const { data } of caller.pages<Operation>(list, { signal })) return data[0]
+    const pages = caller.pages<Operation>(list, { handling: 'strict', signal })
+    for await (const { data } of recordPages(caller, list, pages)) return data[0]
     return undefined
   } catch (error) {
     if (!(error instanceof NotOfferedError) || !create.published) throw error

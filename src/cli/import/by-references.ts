@@ -4,6 +4,7 @@ import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { joinReferences, splitReferences } from '../../codec/reference-list.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Dataset } from '../dataset/dataset.ts'
+import { recordPages } from '../dataset/shown-records.ts'
 import { type Finder, oneByOne } from './finder.ts'
 
 /** So many users are named in one request, whose URL stays below what servers take (8 KiB). */
@@ -42,11 +43,8 @@ export function byReferences(
     let left = mostPages
     try {
       const { list } = dataset.operations
-      for await (const { data } of caller.pages<Operation>(list, {
-        query: asked,
-        handling: 'strict',
-        signal,
-      })) {
+      const pages = caller.pages<Operation>(list, { query: asked, handling: 'strict', signal })
+      for await (const { data } of recordPages(caller, list, pages)) {
         for (const shown of data.filter(isJsonObject)) {
           const lists = namesIn(shown, field).flatMap((user) => {
             const list = found.get(user)

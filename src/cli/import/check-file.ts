@@ -6,13 +6,17 @@ import { sentence } from './import-file.ts'
 import type { Rejection } from './outcome.ts'
 import type { Row, RowProblem, Rows } from './row.ts'
 
-/** So many problems are told; the others are counted. */
-const maximumTold = 1000
-const maximumValue = 80
+/** Maximum number of different problems that are shown; the others are counted. */
+const maxShown = 1000
+const maxShownLines = 5
+const maxValue = 80
 
-/** A problem, and the line on which its row begins. */
-interface Told extends RowProblem {
-  readonly line: number
+/** The same problem in several rows. */
+interface Group {
+  readonly problem: RowProblem
+  count: number
+  /** The first lines on which such rows begin. */
+  readonly lines: number[]
 }
 
 /** What a check found. */
@@ -35,7 +39,7 @@ export async function checkFile(
   options: CheckOptions & { readonly skipInvalid: boolean },
 ): Promise<Checked> {
   requireColumns(name, dataset, paths, options)
-  const told: Told[] = []
+  const groups = new Map<string, Group>()
   const invalid = new Map<number, Rejection>()
   const lines = new Map<string, number>()
   // Progress comes in steps, which are about the same record.
@@ -58,10 +62,10 @@ export async function checkFile(
       const message = found.map(textOf).join('; ')
       invalid.set(row.line, { line: row.line, kind: 'failed', code: found[0].code, message })
     }
-    for (const problem of found) if (told.length < maximumTold) told.push({ line: row.line, ...problem })
+    for (const problem of found) addTo(groups, problem, row.line)
   }
   for await (const some of rows) for (const row of some) check(row)
-  if (problems > 0 && !options.skipInvalid) throw refused(name, told, problems)
+  if (problems > 0 && !options.skipInvalid) throw refused(name, [...groups.values()], problems)
   return { rows: count, keyless, invalid }
 }
 
@@ -82,23 +86,49 @@ function requireColumns(
   })
 }
 
-function refused(name: string, told: readonly Told[], problems: number): UsageError {
-  const rest = problems - told.length
+function addTo(groups: Map<string, Group>, problem: RowProblem, line: number): void {
+  const { column, value, message } = problem
+  const key = JSON.stringify([column, value, message])
+  const group = groups.get(key)
+  if (!group) {
+    if (groups.size < maxShown) groups.set(key, { problem, count: 1, lines: [line] })
+    return
+  }
+  group.count += 1
+  if (group.lines.length < maxShownLines) group.lines.push(line)
+}
+
+function refused(name: string, groups: readonly Group[], problems: number): UsageError {
+  const rest = problems - groups.reduce((sum, { count }) => sum + count, 0)
   return new UsageError(`${counted(problems, 'problem')} found in ${name}; nothing was imported`, {
     code: 'invalid_rows',
     why: [
-      ...told.map((problem) => `${sentence(name)}:${problem.line}: ${textOf(problem)}`),
+      ...groups.map((group) => `${sentence(name)}:${group.lines[0]}: ${groupText(group)}`),
       ...(rest > 0 ? [`and ${rest} more`] : []),
     ],
     hint: 'Correct the file, or import the other rows alone: --skip-invalid',
   })
 }
 
+/** A problem of several rows in words: `role "Lehrer" ×32: must be one of admin, learner (lines 2, 4, 7 and 29 more)`. */
+function groupText({ problem, count, lines }: Group): string {
+  if (count === 1) return textOf(problem)
+  const { column, value, message, guess = '' } = problem
+  const name = [column ?? 'row', ...(value === undefined ? [] : [shortValue(value, message)])].join(' ')
+  const rest = count - lines.length
+  const more = rest > 0 ? ` and ${rest} more` : ''
+  return `${name} ×${count}: ${message}${guess} (lines ${lines.join(', ')}${more})`
+}
+
 /** A problem in words: `email: must be an e-mail address, not "ada"`. */
-export function textOf({ column, value, message }: RowProblem): string {
+export function textOf({ column, value, message, guess = '' }: RowProblem): string {
   const place = column === null ? '' : `${column}: `
-  if (value === undefined) return place + message
-  const short = value.length > maximumValue ? `${value.slice(0, maximumValue)}…` : value
+  if (value === undefined) return place + message + guess
+  return `${place}${message}, not ${shortValue(value, message)}${guess}`
+}
+
+function shortValue(value: string, message: string): string {
+  const short = value.length > maxValue ? `${value.slice(0, maxValue)}…` : value
   // What should be a string is a number or the like.
-  return `${place}${message}, not ${message === 'must be a string' ? short : JSON.stringify(short)}`
+  return message === 'must be a string' ? short : JSON.stringify(short)
 }

@@ -1,7 +1,8 @@
 import { jsonText } from '../../codec/json-text.ts'
-import { codeOf, detailOf } from '../../contract/issue-words.ts'
+import { codeOf, detailOf, meant } from '../../contract/issue-words.ts'
 import { type Dataset, keyOf } from '../dataset/dataset.ts'
 import { valueAt } from '../output/columns.ts'
+import type { DocumentCheck } from './check-document.ts'
 import type { Row, RowProblem } from './row.ts'
 
 /** What a check goes by. */
@@ -10,19 +11,33 @@ export interface CheckOptions {
   readonly partial: boolean
   /** False for a platform elsewhere, which may know choices that the contract does not. */
   readonly local: boolean
+  /** What the platform's OpenAPI document refuses; null where it has none, or is a local academy. */
+  readonly byDocument?: DocumentCheck | null
 }
 
 /** Everything that is wrong with a row, by the schema of its dataset, before anything is sent. */
 export function problemsOf(
   dataset: Dataset,
   row: Row,
-  { partial, local }: CheckOptions,
+  { partial, local, byDocument = null }: CheckOptions,
+): readonly RowProblem[] {
+  const found = faultsIn(dataset, row, { partial, local })
+  const isBroken = found.some(({ column }) => column === null)
+  return byDocument === null || isBroken ? found : [...found, ...byDocument(row, found, partial)]
+}
+
+/** What the contract refuses. */
+function faultsIn(
+  dataset: Dataset,
+  row: Row,
+  { partial, local }: Omit<CheckOptions, 'byDocument'>,
 ): readonly RowProblem[] {
   // A row that has other cells than its header says nothing for certain.
   if (row.problems.some(({ column }) => column === null)) return row.problems
   const broken = unsoundIn(dataset, row.record)
   if (broken.length > 0) return [...row.problems, ...broken]
-  const parsed = dataset.schema.safeParse(row.record, { reportInput: true })
+  const record = { ...dataset.presumed, ...row.record }
+  const parsed = dataset.schema.safeParse(record, { reportInput: true })
   if (parsed.success) return row.problems
   const bad = new Set(row.problems.map(({ column }) => column))
   const excused = partial && keyOf(dataset, row.record) !== null
@@ -36,13 +51,15 @@ export function problemsOf(
     if (code === 'required' && excused && path.length <= (column?.path.split('.').length ?? 1)) return []
     if (code === 'invalid_choice' && !local) return []
     const inside = column ? path.slice(column.path.split('.').length).join('.') : ''
+    const guess = issue.code === 'invalid_value' ? meant(String(issue.input), issue.values.map(String)) : ''
     const value = column?.secret ? undefined : textOf(valueAt(row.record, path.join('.')))
     return [
       {
         column: column ? column.name + (inside === '' ? '' : `.${inside}`) : path.join('.') || null,
         ...(code !== 'required' && { value }),
         code,
-        message: detailOf(issue),
+        message: detailOf(issue, () => ''),
+        ...(guess !== '' && { guess }),
       },
     ]
   })

@@ -1,5 +1,5 @@
 import { CsvError, parse } from 'csv-parse'
-import { CellError, readCell } from '../dataset/cell.ts'
+import { CellError, type CellForm, cellOf, readCell } from '../dataset/cell.ts'
 import type { Column } from '../dataset/column.ts'
 import type { Dataset } from '../dataset/dataset.ts'
 import { separatorOf } from '../export/csv-records.ts'
@@ -24,23 +24,25 @@ interface Parsed {
  * header, its names cannot be understood, or a quote stands where none may.
  */
 export async function csvRows(file: ImportFile, dataset: Dataset, reading: Reading): Promise<Rows> {
-  const { map, delimiter, clearEmpty, now } = reading
+  const { map, clearEmpty, now, dateFormat } = reading
   const head = await headOf(file)
-  const records = recordsOf(file, delimiter ?? (file.format === 'tsv' ? '\t' : head.separator), head.fromLine)
+  const delimiter = reading.delimiter ?? (file.format === 'tsv' ? '\t' : head.separator)
+  const records = recordsOf(file, delimiter, head.fromLine)
   const { value: start } = await records.next()
   const [first, ...others] = start ?? []
   if (!first) throw new UsageError(`${sentence(file.name)} has no header`)
   const header = first.record.map((name) => name.trim())
   const columns = columnsIn(dataset, header, map, file.name)
   return {
-    header,
+    // Names that --map explains are those of the columns: the file that goes back needs no --map.
+    header: header.map((text, index) => (map.has(text) ? (columns[index]?.name ?? null) : text)),
     paths: new Set(columns.flatMap((column) => (column ? [column.path] : []))),
     rows: rowsOf(
       others,
       records,
       {
         places: columns.map((column) => column && placeOf(column, clearEmpty && clearedBy(dataset)(column))),
-        now,
+        form: { now, dateFormat, decimalComma: delimiter !== ',' },
       },
       first.info,
     ),
@@ -51,8 +53,7 @@ export async function csvRows(file: ImportFile, dataset: Dataset, reading: Readi
 interface Meaning {
   /** The column of each cell; null for one that is left out. */
   readonly places: readonly (CellPlace | null)[]
-  /** From when durations count back. */
-  readonly now: number
+  readonly form: CellForm
 }
 
 /** What the cells of a column mean. */
@@ -84,13 +85,15 @@ async function* rowsOf(
     // Empty lines are no rows, but stand in between.
     const line = before.lines + 1 + info.empty_lines - before.empty_lines
     before = info
-    return rowOf(line, cells, meaning)
+    // Spreadsheets write rows of nothing but separators below the last one.
+    return cells.every((cell) => cell.trim() === '') ? [] : [rowOf(line, cells, meaning)]
   }
-  yield first.map(read)
-  for await (const records of others) yield records.map(read)
+  yield first.flatMap(read)
+  for await (const records of others) yield records.flatMap(read)
 }
 
-function rowOf(line: number, cells: readonly string[], { places, now }: Meaning): Row {
+function rowOf(line: number, given: readonly string[], { places, form }: Meaning): Row {
+  const cells = [...given]
   const record: Record<string, unknown> = {}
   const problems: RowProblem[] = []
   if (cells.length !== places.length) {
@@ -103,16 +106,24 @@ function rowOf(line: number, cells: readonly string[], { places, now }: Meaning)
     if (!place || cell === undefined) continue
     const { column, steps, empty } = place
     try {
-      const read = readCell(column, cell, now)
+      const read = readCell(column, cell, form)
+      if (isRewritten(column, read, cell)) cells[index] = String(cellOf(column, read))
       const value = read === undefined ? empty : read
       if (value !== undefined) setAt(record, steps, value)
     } catch (error) {
       if (!(error instanceof CellError)) throw error
       const value = column.secret ? undefined : cell
-      problems.push({ column: column.name, value, code: 'invalid_type', message: error.message })
+      const { message, guess } = error
+      problems.push({ column: column.name, value, code: 'invalid_type', message, ...(guess && { guess }) })
     }
   }
   return { line, record, problems, cells }
+}
+
+/** True for a number or a day that can only be read by the delimiter or --date-format of this import. */
+function isRewritten({ kind }: Column, read: unknown, cell: string): boolean {
+  if (kind === 'number') return typeof read === 'number' && cell.includes(',')
+  return kind === 'time' && /^\s*\d+(?:[./-]\d+[./-]\d{4}|(?:\.\d+)?\s*$)/.test(cell)
 }
 
 async function* recordsOf(

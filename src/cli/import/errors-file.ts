@@ -17,8 +17,8 @@ export function errorsFileOf(name: string): string {
 }
 
 /**
- * Writes the rejected rows of a file as CSV: their own cells, then line, code and message. Cells are as they stand in the
- * file, so that it can be imported again as it is.
+ * Writes the rejected rows of a file as CSV: their own cells, then line, code and message. It is imported again as it is:
+ * its columns have the names of fields where --map explained them, and its numbers and days are those of the API.
  */
 export async function writeErrors(
   cwd: string,
@@ -27,11 +27,9 @@ export async function writeErrors(
   rejections: readonly Rejection[],
 ): Promise<void> {
   const reasons = new Map(rejections.map((rejection) => [rejection.line, rejection]))
-  // A column of the file that only has such a name is its own.
-  const isOwn = (name: string) => typeof map.get(name) === 'string' || !isAdded(name)
-  const own = header.map((name, index) => ({ name, index })).filter(({ name }) => isOwn(name))
-  const taken = new Set(own.map(({ name }) => name))
-  const added = addedColumns.map((name) => (taken.has(name) ? `import ${name}` : name))
+  const own = header.flatMap((name, index) => (name === null || isAdded(name) ? [] : [{ name, index }]))
+  // --map may be repeated: its names are not those of the added columns.
+  const added = addedColumns.map((name) => (map.has(name) ? `import ${name}` : name))
   const target = await openTarget(cwd, errorsFile, { force: true, mode: 0o600 })
   try {
     await target.write(Buffer.from(csvRecord([...own.map(({ name }) => name), ...added], true)))
@@ -48,6 +46,12 @@ export async function writeErrors(
     await target.discard()
     throw error
   }
+}
+
+/** The cell of a row that has the code of its rejection, where the file is one of rejected rows; -1 for any other. */
+export function codeCellIn(header: readonly (string | null)[], map: ColumnMap): number {
+  const own = header.indexOf('import code')
+  return own < 0 && typeof map.get('code') !== 'string' ? header.indexOf('code') : own
 }
 
 function isAdded(name: string): boolean {

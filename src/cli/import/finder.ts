@@ -2,7 +2,8 @@ import type { Caller } from '../../client/caller.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Dataset } from '../dataset/dataset.ts'
-import { findShown } from '../dataset/find.ts'
+import { findShown, seenRecords } from '../dataset/find.ts'
+import { externalKeyOf, idAtAddress, recordPages } from '../dataset/shown-records.ts'
 
 /** Looks for the records of rows among those that are there. */
 export interface Finder {
@@ -31,19 +32,25 @@ export function byPages(caller: Caller, dataset: Dataset, signal: AbortSignal, a
   const fields = dataset.keys.flatMap((set) => (set.length === 1 ? set : []))
   if (fields.length === 0) return single
   let known: ReadonlyMap<string, JsonObject> | null = null
+  let seen = seenRecords(dataset)
 
   async function read(wanted: ReadonlySet<string> | null, atMostPages: number) {
     const found = new Map<string, JsonObject>()
+    seen = seenRecords(dataset)
     let left = atMostPages
     const query = always ? {} : { limit: String(pageSize), ...inAll }
-    for await (const { data, body } of caller.pages<Operation>(dataset.operations.list, { query, signal })) {
+    const { list } = dataset.operations
+    const pages = caller.pages<Operation>(list, { query, handling: 'strict', signal })
+    for await (const { data, body, strict } of recordPages(caller, list, pages)) {
       const total = isJsonObject(body) ? Number(body['total']) : Number.NaN
       if (total > atMostPages * pageSize || left === 0) return null
       left -= 1
+      if (!strict) seen.add(data)
       for (const item of data) {
         if (!isJsonObject(item)) continue
+        if (wanted === null) found.set(keyText('id', item['id']), item)
         for (const field of fields) {
-          const text = keyText(field, item[field] ?? (field === 'externalId' ? item['id'] : undefined))
+          const text = keyText(field, field === 'externalId' ? externalKeyOf(item) : item[field])
           // Of those that are deleted, the external id alone is still a name.
           const named = field === 'externalId' || item['status'] !== 'deleted'
           if (named && (wanted === null || wanted.has(text))) found.set(text, item)
@@ -66,8 +73,10 @@ export function byPages(caller: Caller, dataset: Dataset, signal: AbortSignal, a
     },
     async find(record) {
       if (known === null) return single.find(record)
-      const [text] = textsOf(record)
-      return text === undefined ? null : (known.get(text) ?? null)
+      const id = idAtAddress(caller, dataset.operations.list, record['externalId'])
+      const [text] = id === null ? textsOf(record) : [keyText('id', id)]
+      const shown = text === undefined ? undefined : known.get(text)
+      return shown ?? (id === null ? seen.recognise(caller, record) : null)
     },
   }
 }

@@ -7,6 +7,17 @@ import { sentence } from './import-file.ts'
 /** What an import adds to rejected rows; a file that has them is one that came back. */
 export const addedColumns = ['line', 'code', 'message'] as const
 
+/** Flags that are not named after the field that they set, without separators; a flag's name is a column's name, too. */
+const fieldOfFlag: ReadonlyMap<string, string> = new Map([
+  ['completion', 'completionPercentage'],
+  ['score', 'scoreGiven'],
+  ['maximum', 'scoreMaximum'],
+  ['adaptivedifficulty', 'adaptiveDifficulty.enabled'],
+  ['progresstracking', 'progressTracking.enabled'],
+  ['emailnotifications', 'profile.learningPreferences.notifications.email'],
+  ['pushnotifications', 'profile.learningPreferences.notifications.push'],
+])
+
 /** Which column of a dataset each name in a file means; null for one that is left out. */
 export type ColumnMap = ReadonlyMap<string, string | null>
 
@@ -36,7 +47,10 @@ export function columnsIn(
   map: ColumnMap,
   name: string,
 ): (Column | null)[] {
-  const absent = [...map.keys()].filter((key) => !header.includes(key))
+  // A file of rejected rows has the names that --map gave: it may be repeated.
+  const isThere = (path: string | null) =>
+    path === null || header.some((text) => meantColumn(dataset, text)?.path === path)
+  const absent = [...map].flatMap(([key, path]) => (header.includes(key) || isThere(path) ? [] : [key]))
   if (absent.length > 0) {
     throw new UsageError(`--map names ${quoted(absent)}, but ${name} has no such column`, {
       why: [`Columns: ${header.join(', ')}`],
@@ -73,7 +87,8 @@ export function meantColumn({ columns }: Pick<Dataset, 'columns'>, name: string)
   const alike = columns.filter((column) =>
     [column.path, column.name].some((text) => [plain, `${plain}id`].includes(plainName(text))),
   )
-  return alike.length === 1 ? alike[0] : undefined
+  const flagged = fieldOfFlag.get(plain)
+  return alike.length === 1 ? alike[0] : columns.find(({ path }) => path === flagged)
 }
 
 function columnAt({ columns }: Dataset, path: string): Column | undefined {

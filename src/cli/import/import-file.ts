@@ -4,7 +4,7 @@ import { basename, resolve } from 'node:path'
 import { systemCode } from '../../config/errors.ts'
 import { UsageError } from '../terminal/errors.ts'
 import type { Io } from '../terminal/io.ts'
-import { type Charset, charsetFinder, decoded } from './charset.ts'
+import { charsetFinder, decoded, unusualByteIn } from './charset.ts'
 
 /** The forms of files that are read. */
 export const importFormats = ['csv', 'tsv', 'json', 'jsonl'] as const
@@ -19,7 +19,8 @@ export interface ImportFile {
   /** SHA-256 of its bytes, in hexadecimal. */
   readonly hash: string
   readonly bytes: number
-  readonly charset: Charset
+  /** The standard name of its encoding, such as `utf-8`. */
+  readonly charset: string
   readonly format: ImportFormat
   /** Its text from the beginning. */
   text(): AsyncIterable<string>
@@ -27,8 +28,11 @@ export interface ImportFile {
 
 /** What is said about a file instead of found out. */
 export interface ImportFileOptions {
-  readonly charset?: Charset | undefined
+  /** The standard name of its encoding. */
+  readonly charset?: string | undefined
   readonly format?: ImportFormat | undefined
+  /** The next step where the encoding cannot be found out (default: name it with `--encoding`). */
+  readonly encodingHint?: string
 }
 
 /** The most of standard input that is kept: it is read several times. */
@@ -45,7 +49,7 @@ const formatOfEnding: ReadonlyMap<string, ImportFormat> = new Map([
 
 /**
  * Opens a file to import, `-` for standard input; one that ends in `.gz` is decompressed. Throws a UsageError where it
- * cannot be read, is empty, or is not of a form that is read.
+ * cannot be read, is empty, is in an encoding that it does not show, or is not of a form that is read.
  */
 export async function openImportFile(
   io: Io,
@@ -66,8 +70,12 @@ export async function openImportFile(
     size += piece.length
     if (start.length < 1024) start = Buffer.concat([start, piece.subarray(0, 1024)])
   }
-  const charset = options.charset ?? finder.end()
+  const found = finder.end()
+  const charset =
+    // `utf-16` without a byte order is what its bytes show.
+    options.charset === 'utf-16le' && found === 'utf-16be' ? found : (options.charset ?? found)
   const format = options.format ?? formatOf(name, start)
+  const known = charset ?? (await assumedCharset(bytes(), name, options.encodingHint ?? encodingHint))
   // No lines are no records; the other formats say as much in a few characters.
   if (size === 0 && format !== 'jsonl') throw new UsageError(`${sentence(name)} is empty`)
   return {
@@ -75,15 +83,29 @@ export async function openImportFile(
     path,
     hash: hash.digest('hex'),
     bytes: size,
-    charset,
+    charset: known,
     format,
-    text: () => textOf(bytes(), charset, name),
+    text: () => textOf(bytes(), known, name),
   }
+}
+
+/** Windows-1252, in which every byte is a character. Throws a UsageError where its bytes show another encoding. */
+async function assumedCharset(bytes: AsyncIterable<Uint8Array>, name: string, hint: string): Promise<string> {
+  const unusual = await unusualByteIn(bytes)
+  if (unusual === null) return 'windows-1252'
+  const { byte, line } = unusual
+  throw new UsageError(`Cannot tell the encoding of ${name}: it is not UTF-8`, {
+    code: 'unknown_encoding',
+    why: [
+      `Line ${line} has the byte 0x${byte.toString(16).toUpperCase()}, which text in Windows-1252 rarely has`,
+    ],
+    hint,
+  })
 }
 
 async function* textOf(
   bytes: AsyncIterable<Uint8Array>,
-  charset: Charset,
+  charset: string,
   name: string,
 ): AsyncGenerator<string> {
   try {
@@ -93,12 +115,12 @@ async function* textOf(
     throw new UsageError(`Cannot read ${name}: it is not ${charset}`, {
       code: 'invalid_encoding',
       cause,
-      hint: `Name its encoding with --encoding: ${[...charsetNamesTold].join(', ')}`,
+      hint: encodingHint,
     })
   }
 }
 
-const charsetNamesTold = ['utf-8', 'utf-16', 'windows-1252']
+const encodingHint = 'Name its encoding: --encoding shift_jis, macintosh, windows-1252, utf-16, …'
 
 function formatOf(name: string, start: Buffer): ImportFormat {
   const [, ending = ''] = /\.(\w+)(?:\.gz)?$/i.exec(basename(name)) ?? []

@@ -1,7 +1,7 @@
 import { type CsvValue, isGuarded } from '../../codec/csv.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { JsonLimitError, parseJson } from '../../codec/json-text.ts'
-import { cellOf, timeIn } from '../dataset/cell.ts'
+import { CellError, cellOf, timeIn } from '../dataset/cell.ts'
 import { type Dataset, shownFields } from '../dataset/dataset.ts'
 import { setAt, valueAt } from '../output/columns.ts'
 import { UsageError } from '../terminal/errors.ts'
@@ -17,7 +17,7 @@ const maximumLineCharacters = 4 * 1024 * 1024
 export async function jsonRows(
   file: ImportFile,
   dataset: Dataset,
-  reading: Pick<Reading, 'map' | 'now'>,
+  reading: Pick<Reading, 'map' | 'now' | 'dateFormat'>,
 ): Promise<Rows> {
   const header = dataset.columns.map(({ name }) => name)
   const values = file.format === 'json' ? itemsOf(file) : linesOf(file)
@@ -31,7 +31,7 @@ export async function jsonRows(
 async function* rowsOf(
   values: AsyncIterable<{ line: number; value: unknown; problem?: string }>,
   dataset: Dataset,
-  reading: Pick<Reading, 'map' | 'now'>,
+  reading: Pick<Reading, 'map' | 'now' | 'dateFormat'>,
 ): AsyncGenerator<readonly Row[]> {
   for await (const { line, value, problem } of values) {
     if (problem !== undefined || !isJsonObject(value)) {
@@ -45,25 +45,34 @@ function rowOf(
   line: number,
   value: JsonObject,
   dataset: Dataset,
-  { map, now }: Pick<Reading, 'map' | 'now'>,
+  { map, now, dateFormat }: Pick<Reading, 'map' | 'now' | 'dateFormat'>,
 ): Row {
   const record: Record<string, unknown> = {}
   const problems: RowProblem[] = []
   const nested = new Set(dataset.columns.map(({ path }) => path.split('.')[0] ?? ''))
   const shown = shownFields(dataset)
   for (const [name, member] of Object.entries(value)) {
-    const path = map.has(name) ? map.get(name) : meantColumn(dataset, name)?.path
+    // An object is the field of that name; a flag's name stands for a single value.
+    const isNested = isJsonObject(member) && nested.has(name)
+    const path = map.has(name) ? map.get(name) : isNested ? undefined : meantColumn(dataset, name)?.path
     if (path === null || addedColumns.some((added) => added === name)) continue
     if (path !== undefined) setAt(record, path.split('.'), member)
-    else if (isJsonObject(member) && nested.has(name)) setAt(record, [name], member)
+    else if (isNested) setAt(record, [name], member)
     else if (!shown.includes(name)) {
       problems.push({ column: name, code: 'unknown_field', message: 'is not a known field' })
     }
   }
-  for (const { kind, path, required, initial } of dataset.columns) {
+  for (const { kind, name, path, required, initial } of dataset.columns) {
     const value = valueAt(record, path)
     if (value === null && !required) setAt(record, path.split('.'), initial)
-    if (kind === 'time' && typeof value === 'string') setAt(record, path.split('.'), timeIn(value, now))
+    if (kind !== 'time' || typeof value !== 'string') continue
+    try {
+      setAt(record, path.split('.'), timeIn(value, { now, dateFormat }))
+    } catch (error) {
+      if (!(error instanceof CellError)) throw error
+      const { message, guess } = error
+      problems.push({ column: name, value, code: 'invalid_type', message, ...(guess && { guess }) })
+    }
   }
   const cells = dataset.columns.map((column) => guardedCell(cellOf(column, valueAt(record, column.path))))
   return { line, record, problems, cells }

@@ -39,15 +39,15 @@ export async function planImport(
   wanted: Import,
 ): Promise<AsyncGenerator<readonly Planned[]>> {
   const { io, session } = context
-  const { invalid, rowsOf } = await checkImport(context, wanted)
+  const { invalid, rowsOf, document } = await checkImport(context, wanted)
   const local = session.target().kind === 'local'
   const pacing = createPacing(local ? 1 : wanted.concurrency, (ms) => io.sleep(ms, io.signal))
-  const sending = await openSending(context, wanted, (waitMs) => pacing.slowDown(waitMs))
+  const sending = await openSending(context, wanted, document, (waitMs) => pacing.slowDown(waitMs))
   const { abilities, caller, dataset, signal } = sending
   const { severalUsers } = abilities
   const finder = severalUsers
     ? byReferences(caller, dataset, signal, severalUsers)
-    : abilities.get && !local
+    : abilities.get && abilities.keys && !local
       ? byPages(caller, dataset, signal, false)
       : sending.finder
   /** Steps of progress are about one record: the next one is compared with the last. */
@@ -78,7 +78,7 @@ export async function planImport(
         const key = keyOf(dataset, record)?.join(' ') ?? null
         const found = rejection
           ? failing(rejection.message)
-          : await planRow({ ...sending, finder }, record, steps).catch(unseen)
+          : await planRow({ ...sending, finder }, await sending.settle(record), steps).catch(unseen)
         planned[index] = { line, key, ...found }
       }
       await pacing.run(work, dataset.operations.update ? [] : namesOf(dataset, row.record))

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../codec/json-object.ts'
+import type { DateFormat } from '../dataset/cell.ts'
 import type { ColumnMap } from './header.ts'
 
 /** Something in a row that cannot be imported. */
@@ -10,6 +11,8 @@ export interface RowProblem {
   readonly code: string
   /** Continues the name of the column: `must be a number`. */
   readonly message: string
+  /** Ends the sentence: `; did you mean learner?`. */
+  readonly guess?: string
 }
 
 /** One row of a file. */
@@ -20,13 +23,14 @@ export interface Row {
   readonly record: JsonObject
   /** What cannot be. */
   readonly problems: readonly RowProblem[]
-  /** Its cells as they stand in the file, in the order of `Rows.header`. */
+  /** Its cells in the order of `Rows.header`: as they stand in the file, but numbers and days in the API's form. */
   readonly cells: readonly string[]
 }
 
 /** The rows of a file, and what it calls their columns. */
 export interface Rows {
-  readonly header: readonly string[]
+  /** What each cell is called in a file that goes back; null for one that is left out. */
+  readonly header: readonly (string | null)[]
   /** The paths of the columns that the file has. */
   readonly paths: ReadonlySet<string>
   /** As many at once as there are: each turn of a loop over them costs as much as it takes to read one. */
@@ -42,4 +46,6 @@ export interface Reading {
   readonly clearEmpty: boolean
   /** From when durations such as `90d` count back, in milliseconds since 1970; NaN where there are none. */
   readonly now: number
+  /** How days are written; undefined where that was not said, null where it cannot be. */
+  readonly dateFormat?: DateFormat | null | undefined
 }

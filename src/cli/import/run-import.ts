@@ -1,14 +1,20 @@
+import type { JsonObject } from '../../codec/json-object.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
+import type { DateFormat } from '../dataset/cell.ts'
 import { type Dataset, namesOf } from '../dataset/dataset.ts'
 import { createNames } from '../dataset/names.ts'
+import { publishedApi } from '../operation/published-api.ts'
+import { createWriteNotes } from '../operation/write-notes.ts'
 import { createPacing } from '../session/pacing.ts'
+import { counted } from '../terminal/counted.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
 import { abilitiesOf, requireChange } from './abilities.ts'
+import { checkByDocument } from './check-document.ts'
 import { type Checked, checkFile } from './check-file.ts'
-import { writeErrors } from './errors-file.ts'
+import { codeCellIn, writeErrors } from './errors-file.ts'
 import { byPages, oneByOne } from './finder.ts'
 import type { ColumnMap } from './header.ts'
 import type { ImportFile } from './import-file.ts'
@@ -16,7 +22,8 @@ import { type Beginning, type Journal, openJournal } from './journal.ts'
 import { type Counts, countsOf, type Outcome, sumOf, totalOf } from './outcome.ts'
 import { readRows } from './read-rows.ts'
 import type { Row, Rows } from './row.ts'
-import { type OnExists, type Sending, sendBatch, sendSingly } from './send-unit.ts'
+import { type OnExists, type Sending, sendBatch, sendSingly, unconfirmed } from './send-unit.ts'
+import { referenceSettler } from './settle-references.ts'
 import { type Unit, unitsOf } from './unit.ts'
 
 /** What is imported, and how. */
@@ -25,6 +32,7 @@ export interface Import {
   readonly file: ImportFile
   readonly map: ColumnMap
   readonly delimiter: string | undefined
+  readonly dateFormat: DateFormat | undefined
   readonly onExists: OnExists
   readonly skipInvalid: boolean
   readonly beginning: Beginning
@@ -64,7 +72,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   const { rows, invalid, rowsOf } = checked
   const local = session.target().kind === 'local'
   const pacing = createPacing(local ? 1 : wanted.concurrency, (ms) => io.sleep(ms, io.signal))
-  const sending = await openSending(context, wanted, (waitMs) => pacing.slowDown(waitMs))
+  const sending = await openSending(context, wanted, checked.document, (waitMs) => pacing.slowDown(waitMs))
   const { batch } = sending.abilities
   const [send, size] = batch
     ? [sendBatch, { rows: wanted.batchSize, characters: batchCharacters }]
@@ -80,6 +88,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
       options: {
         ...{ onExists, skipInvalid, size: size.rows, map: [...wanted.map], clearEmpty: wanted.clearEmpty },
         ...{ format: file.format, charset: file.charset, delimiter: wanted.delimiter ?? null },
+        ...(wanted.dateFormat && { dateFormat: wanted.dateFormat }),
       },
     },
     beginning,
@@ -88,17 +97,23 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
   if (beginning === 'resume') await note(io, beginningOf(file.name, journal.resumed, rows))
   const line = await createProgressLine(io, 'rows', rows)
   try {
-    for await (const units of unitsOf(valid(await rowsOf(journal.begunAt), invalid), size)) {
+    const rowsToSend = await rowsOf(journal.begunAt)
+    const codeCell = codeCellIn(rowsToSend.header, wanted.map)
+    const sendingAll = { ...sending, isDoubtful: ({ cells }: Row) => cells[codeCell] === unconfirmed }
+    for await (const units of unitsOf(valid(rowsToSend, invalid), size)) {
       for (const unit of units) {
         io.signal.throwIfAborted()
         if (journal.isDone(unit.index)) continue
-        await pacing.run(() => sendUnit(unit), lanesOf(dataset, unit, batch))
+        await pacing.run(() => sendUnit(sendingAll, unit), lanesOf(dataset, unit, batch))
         await line.update(totalOf(journal.counts))
       }
     }
     await pacing.settled()
     line.stop()
 
+    const { warned } = sending
+    for (const text of sending.notes.sentences(platformName(session.target()))) await note(io, text)
+    if (warned.rows > 0) await note(io, `Warning for ${counted(warned.rows, 'row')}: ${warned.first}`)
     const counts = sumOf(journal.counts, countsOf([...invalid.values()]))
     const rejections = [...journal.rejections, ...invalid.values()]
     if (rejections.length > 0) await writeErrors(io.cwd, wanted, await rowsOf(), rejections)
@@ -119,7 +134,7 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     journal.close()
   }
 
-  async function sendUnit(unit: Unit): Promise<void> {
+  async function sendUnit(sending: Sending, unit: Unit): Promise<void> {
     const before = journal.intentOf(unit.index)
     const outcomes: Outcome[] = await send(sending, unit, {
       idempotencyKey: `${journal.id}-${unit.index}`,
@@ -146,39 +161,53 @@ function requireRemembered(journal: Journal, now: number): void {
   })
 }
 
-/** What an import finds out before anything is sent: its rows, checked, and how to read them again, durations from a time. */
-export async function checkImport(
-  context: Context,
-  wanted: Import,
-): Promise<Checked & { rowsOf: (now?: number) => Promise<Rows> }> {
-  const { dataset, file, map, delimiter, clearEmpty, onExists, skipInvalid } = wanted
-  const rowsOf = (now = context.io.now()) => readRows(file, dataset, { map, delimiter, clearEmpty, now })
+/** A checked file, and the OpenAPI document of the platform; null where it has none, or is a local academy. */
+interface CheckedImport extends Checked {
+  /** Reads the rows again; durations count back from a time. */
+  readonly rowsOf: (now?: number) => Promise<Rows>
+  readonly document: JsonObject | null
+}
+
+/** Checks all rows before anything is sent, by the contract and by what the platform publishes. */
+export async function checkImport(context: Context, wanted: Import): Promise<CheckedImport> {
+  const { dataset, file, onExists, skipInvalid } = wanted
+  const rowsOf = (now = context.io.now()) => readRows(file, dataset, { ...wanted, now })
   const local = context.session.target().kind === 'local'
   const partial = onExists === 'update'
-  const checked = await checkFile(file.name, dataset, await rowsOf(), { partial, local, skipInvalid })
+  const document = local ? null : await publishedApi(await context.session.caller(), context.io.signal)
+  const byDocument = checkByDocument(document, dataset)
+  const options = { partial, local, skipInvalid, byDocument }
+  const checked = await checkFile(file.name, dataset, await rowsOf(), options)
   const { keyless } = checked
   if (keyless > 0) {
     const [field] = dataset.keys.flat()
     const [which, them] = keyless === 1 ? ['1 row has', 'it'] : [`${keyless} rows have`, 'them']
     await note(context.io, `${which} no ${field}; each import creates ${them} again`)
   }
-  return { ...checked, rowsOf }
+  return { ...checked, rowsOf, document }
 }
 
 /** What sending needs. Throws where the platform cannot do what is wanted. */
 export async function openSending(
   { io, session }: Context,
   { dataset, onExists, batchSize }: Import,
+  document: JsonObject | null,
   onWait: (waitMs: number) => void,
 ): Promise<Sending> {
   const { signal } = io
   const caller = await session.caller({ onWait: ({ waitMs }) => onWait(waitMs) })
-  const abilities = await abilitiesOf(session.target(), caller, dataset, signal)
+  const abilities = await abilitiesOf(session.target(), caller, dataset, document, signal)
   if (onExists !== 'fail') await requireChange({ io, session }, dataset, abilities, onExists)
-  const finder = abilities.get ? oneByOne(caller, dataset, signal) : byPages(caller, dataset, signal, true)
-  if (!abilities.get && abilities.find) await finder.prepare([])
+  // What is not found on another platform would be looked for in its whole list, each time.
+  const asks = abilities.get && abilities.keys
+  const finder = asks ? oneByOne(caller, dataset, signal) : byPages(caller, dataset, signal, true)
+  if (!asks && abilities.find) await finder.prepare([])
   return {
-    ...{ caller, dataset, finder, onExists, signal, luck: { isNew: true } },
+    settle: abilities.keys ? async (record) => record : referenceSettler(caller, dataset, signal),
+    notes: createWriteNotes(),
+    refusal: { text: '', rows: 0 },
+    isDoubtful: () => false,
+    ...{ caller, dataset, finder, onExists, signal, luck: { isNew: true }, warned: { rows: 0, first: '' } },
     abilities: { ...abilities, batch: abilities.batch && batchSize > 1 },
     names: createNames(caller, signal),
   }

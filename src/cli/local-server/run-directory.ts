@@ -2,7 +2,9 @@ import { type Dir, lstatSync, opendirSync, rmSync } from 'node:fs'
 import { mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { systemCode } from '../../config/errors.ts'
 import { isAlive } from '../../config/lock.ts'
+import { CommandError } from '../terminal/errors.ts'
 import { machine } from '../terminal/part-file.ts'
 
 /** So many names of the temporary directory are looked at; what lies in a fuller one is left. */
@@ -20,16 +22,34 @@ export interface RunDirectory {
 
 /** Makes the directory of this run in the temporary directory; its name says which process of which machine uses it. */
 export async function makeRunDirectory(): Promise<RunDirectory> {
-  const path = await mkdtemp(join(tmpdir(), `${lead}${await machine()}_${process.pid}_`))
+  const path = await makeIn(tmpdir(), `${lead}${await machine()}_${process.pid}_`)
   return {
     path,
     async keep() {
       // An empty directory may be replaced by another one (POSIX, rename).
-      const kept = await mkdtemp(join(tmpdir(), 'learnctl-kept-'))
+      const kept = await makeIn(tmpdir(), 'learnctl-kept-')
       await rename(path, kept)
       return kept
     },
     remove: () => rm(path, { recursive: true, force: true, maxRetries: 3 }),
+  }
+}
+
+async function makeIn(directory: string, prefix: string): Promise<string> {
+  try {
+    return await mkdtemp(join(directory, prefix))
+  } catch (error) {
+    const code = systemCode(error)
+    const why = code === 'ENOENT' ? 'it does not exist' : (code ?? String(error))
+    throw new CommandError(
+      'unwritable',
+      'failure',
+      `Cannot use the temporary directory ${directory}: ${why}`,
+      {
+        cause: error,
+        hint: 'Set TMPDIR to a directory that you can write to',
+      },
+    )
   }
 }
 

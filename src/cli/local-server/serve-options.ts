@@ -65,7 +65,7 @@ export const serveFlags: readonly Flag[] = [
   {
     name: 'rate-limit',
     kind: 'number',
-    summary: 'Requests per minute for each credential, 0 for no limit (default 600)',
+    summary: 'Requests per minute for each user, 0 for no limit (default 600)',
   },
   {
     name: 'key-file',

@@ -22,7 +22,7 @@ export async function databaseFile(
     return realpathSync(name)
   } catch {
     if (mayMiss) return name
-    throw new CommandError('not_found', 'notFound', `Database not found: ${name}`)
+    throw (await import('../session/missing-database.ts')).missingDatabase(context, name)
   }
 }
 

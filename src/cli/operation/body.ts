@@ -16,6 +16,8 @@ export interface BodySources {
   readonly flags: readonly BoundFlag[]
   readonly fixed: Readonly<Record<string, unknown>> | undefined
   readonly password: PasswordUse | undefined
+  /** Answers to questions by their places, kept for another attempt. */
+  readonly answers: Map<string, unknown>
 }
 
 /**
@@ -42,7 +44,7 @@ export async function makeBody(
     setAt(body, place.split('.'), await read)
   }
   for (const name of unset(given)) setAt(body, placeOf(name, flags).split('.'), null)
-  await askForMissing(context, body, flags, given.flags[bodyFlag.name] !== undefined)
+  await askForMissing(context, given, body, sources)
   if (withPassword) body['password'] = await readPassword(context)
   if (operation.merge && Object.keys(body).length === 0) {
     throw new UsageError('Nothing to update', {
@@ -88,11 +90,14 @@ function placeOf(name: string, flags: readonly BoundFlag[]): string {
 }
 
 async function askForMissing(
-  { prompts }: Context,
+  context: Context,
+  given: Given,
   body: Record<string, unknown>,
-  flags: readonly BoundFlag[],
-  fromDocument: boolean,
+  { flags, answers }: BodySources,
 ) {
+  const { prompts } = context
+  const fromDocument = given.flags[bodyFlag.name] !== undefined
+  for (const [place, answer] of answers) setAt(body, place.split('.'), answer)
   const missing = flags.filter(({ place, flag }) => flag.required && valueAt(body, place) === undefined)
   // What a document lacks may be there under a misspelt name, which the server tells together with the rest.
   if (fromDocument && prompts.refusal !== null) return
@@ -103,13 +108,33 @@ async function askForMissing(
       why: [prompts.refusal],
     })
   }
-  for (const { place, flag } of missing) {
-    const question = `${flag.summary}:`
-    const answer = flag.choices
-      ? await prompts.choice(question, flag.choices)
-      : parseFlag(flag, await prompts.text(question, (text) => faultOf(flag, text) ?? true), undefined)
-    setAt(body, place.split('.'), meant(flag, answer))
+  const beside = missing.length > 0 || given.isAsked || answers.size > 0
+  const asked = ({ place, flag }: BoundFlag) =>
+    beside && flag.asked && !fromDocument && prompts.refusal === null && valueAt(body, place) === undefined
+  for (const bound of flags) {
+    if (!missing.includes(bound) && !asked(bound)) continue
+    const { place, flag } = bound
+    const answer = meant(flag, await answerFor(context, flag))
+    answers.set(place, answer)
+    setAt(body, place.split('.'), answer)
   }
+}
+
+/** Asks for the value of a flag: one of its choices, a thing that is there, or text. */
+async function answerFor(context: Context, flag: Flag): Promise<unknown> {
+  const { prompts } = context
+  const question = `${flag.summary}:`
+  if (flag.choices) return prompts.choice(question, flag.choices)
+  const { pickThing, pickedNouns } = await import('../command/pick-thing.ts')
+  const noun = pickedNouns[flag.name]
+  if (noun)
+    return pickThing(
+      context,
+      noun,
+      flag.name.replace(/^\w/, (letter) => letter.toUpperCase()),
+    )
+  const check = (text: string) => faultOf(flag, text) ?? true
+  return parseFlag(flag, await prompts.text(question, check, flag.asked && flag.default), undefined)
 }
 
 /** The value as the API takes it. */

@@ -6,4 +6,6 @@ import type { Sources } from './refused-call.ts'
 export interface BoundCall extends Sources {
   readonly spec: Omit<OperationSpec<Call>, 'arguments' | 'operation'>
   readonly operation: Call
+  /** Answers to questions by the places of the body that they went to. */
+  readonly answers?: Map<string, unknown>
 }

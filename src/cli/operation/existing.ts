@@ -12,7 +12,7 @@ import { showRequests } from './dry-run.ts'
 import { ifNotExistsFlag, upsertFlag } from './operation-flags.ts'
 import { assertSecretShown, type PreparedCall, sendCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
-import { inVersion } from './thing-name.ts'
+import { updatedLine } from './thing-name.ts'
 
 interface Found {
   readonly thing: JsonObject
@@ -61,8 +61,8 @@ export async function createOrFind(
   const { input } = prepared
   if (settings.dryRun.value) return showRequests(context, [caller.request<Operation>(call.operation, input)])
   try {
-    const answer = await sendCall(context, caller, call.operation, input)
-    return await printAnswer(context, given, call, { ...prepared, ...answer })
+    const result = await sendCall(context, caller, call.operation, input)
+    return await printAnswer(context, given, call, { ...prepared, result })
   } catch (error) {
     const raced = error instanceof ApiError && error.status === 409 ? await look() : null
     if (raced === null) throw error
@@ -77,15 +77,15 @@ export async function createOrFind(
     }
     const words = (data: unknown) => {
       const name = exists?.name(data, given) ?? ''
-      const same = isJsonObject(data) && data['version'] !== undefined && data['version'] === thing['version']
       if (update === null) return `${name.charAt(0).toUpperCase()}${name.slice(1)} already exists`
-      return `${same ? 'No changes to' : 'Updated'} ${name}${inVersion(data)}`
+      const same = isJsonObject(data) && data['version'] !== undefined && data['version'] === thing['version']
+      return updatedLine('Updated', name, data, same)
     }
     const spec = { ...call.spec, done: words }
     const input = update?.input ?? { params: {} }
-    const { sent, result } = update
+    const result = update
       ? await sendCall(context, caller, update.operation, update.input)
-      : { sent: input, result: { ...unsent, data: thing } }
+      : { ...unsent, data: thing }
     const { data } = result
     // What changed is told apart from the record by some.
     const record = isJsonObject(data) && isJsonObject(data['course']) ? data['course'] : data
@@ -97,7 +97,6 @@ export async function createOrFind(
         ...prepared,
         secret: undefined,
         input,
-        sent,
         result: { ...result, data: record },
       },
     )
@@ -109,9 +108,11 @@ const unsent = {
   requestId: null,
   etag: null,
   replayed: false,
+  unchanged: false,
   location: null,
   strict: true,
   fromList: false,
+  written: null,
   date: null,
 }
 

@@ -24,8 +24,10 @@ export async function readIds(
   source: string,
   parameter: string,
 ): Promise<string[]> {
-  const name = source === '-' ? 'Standard input' : source
-  const text = source === '-' ? await readInput(io) : await readFileText(io, source)
+  // As `--body` takes a file.
+  const path = source.replace(/^@/, '')
+  const name = path === '-' ? 'Standard input' : path
+  const text = path === '-' ? await readInput(io) : await readFileText(io, path)
   return text.split('\n').flatMap((line, index) => {
     const id = line.trim()
     if (!/^[[{"]|\t/.test(id)) return id === '' ? [] : [id]

@@ -3,6 +3,7 @@ import type { Caller } from '../../client/caller.ts'
 import { type Settings, sources } from '../../config/settings.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { defaultPageSize, maximumPageSize } from '../../contract/page-size.ts'
+import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { columnsAsked } from '../output/asked.ts'
 import type { Shape } from '../output/output.ts'
@@ -18,6 +19,7 @@ export async function printList(
   input: AnyInput,
   shape: Shape,
   flagOf: (parameter: string) => string,
+  flags: Given['flags'],
 ): Promise<void> {
   const { settings, output, session } = context
   const limit = limitOf(settings)
@@ -26,25 +28,37 @@ export async function printList(
   const filtering = remote && filters(operation, query)
   const { sort } = input.query ?? {}
   const sorting = remote && typeof sort === 'string'
-  const paged: AnyInput = { ...input, query, ...((filtering || sorting) && { handling: 'strict' }) }
+  const whole = remote && limit === Number.POSITIVE_INFINITY
+  const paged: AnyInput = { ...input, query, ...((filtering || sorting || whole) && { handling: 'strict' }) }
   if (settings.dryRun.value) return showRequest(context, caller.request(operation, paged))
   if (filtering) {
     const { assertSeveralTaken } = await import('./several-references.ts')
     await assertSeveralTaken(context, caller, operation, query, flagOf)
   }
-  const filter = filtering
-    ? (await import('./platform-filter.ts')).platformFilter(context, caller, { operation, query, flagOf })
-    : null
+  const { filtersIgnored, platformFilter } = filtering
+    ? await import('./platform-filter.ts')
+    : { filtersIgnored: null, platformFilter: null }
+  const { params } = input
+  const filter =
+    platformFilter && !(await filtersIgnored(context, flags))
+      ? platformFilter(context, caller, { operation, params, query, flagOf })
+      : null
   const missing =
     remote && columnsAsked(settings) && !settings.quiet.value
       ? (await import('./missing-columns.ts')).missingColumns(operation, settings.columns.value, shape.paths)
       : null
   const order = sorting
-    ? await (await import('./platform-order.ts')).platformOrder(context, operation, sort)
+    ? await (await import('./platform-order.ts')).platformOrder(context, caller, operation, {
+        params: input.params,
+        query,
+      })
     : null
   const seen = remote ? (await import('./note-seen.ts')).noteSeen(context, operation) : null
   let cut: number | null = null
-  await printReceived(caller.pages(operation, paged), async (received) => {
+  const listed = whole
+    ? (await import('./largest-pages.ts')).largestPages(caller, operation, paged, context.io.signal)
+    : caller.pages(operation, paged)
+  await printReceived(listed, async (received) => {
     const ordered = order ? order.pages(received) : received
     const pages = upTo(limit, filter ? filter.pages(ordered) : ordered, (shown) => {
       cut = shown
@@ -55,6 +69,7 @@ export async function printList(
     await filter?.note()
     const absent = missing?.names() ?? []
     if (absent.length > 0) await output.note(`The platform does not send ${absent.join(', ')}`)
+    filter?.assertJudged()
     await order?.tell(cut)
   })
   if (cut !== null) await output.note(`Showing the first ${cut}; use --all for the rest`)

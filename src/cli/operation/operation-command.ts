@@ -8,6 +8,7 @@ import {
   idsFlag,
   ifNotExistsFlag,
   ifVersionFlag,
+  ignoreFiltersFlag,
   unsetFlag,
   upsertFlag,
 } from './operation-flags.ts'
@@ -17,7 +18,10 @@ import type { OperationSpec } from './operation-spec.ts'
 export function call<const O extends Call>(spec: OperationSpec<O>): Command {
   const query = bound(spec.query)
   const fields = spec.merge ? fieldFlags(spec.fields).map(optional) : fieldFlags(spec.fields)
-  const positions = Object.entries<Argument>(spec.arguments ?? {}).map(
+  const { subject } = spec
+  const inPath = Object.entries<Argument>(spec.arguments ?? {})
+  const named = subject ? [...inPath, [subject.field, withBody(subject.argument)] as const] : inPath
+  const positions = named.map(
     ([parameter, argument]) => [parameter, spec.several ? many(argument) : argument] as const,
   )
   const flags = withTimeZone([
@@ -30,6 +34,7 @@ export function call<const O extends Call>(spec: OperationSpec<O>): Command {
     ...(spec.exists?.dataset ? [upsertFlag] : []),
     ...(spec.flags ?? []),
     ...(spec.several ? [idsFlag] : []),
+    ...(isFilteredList(spec) ? [ignoreFiltersFlag] : []),
   ])
 
   return {
@@ -52,6 +57,20 @@ export function call<const O extends Call>(spec: OperationSpec<O>): Command {
       })
     },
   }
+}
+
+/** True for a list with filters: its rows are checked where another platform sends them. */
+function isFilteredList({ query = {}, fields, destroys, several }: OperationSpec<Call>): boolean {
+  if (fields || destroys || several !== undefined) return false
+  return Object.keys(query).some((parameter) => !unfiltered.has(parameter))
+}
+
+/** Parameters of lists and reads that leave no row out. */
+const unfiltered: ReadonlySet<string> = new Set(['sort', 'to'])
+
+/** The argument of a field of the body, which may be in the document of `--body`. */
+function withBody(argument: Argument): Argument {
+  return { ...argument, instead: [...(argument.instead ?? []), bodyFlag.name] }
 }
 
 /** An argument that may be many, or come by `--ids`. */

@@ -44,3 +44,10 @@ export const ifVersionFlag: Flag = {
   kind: 'number',
   summary: 'Fail unless this is the current version (exit 6)',
 }
+
+/** Takes the rows of a platform as they come. */
+export const ignoreFiltersFlag: Flag = {
+  name: 'ignore-filters',
+  kind: 'switch',
+  summary: 'Include rows that cannot be checked against the filters (other platforms)',
+}

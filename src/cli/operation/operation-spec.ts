@@ -15,6 +15,8 @@ import type { Lookup } from './lookup.ts'
 export interface Rows {
   readonly columns: readonly string[]
   readonly from: (answer: unknown) => readonly unknown[]
+  /** The same for a table on a terminal, where whole values would be cut off. */
+  readonly short?: (answer: unknown) => readonly unknown[]
 }
 
 /** What an operation destroys: as it was given, and as the question names it, for which things may be looked up. */
@@ -27,6 +29,17 @@ export interface Destruction {
     look: Lookup,
     given: Given,
   ) => Promise<{ readonly consequence: string; readonly irreversible?: boolean }>
+}
+
+/** A refusal of the platform that a confirmation, or a switch in its place, takes back. */
+export interface Confirmed {
+  /** The switch of the body: false until it is confirmed. */
+  readonly field: string
+  /** The code of the fault that is refused. */
+  readonly code: string
+  /** As in `Refusing to … without confirmation`. */
+  readonly action: (given: Given) => string
+  readonly consequence: string
 }
 
 /** Gives the id of the thing that a command line names otherwise, such as a key by its name. May read, never writes. */
@@ -57,6 +70,8 @@ export interface OperationSpec<O extends Call> {
   readonly operation: () => Promise<O>
   /** The path's parameters in the order of the command line. */
   readonly arguments?: { readonly [Name in keyof Params<O>]: Argument }
+  /** A field of the body that comes as an argument, such as the learner of a grade. */
+  readonly subject?: { readonly field: string; readonly argument: Argument }
   /** What things are called when there are several, `courses`: it takes many arguments, and `--ids`. */
   readonly several?: string
   /** How the thing is found where the argument is no id; what it reads for one thing it may keep for the next. */
@@ -82,7 +97,7 @@ export interface OperationSpec<O extends Call> {
   readonly password?: PasswordUse
   /** The field of the body that leaves the answer without the operation's secret where it is true. */
   readonly secretUnless?: string
-  /** What to do where The response with the operation's secret was lost. */
+  /** Advice for the case that the response with the operation's secret was lost. */
   readonly ifLost?: string
   /** True for a merge patch (PUT): `--unset`, and at least one change. */
   readonly merge?: true
@@ -96,8 +111,13 @@ export interface OperationSpec<O extends Call> {
   readonly exits?: (answer: unknown) => ExitName | null
   /** What is asked before it is done, where it destroys something. */
   readonly destroys?: Destruction
-  /** The line that says what was done, instead of the record: `Created course Marine Biology (BIO-101)`. */
-  readonly done?: (answer: unknown, given: Given) => string
+  /** A refusal that can be confirmed. */
+  readonly confirms?: Confirmed
+  /**
+   * The line that says what was done, instead of the record: `Created course Marine Biology (BIO-101)`. `unchanged` is
+   * true where an update found everything as requested.
+   */
+  readonly done?: (answer: unknown, given: Given, unchanged: boolean) => string
   /** The same with what can only be asked afterwards; where that is undefined it is the line of `done`. */
   readonly told?: (look: Lookup, given: Given) => Promise<string | undefined>
   /** What there is to know besides the lines of a table, once it is done. */

@@ -1,9 +1,11 @@
-import type { Page } from '../../client/call-input.ts'
-import { createOrderCheck } from '../../client/order-check.ts'
+import type { AnyInput, Page } from '../../client/call-input.ts'
+import type { Caller } from '../../client/caller.ts'
+import { createOrderCheck, isSortIgnored } from '../../client/foreign/order.ts'
 import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { CommandError } from '../terminal/errors.ts'
+import { firstPage, unlessRefused } from './platform-filter.ts'
 
 /** Watches the order in which a platform elsewhere sends a list. */
 export interface PlatformOrder {
@@ -18,27 +20,46 @@ export interface PlatformOrder {
   tell(cut: number | null): Promise<void>
 }
 
-/** The watch over one list that was asked for as `title` or `-title`. */
+/** Fewer items in order than these may be so by chance. */
+const minSteps = 5
+
+/** The watch over one list, whose query has a `sort` such as `title` or `-title`. */
 export async function platformOrder(
-  { output, session }: Pick<Context, 'output' | 'session'>,
+  { io: { signal }, output, session }: Pick<Context, 'io' | 'output' | 'session'>,
+  caller: Caller,
   operation: Operation,
-  sort: string,
+  { params, query = {} }: Pick<AnyInput, 'params' | 'query'>,
 ): Promise<PlatformOrder> {
   const { difficulties } = await import('../../contract/course-choices.ts')
-  const check = createOrderCheck(operation, sort, difficulties)
+  const check = createOrderCheck(operation, String(query['sort']), difficulties)
+  let seen = false
+
+  /** Null if that cannot be told. */
+  async function isIgnored(cut: boolean): Promise<boolean | null> {
+    if (!check.holds()) return true
+    if (!seen || (!check.isUncertain() && !(cut && check.steps() < minSteps))) return false
+    return isSortIgnored(operation, query, (asked) =>
+      unlessRefused(() => firstPage(caller, operation, { params, query: asked, signal })),
+    )
+  }
+
   return {
     async *pages(pages) {
       for await (const page of pages) {
-        if (!page.strict) for (const item of page.data) check.see(item)
+        if (!page.strict) {
+          seen ||= page.data.length > 0
+          for (const item of page.data) check.see(item)
+        }
         yield page
       }
     },
     tell: async (cut) => {
       const host = platformName(session.target())
-      if (check.lacking()) {
+      const ignored = await isIgnored(cut !== null)
+      if (ignored === null && check.lacking()) {
         await output.note(`Cannot check --sort: ${host} sent rows without ${check.field}`)
       }
-      if (check.holds()) return
+      if (ignored !== true) return
       if (cut === null) return output.note(`${host} ignored --sort; the rows are in its own order`)
       throw new CommandError(
         'not_sorted',

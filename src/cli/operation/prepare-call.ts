@@ -47,22 +47,18 @@ export async function prepareCall(context: Context, given: Given, call: BoundCal
   return { input, shape, rows, secret: secretless ? undefined : operation.secret }
 }
 
-/** Sends a call; gives its answer, and the input as it was sent. */
+/** Sends a call; a platform elsewhere gets ids in place of other references. */
 export async function sendCall(
   context: Context,
   caller: Caller,
   operation: Operation,
   input: AnyInput,
-): Promise<{ readonly sent: AnyInput; readonly result: Result<unknown> }> {
-  // A platform that confirms to be strict has written what it was sent, or refused it.
+): Promise<Result<unknown>> {
   const settled = context.session.target().kind === 'remote' && ['POST', 'PUT'].includes(operation.method)
   const sent: AnyInput = settled
-    ? {
-        handling: 'strict',
-        ...(await (await import('./settle-write.ts')).settleWrite(context, caller, operation, input)),
-      }
+    ? await (await import('./settle-write.ts')).settleWrite(context, caller, operation, input)
     : input
-  return { sent, result: await caller.call(operation, sent) }
+  return caller.call(operation, sent)
 }
 
 async function inputOf(context: Context, given: Given, call: BoundCall): Promise<AnyInput> {
@@ -73,21 +69,44 @@ async function inputOf(context: Context, given: Given, call: BoundCall): Promise
   // `fixed` is an object wherever a body is: no operation takes anything else.
   const fixed = spec.fixed as Readonly<Record<string, unknown>> | undefined
   const body = hasBody
-    ? await makeBody(context, given, { operation, flags: fields, fixed, password })
+    ? await makeBody(context, given, {
+        ...{ operation, flags: fields, fixed, password, answers: call.answers ?? new Map<string, unknown>() },
+      })
     : undefined
   const presumed = Object.entries(spec.presumed?.(new Date(context.io.now()).toISOString()) ?? {}).filter(
     ([field]) => body?.[field] === undefined,
   )
+  const { subject } = spec
   return {
     params: Object.fromEntries(
-      positions.map(([parameter, { name }]) => [parameter, given.arguments[name] ?? '']),
+      positions
+        .filter(([parameter]) => parameter !== subject?.field)
+        .map(([parameter, { name }]) => [parameter, given.arguments[name] ?? '']),
     ),
     query: queryOf(call.query, given.flags),
-    ...(body && { body: { ...body, ...Object.fromEntries(presumed) } }),
+    ...(body && {
+      body: {
+        ...(spec.confirms && { [spec.confirms.field]: false }),
+        ...body,
+        ...Object.fromEntries(presumed),
+        ...subjectOf(given, call),
+      },
+    }),
     ...(presumed.length > 0 && { handling: 'lenient' as const }),
     ...((typeof version === 'number' || typeof version === 'bigint') && { ifMatch: version }),
     signal: context.io.signal,
   }
+}
+
+/** The field of the body that came as an argument. Throws a UsageError where a flag gives it, too. */
+function subjectOf({ arguments: named, flags }: Given, { spec: { subject }, fields }: BoundCall): object {
+  const value = subject && named[subject.argument.name]
+  if (subject === undefined || value === undefined) return {}
+  const twice = fields.find(({ place, flag }) => place === subject.field && flags[flag.name] !== undefined)
+  if (twice) {
+    throw new UsageError(`--${twice.flag.name} and <${subject.argument.name}> cannot be used together`)
+  }
+  return { [subject.field]: value }
 }
 
 /** Throws a UsageError where the output has no place for a secret, which is shown this once. */

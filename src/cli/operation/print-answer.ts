@@ -1,4 +1,4 @@
-import type { AnyInput, Result } from '../../client/call-input.ts'
+import type { AnyInput, Result, Written } from '../../client/call-input.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { visible } from '../../codec/visible.ts'
 import { platformName } from '../../config/target.ts'
@@ -6,18 +6,15 @@ import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { recordAsked } from '../output/asked.ts'
 import type { Shape } from '../output/output.ts'
-import { ExitWith } from '../terminal/errors.ts'
+import { CommandError, ExitWith } from '../terminal/errors.ts'
 import { answeredId, answeredThing } from './answered-id.ts'
 import type { BoundCall } from './bound-call.ts'
 import type { Rows } from './operation-spec.ts'
-import type { WrittenFields } from './written-fields.ts'
 
 /** A call that was made, its answer, and the form in which that is printed. */
 export interface AnsweredCall {
   /** The input in the words of the command line. */
   readonly input: AnyInput
-  /** The same as it was sent. */
-  readonly sent: AnyInput
   readonly result: Result<unknown>
   readonly shape: Shape
   /** The rows that the answer is printed as; undefined for the record itself. */
@@ -52,28 +49,29 @@ export async function printAnswer(
   }
   const written = operation.method !== 'GET' && shape.paths.includes(operation.identifier ?? 'id')
   const id = written ? answeredId(operation, input, result) : null
-  const compared = await compare(context, operation, answered)
   // A secret is shown this once, with the record that it is part of.
   const told = secret === undefined && (operation.response === null || !recordAsked(settings))
   const done = told ? spec.done : undefined
   if (done) {
-    const isSet = compared === null || compared.other.length === 0
+    const isSet = result.written === null || result.written.other.length === 0
     const line = settings.quiet.value ? undefined : await toldOf(context, call, given)
-    if (isSet) await output.done(line ?? done(answeredThing(data, input, id), given))
+    if (isSet) await output.done(line ?? done(answeredThing(data, input, id), given, result.unchanged))
     if (!context.io.stdout.isTTY) await printId(context, id)
   } else if (written && settings.quiet.value) await printId(context, id)
   else if (answered.collect) answered.collect(data)
   else if (operation.response !== null) await printRecord(context, answered)
 
   const hasRecord = isJsonObject(data) || operation.method === 'GET' || operation.response === null
+  const isTold = result.written?.shown === false && operation.response !== null
+  const isUnseen = isTold || (!hasRecord && !done)
   if (written && id === null) {
     const [noun] = operation.id.split('.')
     await output.note(`The response has no id; find it with: learnctl ${noun} list`)
-  } else if (!hasRecord && !done && !settings.quiet.value) {
+  } else if (isUnseen && !settings.quiet.value) {
     const made = operation.method === 'POST' && id !== null ? `; its id is ${visible(id)}` : ''
     await output.note(`The response does not contain the record${made}`)
   }
-  if (compared) await tellCompared(context, compared, call, given)
+  if (result.written) await tellWritten(context, result.written, call, given)
   // The record says it itself.
   const silent = replayed || settings.output.value !== 'table' || settings.quiet.value || !isJsonObject(data)
   const note = silent ? null : await spec.notes?.(data, given)
@@ -102,10 +100,12 @@ async function printId({ output }: Context, id: string | null): Promise<void> {
 }
 
 async function printRecord(
-  { io, output }: Context,
+  { io, output, settings }: Context,
   { result: { data, replayed }, rows, shape, secret }: AnsweredCall,
 ): Promise<void> {
-  await (rows ? output.list([rows.from(data)], shape) : output.one(data, shape))
+  const isTable = settings.output.value === 'table' && io.stdout.isTTY
+  const rowsOf = (isTable && rows?.short) || rows?.from
+  await (rowsOf ? output.list([rowsOf(data)], shape) : output.one(data, shape))
   if (secret !== undefined && !replayed && io.stdout.isTTY) {
     await output.note(`Save the ${inWords(secret)} now; it is shown only once`)
   }
@@ -116,27 +116,29 @@ function inWords(field: string): string {
   return field.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 }
 
-/** What the answer of a platform elsewhere shows of what it was sent; one that is strict keeps that, or refuses it. */
-async function compare(
-  { session }: Context,
-  operation: BoundCall['operation'],
-  { sent, result: { data, strict } }: AnsweredCall,
-): Promise<WrittenFields | null> {
-  if (session.target().kind === 'local' || strict || sent.body === undefined) return null
-  return (await import('./written-fields.ts')).writtenFields(operation, sent, data)
-}
-
 /** Says what a write left out: values that are other ones are an error, those that are not shown get a note. */
-async function tellCompared(
+async function tellWritten(
   { session, output }: Context,
-  compared: WrittenFields,
+  written: Written,
   call: BoundCall,
   given: Given,
 ): Promise<void> {
-  const { notSetError, typedName } = await import('./written-fields.ts')
   const host = platformName(session.target())
-  for (const field of compared.unshown) {
+  for (const field of written.unshown) {
     await output.note(`Cannot check ${typedName(field, call, given)}: ${host} does not show ${field}`)
   }
-  if (compared.other.length > 0) throw notSetError(host, compared, call, given)
+  if (written.other.length === 0) return
+  const { short } = await import('../../client/foreign/same-value.ts')
+  const names = written.other.map(({ field }) => typedName(field, call, given))
+  throw new CommandError('not_set', 'failure', `${host} did not set ${names.join(', ')}`, {
+    why: written.other.map(
+      ({ sent, shown }, index) => `${names[index]} is ${short(shown)}, not ${short(sent)}`,
+    ),
+  })
+}
+
+/** The flag that a field was given by, `--title`; its own name where it came otherwise. */
+function typedName(field: string, { fields }: BoundCall, { flags }: Given): string {
+  const flag = fields.find(({ place }) => place === field)?.flag.name
+  return flag === undefined || flags[flag] === undefined ? field : `--${flag}`
 }

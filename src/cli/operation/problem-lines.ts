@@ -27,7 +27,8 @@ export function problemsIn(
   const wrong = status === 400 || status === 422
   if (wrong && fault && flagOf(fault) !== null && isPhrase(fault)) return { message: lines.join(), why: [] }
   // Without words of its own, the whole is what is wrong with the one field.
-  if (wrong && fault && message === fault.detail) return { message: withoutStop(lines.join()), why: [] }
+  if (wrong && fault && (message === fault.detail || isGeneric(message)))
+    return { message: withoutStop(lines.join()), why: [] }
   return {
     message: withoutStop(message),
     why: fault && !message.includes(fault.detail) && !isUnknown(fault) ? lines : [],
@@ -47,8 +48,17 @@ function problemLine(fault: Fault, flag: string | null): string {
     fieldPath(pointer ?? parameter ?? '')
       .split('.')
       .at(-1) ?? ''
+  if (leaf !== '' && detail.toLowerCase().startsWith(`${leaf.toLowerCase()} `))
+    return `${place}${detail.slice(leaf.length)}`
   const goesOn = isPhrase(fault) && (leaf === '' || !detail.toLowerCase().startsWith(leaf.toLowerCase()))
   return goesOn ? `${place} ${detail}` : `${place}: ${detail}`
+}
+
+/** True for the words of a status, which say nothing about what is wrong. */
+function isGeneric(message: string): boolean {
+  return /^(bad request|unprocessable (entity|content)|validation (failed|error)|invalid request)\.?$/i.test(
+    message,
+  )
 }
 
 /** One sentence stands on its line without a full stop, as the program's own messages do; several keep theirs. */

@@ -31,6 +31,7 @@ export class RefusedCallError extends Error {
       tokenHint(refusal) ??
       trashHint(refusal) ??
       setUpHint(refusal) ??
+      creditHint(refusal) ??
       (missing ? referenceHint(refusal, sources, given) : archiveHint(refusal, given))
     this.#sources = sources
     this.#given = given
@@ -102,7 +103,7 @@ function trashHint({ code, message, problem }: ApiError): string | null {
   if (code === 'not_found') return `To list deleted ${thing}s: learnctl ${thing}s list --deleted`
   const id = problem?.['id']
   if (code !== 'duplicate' || problem?.['existingStatus'] !== 'deleted' || typeof id !== 'string') return null
-  return `To restore it: learnctl ${thing}s restore-deleted ${shellWord(id)}`
+  return `To restore it: learnctl ${thing}s restore ${shellWord(id)}`
 }
 
 /** A stored access token goes to no other address: it is typed again, or removed. */
@@ -115,6 +116,11 @@ function tokenHint({ faults }: ApiError): string | null {
 function setUpHint({ code, message }: ApiError): string | null {
   const [, kind] = /^Integration (\w+) not found/.exec(message) ?? []
   return code === 'not_found' && kind !== undefined ? `Set it up: learnctl integrations set ${kind}` : null
+}
+
+function creditHint({ faults }: ApiError): string | null {
+  const isAbove = faults.some(({ code }) => code === 'above_maximum')
+  return isAbove ? 'Record it as extra credit with --extra-credit' : null
 }
 
 const known = /^(ext:|email:)|^[a-z]{3}_/

@@ -1,4 +1,7 @@
+import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
+import { ApiError } from '../../client/errors.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import { confirm } from '../command/confirm.ts'
@@ -15,7 +18,7 @@ import { withSources } from './refused-call.ts'
 export async function runOperation(context: Context, given: Given, call: BoundCall): Promise<void> {
   try {
     if (isSeveral(given, call)) await (await import('./run-several.ts')).runSeveral(context, given, call)
-    else await callAndPrint(context, given, call)
+    else await callUntilAccepted(context, given, call)
   } catch (error) {
     throw withSources(error, call, given)
   }
@@ -29,6 +32,31 @@ function isSeveral({ flags, rest, arguments: named }: Given, { spec, positions }
   return flags[idsFlag.name] !== undefined || (typed && rest.length > 1)
 }
 
+/** Makes the call; where an answer to a question is refused, says why and asks again. */
+async function callUntilAccepted(context: Context, given: Given, bound: BoundCall): Promise<void> {
+  const answers = new Map<string, unknown>()
+  const call = { ...bound, answers }
+  for (;;) {
+    try {
+      return await callAndPrint(context, given, call)
+    } catch (error) {
+      const refused =
+        error instanceof ApiError ? [...answers.keys()].filter((place) => isRefused(error, place)) : []
+      if (refused.length === 0) throw error
+      for (const place of refused) answers.delete(place)
+      const { failureOf } = await import('../failures.ts')
+      const { message, why } = failureOf(withSources(error, call, given), context.session.target())
+      await context.output.note([message, ...why].join('; '))
+    }
+  }
+}
+
+/** True where a refusal is about this place of the body, and about what it holds. */
+function isRefused({ status, faults }: ApiError, place: string): boolean {
+  const pointer = `/${place.replaceAll('.', '/')}`
+  return [400, 422].includes(status) && faults.some((fault) => fault.pointer?.replace(/^#/, '') === pointer)
+}
+
 async function callAndPrint(context: Context, given: Given, call: BoundCall): Promise<void> {
   const { session, settings, io } = context
   const { spec, query } = call
@@ -40,17 +68,19 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
     return (await import('./existing.ts')).createOrFind(context, given, call, caller, prepared)
   }
   if (secret !== undefined) assertSecretShown(context, secret, shape)
-  if (operation.list) {
-    const flagOf = (parameter: string) =>
-      `--${query.find(({ place }) => place === parameter)?.flag.name ?? parameter}`
-    return (await import('./list.ts')).printList(context, caller, operation, prepared.input, shape, flagOf)
-  }
   const [position] = call.positions
   const found = position && spec.finds ? await (await spec.finds({ context, caller }))(given) : undefined
   const input =
     position && found !== undefined
       ? { ...prepared.input, params: { ...prepared.input.params, [position[0]]: found } }
       : prepared.input
+  if (operation.list) {
+    const flagOf = (parameter: string) =>
+      `--${query.find(({ place }) => place === parameter)?.flag.name ?? parameter}`
+    return (await import('./list.ts')).printList(
+      ...([context, caller, operation, input, shape, flagOf, given.flags] as const),
+    )
+  }
   if (settings.dryRun.value) return showRequests(context, [caller.request(operation, input)])
   const { destroys } = spec
   if (destroys) {
@@ -62,6 +92,28 @@ async function callAndPrint(context: Context, given: Given, call: BoundCall): Pr
       destroys.question(createLookup(caller, io.signal), meant),
     )
   }
-  const { sent, result } = await sendCall(context, caller, operation, input)
-  await printAnswer(context, given, call, { ...prepared, input, sent, result })
+  const send = (sent: AnyInput) => sendCall(context, caller, operation, sent)
+  const result = await send(input).catch(async (error: unknown) => {
+    return send(await confirmed(context, given, call, input, error))
+  })
+  await printAnswer(context, given, call, { ...prepared, input, result })
+}
+
+/** Returns the input with what the user confirms. Throws the refusal where it cannot be confirmed. */
+async function confirmed(
+  context: Context,
+  given: Given,
+  { spec: { confirms } }: BoundCall,
+  input: AnyInput,
+  refusal: unknown,
+): Promise<AnyInput> {
+  const isMeant =
+    confirms && refusal instanceof ApiError && refusal.faults.some(({ code }) => code === confirms.code)
+  const { settings, prompts } = context
+  if (!isMeant || (prompts.refusal !== null && !settings.yes.value)) throw refusal
+  const { consequence, field } = confirms
+  const action = confirms.action(given)
+  const text = action.charAt(0).toUpperCase() + action.slice(1)
+  await confirm(context, action, async () => ({ text, consequence }))
+  return { ...input, body: { ...(isJsonObject(input.body) && input.body), [field]: true } }
 }

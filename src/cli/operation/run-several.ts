@@ -1,5 +1,7 @@
 import type { AnyInput } from '../../client/call-input.ts'
-import { ApiError } from '../../client/errors.ts'
+import { ApiError, isAboutRecord, ProtocolError } from '../../client/errors.ts'
+import { isJsonObject } from '../../codec/json-object.ts'
+import { visible } from '../../codec/visible.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import { confirm, type Question } from '../command/confirm.ts'
@@ -15,7 +17,7 @@ import { showRequests } from './dry-run.ts'
 import { readIds } from './given-ids.ts'
 import { inOrder } from './in-order.ts'
 import { createLookup, type Lookup } from './lookup.ts'
-import { bodyFlag, idsFlag, ifVersionFlag } from './operation-flags.ts'
+import { bodyFlag, idsFlag, ifNotExistsFlag, ifVersionFlag, upsertFlag } from './operation-flags.ts'
 import { assertSecretShown, prepareCall, sendCall } from './prepare-call.ts'
 import { printAnswer } from './print-answer.ts'
 import { withSources } from './refused-call.ts'
@@ -60,17 +62,26 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
   const { shape, secret } = prepared
   if (secret !== undefined) assertSecretShown(context, secret, shape)
   const find = await spec.finds?.({ context, caller })
-  const inputFor = async (thing: string): Promise<AnyInput> => ({
-    ...prepared.input,
-    params: { ...prepared.input.params, [parameter]: (await find?.(one(thing))) ?? thing },
-  })
+  const inputFor = async (thing: string): Promise<AnyInput> => {
+    const { input } = prepared
+    const value = (await find?.(one(thing))) ?? thing
+    return parameter === spec.subject?.field
+      ? { ...input, body: { ...(isJsonObject(input.body) ? input.body : {}), [parameter]: value } }
+      : { ...input, params: { ...input.params, [parameter]: value } }
+  }
   if (settings.dryRun.value) {
     const requests = []
     for (const thing of things) requests.push(caller.request(operation, await inputFor(thing)))
-    return showRequests(context, requests, true)
+    // The requests are for programs and for --debug; people read one line for each thing.
+    if (settings.debug.value || settings.output.value !== 'table')
+      return showRequests(context, requests, true)
+    const noun = spec.several.replace(/s$/, '')
+    const lines = things.map((thing) => `Would ${verbOf(spec.name)} ${noun} ${visible(thing)}\n`)
+    return output.text(lines.join(''))
   }
   if (things.length > 0) await ask(context, given, call, createLookup(caller, io.signal), things)
 
+  const isSearched = [ifNotExistsFlag, upsertFlag].some(({ name }) => given.flags[name] === true)
   const refused: Refused[] = []
   let fault: Refused | null = null
   let done = 0
@@ -80,19 +91,24 @@ export async function runSeveral(context: Context, given: Given, call: BoundCall
   async function* records(): AsyncGenerator<readonly unknown[]> {
     const work = async (thing: string) => {
       const input = await inputFor(thing)
-      return { input, ...(await sendCall(context, caller, operation, input)) }
+      // What may be there already is looked for, and made, one after the other.
+      return { input, result: isSearched ? null : await sendCall(context, caller, operation, input) }
     }
     for await (const settled of inOrder(things, work, pacing, isFatal)) {
       const rows: unknown[] = []
       try {
         if ('error' in settled) throw settled.error
         const collect = asRecords ? { collect: (record: unknown) => rows.push(record) } : {}
-        await printAnswer(context, one(settled.item), call, { ...prepared, ...settled.value, ...collect })
+        const given = one(settled.item)
+        const { input, result } = settled.value
+        const readied = { ...prepared, input, ...collect }
+        if (result) await printAnswer(context, given, call, { ...readied, result })
+        else await (await import('./existing.ts')).createOrFind(context, given, call, caller, readied)
         done += 1
       } catch (error) {
-        const one = { argument: settled.item, error }
-        if (isFatal(error)) fault ??= one
-        else refused.push(one)
+        const failed = { argument: settled.item, error }
+        if (isFatal(error)) fault ??= failed
+        else refused.push(failed)
       }
       if (rows.length > 0) yield rows
     }
@@ -123,7 +139,7 @@ function assertForAll({ flags }: Given): void {
   if (flags[ifVersionFlag.name] !== undefined) {
     throw new UsageError(`--${ifVersionFlag.name} is only supported for one thing at a time`)
   }
-  if (flags[idsFlag.name] === '-' && /^@?-$/.test(String(flags[bodyFlag.name]))) {
+  if (/^@?-$/.test(String(flags[idsFlag.name])) && /^@?-$/.test(String(flags[bodyFlag.name]))) {
     throw new UsageError(`--${idsFlag.name} and --${bodyFlag.name} cannot both read standard input`)
   }
 }
@@ -170,6 +186,7 @@ function verbOf(name: string): string {
 function isFatal(error: unknown): boolean {
   if (error instanceof ApiError)
     return ![400, 403, 404, 409, 412, 422].includes(error.status) || isExpired(error)
+  if (error instanceof ProtocolError) return !isAboutRecord(error)
   return !(error instanceof CommandError) || error.exit === 'interrupted'
 }
 

@@ -28,12 +28,14 @@ export async function* surePages<P extends Pick<Page<Operation>, 'data' | 'stric
       continue
     }
     const check = await filter.check()
-    const data = check ? page.data.filter(check.admits) : page.data
+    for (const item of check ? page.data : []) check?.learn(item)
+    const verdicts = page.data.map((item) => check?.judge(item) ?? true)
+    const data = page.data.filter((_, index) => verdicts[index] !== false)
     const lacking = fields.find((field) =>
       data.some((item) => !isJsonObject(item) || item[field] === undefined),
     )
-    const [unjudged] = check?.unjudged() ?? []
-    const why = lacking === undefined ? unjudged?.[1] : `without ${lacking}`
+    const [unjudged] = verdicts.find((verdict) => typeof verdict === 'object') ?? []
+    const why = lacking === undefined ? unjudged?.why : `without ${lacking}`
     if (why !== undefined && data.length > 0) {
       const [noun = ''] = filtering.operation.id.split('.')
       throw new CommandError(

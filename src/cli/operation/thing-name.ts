@@ -1,4 +1,5 @@
 import { memberOf } from '../../client/member.ts'
+import type { Given } from '../command/command.ts'
 import { valueAt } from '../output/columns.ts'
 
 /**
@@ -23,4 +24,31 @@ export function thingName(thing: unknown, reference = ''): string {
 export function inVersion(thing: unknown): string {
   const version = valueAt(thing, 'version')
   return ['number', 'bigint'].includes(typeof version) ? `, version ${version}` : ''
+}
+
+/**
+ * The line of an update, from its verb on: `Updated user Ada (ada@example.org), version 3`. Where it changed nothing, says
+ * so, with `state` as `User Ada (ada@example.org) is already suspended`.
+ */
+export function updatedLine(
+  verb: string,
+  name: string,
+  answer: unknown,
+  unchanged: boolean,
+  state?: string,
+): string {
+  if (!unchanged) return `${verb} ${name}${inVersion(answer)}`
+  if (state === undefined) return `No changes to ${name}${inVersion(answer)}`
+  return `${name.charAt(0).toUpperCase()}${name.slice(1)} is already ${state}`
+}
+
+/** The person that an answer is about, `learner ada@example.org`; as they were given where it does not say. */
+export function personIn(answer: unknown, given: unknown, noun = 'learner'): string {
+  const known = memberOf(answer, 'userEmail') ?? given ?? memberOf(answer, `${noun}Id`)
+  return `${noun} ${String(known)}`
+}
+
+/** The title of the course that an answer is about; the course as it was given where it does not say. */
+export function courseIn(answer: unknown, { flags }: Given): string {
+  return String(memberOf(answer, 'courseTitle') ?? flags['course'] ?? memberOf(answer, 'courseId'))
 }

@@ -1,9 +1,13 @@
+import type { Document, ScalarTag, Tags, YAMLMap } from 'yaml'
 import { isJsonObject } from '../../codec/json-object.ts'
-import { deepest } from '../../codec/json-text.ts'
+import { deepest, maxDigits, tooManyDigits } from '../../codec/json-text.ts'
 import { UsageError } from '../terminal/errors.ts'
 
 /** The reader takes some seconds and 400 MB for this much; JSON of the same size takes a hundredth of both. */
 const maximumLength = 1024 * 1024
+
+/** Anchors and aliases together: the reader looks for the anchor of an alias among all of them. */
+const maxAnchors = 2000
 
 /** A value, and where its parts stand in the text. */
 export interface PlacedValue {
@@ -27,17 +31,21 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
       hint: 'Convert it to JSON',
     })
   }
-  const { isMap, isAlias, isNode, isScalar, isSeq, LineCounter, parseDocument } = await import('yaml')
+  const { isMap, isAlias, isNode, isScalar, isSeq, LineCounter, parseDocument, visit } = await import('yaml')
   const lineCounter = new LineCounter()
   const intAsBigInt = /\d{16}/.test(text)
-  const document = parseDocument(text, { lineCounter, prettyErrors: false, intAsBigInt })
+  const document = parseDocument(text, {
+    ...{ lineCounter, prettyErrors: false, intAsBigInt, customTags: withBoundedIntegers },
+    // The reader compares each key with all before it.
+    uniqueKeys: false,
+  })
+  const members = new WeakMap<YAMLMap, ReturnType<typeof membersOf>>()
   const [fault] = document.errors
   if (fault && isOverflow(fault)) throw tooDeep(name, fault)
-  if (fault) {
-    const { line, col } = lineCounter.linePos(fault.pos[0])
-    throw new UsageError(`${name}:${line}:${col}: not YAML: ${fault.message}`, { cause: fault })
-  }
+  if (fault) throw notYaml(fault.pos[0], fault.message, fault)
   try {
+    const repeated = firstRepeated(document)
+    if (repeated !== undefined) throw notYaml(repeated, 'Map keys must be unique')
     const value: unknown = document.toJS()
     if (isDeeper(value, deepest)) throw tooDeep(name)
     return { value: intAsBigInt ? plainIntegers(value) : value, lineOf }
@@ -45,7 +53,53 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
     if (error instanceof RangeError) throw tooDeep(name, error)
     if (!(error instanceof ReferenceError)) throw error
     const reason = /^Excessive alias/.test(error.message) ? 'its aliases expand too far' : error.message
-    throw new UsageError(`Cannot read ${name}: ${reason}`, { cause: error })
+    throw unreadable(reason, error)
+  }
+
+  function unreadable(reason: string, cause?: Error): UsageError {
+    return new UsageError(`Cannot read ${name}: ${reason}`, { cause })
+  }
+
+  function notYaml(offset: number, reason: string, cause?: Error): UsageError {
+    const { line, col } = lineCounter.linePos(offset)
+    return new UsageError(`${name}:${line}:${col}: not YAML: ${reason}`, { cause })
+  }
+
+  /** Where the first key stands that its map has already; undefined where there is none. Throws on too many anchors. */
+  function firstRepeated(tree: Document.Parsed): number | undefined {
+    let first: number | undefined
+    let anchors = 0
+    const look = (_: unknown, node: unknown) => {
+      if (isAlias(node) || (isNode(node) && node.anchor !== undefined)) anchors += 1
+      if (anchors > maxAnchors) throw unreadable(`it has more than ${maxAnchors} anchors and aliases`)
+    }
+    visit(tree, {
+      Node: look,
+      Map(_, map) {
+        look(_, map)
+        const seen = new Set<unknown>()
+        for (const { key } of map.items) {
+          if (!isScalar(key)) continue
+          if (!seen.has(key.value)) seen.add(key.value)
+          else first = Math.min(first ?? Number.POSITIVE_INFINITY, key.range?.[0] ?? 0)
+        }
+      },
+    })
+    return first
+  }
+
+  function membersOf(map: YAMLMap) {
+    const entries = map.items.flatMap((pair) =>
+      isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [],
+    )
+    // The first of those that are called the same.
+    return new Map(entries.reverse())
+  }
+
+  function memberOf(map: YAMLMap, step: PropertyKey) {
+    const known = members.get(map) ?? membersOf(map)
+    members.set(map, known)
+    return known.get(String(step))
   }
 
   function lineOf(path: readonly PropertyKey[]): number {
@@ -54,7 +108,7 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
     for (const step of path) {
       if (isAlias(node)) node = node.resolve(document)
       if (isMap(node)) {
-        const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === String(step))
+        const pair = memberOf(node, step)
         if (!pair) break
         if (isNode(pair.key)) at = pair.key.range?.[0] ?? at
         node = pair.value
@@ -65,6 +119,24 @@ export async function parsePlacedYaml(text: string, name: string, longest: numbe
       } else break
     }
     return lineCounter.linePos(at ?? 0).line
+  }
+}
+
+/** The reader's tags, of which those of integers refuse more digits than JSON may have. */
+function withBoundedIntegers(tags: Tags): Tags {
+  return tags.map((tag) =>
+    typeof tag === 'object' && tag.tag === 'tag:yaml.org,2002:int' ? withBound(tag as ScalarTag) : tag,
+  )
+}
+
+function withBound(tag: ScalarTag): ScalarTag {
+  return {
+    ...tag,
+    resolve(text, onError, options) {
+      if (text.replace(/^[-+]/, '').length <= maxDigits) return tag.resolve(text, onError, options)
+      onError(tooManyDigits)
+      return 0
+    },
   }
 }
 

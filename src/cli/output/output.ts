@@ -4,7 +4,7 @@ import type { Settings } from '../../config/settings.ts'
 import { painterFor } from '../terminal/colour.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { exactText } from '../terminal/exact-text.ts'
-import { type Io, note, say, write } from '../terminal/io.ts'
+import { fitted, type Io, note, say, write } from '../terminal/io.ts'
 import {
   ancestorsOf,
   type Column,
@@ -172,7 +172,7 @@ export function createOutput(io: Io, settings: Settings, mask: (text: string) =>
       await out.end()
     },
     done: async (text) => {
-      if (!quiet) await say(io, `${mask(visible(text))}\n`)
+      if (!quiet) await say(io, `${fitted(io, mask(visible(text)))}\n`)
     },
     note: (text) => note(io, mask(text)),
     check: (shape, open) => {

@@ -43,22 +43,22 @@ export const nouns: Readonly<Record<string, Noun>> = {
     load: async () => (await import('../commands/analytics.ts')).commands,
   },
   validate: {
-    group: 'Academy files',
+    group: 'Academy',
     summary: 'Check academy files for problems, offline',
     load: async () => (await import('../commands/validate.ts')).command,
   },
   diff: {
-    group: 'Academy files',
+    group: 'Academy',
     summary: 'Compare academy files with an academy',
     load: async () => (await import('../commands/diff.ts')).command,
   },
   apply: {
-    group: 'Academy files',
+    group: 'Academy',
     summary: 'Make an academy as academy files declare it',
     load: async () => (await import('../commands/apply.ts')).command,
   },
   dump: {
-    group: 'Academy files',
+    group: 'Academy',
     summary: 'Write an academy to academy files',
     load: async () => (await import('../commands/dump.ts')).command,
   },

@@ -2,7 +2,7 @@ import { type CommanderError, Option, Command as Parser } from 'commander'
 import { type Setting, settings } from '../../config/setting.ts'
 import { flagHabits, nounAliases, shortcuts, verbsByAlias } from '../command/aliases.ts'
 import { resolveArguments } from '../command/arguments.ts'
-import type { Command } from '../command/command.ts'
+import type { Argument, Command } from '../command/command.ts'
 import type { Flag } from '../command/flag.ts'
 import { parseFlag, repeats } from '../command/flag-value.ts'
 import type { Invocation } from '../command/invocation.ts'
@@ -60,12 +60,13 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
     const attribute = option.attributeName()
     parser.addOption(option).on(`option:${option.name()}`, (text: unknown) => {
       const before = given.get(attribute)
-      if (before === undefined) given.set(attribute, { flag: `${option.long}`, text })
+      const flag = `${option.long ?? option.short}`
+      if (before === undefined) given.set(attribute, { flag, text })
       else if (typeof text === 'string') {
         const values = [before.text, text].map((value) => JSON.stringify(value)).join(' and ')
-        throw new UsageError(`${option.long} takes one value, but was given ${values}`)
-      } else if (before.flag !== option.long) {
-        throw new UsageError(`${before.flag} and ${option.long} cannot be used together`)
+        throw new UsageError(`${flag} takes one value, but was given ${values}`)
+      } else if (before.flag !== flag && [before.flag, flag].some((each) => each.startsWith('--no-'))) {
+        throw new UsageError(`${before.flag} and ${flag} cannot be used together`)
       }
     })
   }
@@ -119,7 +120,13 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
     const { arguments: positions = [], flags = [] } = command
     prepare(parser, () => commandHelp(pathOf(parser), command, width))
     // To the parser every argument is optional, because a missing one may be asked for.
-    for (const { name, rest } of positions) parser.argument(rest ? `[${name}...]` : `[${name}]`)
+    const rest = positions.findIndex((position) => position.rest)
+    for (const [index, position] of positions.entries()) {
+      // What follows a rest is among its values.
+      if (rest < 0 || index <= rest)
+        parser.argument(position.rest ? `[${position.name}...]` : `[${position.name}]`)
+      for (const option of argumentOptions(position)) parser.addOption(option)
+    }
     for (const flag of flags) {
       for (const option of optionsOf(flag)) {
         if (repeats(flag)) parser.addOption(option)
@@ -131,7 +138,7 @@ export function createProgram(columns: number, execute: (invocation: Invocation)
         command,
         name: pathOf(parser),
         globals: globalsOf(parser),
-        arguments: parser.args,
+        arguments: argumentsOf(parser, positions),
         flags: Object.fromEntries(flags.map(({ name }) => [name, parser.getOptionValue(attributeOf(name))])),
       }),
     )
@@ -166,17 +173,64 @@ function globalOption({ flag, short, placeholder }: Setting): Option {
 }
 
 function optionsOf(flag: Flag): Option[] {
-  const { name, alias, short, former, kind, negatable } = flag
-  const other = alias === undefined ? short && `-${short}` : `--${alias}`
-  const long = other === undefined ? `--${name}` : `${other}, --${name}`
-  if (kind === 'switch') return [new Option(long), ...(negatable ? [new Option(`--no-${name}`)] : [])]
-  const option = new Option(`${long} <${kind}>`)
-  const unlisted = former === undefined ? [] : [new Option(`--${former} <${kind}>`).hideHelp()]
-  return [option, ...unlisted].map((each) =>
-    Object.assign(each, { attributeName: () => attributeOf(name) }).argParser(
-      (text: string, previous: unknown) => parseFlag(flag, text, previous),
-    ),
+  const { name, short, unlisted = [], kind, negatable } = flag
+  const long = short === undefined ? `--${name}` : `-${short}, --${name}`
+  const value = kind === 'switch' ? '' : ` <${kind}>`
+  const options = [new Option(`${long}${value}`), ...unlisted.map((each) => hidden(`${each}${value}`))]
+  if (kind === 'switch') {
+    const off = negatable ? [new Option(`--no-${name}`)] : []
+    return [...options.map((each) => called(name, each)), ...off]
+  }
+  return options.map((each) =>
+    called(name, each).argParser((text: string, previous: unknown) => parseFlag(flag, text, previous)),
   )
+}
+
+/** The flags that are accepted in the place of an argument. */
+function argumentOptions({ name, unlisted = [] }: Argument): Option[] {
+  return unlisted.map((each) =>
+    called(argumentKey(name), hidden(`${each} <${name}>`)).argParser((text: string, previous: unknown) => [
+      ...(Array.isArray(previous) ? previous : []),
+      text,
+    ]),
+  )
+}
+
+function argumentKey(name: string): string {
+  return `argument ${name}`
+}
+
+function hidden(flags: string): Option {
+  return new Option(flags).hideHelp()
+}
+
+/** An option whose value goes under another name than its own. */
+function called(name: string, option: Option): Option {
+  const key = name.includes(' ') ? name : attributeOf(name)
+  return Object.assign(option, { attributeName: () => key })
+}
+
+/**
+ * The arguments of a command line, each in its place whether it was given there or by a flag that is accepted for it.
+ * Throws a UsageError for one that was given in both ways.
+ */
+function argumentsOf(parser: Parser, positions: readonly Argument[]): readonly string[] {
+  const given = [...parser.args]
+  for (const [index, { name, rest, unlisted = [] }] of positions.entries()) {
+    const values: unknown = parser.getOptionValue(argumentKey(name))
+    if (!Array.isArray(values)) continue
+    if (!rest && (values.length > 1 || given.length >= positions.length)) {
+      const flags = unlisted.join(' or ')
+      throw new UsageError(
+        `<${name}> is given twice: ${[...given.slice(index, index + 1), ...values].join(', ')}`,
+        {
+          why: [`${flags} takes the place of <${name}>`],
+        },
+      )
+    }
+    given.splice(index, 0, ...values.map(String))
+  }
+  return given
 }
 
 function attributeOf(name: string): string {

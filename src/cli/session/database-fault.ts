@@ -1,9 +1,13 @@
 import { CommandError } from '../terminal/errors.ts'
 import type { ExitName } from '../terminal/exit-codes.ts'
 
+/** The code of a fault because a database, or the academy in it, does not exist. */
+export const databaseMissing = 'database_missing'
+
 const unusable = ['database_unusable', 'failure'] as const
 /** What a database says of itself: nobody is there, it refuses the credential, or its URL is none. */
 const troubles: Readonly<Record<string, readonly [code: string, exit: ExitName]>> = {
+  missing: [databaseMissing, 'notFound'],
   unreachable: ['database_unreachable', 'unavailable'],
   refused: ['database_refused', 'auth'],
   invalid: ['invalid_setting', 'usage'],

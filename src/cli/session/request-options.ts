@@ -1,10 +1,14 @@
 import { type Caller, type CallerOptions, createCaller } from '../../client/caller.ts'
+import { ApiError, hostOf } from '../../client/errors.ts'
 import type { Settings } from '../../config/settings.ts'
 import { debugLine, type Io, note } from '../terminal/io.ts'
 import { maskKnown } from '../terminal/mask-known.ts'
 
 /** What of a caller's options a session decides. */
 export type CallerParts = Pick<CallerOptions, 'baseUrl' | 'transport'> & Partial<CallerOptions>
+
+/** Interval between notes about a rate limit: requests at the same time, and one after another, share it. */
+const rateLimitNoteMs = 10_000
 
 /** A caller by the settings of this run: it says when it waits for long, and with `--debug` what it asks for. */
 export function openCaller(
@@ -14,6 +18,7 @@ export function openCaller(
   parts: CallerParts,
 ): Caller {
   const debugging = settings.debug.value
+  let rateLimitToldUntilMs = 0
   // A platform may send back what it was sent.
   const shown = (text: string) => maskKnown(text, secrets())
   return createCaller({
@@ -28,8 +33,13 @@ export function openCaller(
     onWait: (wait) => {
       parts.onWait?.(wait)
       const { waitMs, attempt, attempts, error } = wait
-      if (waitMs <= 2000) return
       const seconds = Math.ceil(waitMs / 1000)
+      if (error instanceof ApiError && error.status === 429) {
+        if (io.now() < rateLimitToldUntilMs) return
+        rateLimitToldUntilMs = io.now() + Math.max(waitMs, rateLimitNoteMs)
+        return void note(io, shown(`Rate limited by ${hostOf(error)}; continuing in ${seconds} s`))
+      }
+      if (waitMs <= 2000) return
       void note(io, shown(`${error.message}; attempt ${attempt + 1} of ${attempts} in ${seconds} s`))
     },
     onExchange: debugging

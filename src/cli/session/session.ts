@@ -2,23 +2,33 @@ import type { Fetch } from '../../auth/fetch.ts'
 import type { TokenSource } from '../../auth/token-source.ts'
 import type { Caller, CallerOptions } from '../../client/caller.ts'
 import type { ClosableTransport } from '../../client/undici.ts'
-import { databaseSecrets } from '../../codec/database-url.ts'
+import { databaseSecrets, urlPasswords } from '../../codec/database-url.ts'
 import type { ProfileStore } from '../../config/profile-store.ts'
 import type { StoredTokens } from '../../config/profiles.ts'
 import type { Settings } from '../../config/settings.ts'
-import type { Credential, RemoteTarget, Target } from '../../config/target.ts'
-import type { Transport } from '../../contract/http.ts'
+import type { Credential, LocalTarget, RemoteTarget, Target } from '../../config/target.ts'
+import type { HttpRequest, Transport } from '../../contract/http.ts'
 import type { OpenAcademy } from '../../server/local.ts'
 import type { RunningServer, ServeOptions } from '../../server/socket/serve.ts'
 import type { UpgradeWatch } from '../../server/upgrade/upgrade-watch.ts'
 import { AuthRequiredError, CommandError } from '../terminal/errors.ts'
 import { type Io, note } from '../terminal/io.ts'
-import { databaseFault } from './database-fault.ts'
+import { databaseFault, databaseMissing } from './database-fault.ts'
 import type { CallerParts } from './request-options.ts'
+
+/** How a local academy is opened. */
+export interface LocalOptions {
+  readonly path: string
+  readonly now: () => Date
+  readonly watch: UpgradeWatch
+  readonly env: Io['env']
+  /** Creates no academy. */
+  readonly mustExist: boolean
+}
 
 /** The ways to an academy, and the way to offer one to others; each loads what it needs when it is taken. */
 export interface Transports {
-  local(database: string, now: () => Date, watch: UpgradeWatch): Promise<OpenAcademy>
+  local(options: LocalOptions): Promise<OpenAcademy>
   /** The academy in a file as it is; null where it is missing or of an earlier version. */
   current(database: string, now: () => Date): Promise<OpenAcademy | null>
   remote(io: Io): Promise<ClosableTransport>
@@ -27,8 +37,7 @@ export interface Transports {
 
 /** The academy in this process, the network, and a socket of this machine. */
 export const transports: Transports = {
-  local: async (path, now, watch) =>
-    (await import('../../server/local.ts')).openAcademy({ path, now, watch }),
+  local: async (options) => (await import('../../server/local.ts')).openAcademy(options),
   current: async (path, now) => (await import('../../server/local.ts')).openCurrentAcademy({ path, now }),
   remote: async ({ env }) => (await import('../../client/network.ts')).createNetworkTransport({ env }),
   serve: async (options) => (await import('../../server/socket/serve.ts')).serve(options),
@@ -57,11 +66,13 @@ export interface Session {
   use(target: Target): void
   /**
    * The database of a local academy, open; one that is new is announced unless `silent`. Throws a CommandError for a
-   * remote one, and for a file that is no academy.
+   * remote one, for a file that is no academy, and for a missing file unless the session may create academies.
    */
   open(options?: { readonly silent?: boolean }): Promise<OpenAcademy>
   /** What was behind the internal error of a request in this process; undefined for any other. */
   causeOf(requestId: string): Promise<unknown>
+  /** Writes that were sent when the run was interrupted, and whose responses did not come. */
+  unanswered(): readonly HttpRequest[]
   /** Carries a request to an authorization server, over the network. */
   readonly fetch: Fetch
   /** Carries a request over the network as it is: without a credential, once. */
@@ -69,13 +80,18 @@ export interface Session {
   close(): Promise<void>
 }
 
-/** A session; `choose` finds the academy when it is first asked for. */
+/**
+ * A session; `choose` finds the academy when it is first asked for.
+ *
+ * @param mayCreate true to create the local academy where its file is missing
+ */
 export function createSession(
   io: Io,
   settings: Settings,
   profiles: ProfileStore,
   choose: () => Target | null,
   transports: Transports,
+  mayCreate = false,
 ): Session {
   let chosen: Target | null = null
   let source: Promise<TokenSource> | null = null
@@ -97,20 +113,27 @@ export function createSession(
     if (local.kind === 'remote') {
       throw new CommandError('not_local', 'usage', `${local.url} is not an academy on this machine`)
     }
-    opened ??= openLocal(local.database, silent)
+    opened ??= openLocal(local, silent)
     return opened
   }
 
-  async function openLocal(database: string, silent: boolean): Promise<OpenAcademy> {
-    const { makeDatabaseDirectory } = await import('../../config/make-directory.ts')
+  async function openLocal({ database, origin }: LocalTarget, silent: boolean): Promise<OpenAcademy> {
     const { upgradeNotes } = await import('./upgrade-notes.ts')
-    makeDatabaseDirectory(io, database)
+    if (mayCreate) (await import('../../config/make-directory.ts')).makeDatabaseDirectory(io, database)
     try {
-      const academy = await transports.local(database, () => new Date(io.now()), upgradeNotes(io, database))
-      if (academy.created && !silent) await note(io, `Created a new academy in ${database}`)
+      const academy = await transports.local({
+        path: database,
+        now: () => new Date(io.now()),
+        watch: upgradeNotes(io, database),
+        env: io.env,
+        mustExist: !mayCreate,
+      })
+      if (academy.created && !silent) await note(io, `Created an academy in ${database}`)
       return academy
     } catch (error) {
-      throw databaseFault(error)
+      const fault = databaseFault(error)
+      if (!(fault instanceof CommandError) || fault.code !== databaseMissing) throw fault
+      throw (await import('./missing-database.ts')).missingDatabase({ profiles }, database, origin)
     }
   }
 
@@ -119,6 +142,22 @@ export function createSession(
   const viaNetwork: Transport = async (request) => {
     network ??= transports.remote(io)
     return (await network)(request)
+  }
+
+  const unanswered = new Set<HttpRequest>()
+  const watching = (transport: Transport): Transport => {
+    return async (request) => {
+      if (request.method === 'GET') return transport(request)
+      unanswered.add(request)
+      try {
+        const response = await transport(request)
+        unanswered.delete(request)
+        return response
+      } catch (error) {
+        if (!io.signal.aborted) unanswered.delete(request)
+        throw error
+      }
+    }
   }
 
   const fetch: Fetch = async (url, request) => {
@@ -188,6 +227,7 @@ export function createSession(
   return {
     target,
     secrets,
+    unanswered: () => [...unanswered],
     open,
     causeOf: async (requestId) => (await opened)?.causeOf(requestId),
     fetch,
@@ -215,12 +255,17 @@ export function createSession(
       const current = target()
       if (current.kind === 'local') {
         // The process is its own server: what fails here once fails again.
-        return create({ baseUrl: 'http://localhost', transport: viaProcess, attempts: 1 })
+        return create({
+          baseUrl: 'http://localhost',
+          transport: watching(viaProcess),
+          attempts: 1,
+          ours: true,
+        })
       }
       const credential = anonymous ? null : (current.credential ?? (await missing(current)))
       return create({
         baseUrl: current.url,
-        transport: viaNetwork,
+        transport: watching(viaNetwork),
         ...(credential && authorizing(credential)),
         ...(onWait && { onWait }),
       })
@@ -237,12 +282,9 @@ export function createSession(
 
 /** The credentials that an environment holds. */
 export function secretsIn(env: Io['env']): string[] {
-  const names = [
-    'LEARNCTL_API_KEY',
-    'LEARNCTL_ACCESS_TOKEN',
-    'LEARNCTL_CLIENT_SECRET',
-    'LEARNCTL_WEBHOOK_SECRET',
-  ]
-  const given = names.map((name) => env[name]).filter((secret) => secret !== undefined)
-  return [...given, ...databaseSecrets(env['LEARNCTL_DATABASE'])]
+  return Object.entries(env).flatMap(([name, value = '']) => {
+    if (/^LEARNCTL_(API_KEY|ACCESS_TOKEN|CLIENT_SECRET|WEBHOOK_SECRET)$/.test(name)) return [value]
+    if (/^(https?|all)_proxy$/i.test(name)) return urlPasswords(value.trim())
+    return name === 'LEARNCTL_DATABASE' ? databaseSecrets(value) : []
+  })
 }

@@ -17,7 +17,7 @@ export function signInCommand(target: Target | null, { scopes, withKey, whole }:
   if (withKey) words.push('--with-key')
   // Some of them a platform named. Whatever a shell would obey stays out of a command that somebody copies.
   const plain = scopes?.filter((scope) => /^[\w.:/-]+$/.test(scope))
-  if (plain) words.push(`--scope "${plain.join(' ')}"`)
+  if (plain) words.push(`--scopes "${plain.join(' ')}"`)
   if (target?.kind !== 'remote') return words.join(' ')
   const profile = target.profile ?? target.credential?.kept?.profile ?? null
   const active = target.origin.source === 'profile'

@@ -49,7 +49,7 @@ export async function oauthClient(context: Context, { flags }: Given): Promise<O
 }
 
 function scopesOf(flags: FlagValues): readonly string[] | null {
-  const given = flags['scope']
+  const given = flags['scopes']
   // A flag of words is a list of texts.
   const words = (given as readonly string[] | undefined)?.flatMap((text) => text.split(/\s+/))
   if (words === undefined) return null
@@ -57,7 +57,7 @@ function scopesOf(flags: FlagValues): readonly string[] | null {
   // RFC 6749 §3.3: what a scope may be made of.
   const wrong = scopes.find((scope) => !/^[\x21\x23-\x5b\x5d-\x7e]+$/.test(scope))
   if (wrong !== undefined) throw new UsageError(`Invalid scope ${JSON.stringify(wrong)}`)
-  if (scopes.length === 0) throw new UsageError('--scope is empty', { hint: '--scope "read write"' })
+  if (scopes.length === 0) throw new UsageError('--scopes is empty', { hint: '--scopes "read write"' })
   return scopes
 }
 

@@ -48,7 +48,8 @@ function hintFor(
       ? `Check the webhook secret: learnctl integrations test ${kind}`
       : `Check that the integration has this account and the public keys (--root-account-uuid, --jwks): learnctl integrations test ${kind}`
   }
-  if (status === 429) return 'Wait a minute: after 20 refused deliveries no more are looked at'
+  if (status === 429)
+    return 'Wait for the time in Retry-After: there were too many refused deliveries in a minute, or too many deliveries in a day'
   if (status === 404) return `Set up the integration: learnctl integrations set ${kind}`
   return null
 }

@@ -4,6 +4,7 @@ import { visible } from '../../codec/visible.ts'
 import type { Place } from '../../config/directories.ts'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError, InterruptedError, ReaderGoneError } from './errors.ts'
+import { wrap } from './two-columns.ts'
 
 /** What is read from; a terminal says so. */
 export type Input = Readable & { readonly isTTY?: boolean }
@@ -131,7 +132,18 @@ export async function say(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
 
 /** A line on standard error, `note: …`, about what happened beside the result. */
 export function note(io: Pick<Io, 'stderr'>, text: string): Promise<void> {
-  return say(io, `note: ${visible(text)}\n`)
+  return say(io, `${fitted(io, `note: ${visible(text)}`)}\n`)
+}
+
+/** Indentation of what continues a line: further than the lines that say why. */
+const continued = '    '
+
+/** A line for standard error, broken between words where a terminal is narrower; what follows is indented further. */
+export function fitted({ stderr: { isTTY, columns } }: Pick<Io, 'stderr'>, line: string): string {
+  if (!isTTY || columns === undefined) return line
+  const indent = /^ */.exec(line)?.[0] ?? ''
+  const lines = wrap(line.slice(indent.length), Math.max(columns - continued.length, 20))
+  return `${indent}${lines.join(`\n${continued}`)}`
 }
 
 /** A line on standard error, `debug: …`, about one exchange. */

@@ -1,8 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { lstat, opendir, readlink, rm } from 'node:fs/promises'
+import { link, lstat, opendir, readlink, rename, rm, stat } from 'node:fs/promises'
 import { hostname, userInfo } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { systemCode } from '../../config/errors.ts'
 import { isAlive } from '../../config/lock.ts'
+import { UsageError } from './errors.ts'
 
 /** So many names of a directory are looked at; what lies in a fuller one is left. */
 const maximumNames = 10_000
@@ -12,27 +14,62 @@ export async function partPath(path: string, pid = process.pid): Promise<string>
   return `${path}.${await machine()}_${pid}_${randomBytes(6).toString('hex')}.part`
 }
 
+/** What file systems without hard links say. */
+const noLinks: ReadonlySet<string | undefined> = new Set([
+  'EPERM',
+  'ENOTSUP',
+  'EOPNOTSUPP',
+  'ENOSYS',
+  'EMLINK',
+])
+
 /**
- * Removes what exports to this path left behind that were killed: regular files of this user, whose names say that a
+ * Gives a part its name. Unless it may replace a file, one that has appeared there meanwhile is kept: the part is removed, and a
+ * UsageError thrown.
+ */
+export async function placePart(
+  part: string,
+  path: string,
+  name: string,
+  mayReplace: boolean,
+): Promise<void> {
+  if (mayReplace) return rename(part, path)
+  try {
+    // Fails where the name is taken, in one step.
+    await link(part, path)
+  } catch (error) {
+    const code = systemCode(error)
+    const isTaken = code === 'EEXIST' || (noLinks.has(code) && (await stat(path).catch(() => null)) !== null)
+    if (!isTaken && noLinks.has(code)) return rename(part, path)
+    await rm(part, { force: true })
+    if (!isTaken) throw error
+    throw new UsageError(`${name} already exists`, {
+      why: ['It was created while this command was running'],
+      hint: 'Use --force to overwrite it',
+    })
+  }
+  await rm(part, { force: true })
+}
+
+/**
+ * Removes the parts that killed processes left in the directory of `path`: regular files of this user, whose names say that a
  * process of this machine made them, and that is gone. Whatever hinders this is left as it is.
  */
 export async function removeDeadParts(path: string): Promise<void> {
-  const [directory, lead, here] = [dirname(path), `${basename(path)}.`, await machine()]
+  const [directory, here] = [dirname(path), await machine()]
   try {
     let left = maximumNames
     for await (const { name } of await opendir(directory, { bufferSize: 1024 })) {
       left -= 1
       if (left < 0) return
       const [, host, pid] =
-        /^([0-9a-f]{12})_(\d{1,10})_[0-9a-f]{12}\.part(?:-wal|-shm|-journal)?$/.exec(
-          name.slice(lead.length),
-        ) ?? []
-      if (!name.startsWith(lead) || host !== here || isAlive(Number(pid))) continue
+        /\.([0-9a-f]{12})_(\d{1,10})_[0-9a-f]{12}\.part(?:-wal|-shm|-journal)?$/.exec(name) ?? []
+      if (host !== here || isAlive(Number(pid))) continue
       const found = await lstat(join(directory, name))
       if (found.isFile() && [-1, found.uid].includes(userInfo().uid)) await rm(join(directory, name))
     }
   } catch {
-    // The export itself says what is wrong with the directory.
+    // The command itself says what is wrong with the directory.
   }
 }
 

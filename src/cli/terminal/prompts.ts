@@ -2,15 +2,26 @@ import type { Settings } from '../../config/settings.ts'
 import { CancelledError, UsageError } from './errors.ts'
 import type { Io } from './io.ts'
 
+/** One of a list to pick from. */
+export interface Choice {
+  readonly value: string
+  readonly name: string
+}
+
 /** Questions to the person at the terminal, on standard error. Each throws a UsageError where none may be asked. */
 export interface Prompts {
   /** Why nothing may be asked; null where it may. */
   readonly refusal: string | null
-  /** Text that is not empty; one that `check` has something against has to be typed otherwise. */
-  text(message: string, check?: (text: string) => string | true): Promise<string>
+  /** Text that is not empty, or `standard` instead; one that `check` has something against has to be typed otherwise. */
+  text(message: string, check?: (text: string) => string | true, standard?: string): Promise<string>
   /** Text that is not shown while it is typed; one that `check` has something against has to be typed otherwise. */
   secret(message: string, check?: (text: string) => string | true): Promise<string>
   choice(message: string, choices: readonly string[]): Promise<string>
+  /** One of the choices that `find` gives for what was typed so far. */
+  pick(
+    message: string,
+    find: (term: string | undefined, signal: AbortSignal) => Promise<readonly Choice[]>,
+  ): Promise<string>
   confirm(message: string): Promise<boolean>
   /** Asks until `expected` is typed out. */
   typed(message: string, expected: string): Promise<void>
@@ -53,13 +64,18 @@ export function createPrompts(io: Io, settings: Settings): Prompts {
     get refusal() {
       return promptsDisabledReason(io, settings)
     },
-    text: (message, check = () => true) => {
+    text: (message, check = () => true, standard = undefined) => {
       const validate = (text: string) => (text.trim() === '' ? 'Required' : check(text))
-      return ask(({ input }) => input({ message, validate }, context()))
+      const more = standard === undefined ? {} : { default: standard }
+      return ask(({ input }) => input({ message, validate, ...more }, context()))
     },
     secret: (message, check = () => true) =>
       ask(({ password }) => password({ message, mask: true, validate: check }, context())),
     choice: (message, choices) => ask(({ select }) => select({ message, choices: [...choices] }, context())),
+    pick: (message, find) =>
+      ask(({ search }) =>
+        search({ message, source: (term, { signal }) => find(term, signal), pageSize: 10 }, context()),
+      ),
     typed: async (message, expected) => {
       const validate = (text: string) =>
         text.trim() === expected || `Type ${expected}, or press Ctrl+C to cancel`

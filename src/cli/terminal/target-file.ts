@@ -1,10 +1,10 @@
 import { once } from 'node:events'
-import { open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { open, realpath, rm, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { systemCode } from '../../config/errors.ts'
 import { CommandError, UsageError } from './errors.ts'
-import { partPath, removeDeadParts } from './part-file.ts'
+import { partPath, placePart, removeDeadParts } from './part-file.ts'
 
 const bufferBytes = 1024 * 1024
 
@@ -65,7 +65,7 @@ export async function openTarget(
         if (fault) throw fault
         stream.end()
         await finished(stream)
-        if (!direct) await rename(temporary, path)
+        if (!direct) await placePart(temporary, path, name, options.force === true)
       }),
     discard: async () => {
       stream.destroy()
@@ -79,6 +79,7 @@ async function attempt<Result>(name: string, work: () => Promise<Result>): Promi
   try {
     return await work()
   } catch (error) {
+    if (error instanceof CommandError) throw error
     const code = systemCode(error)
     if (code === 'ENOENT') throw new UsageError(`Directory ${dirname(name)} not found`, { cause: error })
     if (code === 'ENOSPC' || code === 'EDQUOT') {

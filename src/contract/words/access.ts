@@ -29,6 +29,21 @@ export const newKeyWords = {
   key: 'The API key. Shown only once: null in a replayed response',
 } satisfies Words
 
+export const leaseInputWords = {
+  '': 'Who takes the apply lease',
+  id: 'Random id that the client chooses for the lease; the same id renews it',
+  holder: 'What applies, such as the host and the process, for others who wait',
+} satisfies Words
+
+export const leaseWords = {
+  ...leaseInputWords,
+  '': 'The apply lease',
+  userId: 'Id of the user who applies',
+  userEmail: 'E-mail address of that user as it is now',
+  takenAt: 'When the lease was taken; another value in a later response means that it was lost in between',
+  expiresAt: 'When the lease ends unless it is renewed',
+} satisfies Words
+
 export const appInputWords = {
   '': 'The attributes of a new OAuth application',
   name: 'Name of the application, shown to users who are asked for consent',

@@ -25,7 +25,7 @@ export const learnerRowWords = {
 } satisfies Words
 
 const counts = {
-  enrollments: 'Number of enrolments',
+  enrollments: 'Number of enrolments, without removed ones unless enrollment_status asks for them',
   notStarted: 'Enrolments without progress, or at 0%',
   inProgress: 'Enrolments in progress',
   completed: 'Enrolments with completed progress',

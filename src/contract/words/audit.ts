@@ -12,6 +12,8 @@ export const auditEntryWords = {
   noun: 'What it was done to: the part of the action before the dot',
   subjectId: 'Id of what it was done to; null for what has none',
   subjectName: 'What that was called: a title, an e-mail address, a name, a URL or the kind of a system',
+  aboutId:
+    'Id of the user whom the subject concerns, such as the learner of an enrollment; null where it concerns no user, or is one',
   address:
     'Network address that the request came from; null for a program with the database in its own process',
   userAgent: 'What the program called itself that sent the request',
@@ -25,5 +27,5 @@ export const auditEntryWords = {
   originDigest: 'SHA-256 of the JSON array [originSalt, address, userAgent]',
   detailsSalt: 'Random text that is part of detailsDigest; null where the details were erased',
   detailsDigest: 'SHA-256 of the JSON array [detailsSalt, requestId, subjectName, before, after]',
-  hash: 'SHA-256 of the JSON array [hash of the entry before, place, id, at, userId, credential, action, subjectId, originDigest, detailsDigest]; that of the entry before the first is 64 zeros',
+  hash: 'SHA-256 of the JSON array [hash of the entry before, place, id, at, userId, credential, action, subjectId, aboutId, originDigest, detailsDigest]; that of the entry before the first is 64 zeros',
 } satisfies Words

@@ -18,7 +18,14 @@ const attributes = {
 
 export const gradeInputWords = {
   ...attributes,
-  '': 'A grade, always as a whole. Learner, course, source and item identify it',
+  '': 'A grade. Learner, course, source and item identify it. An absent label, maximum, weight or publication stays as it is; for a first grade, label and weight are those of the item’s other grades, if there are any. null sets the default',
+  source:
+    'Where the grade comes from: manual, or a system that sends grades (default the source of the stored grade of this item, else manual; required if several sources have one)',
+  label: 'Name of the item (default empty)',
+  scoreMaximum: 'Score that counts as 100% (default 100)',
+  published: 'Whether the learner sees the grade and it counts (default true)',
+  extraCredit:
+    'Whether the score may exceed the maximum; false refuses such a score with above_maximum (default true). Not stored',
 } satisfies Words
 
 export const gradeWords = {
@@ -35,6 +42,14 @@ export const gradeWords = {
   version: recordWords.version,
   createdAt: recordWords.createdAt,
   updatedAt: recordWords.updatedAt,
+} satisfies Words
+
+export const recordedGradeWords = {
+  ...gradeWords,
+  '': 'A grade as it was recorded',
+  warnings: 'What may not be as intended; absent if there is nothing',
+  'warnings.code': 'unweighted: the item has no weight, while other items of the learner have one',
+  'warnings.detail': 'The warning, as a sentence',
 } satisfies Words
 
 export const gradeStepWords = {

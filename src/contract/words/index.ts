@@ -87,6 +87,7 @@ export const words: Readonly<Record<string, record.Words>> = {
 
   Grade: grades.gradeWords,
   GradeInput: grades.gradeInputWords,
+  RecordedGrade: grades.recordedGradeWords,
   GradePage: page('grades'),
   GradeStep: grades.gradeStepWords,
   GradeStepPage: page('the history of a grade'),
@@ -101,6 +102,8 @@ export const words: Readonly<Record<string, record.Words>> = {
   KeyInput: access.keyInputWords,
   NewKey: access.newKeyWords,
   KeyPage: page('API keys'),
+  Lease: access.leaseWords,
+  LeaseInput: access.leaseInputWords,
   App: access.appWords,
   AppInput: access.appInputWords,
   NewApp: access.newAppWords,

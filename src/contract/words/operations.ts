@@ -26,6 +26,7 @@ export const tagWords = {
     'The connections to other learning management systems: what their secrets are, what their grades do here, and which of their courses and users is which.',
   audit:
     'The audit log: who did what, when, with which credential and from where. Each entry is linked to the one before by a hash, and nothing in the API changes or deletes one.',
+  leases: 'The apply lease: an academy takes one apply of academy files or course files at a time.',
   service: 'Health check and API description. No credential is needed.',
 } satisfies Words
 
@@ -95,9 +96,9 @@ export const operationWords: Words = {
   'enrollments.delete': 'Enrolling the user again restores it. Progress is kept.',
 
   'progress.all':
-    'One record for each learner and course, without those of deleted enrolments. A record that changes meanwhile keeps its place. With `updated_since` a page may have few records, or none, and still a `nextCursor`. Learners get their own progress only.',
+    'One record for each learner and course, without those of deleted enrolments. A record that changes meanwhile keeps its place. With `since`, `until` or `updated_since` a page may have few records, or none, and still a `nextCursor`. Learners get their own progress only.',
   'progress.steps':
-    'Every accepted record, without those of deleted enrolments: enrolment after enrolment in the order in which these were made, and the oldest record of each first. Learners get their own history only.',
+    'Every accepted record, without those of deleted enrolments: enrolment after enrolment in the order in which these were made, and the oldest record of each first. With `since` or `until` a page may have few records, or none, and still a `nextCursor`. Learners get their own history only.',
   'progress.list': 'One record for each course. Learners can read their own progress only.',
   'progress.set':
     'Send the whole record. The first one enrols the learner, unless it is their own. The status and the times of start and completion are derived from it. A record with an older `lastAccessed` than the stored one is refused with 409 `stale_progress`; one with the same time is accepted, so that sending it again is harmless. Without `lastAccessed` the record counts as the newest.',
@@ -131,6 +132,10 @@ export const operationWords: Words = {
 
   'grants.list': 'Lists your own grants, or with `user_id` those of another user, which requires an admin.',
   'grants.revoke': 'The tokens of the grant stop working at once.',
+
+  'leases.take':
+    'The client chooses a random id, and sends the same request again before the lease ends, after 60 seconds. While another client holds the lease, the response is 409. The lease blocks no other operation, and is not in the audit log.',
+  'leases.release': 'Ends the lease at once. Only its user and admins can release it.',
 
   'audit.list':
     'The newest come first. `sort=place` gives them in the order in which they are linked, those that are not linked yet first.',

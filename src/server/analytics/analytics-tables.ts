@@ -1,7 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
-import { learns } from '../counters/counted-enrollment.ts'
+import { isLearners, learns } from '../counters/counted-enrollment.ts'
 
-const asLearner = learns('e')
+const asLearner = isLearners('e')
 const grades = sql`left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id`
 const progress = sql`left join progress p on p.user_id = e.user_id and p.course_id = e.course_id`
 
@@ -23,11 +23,16 @@ export const byTime = sql`courses c
   cross join enrollments e on e.user_id = p.user_id and e.course_id = p.course_id and e.role = 'learner'
   cross join users u on u.id = e.user_id ${grades}`
 
-/** The enrolments of a course's learners that were made last, at most so many. */
+/** Learners' enrolments with some statuses, by status. */
+export const byStatus = sql`enrollments e
+  cross join courses c on c.id = e.course_id
+  cross join users u on u.id = e.user_id ${progress} ${grades}`
+
+/** The enrolments of a course's learners that were made last and not removed, at most so many. */
 export function lastOf(courseId: string, most: number): Sql {
   return sql`courses c
     cross join (
-      select * from enrollments e where e.course_id = ${courseId} and ${asLearner}
+      select * from enrollments e where e.course_id = ${courseId} and ${learns('e')}
       order by e.created_at desc, e.id desc limit ${most}) e on e.course_id = c.id
     cross join users u on u.id = e.user_id ${progress} ${grades}`
 }

@@ -27,7 +27,7 @@ export function attentionConditions(now: Date): Readonly<Record<Attention, Sql>>
   return {
     inactive: sql`(${isOpen} and coalesce(p.last_accessed, e.enrolled_at) < ${since})`,
     stuck: sql`(${isOpen} and p.status = 'in_progress' and p.percentage < ${stuckBelow} and p.risen_at < ${since})`,
-    not_passed: sql`(c.status = 'published' and e.status in ('active', 'completed') and g.percent <
+    not_passed: sql`(c.status = 'published' and e.status = 'active' and g.percent <
       cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision))`,
   }
 }

@@ -17,7 +17,7 @@ export interface LearnerFilter {
   readonly courseId: string
   readonly status?: ProgressStep['status'] | undefined
   readonly attention?: Attention | undefined
-  /** A part of a name, username or e-mail address, in any case. */
+  /** Part of a name, username or e-mail address, in any case; or a whole external id, with or without `ext:`. */
   readonly search?: string | undefined
   /** One of `learnerSorts`, with `-` in front from the end. */
   readonly sort: string
@@ -77,7 +77,11 @@ export async function pageOfLearners(
     isLarge && search !== undefined ? await found(database, 'users', sql`u.search_key`, search) : undefined
   const wanted = all && !(await isTooManyAtOnce(database, all)) ? all : undefined
   const tables = !isLarge ? byCourse : wanted ? byUser : lastOf(courseId, most)
-  const named = wanted ? sql`u.id in (${wanted.ids} limit ${most})` : undefined
+  const named =
+    wanted &&
+    sql`u.id in (
+      select id from (${wanted.ids} limit ${most}) found
+      union all select id from users where external_id = ${externalIdIn(search ?? '')})`
   const only = where([...conditionsOf(filter, now), named, sql`e.course_id = ${courseId}`])
   const count = await database.one<Row & { total: number }>(
     sql`select count(*) as total from ${tables} ${only}`,
@@ -115,8 +119,19 @@ function conditionsOf(filter: LearnerFilter, now: Date): Condition[] {
   return [
     sql`c.id = ${courseId}`,
     sql`u.status <> 'deleted'`,
+    sql`e.status <> 'deleted'`,
     status && sql`coalesce(p.status, 'not_started') = ${status}`,
     attention && attentionConditions(now)[attention],
-    search !== undefined && searchTest(sql`u.search_key`, search),
+    search !== undefined && matches(search),
   ]
+}
+
+function matches(search: string): Sql {
+  const isExternalId = sql`u.external_id = ${externalIdIn(search)}`
+  const test = searchTest(sql`u.search_key`, search)
+  return test ? sql`(${test} or ${isExternalId})` : isExternalId
+}
+
+function externalIdIn(search: string): string {
+  return search.trim().replace(/^ext:/, '')
 }

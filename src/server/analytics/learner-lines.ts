@@ -1,11 +1,11 @@
 import sql, { join, Sql } from 'sql-template-tag'
 import { csvText } from '../../codec/csv.ts'
-import { learns } from '../counters/counted-enrollment.ts'
+import { isLearners } from '../counters/counted-enrollment.ts'
 import type { Cell, Database, Dialect, Row } from '../database/database.ts'
 import { type Condition, where } from '../database/keyset.ts'
 import { columns, passed, toRow } from './analytics-rows.ts'
 import type { LearnerRows } from './learner-file.ts'
-import { type RowFilter, timeCondition } from './row-filter.ts'
+import { type RowFilter, timeCondition, withStatus } from './row-filter.ts'
 
 /** So many are found and sorted in a moment; where a filter leaves more, a walk through all learners soon meets some. */
 const few = 20_000
@@ -36,7 +36,7 @@ export async function learnerLines(database: Database, filter: RowFilter): Promi
 /** The statement behind it: id, e-mail address, first and last name, external id and lines, or null, of each learner. */
 export async function everyLine(database: Database, filter: RowFilter): Promise<Sql> {
   const found = await firstFew(database, narrow(filter))
-  const own: Condition[] = [sql`e.user_id = u.id`, learns('e'), sql`c.id = e.course_id`]
+  const own: Condition[] = [sql`e.user_id = u.id`, isLearners('e'), sql`c.id = e.course_id`]
   // The cross joins keep the order of the tables.
   return sql`
     select u.id, u.email, u.profile ->> 'firstName', u.profile ->> 'lastName', u.external_id,
@@ -58,6 +58,8 @@ function narrow({ query, courseIds, learnerIds, inPeriod }: RowFilter): Sql[] {
     inPeriod &&
       !withUnstarted &&
       sql`select p.user_id from courses c cross join progress p on p.course_id = c.id where ${inPeriod}`,
+    query.enrollment_status &&
+      sql`select e.user_id from enrollments e where ${withStatus(query.enrollment_status)}`,
     difficulty &&
       sql`select e.user_id from courses c cross join enrollments e
         where c.difficulty in (${join(difficulty)}) and e.course_id = c.id`,

@@ -42,6 +42,9 @@ export async function rowFilterOf(
     courseIds && sql`e.course_id in (${join(courseIds)})`,
     query.status && sql`coalesce(p.status, 'not_started') in (${join(query.status)})`,
     query.difficulty && sql`c.difficulty in (${join(query.difficulty)})`,
+    query.enrollment_status
+      ? sql`e.status in (${join(query.enrollment_status)})`
+      : sql`e.status <> 'deleted'`,
   ]
   return {
     query,
@@ -52,6 +55,11 @@ export async function rowFilterOf(
     ofEnrollment,
     inPeriod: bounds.length === 0 ? undefined : join(bounds, ' and '),
   }
+}
+
+/** The condition on learners' enrolments `e` with one of these statuses, by which an index finds them. */
+export function withStatus(statuses: readonly string[]): Sql {
+  return sql`e.role = 'learner' and e.status in (${join(statuses)})`
 }
 
 /** All conditions of a filter on its rows. */
@@ -65,7 +73,10 @@ export function timeCondition({ query, inPeriod }: RowFilter): Condition {
   return query.include_not_started ? sql`(p.user_id is null or (${inPeriod}))` : sql`(${inPeriod})`
 }
 
-/** The counters that tell what a filter leaves at any time, of all learners. */
+/**
+ * The counters that tell what a filter leaves at any time, of all learners. They hold enrolments that were not removed,
+ * whatever their status: a filter by that has to read rows.
+ */
 export function scopeOf({ courseIds, query }: RowFilter): Scope {
   return {
     courses: coursesOf(courseIds, query.difficulty),

@@ -5,8 +5,8 @@ import { standings } from '../counters/tally.ts'
 import type { Database, Row } from '../database/database.ts'
 import { type Page, where } from '../database/keyset.ts'
 import { beginningOf, type Rows, type RowsQuery, rowsPage } from './analytics-rows.ts'
-import { byCourse, byTime, byUser } from './analytics-tables.ts'
-import { allConditions, type RowFilter, scopeOf } from './row-filter.ts'
+import { byCourse, byStatus, byTime, byUser } from './analytics-tables.ts'
+import { allConditions, type RowFilter, scopeOf, withStatus } from './row-filter.ts'
 
 /** How much is looked at for one page or one total. */
 export interface PageBounds {
@@ -82,6 +82,7 @@ async function pageOf(
 /** The fewest rows that an index finds for a filter, as counters and that index tell. */
 async function candidatesOf(database: Database, filter: RowFilter, bounds: PageBounds): Promise<Candidates> {
   const conditions = allConditions(filter)
+  if (filter.query.enrollment_status) return ofStatus(database, filter, bounds)
   const ofCourses = { conditions, ...(await inCourses(database, scopeOf(filter), bounds)) }
   const { inPeriod, courseIds, query } = filter
   if (!inPeriod || query.include_not_started) return ofCourses
@@ -97,6 +98,16 @@ async function candidatesOf(database: Database, filter: RowFilter, bounds: PageB
     matches: Math.min(ofCourses.matches, count),
   }
   return count < ofCourses.count ? ofPeriod : { ...ofCourses, matches: ofPeriod.matches }
+}
+
+/** The rows of enrolments with some statuses, which no counter tells apart. */
+async function ofStatus(database: Database, filter: RowFilter, bounds: PageBounds): Promise<Candidates> {
+  const wanted = withStatus(filter.query.enrollment_status ?? [])
+  const found = [wanted, filter.courseIds && sql`e.course_id in (${join(filter.courseIds)})`]
+  const counted = await database.one<Row & { rows: number }>(sql`
+    select count(*) as rows from (select 1 from enrollments e ${where(found)} limit ${bounds.sorted + 1}) found`)
+  const count = counted?.rows ?? 0
+  return { tables: byStatus, conditions: [wanted, ...allConditions(filter)], count, matches: count }
 }
 
 /** The rows of the courses that a filter may be about. */
@@ -130,10 +141,10 @@ interface Total {
 async function totalOf(
   database: Database,
   { tables, conditions, count, matches }: Candidates,
-  { inPeriod }: RowFilter,
+  { inPeriod, query }: RowFilter,
   bounds: PageBounds,
 ): Promise<Total> {
-  if (!inPeriod || matches === 0) return { total: matches, totalIsExact: true }
+  if ((!inPeriod && !query.enrollment_status) || matches === 0) return { total: matches, totalIsExact: true }
   if (count > bounds.sorted) return { total: bounds.counted, totalIsExact: false }
   return countRows(database, { tables, conditions }, bounds)
 }

@@ -32,6 +32,7 @@ export interface Standing {
 export interface CourseAttention {
   readonly courseId: string
   readonly courseTitle: string
+  readonly courseExternalId: string | null
   readonly attention: Standing['attention']
 }
 
@@ -125,17 +126,18 @@ function partsOf(
 }
 
 async function attentionIn(database: Database, courses: Sql, now: Date): Promise<CourseAttention[]> {
-  const titled = await database.all<Row & { id: string; title: string }>(
-    sql`select id, title from courses where id in (${courses}) order by title, id`,
+  const titled = await database.all<Row & { id: string; title: string; external_id: string | null }>(
+    sql`select id, title, external_id from courses where id in (${courses}) order by title, id`,
   )
   const quiet = new Map(
     (await quietLearners(database, courses, dayNumber(recentSince(now)))).map((one) => [one.courseId, one]),
   )
-  return titled.map(({ id, title }) => {
+  return titled.map(({ id, title, external_id: courseExternalId }) => {
     const { unseen = 0, unrisen = 0, failed = 0 } = quiet.get(id) ?? {}
     return {
       courseId: id,
       courseTitle: title,
+      courseExternalId,
       attention: { inactive: unseen, stuck: unrisen, not_passed: failed },
     }
   })

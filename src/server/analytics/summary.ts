@@ -2,22 +2,33 @@ import type { Summary } from '../../contract/analytics.ts'
 import { courseFigures, type Scope, steps } from '../counters/standings.ts'
 import type { Database } from '../database/database.ts'
 import { type SummaryParts, summaryOf } from './analytics-summary.ts'
-import { byCourse, byTime, byUser } from './analytics-tables.ts'
+import { byCourse, byStatus, byTime, byUser } from './analytics-tables.ts'
 import { countedParts, fewLearners } from './counted-summary.ts'
-import { allConditions, type RowFilter, scopeOf } from './row-filter.ts'
+import { allConditions, type RowFilter, scopeOf, withStatus } from './row-filter.ts'
 import { partsOfRows } from './row-summary.ts'
 
 /**
  * Figures over all that is filtered. Counters tell them, but for some learners, whose few rows are read, and for a
- * period, whose rows an index finds.
+ * period or statuses of enrolments, whose rows an index finds.
  */
 export async function filteredSummary(database: Database, filter: RowFilter): Promise<Summary> {
   return summaryOf(database, await partsOf(database, filter))
 }
 
+/** Reads the rows of enrolments with some statuses, which no counter tells apart. */
+async function partsOfStatus(database: Database, filter: RowFilter): Promise<SummaryParts> {
+  const { query, courseIds, inPeriod } = filter
+  const conditions = allConditions(filter)
+  if (inPeriod && !query.include_not_started) return partsOfRows(database, byTime, conditions)
+  return courseIds
+    ? partsOfRows(database, byCourse, conditions)
+    : partsOfRows(database, byStatus, [withStatus(query.enrollment_status ?? []), ...conditions])
+}
+
 async function partsOf(database: Database, filter: RowFilter): Promise<SummaryParts> {
   const { query, learnerIds, inPeriod } = filter
   if (learnerIds) return partsOfRows(database, byUser, allConditions(filter))
+  if (query.enrollment_status) return partsOfStatus(database, filter)
   const scope = scopeOf(filter)
   const rows = { tables: byCourse, conditions: allConditions(filter) }
   if (!inPeriod) return countedParts(database, scope, rows)

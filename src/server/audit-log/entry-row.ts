@@ -14,6 +14,7 @@ export interface EntryRow extends Row {
   readonly credential: string | null
   readonly action: string
   readonly subject_id: string | null
+  readonly about_id: string | null
   readonly origin: string | null
   readonly origin_digest: string
   readonly details: string | null
@@ -23,7 +24,7 @@ export interface EntryRow extends Row {
 
 /** The columns of an entry's row, from `audit_entries a`. */
 export const entryColumns = sql`a.place, a.id, a.user_id,
-  (select email from users where id = a.user_id) as user_email, a.credential, a.action, a.subject_id, a.origin, a.origin_digest, a.details, a.details_digest, a.hash`
+  (select email from users where id = a.user_id) as user_email, a.credential, a.action, a.subject_id, a.about_id, a.origin, a.origin_digest, a.details, a.details_digest, a.hash`
 
 type Origin = [salt: string, address: string | null, userAgent: string | null]
 type Details = [
@@ -46,6 +47,11 @@ function readOr<Stored extends readonly unknown[]>(text: string, lost: Stored): 
   return Array.isArray(value) && value.length === lost.length ? (value as unknown as Stored) : lost
 }
 
+/** The network address in the stored origin of an entry. */
+export function addressIn(origin: string | null): string | null {
+  return origin === null ? null : readOr(origin, lostOrigin)[1]
+}
+
 /** An entry as it is shown, from its row. */
 export function toEntry(row: EntryRow): AuditEntry {
   // Written by `appendEntry`.
@@ -63,6 +69,7 @@ export function toEntry(row: EntryRow): AuditEntry {
     noun: nounOf(action),
     subjectId: row.subject_id,
     subjectName,
+    aboutId: row.about_id,
     address,
     userAgent,
     requestId,

@@ -43,15 +43,15 @@ export async function appendEntry(
     credential: principal.credential,
     action,
     subjectId,
+    aboutId: userIn(thing),
     originDigest: sha256(from),
     detailsDigest: sha256(details),
   }
-  const aboutId = userIn(thing)
   const link = hasManyWriters(database) ? later() : await linkAfterLast(database, entry)
   database.later(sql`
     insert into audit_entries (place, id, user_id, credential, action, subject_id, about_id, origin, origin_digest, details,
                                details_digest, hash)
-    values (${link.place}, ${id}, ${entry.userId}, ${entry.credential}, ${action}, ${subjectId}, ${aboutId}, ${from},
+    values (${link.place}, ${id}, ${entry.userId}, ${entry.credential}, ${action}, ${subjectId}, ${entry.aboutId}, ${from},
             ${entry.originDigest}, ${details}, ${entry.detailsDigest}, ${link.hash})`)
 }
 

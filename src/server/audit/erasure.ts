@@ -1,11 +1,13 @@
 import sql from 'sql-template-tag'
-import type { Database } from '../database/database.ts'
+import { hasManyWriters } from '../counters/count.ts'
+import type { Transaction } from '../database/database.ts'
+import { linkEntries } from './link.ts'
 
 /**
  * Takes out of the audit log what tells who a user was: the details of what concerns them, and from where they did what
  * they did. What happened stays, with the digests of what is gone, by which the entries stay linked.
  */
-export async function eraseFromAudit(database: Database, userId: string): Promise<void> {
+export async function eraseFromAudit(database: Transaction, userId: string): Promise<void> {
   for (const column of [sql`subject_id`, sql`about_id`]) {
     await database.run(sql`update audit_entries set details = null where ${column} = ${userId}`)
   }
@@ -14,4 +16,6 @@ export async function eraseFromAudit(database: Database, userId: string): Promis
   await database.run(
     sql`update audit_entries set origin = null where subject_id = ${userId} and user_id is null`,
   )
+  // Their places come before that of the erasure, which is appended next: a check takes a later erasure alone.
+  if (hasManyWriters(database)) while (await linkEntries(database));
 }

@@ -16,6 +16,7 @@ interface UnlinkedRow extends Row {
   readonly credential: string | null
   readonly action: string
   readonly subject_id: string | null
+  readonly about_id: string | null
   readonly origin_digest: string
   readonly details_digest: string
 }
@@ -26,7 +27,7 @@ interface UnlinkedRow extends Row {
  */
 export async function linkEntries(database: Transaction, most = linkedAtOnce): Promise<boolean> {
   const waiting = await database.all<UnlinkedRow>(sql`
-    select place, id, user_id, credential, action, subject_id, origin_digest, details_digest from audit_entries
+    select place, id, user_id, credential, action, subject_id, about_id, origin_digest, details_digest from audit_entries
     where place < 0 order by place limit ${most}`)
   if (waiting.length === 0) return false
   const last = await lastLink(database)
@@ -55,6 +56,7 @@ function linkedOf(row: UnlinkedRow, place: number): Linked {
     // Written by `appendEntry`.
     action: row.action as Action,
     subjectId: row.subject_id,
+    aboutId: row.about_id,
     originDigest: row.origin_digest,
     detailsDigest: row.details_digest,
   }

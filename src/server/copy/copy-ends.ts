@@ -6,7 +6,7 @@ import {
   openCopyOnPostgres,
   openModelAcademy,
 } from '../academy.ts'
-import { DatabaseError, type Store } from '../database/database.ts'
+import type { Store } from '../database/database.ts'
 import type { PostgresOptions } from '../database/postgres/reach-postgres.ts'
 import type { UpgradeWatch } from '../upgrade/upgrade-watch.ts'
 import type { CopyOptions } from './copy-academy.ts'
@@ -63,10 +63,9 @@ export async function openCopyEnds(from: CopyPlace, to: CopyPlace, now: () => Da
 }
 
 async function openSource({ name, postgres, upgrade }: CopyPlace, now: () => Date) {
-  if (!postgres) return openAcademyFile(name, now, { watch: upgrade })
-  const options = optionsFor(postgres)
-  await requireAcademy(options)
-  return openAcademyOnPostgres(options, now)
+  return postgres
+    ? openAcademyOnPostgres({ ...optionsFor(postgres), mustExist: true }, now)
+    : openAcademyFile(name, now, { watch: upgrade, mustExist: true })
 }
 
 function openTarget({ name, postgres }: CopyPlace, now: () => Date) {
@@ -75,20 +74,6 @@ function openTarget({ name, postgres }: CopyPlace, now: () => Date) {
 
 function optionsFor(postgres: NonNullable<CopyPlace['postgres']>): PostgresOptions {
   return { ...postgres, env: { ...postgres.env, PGAPPNAME: applicationName }, poolSize: 2, statementMs }
-}
-
-/** Throws DatabaseError for a database without tables, which would become a new academy when it is opened. */
-async function requireAcademy(options: PostgresOptions): Promise<void> {
-  const { reachPostgres } = await import('../database/postgres/reach-postgres.ts')
-  const { connections, shown } = await reachPostgres(options)
-  try {
-    const lease = await connections.lease()
-    const { rows } = await lease.query("select to_regclass('schema_version') is not null")
-    lease.release()
-    if (rows[0]?.[0] !== 1) throw new DatabaseError(shown, 'holds no academy')
-  } finally {
-    await connections.close()
-  }
 }
 
 /** Servers on other machines are seen by their connections. */

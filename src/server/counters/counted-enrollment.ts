@@ -49,8 +49,14 @@ const tables = sql`enrollments e
 const passingScore = sql`cast(c.attributes -> 'assessmentCriteria' ->> 'passingScore' as double precision)`
 
 /** Whether an enrolment is a learner's. Nearly all are: an index of roles would be no way to find any. */
-export function learns(alias: 'e' | 'o'): Sql {
+export function isLearners(alias: 'e' | 'o'): Sql {
   return sql`case when ${raw(alias)}.role = 'learner' then 1 else 0 end = 1`
+}
+
+/** Whether an enrolment is a learner's and was not removed, so that it counts. */
+export function learns(alias: 'e' | 'o'): Sql {
+  const enrollment = raw(alias)
+  return sql`case when ${enrollment}.role = 'learner' and ${enrollment}.status <> 'deleted' then 1 else 0 end = 1`
 }
 
 /** How a learner stands in a course, or in each of their courses; nothing where they are no learner of it. */
@@ -59,14 +65,18 @@ export async function countedOf(
   userId: string,
   courseId?: string,
 ): Promise<OwnEnrollment[]> {
-  const only = courseId === undefined ? sql`true` : sql`e.course_id = ${courseId}`
+  // With all three columns of the unique index: SQLite would read all enrolments of the course for two of them.
+  const only =
+    courseId === undefined
+      ? learns('e')
+      : sql`e.course_id = ${courseId} and e.role = 'learner' and e.status <> 'deleted'`
   return (
     await database.all<CountedRow & { passing_score: number; others: number }>(sql`
       select ${columns}, ${passingScore} as passing_score, case when exists (
         select 1 from enrollments o where o.user_id = e.user_id and ${learns('o')} and o.course_id <> e.course_id
       ) then 1 else 0 end as others
       from ${tables} join courses c on c.id = e.course_id
-      where e.user_id = ${userId} and ${learns('e')} and ${only}`)
+      where e.user_id = ${userId} and ${only}`)
   ).map((row) => ({ ...toCounted(row, row.passing_score), isOnly: row.others === 0 }))
 }
 
@@ -202,13 +212,13 @@ async function passingScoresOf(database: Database): Promise<ReadonlyMap<string, 
   return new Map(rows.map((row) => [row.id, row.passing_score]))
 }
 
-/** Counts the learners of a course whose grade is between two, in per cent, and who may pass it or not. */
+/** Counts the active learners of a course whose grade is between two, in per cent. */
 export function gradedBetween(courseId: string, least: number, below: number): Sql {
   return sql`
     select count(*) as learners from course_grades g
     join users u on u.id = g.user_id and u.status <> 'deleted'
     join enrollments e on e.user_id = g.user_id and e.course_id = g.course_id and e.role = 'learner'
-      and e.status in ('active', 'completed')
+      and e.status = 'active'
     where g.course_id = ${courseId} and g.percent >= ${least} and g.percent < ${below}`
 }
 

@@ -36,8 +36,8 @@ function kindsNamed(status: CountedStatus) {
 
 /**
  * Who may need attention, whatever the time is: `open` has an active enrolment that is not completed, `early` is in
- * progress below the half, both by the day of the last access or rise as well; `failed` has a grade below the passing
- * score.
+ * progress below the half, both by the day of the last access or rise as well; `failed` has an active enrolment and a grade
+ * below the passing score.
  */
 export const attentionTallies = ['open', 'open since', 'early', 'early since', 'failed'] as const
 
@@ -118,7 +118,7 @@ export function talliesOf(enrollment: CountedEnrollment, firstDay: number): Tall
     tallies.push(one('early', courseId, 0))
     if (dayNumber(risenAt) >= firstDay) tallies.push(one('early since', courseId, dayNumber(risenAt)))
   }
-  if (grade !== null && grade < passingScore && (isActive || enrollment.enrollment === 'completed')) {
+  if (grade !== null && grade < passingScore && isActive) {
     tallies.push(one('failed', courseId, 0))
   }
   return tallies

@@ -1,6 +1,7 @@
 import sql from 'sql-template-tag'
 import { calls } from '../../contract/calls.ts'
 import type { courses } from '../../contract/courses.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { found } from '../database/search.ts'
 import { isRole } from '../http/handler.ts'
@@ -33,9 +34,10 @@ export const courseReads = {
           query.managed_by && sql`c.managed_by = ${query.managed_by}`,
         ],
         within: [
+          { field: 'createdAt', condition: during(order.createdAt, query) },
           {
             field: 'updatedAt',
-            condition: query.updated_since && sql`c.updated_at >= ${query.updated_since}`,
+            condition: during(sql`c.updated_at`, { since: query.updated_since }),
           },
         ],
       },

@@ -53,9 +53,9 @@ export function knownCourses(call: Parameters<typeof onlyUserOf>[0]): Sql | unde
 }
 
 /** Throws 409 `course_archived`: an archived course is closed, with its lessons, enrolments and progress. */
-export function requireNotArchived({ id, status }: Pick<CourseRow, 'id' | 'status'>): void {
+export function requireNotArchived({ title, status }: Pick<CourseRow, 'title' | 'status'>): void {
   if (status !== 'archived') return
-  throw new ProblemError('course_archived', `Course ${id} is archived; publish it first.`)
+  throw new ProblemError('course_archived', `Course ${title} is archived; publish it first.`)
 }
 
 /**

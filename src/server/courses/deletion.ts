@@ -5,6 +5,7 @@ import { recordChange } from '../changes/change.ts'
 import { countCourse, forgetCourse } from '../counters/count.ts'
 import type { Row } from '../database/database.ts'
 import { forgetAnswers } from '../database/kept-answers.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { isReferred, kindOf, resolve, resolveFilter } from '../database/reference.ts'
 import {
@@ -107,7 +108,10 @@ export function listDeletedCourses({ database, query, now }: Call<typeof courses
       columns: sql`d.id, t.external_id, t.title, t.status, d.lessons, d.enrollments, d.progress, d.grades, d.user_id, d.deleted_at`,
       from: sql`deletions d join deleted_courses t on t.id = d.id`,
       base: sql`deletions d`,
-      within: [{ field: 'deletedAt', condition: sql`d.kind = 'course' and d.deleted_at > ${trashEnd(now)}` }],
+      within: [
+        { field: 'deletedAt', condition: during(sql`d.deleted_at`, query) },
+        { field: 'deletedAt', condition: sql`d.kind = 'course' and d.deleted_at > ${trashEnd(now)}` },
+      ],
     },
     { sort: query.sort, expressions: { deletedAt: sql`d.deleted_at` }, id: sql`d.id` },
     query,
@@ -135,6 +139,7 @@ export async function listDeletedLessons({ database, query, now }: Call<typeof l
       from: sql`deletions d join deleted_lessons t on t.id = d.id`,
       base: sql`deletions d`,
       within: [
+        { field: 'deletedAt', condition: during(sql`d.deleted_at`, query) },
         { field: 'deletedAt', condition: sql`d.kind = 'lesson' and d.deleted_at > ${trashEnd(now)}` },
         { field: 'deletedAt', condition: courseId && sql`d.course_id = ${courseId}` },
       ],

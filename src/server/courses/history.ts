@@ -3,7 +3,7 @@ import sql, { raw, type Sql } from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { Changes } from '../../contract/history.ts'
 import type { Database, Row } from '../database/database.ts'
-import type { Page } from '../database/keyset.ts'
+import { during, type Page, type Period } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { escapePointer } from '../http/json.ts'
 import { notFound } from '../problem/problem-error.ts'
@@ -30,7 +30,7 @@ export function versionsOf<Shape extends VersionRow, Entry>(
   database: Database,
   { table, owner, columns }: History,
   id: string,
-  query: Parameters<typeof page>[3],
+  query: Parameters<typeof page>[3] & Period,
   show: (row: Shape) => Entry,
 ): Promise<Page<Entry>> {
   const column = sql`v.${raw(owner)}`
@@ -40,6 +40,7 @@ export function versionsOf<Shape extends VersionRow, Entry>(
       columns,
       from: sql`${raw(table)} v`,
       within: [{ field: 'version', condition: sql`${column} = ${id}` }],
+      where: [during(sql`v.created_at`, query)],
     },
     { sort: '-version', expressions: { version: sql`v.version` }, id: column },
     query,

@@ -1,6 +1,7 @@
 import sql, { type Sql } from 'sql-template-tag'
 import { Lesson, LessonInput, lessons } from '../../contract/lessons.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { referring, resolve } from '../database/reference.ts'
 import { titleKey } from '../database/stored-keys.ts'
@@ -44,7 +45,14 @@ export const lessonRoutes = routesOf(lessons, {
         from: sql`lessons l join courses c on c.id = l.course_id`,
         base: sql`lessons l`,
         where: [learnerSees(call)],
-        within: [{ field: 'order', condition: course.one }],
+        within: [
+          { field: 'order', condition: course.one },
+          { field: 'createdAt', condition: during(order.createdAt, query) },
+          {
+            field: 'updatedAt',
+            condition: during(sql`l.updated_at`, { since: query.updated_since }),
+          },
+        ],
         narrow: [
           course.several,
           query.module_id && sql`l.module_id = ${query.module_id}`,

@@ -6,6 +6,7 @@ import { digest, newCredential } from '../access/secret.ts'
 import type { Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { bodyOf, routesOf } from '../http/schema-routes.ts'
 import { notFound, ProblemError } from '../problem/problem-error.ts'
@@ -28,7 +29,11 @@ export const appRoutes = routesOf(apps, {
   list: ({ database, query }) =>
     page<AppRow, App>(
       database,
-      { columns, from: sql`oauth_clients c` },
+      {
+        columns,
+        from: sql`oauth_clients c`,
+        within: [{ field: 'createdAt', condition: during(sql`c.created_at`, query) }],
+      },
       { sort: '-createdAt', expressions: { createdAt: sql`c.created_at` }, id: sql`c.id` },
       query,
       toApp,

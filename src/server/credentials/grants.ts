@@ -3,6 +3,7 @@ import { type Grant, grants } from '../../contract/grants.ts'
 import type { Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { type Call, requireAdmin } from '../http/handler.ts'
@@ -20,6 +21,9 @@ interface GrantRow extends Row {
   expires_at: string
 }
 
+/** A user has no more that count. */
+const maxLive = 50
+
 const columns = sql`g.id, g.user_id, g.client_id, c.name as client_name, g.scopes, g.created_at, g.last_used_at, g.expires_at`
 const from = sql`grants g join oauth_clients c on c.id = g.client_id`
 
@@ -30,7 +34,10 @@ export const grantRoutes = routesOf(grants, {
       {
         columns,
         from,
-        within: [{ field: 'createdAt', condition: sql`g.user_id = ${await userOf(call)}` }],
+        within: [
+          { field: 'createdAt', condition: sql`g.user_id = ${await userOf(call)}` },
+          { field: 'createdAt', condition: during(sql`g.created_at`, call.query) },
+        ],
         mostly: [isLive(call.now)],
       },
       { sort: '-createdAt', expressions: { createdAt: sql`g.created_at` }, id: sql`g.id` },
@@ -75,6 +82,19 @@ export async function revokeGrant(call: Writing, grantId: string, ownerId?: stri
     before,
     after: { ...before, revokedAt: now },
   })
+}
+
+/**
+ * Makes room for one more grant of a user: of as many as a user can have, the one that was used longest ago ends. To refuse
+ * the sign-in would shut out who has no other program at hand to revoke one with.
+ */
+export async function makeRoomForGrant(call: Writing, userId: string): Promise<void> {
+  // An academy of an earlier version may have more of them; those that end first come first.
+  const live = await call.database.all<Row & { id: string; used_at: string }>(sql`
+    select g.id, coalesce(g.last_used_at, g.created_at) as used_at from grants g
+    where g.user_id = ${userId} and ${isLive(call.now)} order by g.expires_at limit ${2 * maxLive}`)
+  const byUse = live.toSorted((one, other) => (one.used_at < other.used_at ? -1 : 1))
+  for (const { id } of byUse.slice(0, Math.max(0, live.length - maxLive + 1))) await revokeGrant(call, id)
 }
 
 /** Whose grants are asked for; throws 403 for somebody else's, whether or not they exist, unless an admin asks. */

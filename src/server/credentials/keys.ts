@@ -7,6 +7,7 @@ import { digest, newCredential } from '../access/secret.ts'
 import type { Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database, Row } from '../database/database.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
@@ -27,6 +28,9 @@ interface KeyRow extends Row {
   revoked_at: string | null
 }
 
+/** A user has no more that count: requests are limited by user, and more keys would only be more to lose. */
+const maxActive = 50
+
 const columns = sql`k.id, k.user_id, (select email from users where id = k.user_id) as user_email, k.name, k.last4, k.scopes, k.expires_at, k.created_at, k.last_used_at, k.revoked_at`
 
 export const keyRoutes = routesOf(keys, {
@@ -37,6 +41,7 @@ export const keyRoutes = routesOf(keys, {
         columns,
         from: sql`api_keys k`,
         within: [
+          { field: 'createdAt', condition: during(sql`k.created_at`, query) },
           {
             field: 'createdAt',
             condition:
@@ -62,6 +67,7 @@ export const keyRoutes = routesOf(keys, {
     if (expiresAt !== null && expiresAt <= now) {
       throw invalid([{ pointer: '#/expiresAt', code: 'in_past', detail: 'must be in the future' }])
     }
+    await requireRoom(call, owner.id)
     return createKey(call, { ...input, userId: owner.id, expiresAt })
   },
 
@@ -121,7 +127,21 @@ async function ownerOf({ database }: Call, reference: string) {
   if (!id) throw parentNotFound('#/userId', 'user', reference)
   const user = toUser(await findUser(database, id))
   if (user.status === 'active') return user
-  throw new ProblemError('user_inactive', `User ${id} is ${user.status}; API keys require an active user.`)
+  throw new ProblemError(
+    'user_inactive',
+    `User ${user.email} is ${user.status}; API keys require an active user.`,
+  )
+}
+
+/** Throws 409 where a user has as many keys as a user can have; one that has expired or was revoked is none. */
+async function requireRoom({ database, now }: Call, userId: string): Promise<void> {
+  const own = sql`select 1 as one from api_keys where user_id = ${userId} and revoked_at is null`
+  const row = await database.one<Row & { active: number }>(sql`
+    select count(*) as active from (
+      ${own} and expires_at > ${now} union all ${own} and expires_at is null limit ${maxActive}) live`)
+  if (Number(row?.active) < maxActive) return
+  const detail = `A user can have at most ${maxActive} active API keys; revoke one of user ${userId} first.`
+  throw new ProblemError('limit_reached', detail)
 }
 
 function requireGrantable(wanted: KeyInput['scopes'], allowed: readonly Scope[]): void {

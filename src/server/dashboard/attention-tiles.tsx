@@ -2,7 +2,7 @@ import type { Child } from 'hono/jsx'
 import { type Attention, attentionKinds, quietDays, stuckBelow } from '../analytics/attention.ts'
 import type { CourseAttention as Concerned, Standing } from '../analytics/standing.ts'
 import { searchOf } from './learner-query.ts'
-import { counted, many } from './value-text.tsx'
+import { counted, many, shown } from './value-text.tsx'
 
 /** A reason to look after a learner, in a word. */
 export const attentionWords: Readonly<Record<Attention, string>> = {
@@ -44,13 +44,18 @@ export function AcademyAttention({
     const concerned = courses
       .filter(({ attention }) => attention[kind] > 0)
       .sort((one, other) => other.attention[kind] - one.attention[kind])
+    const titles = Map.groupBy(courses, ({ courseTitle }) => courseTitle)
+    const nameOf = ({ courseTitle, courseExternalId, courseId }: Concerned) =>
+      titles.get(courseTitle)?.length === 1
+        ? courseTitle
+        : `${courseTitle} (${shown(courseExternalId ?? courseId, 64)})`
     const list = (some: readonly Concerned[]) => (
       <ul class="plain">
-        {some.map(({ courseId, courseTitle, attention }) => (
+        {some.map((course) => (
           <li>
-            <a href={linkTo(placeOf(courseId), kind)}>
+            <a href={linkTo(placeOf(course.courseId), kind)}>
               <span class="unseen">{attentionWords[kind]} in </span>
-              {courseTitle}: {counted(attention[kind])}
+              {nameOf(course)}: {counted(course.attention[kind])}
             </a>
           </li>
         ))}

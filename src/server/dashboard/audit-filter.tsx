@@ -29,6 +29,11 @@ export function startOf(day: string | undefined, later = 0): string | undefined 
   return new Date(Date.parse(`${day}T00:00:00.000Z`) + later).toISOString()
 }
 
+/** The type of an input for a day. One for days would lose a time of day, which the link to a run has. */
+function dayInput(value: string): string {
+  return value === '' || isDay(value) ? 'date' : 'text'
+}
+
 /** The form that narrows the entries down. */
 export function AuditFilter({
   signedIn,
@@ -54,44 +59,49 @@ export function AuditFilter({
       />
     </div>
   )
+  const isFiltered = names.some((name) => value(name) !== '')
   return (
     <search>
-      <form method="get" action={here} class="narrow-down" aria-label="Filter entries">
-        {fault ? (
-          <div class="fault" role="alert">
-            <p>{fault.message}</p>
+      <details class="fold" open={isFiltered || fault !== undefined}>
+        <summary>Filter entries</summary>
+        <form method="get" action={here} class="narrow-down" aria-label="Filter entries">
+          {fault ? (
+            <div class="fault" role="alert">
+              <p>{fault.message}</p>
+            </div>
+          ) : null}
+          <div>
+            <label for="action">Action</label>
+            <select id="action" name="action">
+              <option value="">All actions</option>
+              {auditedNouns.map((noun) => (
+                <optgroup label={noun}>
+                  <option value={noun} selected={chosen === noun}>{`${noun}: all`}</option>
+                  {auditedActions
+                    .filter((action) => nounOf(action) === noun)
+                    .map((action) => (
+                      <option value={action} selected={chosen === action}>
+                        {action}
+                      </option>
+                    ))}
+                </optgroup>
+              ))}
+            </select>
           </div>
-        ) : null}
-        <div>
-          <label for="action">Action</label>
-          <select id="action" name="action">
-            <option value="">All actions</option>
-            {auditedNouns.map((noun) => (
-              <optgroup label={noun}>
-                <option value={noun} selected={chosen === noun}>{`${noun}: all`}</option>
-                {auditedActions
-                  .filter((action) => nounOf(action) === noun)
-                  .map((action) => (
-                    <option value={action} selected={chosen === action}>
-                      {action}
-                    </option>
-                  ))}
-              </optgroup>
-            ))}
-          </select>
-        </div>
-        <Input name="user" label="User (e-mail or id)" />
-        <Input name="subject" label="Subject ID" />
-        <Input name="credential" label="Credential ID" />
-        <Input name="from" label="From day (UTC)" type="date" />
-        <Input name="to" label="To day (UTC)" type="date" />
-        <div class="actions">
-          <button type="submit" class="quiet">
-            Filter
-          </button>
-          {names.some((name) => value(name) !== '') ? <a href={here}>Clear</a> : null}
-        </div>
-      </form>
+          <Input name="user" label="User (e-mail or id)" />
+          <Input name="subject" label="Subject ID" />
+          <Input name="credential" label="Credential ID" />
+          <Input name="from" label="From day (UTC)" type={dayInput(value('from'))} />
+          <Input name="to" label="To day (UTC)" type={dayInput(value('to'))} />
+          {query.get('fold') === 'off' ? <input type="hidden" name="fold" value="off" /> : null}
+          <div class="actions">
+            <button type="submit" class="quiet">
+              Filter
+            </button>
+            {isFiltered ? <a href={here}>Clear</a> : null}
+          </div>
+        </form>
+      </details>
     </search>
   )
 }

@@ -3,17 +3,20 @@ import type { AuditEntry } from '../../contract/audit.ts'
 import { audit } from '../../contract/audit.ts'
 import { auditRoutes } from '../audit-log/audit-log.ts'
 import { chainOf } from '../audit-log/chain.ts'
+import { type EntryRun, pageOfRuns, runOfOne } from '../audit-log/entry-runs.ts'
+import { requireRight } from '../http/handler.ts'
 import type { Reply } from '../http/reply.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { AuditFilter, auditQueryOf } from './audit-filter.tsx'
 import { otherEntries, subjectPage } from './audit-links.ts'
 import { Actor, SubjectName } from './audit-names.tsx'
+import { foldHref, RunTable } from './audit-runs.tsx'
 import { ChainState } from './chain-state.tsx'
 import type { DashboardPage } from './dashboard-page.ts'
 import { Facts } from './facts.tsx'
 import { framed } from './frame.tsx'
-import { nextPage, noneText, pageAsked } from './paging.tsx'
-import { ask, type SignedInRequest } from './signed-in-request.ts'
+import { nextPage, noneText, pageAsked, pageSize } from './paging.tsx'
+import { ask, queryOf, type SignedInRequest } from './signed-in-request.ts'
 import { Table } from './table.tsx'
 import { Minute, shown } from './value-text.tsx'
 
@@ -23,7 +26,7 @@ const section = '/dashboard/audit'
 export const auditPage: DashboardPage = {
   path: section,
   async show(signedIn) {
-    const { fault, data, nextCursor } = await entriesOf(signedIn)
+    const { fault, runs, nextCursor } = await listedOf(signedIn)
     return framed(
       signedIn,
       { title: fault ? 'Error: audit log' : 'Audit log', section, fault },
@@ -33,10 +36,11 @@ export const auditPage: DashboardPage = {
         <section class="card" aria-labelledby="entries">
           <h2 id="entries">Entries</h2>
           <AuditFilter signedIn={signedIn} fault={fault} />
-          {data.length === 0 ? (
+          <FoldLink signedIn={signedIn} />
+          {runs.length === 0 ? (
             <p>{noneText(nextCursor, 'No entries match.')}</p>
           ) : (
-            <EntryTable signedIn={signedIn} entries={data} />
+            <RunTable signedIn={signedIn} runs={runs} />
           )}
           {nextPage(signedIn, nextCursor)}
         </section>
@@ -46,40 +50,46 @@ export const auditPage: DashboardPage = {
   },
 }
 
-/** The entries that an address asks for; where what it asks for is wrong, none, and what was wrong. */
-async function entriesOf(signedIn: SignedInRequest): Promise<{
-  readonly data: readonly AuditEntry[]
+/** Limits of one page. */
+const runBounds = { runs: pageSize, entries: 2_000 }
+
+interface Listed {
+  readonly runs: readonly EntryRun[]
   readonly nextCursor: string | null
   readonly fault?: ProblemError
-}> {
+}
+
+/** The entries that an address asks for; where what it asks for is wrong, none, and what was wrong. */
+async function listedOf(signedIn: SignedInRequest): Promise<Listed> {
+  const query = { ...pageAsked(signedIn), ...auditQueryOf(signedIn.query) }
   try {
-    const query = { ...pageAsked(signedIn), ...auditQueryOf(signedIn.query) }
-    return await ask(signedIn, auditRoutes, audit.list, { query })
+    if (isFolded(signedIn)) {
+      requireRight(signedIn.principal, audit.list)
+      return await pageOfRuns(signedIn.database, queryOf(audit.list.query, query), runBounds)
+    }
+    const { data, nextCursor } = await ask(signedIn, auditRoutes, audit.list, { query })
+    return { runs: data.map(runOfOne), nextCursor }
   } catch (error) {
     if (!(error instanceof ProblemError) || ![400, 404].includes(error.status)) throw error
-    return { data: [], nextCursor: null, fault: error }
+    return { runs: [], nextCursor: null, fault: error }
   }
 }
 
-function EntryTable({ signedIn, entries }: { signedIn: SignedInRequest; entries: readonly AuditEntry[] }) {
+/** False where each entry is listed by itself: on request, and where all entries are about one subject. */
+function isFolded({ query }: SignedInRequest): boolean {
+  return query.get('fold') !== 'off' && !query.get('subject')?.trim()
+}
+
+/** The way between runs and entries; none where one subject's entries are listed. */
+function FoldLink({ signedIn }: { signedIn: SignedInRequest }) {
+  if (signedIn.query.get('subject')?.trim()) return null
+  const fold = isFolded(signedIn) ? 'off' : 'on'
   return (
-    <Table
-      caption="Entries, newest first"
-      columns={[
-        { name: 'Action' },
-        { name: 'Time' },
-        { name: 'Address' },
-        { name: 'Subject', look: 'broad' },
-        { name: 'By', look: 'broad' },
-      ]}
-      rows={entries.map((entry) => [
-        <a href={`${signedIn.base}${section}/${encodeURIComponent(entry.id)}`}>{entry.action}</a>,
-        <Minute time={entry.at} />,
-        entry.address === null ? <span class="none">–</span> : shown(entry.address, 64),
-        <SubjectName entry={entry} />,
-        <Actor entry={entry} />,
-      ])}
-    />
+    <p>
+      <a href={foldHref(signedIn, fold)}>
+        {fold === 'off' ? 'List each entry by itself' : 'Combine related entries'}
+      </a>
+    </p>
   )
 }
 

@@ -95,7 +95,7 @@ async function learnersWithGrades({ signedIn, course }: { signedIn: SignedInRequ
         {standing.enrollments > 0 && grades.length === 0 && !(await hasGrades(database, course.id)) ? (
           <>
             <p>No grades yet. Record one, or connect the system that has them under Integrations.</p>
-            <code class="code">{`learnctl grades set --learner email:ada@example.org --course ${course.id} --item exam-1 --score 85`}</code>
+            <code class="code">{`learnctl grades set email:ada@example.org --course ${course.id} --item exam-1 --score 85`}</code>
           </>
         ) : null}
         {grades.length === mostGrades ? (

@@ -39,10 +39,10 @@ export const deliveriesPage: DashboardPage = {
     const isFiltered = Object.values(asked).some((value) => value !== undefined)
     return framed(
       signedIn,
-      { title: 'Inbox', section: '/dashboard/integrations' },
+      { title: 'Deliveries', section: '/dashboard/integrations' },
       <>
-        <h1>Inbox</h1>
-        <IntegrationParts signedIn={signedIn} shown="Inbox" />
+        <h1>Deliveries</h1>
+        <IntegrationParts signedIn={signedIn} shown="Deliveries" />
         <p>
           What other systems have sent. A delivery whose course or learner is not known waits for a mapping.
         </p>

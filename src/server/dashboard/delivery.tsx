@@ -87,7 +87,7 @@ async function deliveryShown(
     { title: fault ? 'Error: delivery' : 'Delivery', section: '/dashboard/integrations', fault },
     <>
       <p class="back">
-        <a href={`${base}/dashboard/deliveries`}>Inbox</a>
+        <a href={`${base}/dashboard/deliveries`}>Deliveries</a>
       </p>
       <h1>{eventName(delivery, 120)}</h1>
       <section class="card" aria-labelledby="facts">

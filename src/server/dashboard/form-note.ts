@@ -24,7 +24,7 @@ export const notes = {
   endpoint_deleted: 'Endpoint deleted. Nothing more is sent to it.',
   endpoint_rotated_before: 'This form was already submitted. If the new secret is lost, rotate it once more.',
   endpoint_tested: 'Test event queued. Its message is the first one below.',
-  message_resent: 'The message is sent again.',
+  message_resent: 'Message replayed: it is sent again.',
   other_sessions_ended: 'All other sessions ended.',
   password_changed: 'Password changed.',
 } as const

@@ -3,7 +3,7 @@ import type { SignedInRequest } from './signed-in-request.ts'
 
 const parts = [
   ['/dashboard/integrations', 'Connections'],
-  ['/dashboard/deliveries', 'Inbox'],
+  ['/dashboard/deliveries', 'Deliveries'],
   ['/dashboard/endpoints', 'Webhook endpoints'],
   ['/dashboard/messages', 'Messages'],
 ] as const

@@ -7,7 +7,7 @@ export function LearnerSearch({ here, query }: { here: string; query: LearnerQue
   return (
     <search>
       <form method="get" action={`${here}#learners`} class="search" aria-label="Search learners">
-        <label for="q">Name, username or e-mail address</label>
+        <label for="q">Name, username, e-mail address or external ID</label>
         <input id="q" name="q" type="search" value={q ?? ''} maxlength={200} autocomplete="off" />
         {kept.map(([name, value]) => (value ? <input type="hidden" name={name} value={value} /> : null))}
         <button type="submit" class="quiet">

@@ -3,7 +3,7 @@ import type { LearnerRow } from '../../contract/analytics.ts'
 import { Completion } from './completion-chart.tsx'
 import { type LearnerQuery, searchOf } from './learner-query.ts'
 import { type Column, Table } from './table.tsx'
-import { Day, percent, statusWords } from './value-text.tsx'
+import { Day, percent, shown, statusWords } from './value-text.tsx'
 
 const standing: readonly (Column & { readonly sort: string })[] = [
   { name: 'Status', sort: 'status' },
@@ -53,7 +53,18 @@ export function CourseTable({
 }) {
   const columns = [{ name: 'Course' }, ...standing.map(({ sort: _, ...column }) => column)]
   const graded = rows.some(({ gradePercent }) => gradePercent !== null)
-  return <StandingTable {...{ caption, columns, rows, graded }} name={link} />
+  const titles = Map.groupBy(rows, ({ courseTitle }) => courseTitle)
+  const nameOfCourse = (row: LearnerRow) => {
+    const isAlone = titles.get(row.courseTitle)?.length === 1
+    const told = row.courseExternalId ?? (isAlone ? null : row.courseId)
+    return (
+      <>
+        {link(row)}
+        {told === null ? null : <small>{shown(told, 64)}</small>}
+      </>
+    )
+  }
+  return <StandingTable {...{ caption, columns, rows, graded }} name={nameOfCourse} />
 }
 
 /** A learner's name and e-mail address, with the way to the learner, or to another page about them. */
@@ -107,11 +118,13 @@ export function sortingOf(here: string, query: LearnerQuery, sort: string): NonN
   return { now, href: `${here}${searchOf({ ...query, sort: next, page: 1 })}#learners` }
 }
 
-function statusOf({ progressStatus, enrollmentStatus }: LearnerRow): Child {
+function statusOf({ progressStatus, enrollmentStatus, gradePercent }: LearnerRow): Child {
+  // Graded learners have started, only not where progress is recorded.
+  const isGradedOnly = progressStatus === 'not_started' && gradePercent !== null
   const odd = enrollmentStatus === 'inactive' || enrollmentStatus === 'deleted'
   return (
     <>
-      <span class="word">{statusWords[progressStatus]}</span>
+      <span class="word">{isGradedOnly ? 'No progress recorded' : statusWords[progressStatus]}</span>
       {odd ? <small>Enrolment {enrollmentStatus}</small> : null}
     </>
   )

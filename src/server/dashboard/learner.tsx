@@ -18,7 +18,7 @@ export const learnerPage: DashboardPage = {
         {
           await learnerCourses({
             signedIn,
-            conditions: [sql`u.id = ${user.id}`],
+            conditions: [sql`u.id = ${user.id}`, sql`e.status <> 'deleted'`],
             caption: `Courses of ${name}`,
             none: 'Not enrolled in a course yet.',
           })

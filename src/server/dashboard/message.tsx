@@ -70,9 +70,9 @@ async function messageShown(signedIn: SignedInRequest, fault?: ProblemError): Pr
         <h2 id="facts">Details</h2>
         <Facts facts={facts} />
         {endpoint?.status === 'active' ? (
-          <Form signedIn={signedIn} label="Send the message again">
+          <Form signedIn={signedIn} label="Replay the message">
             <div class="actions">
-              <button type="submit">Send again</button>
+              <button type="submit">Replay</button>
             </div>
           </Form>
         ) : null}

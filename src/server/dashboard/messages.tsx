@@ -25,7 +25,7 @@ export const messagesPage: DashboardPage = {
     const isFiltered = status !== undefined || type !== undefined
     return framed(
       signedIn,
-      { title: 'Webhook messages', section: '/dashboard/integrations' },
+      { title: 'Messages', section: '/dashboard/integrations' },
       <>
         <h1>Messages</h1>
         <IntegrationParts signedIn={signedIn} shown="Messages" />

@@ -14,7 +14,7 @@ import { ownCourses } from './own-courses.tsx'
 import { nextPage, pageAsked } from './paging.tsx'
 import { ask, type SignedInRequest } from './signed-in-request.ts'
 import { Table } from './table.tsx'
-import { counted, percent } from './value-text.tsx'
+import { counted, percent, shown } from './value-text.tsx'
 
 /** What there is at a glance: an academy for those who work for it, their own courses for learners. */
 export const overview: DashboardPage = {
@@ -45,6 +45,7 @@ async function wholeAcademy(signedIn: SignedInRequest): Promise<Reply> {
     database,
     listed.data.map(({ id }) => id),
   )
+  const titles = Map.groupBy(listed.data, ({ title }) => title)
   const placeOf = (courseId: string) => `${signedIn.base}/dashboard/courses/${encodeURIComponent(courseId)}`
   return framed(
     signedIn,
@@ -85,7 +86,12 @@ async function wholeAcademy(signedIn: SignedInRequest): Promise<Reply> {
               rows={listed.data.map((course) => {
                 const standing = standings.get(course.id) ?? nobody
                 return [
-                  <CourseName place={placeOf(course.id)} course={course} enrolled={standing.enrollments} />,
+                  <CourseName
+                    place={placeOf(course.id)}
+                    course={course}
+                    enrolled={standing.enrollments}
+                    isAlone={titles.get(course.title)?.length === 1}
+                  />,
                   <StandingBar {...standing} />,
                   counted(standing.completed),
                   counted(standing.inProgress),
@@ -112,12 +118,25 @@ function NoCourses({ mayCreate }: { mayCreate: boolean }) {
   )
 }
 
-function CourseName({ place, course, enrolled }: { place: string; course: Course; enrolled: number }) {
-  const { title, status, difficulty } = course
+function CourseName({
+  place,
+  course,
+  enrolled,
+  isAlone,
+}: {
+  place: string
+  course: Course
+  enrolled: number
+  /** False where another course of this page has the same title. */
+  isAlone: boolean
+}) {
+  const { title, status, difficulty, externalId } = course
+  const name = externalId ?? (isAlone ? null : course.id)
   return (
     <>
       <a href={place}>{title}</a>
       <small>
+        {name === null ? null : `${shown(name, 64)} · `}
         {difficulty} · {counted(enrolled)} enrolled
         {status === 'published' ? null : <span class="state">{status}</span>}
       </small>

@@ -1,3 +1,4 @@
+import type * as z from 'zod'
 import type { Answer, Operation } from '../../contract/operation.ts'
 import type { Principal } from '../access/principal.ts'
 import type { Writing } from '../audit/entry.ts'
@@ -98,11 +99,10 @@ export async function askOwn<const O extends Operation>(
 /** The call that a question is: for what has slow work to do first. */
 export function callOf(signedIn: SignedInRequest, operation: Operation, question: Question): Call {
   const { academy, limits, request, principal } = signedIn
-  const given = Object.entries(question.query ?? {}).filter(([, value]) => value !== undefined)
   return {
     operation,
     params: question.params ?? {},
-    query: parseQuery(operation.query, `${new URLSearchParams(given as [string, string][])}`),
+    query: queryOf(operation.query, question.query),
     principal,
     origin: originOf(request),
     database: signedIn.database,
@@ -121,6 +121,15 @@ export function callOf(signedIn: SignedInRequest, operation: Operation, question
     prepared: undefined,
     // Like the call of a request: what each operation makes of its texts, its own handler knows.
   } as unknown as Call
+}
+
+/** A query from texts, as its schema says; throws 400 for what it does not take. */
+export function queryOf<Schema extends z.ZodObject>(
+  schema: Schema | undefined,
+  asked: Question['query'] = {},
+): z.output<Schema> {
+  const given = Object.entries(asked).filter((one): one is [string, string] => one[1] !== undefined)
+  return parseQuery(schema, `${new URLSearchParams(given)}`)
 }
 
 /** The route of an operation among those of its resource. */

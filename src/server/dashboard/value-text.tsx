@@ -3,6 +3,7 @@ import type { ProgressStep } from '../../contract/progress.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 const minute = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' })
+const second = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
 const whole = new Intl.NumberFormat('en-GB')
 
 /** A progress status in words. */
@@ -26,6 +27,19 @@ export function Day({ time }: { time: string | null }) {
 /** A time to the minute, in UTC. */
 export function Minute({ time }: { time: string }) {
   return <time datetime={time}>{minute.format(new Date(time))} UTC</time>
+}
+
+/** A period to the second, in UTC: `1 Mar 2026, 12:00:01–12:00:09 UTC`; the day again where it ends on another. */
+export function Period({ start, end }: { start: string; end: string }) {
+  const [first, last] = [second.format(new Date(start)), second.format(new Date(end))]
+  if (first === last) return <time datetime={start}>{first} UTC</time>
+  const isOneDay = start.slice(0, 10) === end.slice(0, 10)
+  return (
+    <>
+      <time datetime={start}>{first}</time>–
+      <time datetime={end}>{isOneDay ? last.slice(last.lastIndexOf(' ') + 1) : last} UTC</time>
+    </>
+  )
 }
 
 /** A number with its thousands apart. */

@@ -77,6 +77,8 @@ export interface Store extends Database {
   emptyLog(): Promise<boolean>
   /** What is wrong with the database itself; nothing where it is whole. */
   check(): Promise<string[]>
+  /** Throws DatabaseError where the files of an open database are not those that it was opened with. */
+  requireFiles?(): void
   close(): Promise<void>
 }
 
@@ -86,10 +88,10 @@ export class NotMet extends Error {
 }
 
 /**
- * What kind of trouble a database is in: it cannot be used, what names it is no name of one, nobody is there, or it refuses
- * the credential.
+ * Kind of trouble with a database: it cannot be used, it or its academy does not exist, its name is malformed, its server
+ * cannot be reached, or refuses the credential.
  */
-export type DatabaseTrouble = 'unusable' | 'invalid' | 'unreachable' | 'refused'
+export type DatabaseTrouble = 'unusable' | 'missing' | 'invalid' | 'unreachable' | 'refused'
 
 /** A database that cannot be used as an academy: what is wrong with it, where it is, and what can be done. */
 export class DatabaseError extends Error {

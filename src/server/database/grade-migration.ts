@@ -128,3 +128,8 @@ function oldGrades(database: Database, after: OldGrade | undefined): Promise<Old
     select user_id, course_id, source, item_id, label, score_given, score_maximum, weight, graded_at from old_grades
     ${from} order by user_id, course_id, source, item_id limit ${atOnce}`)
 }
+
+/** Indexes that find the newest grade of an item in a course. */
+export const gradesByItem = [
+  sql`create index grades_by_course_item on grades (course_id, item_id, created_at)`,
+]

@@ -1,12 +1,11 @@
 import { unavailable } from '../problem/problem-error.ts'
 import type { Store, Transaction } from './database.ts'
-import { runningMs } from './running-ms.ts'
 
 interface Job {
   readonly work: (transaction: Transaction) => Promise<unknown>
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
-  /** When it has waited long enough for the lock of another program; of `runningMs`. */
+  /** When it has waited long enough for the lock of another program; by performance.now(). */
   readonly untilMs: number
 }
 
@@ -67,7 +66,7 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
   }
 
   function waitLonger(jobs: readonly Job[], error: unknown): void {
-    const nowMs = runningMs()
+    const nowMs = performance.now()
     waiting = [...jobs.filter(({ untilMs }) => untilMs > nowMs), ...waiting]
     for (const { untilMs, reject } of jobs) if (untilMs <= nowMs) reject(error)
     delayMs = Math.min(longestDelayMs, delayMs * 2 + 1)
@@ -95,11 +94,11 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
       const result = await only.work(transaction)
       return [() => only.resolve(result)]
     }
-    const endMs = runningMs() + limitMs
+    const endMs = performance.now() + limitMs
     const done: (() => void)[] = []
     for (const job of jobs) {
       done.push(await onSavepoint(transaction, job))
-      if (runningMs() >= endMs) break
+      if (performance.now() >= endMs) break
     }
     return done
   }
@@ -108,7 +107,7 @@ export function groupCommit(database: Transactions, waitMs: number): Store['writ
     new Promise<Result>((resolve, reject) => {
       if (waiting.length >= mostWaiting) throw unavailable('Too many writes are waiting for the database.', 1)
       // What comes out is what this very work gave; the jobs of a turn have results of many kinds.
-      waiting.push({ work, resolve: resolve as Job['resolve'], reject, untilMs: runningMs() + waitMs })
+      waiting.push({ work, resolve: resolve as Job['resolve'], reject, untilMs: performance.now() + waitMs })
       commitSoon()
     })
 }

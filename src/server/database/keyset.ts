@@ -29,6 +29,25 @@ export function where(conditions: readonly Condition[]): Sql {
   return present.length === 0 ? empty : sql`where ${join(present, ' and ')}`
 }
 
+/** A period of a list's main time, both ends as ISO 8601 in UTC. */
+export interface Period {
+  readonly since?: string | undefined
+  readonly until?: string | undefined
+}
+
+/** From the beginning of a period on, and before its end: one condition, since one search in an index takes both. */
+export function during(
+  column: Sql,
+  { since, until }: Period,
+  keyOf: (time: string) => Cell = String,
+): Sql | undefined {
+  const ends = [
+    ...(since === undefined ? [] : [sql`${column} >= ${keyOf(since)}`]),
+    ...(until === undefined ? [] : [sql`${column} < ${keyOf(until)}`]),
+  ]
+  return ends.length === 0 ? undefined : join(ends, ' and ')
+}
+
 /**
  * All of these as one condition that no index is chosen for: each row that is looked at is judged by it, and what decides
  * which rows are looked at stands beside it.

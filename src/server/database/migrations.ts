@@ -1,17 +1,18 @@
 import sql, { raw } from 'sql-template-tag'
 import { ownClientId } from '../../contract/oauth.ts'
 import { attemptSchema } from './attempt-schema.ts'
+import { upgradeAuditLog } from './audit-migration.ts'
 import { auditSchema } from './audit-schema.ts'
 import { counterSchema } from './counter-schema.ts'
 import { type Database, DatabaseError, type Store } from './database.ts'
 import { define, fillRows } from './fill-rows.ts'
-import { addGradebook, addGradeStates } from './grade-migration.ts'
+import { addGradebook, addGradeStates, gradesByItem } from './grade-migration.ts'
 import type { IdPrefix } from './id.ts'
 import { inboxSchema } from './inbox-schema.ts'
 import { integrationSchema } from './integration-schema.ts'
 import { addListIndexes, addListKeys, addParentIndexes, addSearch } from './list-migration.ts'
 import { schema } from './schema.ts'
-import { signInSchema } from './sign-in-schema.ts'
+import { liveCredentials, signInSchema } from './sign-in-schema.ts'
 import { takeIntoUse } from './sqlite.ts'
 import { trashSchema } from './trash-schema.ts'
 import { messageOrder, messagesInHand, outboxSchema } from './webhook-schema.ts'
@@ -54,6 +55,9 @@ export const migrations: readonly Migration[] = [
   addInbox,
   orderMessagesById,
   takeMessagesInHand,
+  leaveRemovedEnrollments,
+  upgradeAuditLog,
+  addLiveCredentials,
 ]
 
 /** The first user of every academy, an admin. An academy opened in this process acts as this user, without a credential. */
@@ -187,6 +191,10 @@ async function orderMessagesById(database: Database): Promise<void> {
   await define(database, messageOrder)
 }
 
+async function addLiveCredentials(database: Database): Promise<void> {
+  await define(database, liveCredentials)
+}
+
 async function takeMessagesInHand(database: Database): Promise<void> {
   await define(database, messagesInHand)
 }
@@ -217,5 +225,14 @@ async function addCounters(database: Database, { now, rebuildCounters }: Migrati
         and (b.version is null or b.percentage < s.percentage)
       order by s.version desc limit 1), started_at, last_accessed)
     where status = 'in_progress' and percentage < 50`)
+  await rebuildCounters({ database, now })
+}
+
+/** Counts no enrolment that was removed, and finds the other grades of an item. */
+async function leaveRemovedEnrollments(
+  database: Database,
+  { now, rebuildCounters }: MigrationContext,
+): Promise<void> {
+  await define(database, gradesByItem)
   await rebuildCounters({ database, now })
 }

@@ -22,8 +22,8 @@ export async function backUp(
   to: string,
   onProgress: (bytes: number, total: number) => void = () => {},
 ): Promise<BackupSize> {
-  closeSync(openSync(to, 'wx', 0o600))
   try {
+    closeSync(openSync(to, 'wx', 0o600))
     const bytes = await copyPages(from, to, onProgress)
     checkCopy(to)
     const file = openSync(to, 'r+')
@@ -32,7 +32,8 @@ export async function backUp(
     return { bytes }
   } catch (error) {
     for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(to + suffix, { force: true })
-    throw error
+    // Whatever the source is to blame for is a DatabaseError by now.
+    throw isSqlite(error) || isSystem(error) ? databaseErrorOf(to, error) : error
   }
 }
 
@@ -57,7 +58,7 @@ async function copyPages(
     })
     return pages * pageBytes
   } catch (error) {
-    throw isSqlite(error) ? databaseErrorOf(from, error) : error
+    throw isSqlite(error) ? databaseErrorOf(isFaultOfTarget(error) ? to : from, error) : error
   } finally {
     source.close()
   }
@@ -88,8 +89,24 @@ function reading<Result>(path: string, work: () => Result): Result {
   }
 }
 
-function isSqlite(error: unknown): boolean {
+interface SqliteFault extends Error {
+  readonly errcode: number
+}
+
+function isSqlite(error: unknown): error is SqliteFault {
   return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
+}
+
+function isSystem(error: unknown): boolean {
+  return error instanceof Error && 'syscall' in error
+}
+
+/**
+ * True for a fault of writing: the source is only read. SQLite says so by its kind (full, read-only, cannot be opened), or by
+ * what failed on the disk (write, sync, sync of the directory, truncate).
+ */
+function isFaultOfTarget({ errcode }: SqliteFault): boolean {
+  return [8, 13, 14].includes(errcode & 0xff) || [0x30a, 0x40a, 0x50a, 0x60a].includes(errcode)
 }
 
 function notOurs(path: string): DatabaseError {

@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import { unavailable } from '../problem/problem-error.ts'
-import type { Database } from './database.ts'
+import type { Store } from './database.ts'
 
 /** A balancer asks every few seconds, and there may be several of them. */
 const goodForMs = 1000
@@ -14,14 +14,18 @@ interface Look {
 
 const looks = new WeakMap<object, Look>()
 
+type Asked = Pick<Store, 'one' | 'requireFiles'>
+
 /**
- * Ends when the database answers. Throws 503 where it fails, or does not answer in time. It is asked once a second at
- * most, and not again while it has not answered.
+ * Ends when the database answers. Throws 503 where it fails, has lost a file, or does not answer in time. It is asked once a
+ * second at most, and not again while it has not answered.
  */
-export async function requireAnswering(
-  database: Pick<Database, 'one'>,
-  patienceMs = usualPatienceMs,
-): Promise<void> {
+export async function requireAnswering(database: Asked, patienceMs = usualPatienceMs): Promise<void> {
+  try {
+    database.requireFiles?.()
+  } catch (cause) {
+    throw unavailable('Files of the database are missing; stop the server and restore a backup.', 30, cause)
+  }
   const { promise: late, reject } = Promise.withResolvers<never>()
   const giveUp = setTimeout(reject, patienceMs)
   try {
@@ -33,7 +37,7 @@ export async function requireAnswering(
   }
 }
 
-function lookAt(database: Pick<Database, 'one'>): Promise<unknown> {
+function lookAt(database: Asked): Promise<unknown> {
   const known = looks.get(database)
   if (known && performance.now() - (known.endedMs ?? Number.POSITIVE_INFINITY) < goodForMs)
     return known.outcome

@@ -67,11 +67,14 @@ function isOwnId(table: Table, text: string): boolean {
   return text.startsWith(`${prefixes[table]}_`) && isIdForm(text)
 }
 
-/** The condition that a column holds the id which a reference stands for. */
+/**
+ * The condition that a column holds the id which a reference stands for. A reference picks one row at most, and the
+ * equality says so: for `in` SQLite may read all rows of another index.
+ */
 export function isOf(column: Sql, table: Table, reference: string): Sql {
   return isOwnId(table, reference)
     ? sql`${column} = ${reference}`
-    : sql`${column} in (select id from ${raw(table)} where ${isReferred(table, reference)})`
+    : sql`${column} = (select id from ${raw(table)} where ${isReferred(table, reference)})`
 }
 
 /** What a row of each is called. */

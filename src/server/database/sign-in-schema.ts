@@ -1,5 +1,11 @@
 import sql from 'sql-template-tag'
 
+/** The keys and grants of a user that count: of each there are only so many, however many have ended. */
+export const liveCredentials = [
+  sql`create index api_keys_live on api_keys (user_id, expires_at) where revoked_at is null`,
+  sql`create index grants_live on grants (user_id, expires_at) where revoked_at is null`,
+]
+
 /**
  * The tables of version 2: OAuth 2.0 and the sessions of browsers. Of every credential only its SHA-256 is kept, of
  * the short code of a device an HMAC; a grant is the family of all tokens that one consent led to (RFC 9700 §4.14.2),

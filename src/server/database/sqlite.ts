@@ -1,8 +1,8 @@
-import { chmodSync, existsSync } from 'node:fs'
+import { chmodSync, existsSync, statSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import sql, { type Sql } from 'sql-template-tag'
-import { type Cell, NotMet, type Row, type Store, type Transaction } from './database.ts'
+import { type Cell, DatabaseError, NotMet, type Row, type Store, type Transaction } from './database.ts'
 import { groupCommit } from './group-commit.ts'
 import { oneAtATime } from './one-at-a-time.ts'
 import { sharedView } from './shared-view.ts'
@@ -143,8 +143,17 @@ function connect(path: string, readOnly: boolean, waitMs: number): SqliteStore {
   const transact = <Result>(work: (transaction: Transaction) => Promise<Result>) =>
     inTurn(() => within(begin, commit, 'rollback', () => work(transaction)))
 
+  let logId: bigint | undefined
+
   return {
     dialect,
+    requireFiles() {
+      const found = statSync(`${path}-wal`, { throwIfNoEntry: false, bigint: true })?.ino
+      // From the first write on SQLite keeps the log for as long as the database is open.
+      logId ??= found
+      if (found === logId) return
+      throw new DatabaseError(path, 'has lost its write-ahead log: the file was removed or replaced')
+    },
     // A transaction of others is a run of microtasks: mostly nobody is in the middle of one.
     one: (query) => (turns.areFree() ? transaction.one(query) : inTurn(() => one(query))),
     all: (query) => (turns.areFree() ? transaction.all(query) : inTurn(() => all(query))),

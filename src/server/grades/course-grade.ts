@@ -7,6 +7,8 @@ import type { Database, Row } from '../database/database.ts'
 export interface CourseGrade {
   readonly percent: number
   readonly gradedAt: string
+  /** Ids of the items that do not count because they have no weight, while others have one. */
+  readonly unweighted: readonly string[]
 }
 
 interface ItemRow extends Row {
@@ -50,7 +52,12 @@ function courseGradeOf(items: readonly ItemRow[], named: Weights): CourseGrade {
   const inTime = items.toSorted((one, other) => compare(one.graded_at, other.graded_at))
   const whole = inTime.findLast(({ item_id: item }) => item === wholeCourse)
   const gradedAt = (whole ?? inTime.at(-1))?.graded_at ?? ''
-  return { percent: whole?.percent ?? meanOf(items, named), gradedAt }
+  return whole ? { percent: whole.percent, gradedAt, unweighted: [] } : { ...meanOf(items, named), gradedAt }
+}
+
+/** Returns the weight that the criteria of a course give to an item by its id or name; null without one. */
+export function weightIn(named: Weights, item: string, label: string): number | null {
+  return named.find(({ name }) => name === item || name === label)?.weight ?? null
 }
 
 function compare(one: string, other: string): number {
@@ -58,14 +65,21 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1
 }
 
-function meanOf(items: readonly ItemRow[], named: Weights): number {
+function meanOf(items: readonly ItemRow[], named: Weights): Omit<CourseGrade, 'gradedAt'> {
   const weighted = items.map(({ item_id: item, label, percent, weight }) => ({
+    item,
     percent,
-    weight: weight ?? named.find(({ name }) => name === item || name === label)?.weight ?? null,
+    weight: weight ?? weightIn(named, item, label),
   }))
   const sum = weighted.reduce((total, { weight }) => total + (weight ?? 0), 0)
-  if (sum === 0) return weighted.reduce((total, { percent }) => total + percent, 0) / weighted.length
-  return weighted.reduce((total, { percent, weight }) => total + percent * (weight ?? 0), 0) / sum
+  if (sum === 0) {
+    const percent = weighted.reduce((total, { percent }) => total + percent, 0) / weighted.length
+    return { percent, unweighted: [] }
+  }
+  return {
+    percent: weighted.reduce((total, { percent, weight }) => total + percent * (weight ?? 0), 0) / sum,
+    unweighted: weighted.filter(({ weight }) => weight === null).map(({ item }) => item),
+  }
 }
 
 /** Keeps the grades of learners in a course. */

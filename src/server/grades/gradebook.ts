@@ -1,6 +1,6 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
-import type { Grade, GradeInput } from '../../contract/grades.ts'
+import type { Grade, RecordedGrade } from '../../contract/grades.ts'
 import type { Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
 import { count, counting } from '../counters/count.ts'
@@ -9,7 +9,7 @@ import type { Call } from '../http/handler.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { completeEnrollment } from '../progress/enrollment-completion.ts'
 import { requirePast } from '../progress/past-time.ts'
-import { courseGradesOf, keepCourseGrades } from './course-grade.ts'
+import { type CourseGrade, courseGradesOf, keepCourseGrades } from './course-grade.ts'
 import { storedScore, toGrade } from './grade-row.ts'
 import type { Graded } from './graded.ts'
 
@@ -25,11 +25,11 @@ type GradeCall = Writing
  */
 export async function setGrade(
   call: GradeCall,
-  { learner, course, before, standing, completedAt }: Graded,
-  { itemId, source, label, scoreGiven, scoreMaximum, weight, published, gradedAt = call.now }: GradeInput,
+  { learner, course, before, grade: whole, standing, completedAt }: Graded,
   deliveryId: string | null = null,
-): Promise<Grade> {
+): Promise<RecordedGrade> {
   const { database, now, principal } = call
+  const { itemId, source, label, scoreGiven, scoreMaximum, weight, published, gradedAt = now } = whole
   requirePast('gradedAt', gradedAt, now)
   if (before && before.gradedAt > gradedAt) {
     throw new ProblemError(
@@ -61,7 +61,8 @@ export async function setGrade(
                              recorded_at, recorded_by)
     values (${id}, ${version}, ${storedScore(scoreGiven)}, ${scoreMaximum}, ${isPublished}, ${gradedAt},
             ${deliveryId}, ${now}, ${principal.userId ?? principal.credential})`)
-  const grade = await gradeCourse(call, learner.id, course)
+  const courseGrade = await gradeCourse(call, learner.id, course)
+  const grade = courseGrade?.percent ?? null
   const attained = { completedAt, grade }
   const completed =
     grade !== null &&
@@ -91,7 +92,13 @@ export async function setGrade(
     updated_at: now,
   })
   await recordChange(call, { action: 'grade.updated', id, before: before ?? null, after })
-  return after
+  const isUnweighted = published && scoreGiven !== null && courseGrade?.unweighted.includes(itemId)
+  return isUnweighted ? { ...after, warnings: [unweighted(itemId)] } : after
+}
+
+function unweighted(itemId: string) {
+  const why = `Item ${itemId} has no weight, while other items of this learner have one`
+  return { code: 'unweighted' as const, detail: `${why}: it does not count in the grade of the course.` }
 }
 
 /** Takes a grade away. What it completed stays completed. */
@@ -102,8 +109,8 @@ export async function deleteGrade(call: Call, grade: Grade): Promise<void> {
   const course = toCourse(row)
   await counting(call, { userId, courseId }, async () => {
     await call.database.run(sql`delete from grades where id = ${id}`)
-    const left = await gradeCourse(call, userId, course)
-    if (left === null) return
+    const left = (await gradeCourse(call, userId, course))?.percent
+    if (left === undefined) return
     const progress = await call.database.one<{ completed_at: string | null }>(
       sql`select completed_at from progress where user_id = ${userId} and course_id = ${courseId}`,
     )
@@ -113,14 +120,18 @@ export async function deleteGrade(call: Call, grade: Grade): Promise<void> {
   await recordChange(call, { action: 'grade.deleted', id, before: grade, after: null })
 }
 
-/** Brings the learner's grade of a course up to date: what it is now, in per cent, or null where nothing counts. */
-async function gradeCourse({ database }: Writing, userId: string, course: Course): Promise<number | null> {
+/** Brings the learner's grade of a course up to date, and returns it; undefined where nothing counts. */
+async function gradeCourse(
+  { database }: Writing,
+  userId: string,
+  course: Course,
+): Promise<CourseGrade | undefined> {
   const grades = await courseGradesOf(database, [userId], course)
   const grade = grades.get(userId)
   if (!grade) {
     await database.run(sql`delete from course_grades where user_id = ${userId} and course_id = ${course.id}`)
-    return null
+    return undefined
   }
   await keepCourseGrades(database, course.id, grades)
-  return grade.percent
+  return grade
 }

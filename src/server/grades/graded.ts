@@ -1,6 +1,7 @@
-import sql from 'sql-template-tag'
+import sql, { empty } from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
-import type { Grade, GradeInput } from '../../contract/grades.ts'
+import { defaultSource, type Grade, type GradeInput, wholeCourse } from '../../contract/grades.ts'
+import { aboveMaximum, isGradable, notGradable } from '../../contract/score.ts'
 import { type CountedEnrollment, toCounted } from '../counters/counted-enrollment.ts'
 import {
   type CourseRow,
@@ -12,18 +13,27 @@ import {
 import type { Database } from '../database/database.ts'
 import { isOf } from '../database/reference.ts'
 import type { Call } from '../http/handler.ts'
-import { ProblemError, parentNotFound } from '../problem/problem-error.ts'
+import { invalid, ProblemError, parentNotFound } from '../problem/problem-error.ts'
 import { findUser, type UserRow } from '../users/user-row.ts'
+import { weightIn } from './course-grade.ts'
 import { type GradeRow, scoreOf, toGrade } from './grade-row.ts'
 
 /** Whom a grade is of, as the grade tells it. */
 type Learner = Pick<UserRow, 'id' | 'status' | 'email' | 'external_id'>
+
+/** A grade to be stored, with all its fields. */
+export interface NewGrade extends Pick<Grade, 'itemId' | 'source' | 'label' | 'scoreGiven' | 'scoreMaximum'> {
+  readonly weight: number | null
+  readonly published: boolean
+  readonly gradedAt: string | undefined
+}
 
 /** A grade behind its references, and the one that is stored under the same learner, course, source and item. */
 export interface Graded {
   readonly learner: Learner
   readonly course: Course
   readonly before: Grade | undefined
+  readonly grade: NewGrade
   /** How the learner stands in the course before this grade. */
   readonly standing: CountedEnrollment
   /** When they completed its content, ISO 8601 in UTC. */
@@ -46,6 +56,9 @@ type GradedParts = Pick<
 
 /** An enrolment with its course, whose columns keep their names, and with all that a grade changes. */
 interface GradedRow extends CourseRow, GradedParts {
+  readonly source: string
+  readonly item_label: string | null
+  readonly item_weight: number | null
   readonly user_status: string
   readonly email: string
   readonly enrollment: string
@@ -61,18 +74,22 @@ interface GradedRow extends CourseRow, GradedParts {
   readonly grade_updated_at: string
 }
 
+/** Maximum number of sources that a refusal names. */
+const maxSources = 10
+
 /**
- * Finds what a grade is about. Throws 404 with the place of an unknown learner or course, and 409 where the course is archived,
- * or the learner is not in it.
+ * Finds what a grade is about, and completes the grade. Throws 404 with the place of an unknown learner or course, 409 where
+ * the course is archived, or the learner is not in it, and 422 where it names no source and several have a grade of the item.
  *
  * @param guard is handed the learner before anything else is looked at, and may throw
  */
 export async function gradedBy(
   { database }: Pick<Call, 'database'>,
   input: GradeInput,
-  guard: (learner: Pick<UserRow, 'id' | 'status'>) => void = () => {},
+  guard: (learner: Pick<UserRow, 'email' | 'status'>) => void = () => {},
 ): Promise<Graded> {
-  const row = await gradedRow(database, input)
+  const rows = await gradedRows(database, input)
+  const [row] = rows
   if (!row) return refuse(database, input, guard)
   const learner = {
     id: row.user_id,
@@ -82,11 +99,14 @@ export async function gradedBy(
   }
   guard(learner)
   requireNotArchived(row)
+  if (rows.length > 1) throw severalSources(rows)
   const course = toCourse(row)
+  const before = storedIn(row, input)
   return {
     learner,
     course,
-    before: storedIn(row, input),
+    before,
+    grade: wholeGrade(input, before, row, course),
     standing: toCounted(
       { ...row, course_id: row.id, status: row.progress_status, grade: row.course_percent },
       course.assessmentCriteria.passingScore,
@@ -95,23 +115,82 @@ export async function gradedBy(
   }
 }
 
-function gradedRow(database: Database, input: GradeInput): Promise<GradedRow | undefined> {
-  return database.one<GradedRow>(sql`
+function gradedRows(database: Database, input: GradeInput): Promise<GradedRow[]> {
+  const { source, itemId } = input
+  // The newest other grade of the item, where it has to complete this one.
+  const [itemColumns, item] = takesFromItem(input)
+    ? [
+        sql`i.label as item_label, i.weight as item_weight`,
+        sql`left join grades i on g.id is null and i.id = (
+          select n.id from grades n where n.course_id = e.course_id and n.item_id = ${itemId}
+          order by n.created_at desc limit 1)`,
+      ]
+    : [sql`null as item_label, null as item_weight`, empty]
+  return database.all<GradedRow>(sql`
     select ${courseColumns}, e.user_id, u.status as user_status, u.email, u.external_id as user_external_id,
       e.status as enrollment, p.status as progress_status, p.percentage,
       coalesce(p.last_accessed, e.enrolled_at) as last_seen, p.risen_at, p.completed_at,
-      cg.percent as course_percent, g.id as grade_id, g.label, ${scoreOf('g')}, g.score_maximum, g.weight, g.published,
+      cg.percent as course_percent, g.id as grade_id, g.source, g.label, ${scoreOf('g')}, g.score_maximum, g.weight, g.published,
       g.graded_at, g.delivery_id, g.version as grade_version, g.created_at as grade_created_at,
-      g.updated_at as grade_updated_at
+      g.updated_at as grade_updated_at, ${itemColumns}
     from enrollments e
     join users u on u.id = e.user_id
     join courses c on c.id = e.course_id
     left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
     left join course_grades cg on cg.user_id = e.user_id and cg.course_id = e.course_id
-    left join grades g on g.user_id = e.user_id and g.course_id = e.course_id and g.source = ${input.source}
-      and g.item_id = ${input.itemId}
+    left join grades g on g.user_id = e.user_id and g.course_id = e.course_id and g.item_id = ${itemId}
+      ${source ? sql`and g.source = ${source}` : empty}
+    ${item}
     where ${isOf(sql`e.user_id`, 'users', input.learnerId)} and ${isOf(sql`e.course_id`, 'courses', input.courseId)}
-      and e.role = 'learner' and e.status in ('active', 'completed')`)
+      and e.role = 'learner' and e.status in ('active', 'completed')
+    limit ${maxSources}`)
+}
+
+/** True for a grade that lacks what it shares with the other grades of its item. */
+function takesFromItem({ itemId, label, weight }: GradeInput): boolean {
+  return itemId !== wholeCourse && (label === undefined || weight === undefined)
+}
+
+/**
+ * Returns a grade with all its fields: an absent one is as stored, else the default; the label and weight of a first
+ * grade are those of the item's other grades. A weight that the criteria of the course give to the item is left to them.
+ */
+function wholeGrade(
+  { itemId, source, scoreGiven, gradedAt, extraCredit, ...input }: GradeInput,
+  before: Grade | undefined,
+  row: GradedRow,
+  course: Course,
+): NewGrade {
+  const kept = <Value>(given: Value | null | undefined, stored: Value | null | undefined, initial: Value) =>
+    given === undefined ? (stored ?? initial) : (given ?? initial)
+  const label = kept(input.label, before?.label ?? row.item_label, '')
+  const scoreMaximum = kept(input.scoreMaximum, before?.scoreMaximum, 100)
+  const named = weightIn(course.assessmentCriteria.weights, itemId, label)
+  const itemWeight = named === null ? row.item_weight : null
+  const weight = kept<number | null>(input.weight, before ? before.weight : itemWeight, null)
+  if (scoreGiven !== null && !isGradable(scoreGiven, scoreMaximum)) {
+    throw invalid([{ pointer: '#/scoreGiven', code: 'out_of_range', detail: notGradable }])
+  }
+  if (extraCredit === false && scoreGiven !== null && scoreGiven > scoreMaximum) {
+    const detail = aboveMaximum(scoreMaximum)
+    throw invalid([{ pointer: '#/scoreGiven', code: 'above_maximum', detail }])
+  }
+  return {
+    itemId,
+    source: source ?? before?.source ?? defaultSource,
+    label,
+    scoreGiven,
+    scoreMaximum,
+    weight,
+    published: kept(input.published, before?.published, true),
+    gradedAt,
+  }
+}
+
+function severalSources(rows: readonly GradedRow[]): ProblemError {
+  const sources = rows.map(({ source }) => source).sort()
+  const detail = `must be given: there is a grade of this item from each of ${sources.join(', ')}`
+  return invalid([{ pointer: '#/source', code: 'required', detail }])
 }
 
 /** Tells why there is no such enrolment. */
@@ -131,7 +210,7 @@ async function refuse(
   ])
   guard(user)
   requireNotArchived(row)
-  throw notEnrolled(user.id, row.id)
+  throw notEnrolled(user.email, row.title)
 }
 
 /** Throws 409 `enrollment_inactive` unless a user learns in a course. */
@@ -139,15 +218,17 @@ export async function requireLearner(database: Database, userId: string, courseI
   const enrolled = await database.one(sql`
     select 1 from enrollments
     where user_id = ${userId} and course_id = ${courseId} and role = 'learner' and status in ('active', 'completed')`)
-  if (!enrolled) throw notEnrolled(userId, courseId)
+  if (enrolled) return
+  const [user, course] = await Promise.all([findUser(database, userId), findCourse(database, courseId)])
+  throw notEnrolled(user.email, course.title)
 }
 
-function notEnrolled(userId: string, courseId: string): ProblemError {
-  const detail = `User ${userId} is not enrolled in course ${courseId} as a learner, or the enrolment is inactive.`
+function notEnrolled(email: string, title: string): ProblemError {
+  const detail = `User ${email} is not enrolled in course ${title} as a learner, or the enrolment is inactive.`
   return new ProblemError('enrollment_inactive', detail)
 }
 
-function storedIn(row: GradedRow, { source, itemId }: GradeInput): Grade | undefined {
+function storedIn(row: GradedRow, { itemId }: GradeInput): Grade | undefined {
   if (row.grade_id === null) return undefined
   return toGrade({
     ...row,
@@ -157,7 +238,6 @@ function storedIn(row: GradedRow, { source, itemId }: GradeInput): Grade | undef
     course_title: row.title,
     course_external_id: row.external_id,
     item_id: itemId,
-    source,
     version: row.grade_version,
     created_at: row.grade_created_at,
     updated_at: row.grade_updated_at,

@@ -1,8 +1,9 @@
 import sql from 'sql-template-tag'
 import { isJsonObject } from '../../codec/json-object.ts'
-import { Grade, GradeInput, type GradeStep, grades } from '../../contract/grades.ts'
+import { type Grade, GradeInput, type GradeStep, grades, RecordedGrade } from '../../contract/grades.ts'
 import { knownCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { referring } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
@@ -51,10 +52,11 @@ export const gradeRoutes = routesOf(grades, {
           query.source && sql`g.source = ${query.source}`,
         ],
         within: [
+          { field: 'gradedAt', condition: during(order.gradedAt, query) },
           { field: 'createdAt', condition: course.one },
           {
             field: 'updatedAt',
-            condition: query.updated_since && sql`g.updated_at >= ${query.updated_since}`,
+            condition: during(sql`g.updated_at`, { since: query.updated_since }),
           },
         ],
       },
@@ -71,7 +73,7 @@ export const gradeRoutes = routesOf(grades, {
     const graded = await gradedBy(call, input)
     requireUnchanged(call, graded.before)
     requireVersion(call, graded.before?.version ?? 0)
-    return setGrade(call, graded, input)
+    return setGrade(call, graded)
   },
 
   async delete(call) {
@@ -91,6 +93,7 @@ export const gradeRoutes = routesOf(grades, {
         from: sql`grade_steps s`,
         within: [{ field: 'version', condition: sql`s.grade_id = ${id}` }],
         mostly: [onlyUserOf(call) !== undefined && sql`s.published = 1`],
+        where: [during(sql`s.recorded_at`, call.query)],
       },
       { sort: '-version', expressions: { version: sql`s.version` }, id: sql`s.grade_id` },
       call.query,
@@ -103,13 +106,19 @@ export const gradeRoutes = routesOf(grades, {
     return runBatch(call, items, async (item) => {
       const input = parseBody(GradeInput, item.rawBody)
       const graded = await gradedBy(item, input)
-      const write = () => setGrade(item, graded, input)
+      let warnings: RecordedGrade['warnings']
+      const write = async () => {
+        const recorded = await setGrade(item, graded)
+        warnings = recorded.warnings
+        return recorded
+      }
       if (graded.before && onExists === 'fail') {
         throw new ProblemError('duplicate', `Grade ${graded.before.id} exists.`, {
           members: { id: graded.before.id },
         })
       }
-      return upsert(onExists, graded.before, write, write)
+      const outcome = await upsert(onExists, graded.before, write, write)
+      return { ...outcome, ...warnings?.[0] }
     })
   },
 })
@@ -117,7 +126,7 @@ export const gradeRoutes = routesOf(grades, {
 /** What of a body can be written; what only the server sets may be sent back as it was. */
 function writable(rawBody: unknown): unknown {
   if (!isJsonObject(rawBody)) return rawBody
-  const shown = (field: string) => Object.hasOwn(Grade.shape, field)
+  const shown = (field: string) => Object.hasOwn(RecordedGrade.shape, field)
   return Object.fromEntries(
     Object.entries(rawBody).filter(([field]) => Object.hasOwn(GradeInput.shape, field) || !shown(field)),
   )
@@ -126,7 +135,9 @@ function writable(rawBody: unknown): unknown {
 /** Throws 422 for what only the server sets, and is not what it was. */
 function requireUnchanged({ rawBody }: Call, before: Grade | undefined): void {
   if (!isJsonObject(rawBody)) return
-  const fixed = Object.keys(rawBody).filter((field) => !Object.hasOwn(GradeInput.shape, field))
+  const fixed = Object.keys(rawBody).filter(
+    (field) => field !== 'warnings' && !Object.hasOwn(GradeInput.shape, field),
+  )
   const changed = fixed.filter((field) => !before || rawBody[field] !== before[field as keyof Grade])
   if (changed.length === 0) return
   throw invalid(

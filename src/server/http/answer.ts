@@ -58,7 +58,7 @@ export async function answer(
     caller = await callerOf(app, limits, operation, context)
     const { principal } = admitted(database)
     if (caller?.touch) await touch(app, context, caller)
-    return longReads.answer(context, principal.credential, principal)
+    return longReads.answer(context, principal.userId, principal)
   }
 
   async function write(): Promise<Reply> {

@@ -12,11 +12,12 @@ type Result = BatchResult['results'][number]
 /** Faults in all results together; each result has its own count and places in its detail. */
 const maximumErrors = 1000
 
-/** What became of one item: its id, whether it is new, and a word where nothing was done. */
+/** Outcome of one item: its id, whether it is new, and a word where nothing was done, or with a warning. */
 export interface Outcome {
   readonly id: string
   readonly created: boolean
-  readonly code?: 'unchanged' | 'skipped'
+  readonly code?: 'unchanged' | 'skipped' | 'unweighted'
+  readonly detail?: string
 }
 
 /** What happens to an item that is there already. */
@@ -45,10 +46,10 @@ export async function runBatch(
   // One after the other: savepoints side by side would undo one another.
   for (const [index, rawBody] of items.entries()) {
     try {
-      const { id, created, code } = await call.database.savepoint(() =>
+      const { created, ...told } = await call.database.savepoint(() =>
         work({ ...call, rawBody, preconditions: unconditional }, index),
       )
-      results.push({ index, status: created ? 201 : 200, id, ...(code ? { code } : {}) })
+      results.push({ index, status: created ? 201 : 200, ...told })
     } catch (error) {
       if (!(error instanceof ProblemError)) throw error
       const result = refused(index, error, room)

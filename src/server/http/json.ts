@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { jsonFaultIn } from '../../codec/json-fault.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { setMembers } from '../../codec/json-text.ts'
 import { isSound } from '../../codec/unicode-text.ts'
 import { ProblemError } from '../problem/problem-error.ts'
 import { Faults } from './faults.ts'
@@ -19,17 +20,26 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array): unknown {
     throw new ProblemError('invalid_json', 'The body must be UTF-8.', { cause })
   }
   try {
-    // A column keeps no sign of zero: told apart, -0 would be a change each time that it is sent.
-    return JSON.parse(
-      text,
-      text.includes('-0') ? (_, value: unknown) => (value === 0 ? 0 : value) : undefined,
-    )
+    const value: unknown = JSON.parse(text)
+    return text.includes('-0') ? withoutNegativeZeros(value, 0) : value
   } catch (cause) {
     if (cause instanceof RangeError) {
       throw new ProblemError('invalid_json', 'The body is nested too deeply.', { cause })
     }
     throw new ProblemError('invalid_json', `The body is not valid JSON: ${whyNot(text)}.`, { cause })
   }
+}
+
+/**
+ * The value with 0 for each -0: a column keeps no sign of zero, and told apart, it would be a change each time that it is
+ * sent. A part beyond the bounds of `structuralFaults` is left as it is, as it is refused.
+ */
+function withoutNegativeZeros(value: unknown, depth: number): unknown {
+  if (value === 0) return 0
+  if (typeof value !== 'object' || value === null || depth >= maximumDepth) return value
+  if (Array.isArray(value) && value.length > maximumArray) return value
+  setMembers(value, (member) => withoutNegativeZeros(member, depth + 1))
+  return value
 }
 
 /** In words of our own: what the parser says has a piece of the body, and a secret may be in that. */

@@ -13,7 +13,7 @@ type Current = string | null
 export class Preconditions {
   readonly #ifMatch: Condition | null
   readonly #ifNoneMatch: Condition | null
-  #checked = false
+  #checked: number | null = null
 
   /** Throws 400 where one of the headers is no list of entity tags. */
   constructor(headers: HttpHeaders) {
@@ -23,7 +23,7 @@ export class Preconditions {
 
   /** Before a write to what has this version, 0 for what is not stored yet: throws 412 where a condition is not met. */
   requireVersion(version: number): void {
-    this.#checked = true
+    this.#checked = version
     if (!this.#ifMatch && !this.#ifNoneMatch) return
     const tag = version > 0 ? `"${version}"` : null
     const is = tag ? `The current version is ${version}` : 'The resource does not exist'
@@ -39,10 +39,15 @@ export class Preconditions {
     }
   }
 
+  /** The version that a write was about to replace, 0 for what was not stored; null where no version was compared. */
+  get versionBefore(): number | null {
+    return this.#checked
+  }
+
   /** After a write: what nobody compared with a version was not asked for. Throws 412. */
   requireChecked(): void {
     const asked = this.#ifMatch?.any === false ? this.#ifMatch : null
-    if (!asked || this.#checked) return
+    if (!asked || this.#checked !== null) return
     const detail = `If-Match requires ${asked.text}, but this resource has no version.`
     throw new ProblemError('precondition_failed', detail)
   }

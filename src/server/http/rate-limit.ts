@@ -9,13 +9,17 @@ export interface Allowance {
   readonly resetSeconds: number
 }
 
-/** Token buckets by name: each holds `perMinute` and refills evenly. */
-export interface RateLimit {
-  readonly perMinute: number
-  /** Takes one token of the bucket with this name. */
-  take(name: string): Allowance
+/** Token buckets by name, which refill evenly. */
+export interface TokenBuckets {
+  /** Takes tokens of the bucket with this name, one unless told otherwise; none where there are fewer. */
+  take(name: string, tokens?: number): Allowance
   /** Looks without taking. */
-  peek(name: string): Allowance
+  peek(name: string, tokens?: number): Allowance
+}
+
+/** Token buckets for requests: each holds `perMinute`. */
+export interface RateLimit extends TokenBuckets {
+  readonly perMinute: number
 }
 
 interface Bucket {
@@ -26,35 +30,39 @@ interface Bucket {
 /** So many buckets take about a megabyte; one more takes the place of the one that was used longest ago. */
 const mostBuckets = 10_000
 
-/** Rate limiting by token bucket, in bounded memory: a bucket that is forgotten is a full one. */
+/** Rate limiting by token bucket. */
 export function rateLimit(perMinute: number, now: () => Date): RateLimit {
+  return { perMinute, ...tokenBuckets(perMinute, 60_000, now) }
+}
+
+/** Buckets that hold so much and are full again after so long, in bounded memory: one that is forgotten is a full one. */
+export function tokenBuckets(holds: number, refillMs: number, now: () => Date): TokenBuckets {
   const buckets = recentlyUsed<Bucket>(mostBuckets)
-  const perMs = perMinute / 60_000
+  const perMs = holds / refillMs
 
   function bucketOf(name: string): Bucket {
     const atMs = now().getTime()
-    const bucket = buckets.use(name, () => ({ tokens: perMinute, atMs }))
-    bucket.tokens = Math.min(perMinute, bucket.tokens + Math.max(0, atMs - bucket.atMs) * perMs)
+    const bucket = buckets.use(name, () => ({ tokens: holds, atMs }))
+    bucket.tokens = Math.min(holds, bucket.tokens + Math.max(0, atMs - bucket.atMs) * perMs)
     bucket.atMs = atMs
     return bucket
   }
 
-  function allowanceOf(allowed: boolean, { tokens }: Bucket): Allowance {
-    const missing = tokens < 1 ? 1 - tokens : perMinute - tokens
+  function allowanceOf(allowed: boolean, { tokens }: Bucket, wanted: number): Allowance {
+    const missing = tokens < wanted ? wanted - tokens : holds - tokens
     return { allowed, remaining: Math.floor(tokens), resetSeconds: Math.ceil(missing / perMs / 1000) }
   }
 
   return {
-    perMinute,
-    take(name) {
+    take(name, tokens = 1) {
       const bucket = bucketOf(name)
-      const allowed = bucket.tokens >= 1
-      if (allowed) bucket.tokens -= 1
-      return allowanceOf(allowed, bucket)
+      const allowed = bucket.tokens >= tokens
+      if (allowed) bucket.tokens -= tokens
+      return allowanceOf(allowed, bucket, tokens)
     },
-    peek(name) {
+    peek(name, tokens = 1) {
       const bucket = bucketOf(name)
-      return allowanceOf(bucket.tokens >= 1, bucket)
+      return allowanceOf(bucket.tokens >= tokens, bucket, tokens)
     },
   }
 }

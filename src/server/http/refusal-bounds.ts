@@ -2,7 +2,7 @@ import { type RateLimit, rateLimit } from './rate-limit.ts'
 
 /** Bounds how many refusals the audit log gets, and counts the others. */
 export interface RefusalBounds {
-  /** By credential, or by network. */
+  /** By user, or by network. */
   readonly each: RateLimit
   /** By crowd. */
   readonly all: RateLimit
@@ -32,7 +32,7 @@ export function refusalBounds(now: () => Date): RefusalBounds {
   return { each: rateLimit(perMinute.each, now), all: rateLimit(perMinute.all, now), unrecorded: 0 }
 }
 
-/** True where the audit log may get one more of what somebody at this network, or with this credential, can repeat. */
+/** True where the audit log may get one more of what this user, or somebody at this network, can repeat. */
 export function mayRecord(
   { refusals }: { readonly refusals: RefusalBounds },
   crowd: Crowd,

@@ -23,9 +23,8 @@ export async function recordRefusal(
   context: RequestContext,
   { action, actor, subjectId, details }: Refused,
 ): Promise<void> {
-  // Browsers have one credential, and each user sessions of their own.
   const may = actor
-    ? mayRecord(limits, 'known', `${actor.userId} ${actor.credential}`)
+    ? mayRecord(limits, 'known', actor.userId ?? String(actor.credential))
     : mayRecord(limits, 'anonymous', context.address)
   if (!may) return
   const { refusals } = limits

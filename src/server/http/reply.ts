@@ -87,6 +87,8 @@ export function successOf(
   } = told as Readonly<Record<string, unknown>>
   const headers: Record<string, string> = { ...negotiated, 'content-type': 'application/json' }
   let body = answer instanceof Written ? answer.body : undefined
+  if (method === 'PUT' && version !== undefined && version === preconditions.versionBefore)
+    headers['unchanged'] = 'true'
   if (typeof version === 'number') headers['etag'] = `"${version}"`
   else if (answer instanceof Constant) {
     body = answer.body

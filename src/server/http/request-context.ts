@@ -11,7 +11,7 @@ import type { Outgoing } from '../outgoing/outgoing.ts'
 import { type ProblemError, problemOf, tooMany } from '../problem/problem-error.ts'
 import type { Sealing } from '../sealing/sealing.ts'
 import type { LogEntry } from './log.ts'
-import { type RateLimit, rateLimit } from './rate-limit.ts'
+import { type RateLimit, rateLimit, type TokenBuckets, tokenBuckets } from './rate-limit.ts'
 import { type RefusalBounds, refusalBounds } from './refusal-bounds.ts'
 import type { Reply } from './reply.ts'
 import { faultOf } from './unexpected-fault.ts'
@@ -19,6 +19,10 @@ import { faultOf } from './unexpected-fault.ts'
 /** The most that a path and its query may have. */
 export const maximumUrlBytes = 8 * 1024
 const failedCredentialsPerMinute = 20
+
+/** Deliveries of each integration, and bytes of their payloads, that a server keeps in a day. */
+const inboxPerDay = { deliveries: 200_000, bytes: 64 * 1024 * 1024 } as const
+const dayMs = 24 * 60 * 60 * 1000
 
 /** What an app is made from. */
 export interface AppOptions {
@@ -33,7 +37,7 @@ export interface AppOptions {
   readonly outgoing: Outgoing
   /** False where an answer without a version gets no entity tag, because nobody keeps it: it takes reading all of it. */
   readonly tagged?: boolean
-  /** Requests a minute for each credential; 0 for no limit. */
+  /** Requests a minute for each user, whatever their credentials; 0 for no limit. */
   readonly perMinute: number
   /**
    * Who every caller is, whatever the request says: for an academy inside this process only. An app that is served
@@ -44,6 +48,8 @@ export interface AppOptions {
   readonly publicUrl?: string | undefined
   /** What checking a password costs; a tenth of a second unless told otherwise. */
   readonly passwordCost?: PasswordCost | undefined
+  /** What is kept of each integration in a day; as documented unless told otherwise. */
+  readonly inboxPerDay?: { readonly deliveries: number; readonly bytes: number }
   readonly log: (entry: LogEntry) => void
   /** True while nothing new is to be begun. */
   readonly isClosing?: () => boolean
@@ -63,11 +69,11 @@ export interface LongReads {
 }
 
 /**
- * Whose requests are counted together: those of a credential or of somebody who is signed in, or of a network those
- * without a credential and, apart from them, those that lead to one. Nobody can spend what another needs to sign in, or
- * has once signed in.
+ * Whose requests are counted together: those of a user, with whatever credentials and browsers, and of an application that
+ * proves its secret; or of a network those without a credential and, apart from them, those that lead to one. Nobody can
+ * spend what another needs to sign in, or has once signed in.
  */
-export type BucketKind = 'credential' | 'anonymous' | 'signIn'
+export type BucketKind = 'known' | 'anonymous' | 'signIn'
 
 /** What a request is counted under. */
 export interface Bucket {
@@ -75,12 +81,12 @@ export interface Bucket {
   readonly name: string
 }
 
-/** What a request is counted under: its credential, or its network where it has none that is known. */
+/** What a request is counted under: its user, or its network where it has no credential that is known. */
 export function bucketOf(
   principal: Principal | undefined,
   { address }: Pick<RequestContext, 'address'>,
 ): Bucket {
-  return principal ? { kind: 'credential', name: principal.credential } : { kind: 'anonymous', name: address }
+  return principal ? { kind: 'known', name: principal.userId } : { kind: 'anonymous', name: address }
 }
 
 /** What one app keeps between requests: counts of them and of attempts, turns of passwords, and who was there just now. */
@@ -94,6 +100,8 @@ export interface RateLimits {
   readonly passwords: Passwords
   readonly credentials: KnownCredentials<Credential>
   readonly refusals: RefusalBounds
+  /** What is kept of other systems, by integration. */
+  readonly inbox: { readonly deliveries: TokenBuckets; readonly bytes: TokenBuckets }
 }
 
 /** What is known of a request before anything looks at it. */
@@ -139,16 +147,21 @@ export const everyHeader = {
 } as const
 
 /** The counters of one app. */
-export function rateLimitsOf({ database, perMinute, now, elapsedMs, passwordCost }: AppOptions): RateLimits {
+export function rateLimitsOf(app: AppOptions): RateLimits {
+  const { database, perMinute, now, elapsedMs, passwordCost } = app
+  const inbox = app.inboxPerDay ?? inboxPerDay
   const requests = () => rateLimit(perMinute, now)
   return {
-    requests:
-      perMinute > 0 ? { credential: requests(), anonymous: requests(), signIn: requests() } : undefined,
+    requests: perMinute > 0 ? { known: requests(), anonymous: requests(), signIn: requests() } : undefined,
     failures: rateLimit(failedCredentialsPerMinute, now),
     signIns: attemptsIn(database, now),
     passwords: passwordsOf(passwordCost),
     credentials: knownCredentials(elapsedMs),
     refusals: refusalBounds(now),
+    inbox: {
+      deliveries: tokenBuckets(inbox.deliveries, dayMs, now),
+      bytes: tokenBuckets(inbox.bytes, dayMs, now),
+    },
   }
 }
 

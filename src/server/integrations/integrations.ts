@@ -7,6 +7,7 @@ import type { LmsKind } from '../../contract/integration-choices.ts'
 import { integrations } from '../../contract/integrations.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Database } from '../database/database.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { requireVersion } from '../http/handler.ts'
 import { resourceOf, routesOf } from '../http/schema-routes.ts'
@@ -31,7 +32,11 @@ export const integrationRoutes = routesOf(integrations, {
   list: ({ database, query, now }) =>
     page<IntegrationRow, Shown>(
       database,
-      { columns: integrationColumns, from: sql`integrations i` },
+      {
+        columns: integrationColumns,
+        from: sql`integrations i`,
+        where: [during(sql`i.created_at`, query), during(sql`i.updated_at`, { since: query.updated_since })],
+      },
       { sort: 'lmsKind', expressions: { lmsKind: sql`i.lms_kind` }, id: sql`i.lms_kind` },
       query,
       (row) => shownIntegration(toIntegration(row), now),

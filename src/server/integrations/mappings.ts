@@ -5,6 +5,7 @@ import { type Mapping, MappingInput } from '../../contract/mapping.ts'
 import type { Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
 import type { Row } from '../database/database.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
@@ -56,7 +57,9 @@ export const listMappings: Handler<Operations['mappings']> = async (call) => {
           field: 'createdAt',
           condition: noun ? sql`m.lms_kind = ${kind} and m.noun = ${noun}` : sql`m.lms_kind = ${kind}`,
         },
+        { field: 'createdAt', condition: during(sql`m.created_at`, query) },
       ],
+      where: [during(sql`m.updated_at`, { since: query.updated_since })],
       narrow: [
         // As the primary key has them.
         key && sql`m.lms_kind = ${kind} and m.noun in ('course', 'user') and m.external_key = ${key}`,

@@ -1,5 +1,6 @@
 import { constants, setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
+import type { Store } from '../database/database.ts'
 import { idMaker } from '../database/id.ts'
 import { openReader } from '../database/sqlite.ts'
 import { shortenLog } from '../database/write-ahead-log.ts'
@@ -23,29 +24,34 @@ interface Pouring {
 const { path, postgres, publicUrl, fixedTime } = workerData as ThreadData
 const pouring = new Map<number, Pouring>()
 const now = () => (fixedTime === undefined ? new Date() : new Date(fixedTime))
-const database = postgres
-  ? (await import('../database/postgres/open-postgres.ts')).openPostgresReader(postgres)
-  : openReader(path)
-// What is read here has no secret in it, and asks nobody else.
-const others = { sealing: sealingWith(undefined), outgoing: outgoingWhenNeeded({ loopback: false }) }
-const app = { database, now, newId: idMaker(now), perMinute: 0, publicUrl, ...others, log: () => {} }
-const operations = answererOf(app, (target) => routesFor(resourceIn(target)), [])
+const app = openDatabase().then((database) => {
+  // No row read here is a secret, and no request leaves this thread.
+  const others = { sealing: sealingWith(undefined), outgoing: outgoingWhenNeeded({ loopback: false }) }
+  return { database, now, newId: idMaker(now), perMinute: 0, publicUrl, ...others, log: () => {} }
+})
+const operations = app.then((opened) => answererOf(opened, (target) => routesFor(resourceIn(target)), []))
 let pages: Promise<Answerer> | undefined
 
 // The thread that answers everybody else comes first. Elsewhere than on Linux this would be the whole process.
 if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL)
+
+async function openDatabase(): Promise<Store> {
+  if (!postgres) return openReader(path)
+  const { openPostgresReader } = await import('../database/postgres/open-postgres.ts')
+  return openPostgresReader(postgres)
+}
 
 function send(message: FromThread): void {
   parentPort?.postMessage(message)
 }
 
 async function loadPages(): Promise<Answerer> {
-  return answererOf(app, () => [], await allEndpoints())
+  return answererOf(await app, () => [], await allEndpoints())
 }
 
 async function answer({ id, request, principal }: Extract<ToThread, { kind: 'request' }>): Promise<void> {
   pages ??= principal ? undefined : loadPages()
-  const answerer = principal ? operations : await pages
+  const answerer = await (principal ? operations : pages)
   if (!answerer) return
   const { reply, cause, principal: asked } = await answerer(request, principal)
   const { body, ...head } = reply

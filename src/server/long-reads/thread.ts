@@ -33,7 +33,7 @@ interface Task {
 }
 
 const isSource = import.meta.url.endsWith('.ts')
-const entry = new URL(isSource ? './reader-thread.ts' : './reader-thread.js', import.meta.url)
+const entry = new URL(isSource ? './reader-thread.ts' : './reader-thread.cjs', import.meta.url)
 /** Beyond it the thread ends, and the server goes on. */
 const memoryMiB = 256
 /** What a thread makes dies young: more room for it would make the server larger, and an export no faster. */

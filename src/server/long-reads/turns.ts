@@ -27,7 +27,8 @@ export interface Turn {
 export interface Turns {
   /**
    * Waits for a turn; of those that wait, it is for the owner with the fewest. Throws 429 where the owner has too many,
-   * 503 where all have, and 408, for the log alone, where the signal is aborted.
+   * 503 where all have and the owner has the most, which may turn out later, and 408, for the log alone, where the signal
+   * is aborted.
    */
   take(owner: string, signal: AbortSignal | undefined): Promise<Turn>
 }
@@ -35,6 +36,7 @@ export interface Turns {
 interface Waiting {
   readonly owner: string
   readonly begin: () => void
+  readonly refuse: (reason: unknown) => void
 }
 
 const tryAgainSeconds = 5
@@ -98,8 +100,17 @@ export function turnsOf(limits: TurnLimits): Turns {
   }
 
   const waitingOf = (owner: string) => waiting.filter((one) => one.owner === owner).length
-  const isCrowded = (owner: string) =>
-    waitingOf(owner) > limits.waitingPerOwner || waiting.length > limits.waitingInAll
+
+  /** Who gives up a place for the newest one that waits; undefined where there is room for it. */
+  function surplus(newest: Waiting): Waiting | undefined {
+    if (waitingOf(newest.owner) > limits.waitingPerOwner) return newest
+    if (waiting.length <= limits.waitingInAll) return undefined
+    // Of those with the most, the one that came last; of theirs, the last one.
+    return waiting.reduceRight(
+      (most, one) => (waitingOf(one.owner) > waitingOf(most.owner) ? one : most),
+      newest,
+    )
+  }
 
   /** What somebody is told who cannot wait, or has waited for too long. */
   function refusal(owner: string): ProblemError {
@@ -120,6 +131,7 @@ export function turnsOf(limits: TurnLimits): Turns {
             settled()
             resolve(turnOf(owner))
           },
+          refuse,
         }
 
         function settled(): void {
@@ -136,7 +148,8 @@ export function turnsOf(limits: TurnLimits): Turns {
         signal?.addEventListener('abort', giveUp, { once: true })
         waiting.push(one)
         goOn()
-        if (waiting.includes(one) && isCrowded(owner)) refuse(refusal(owner))
+        const left = waiting.includes(one) ? surplus(one) : undefined
+        left?.refuse(refusal(left.owner))
       }),
   }
 }

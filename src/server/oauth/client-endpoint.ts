@@ -37,9 +37,7 @@ async function answered(
     // Anybody can name a public client: of those only the network is known.
     count(
       visit.limits,
-      client.isPublic
-        ? { kind: 'signIn', name: visit.request.address }
-        : { kind: 'credential', name: client.id },
+      client.isPublic ? { kind: 'signIn', name: visit.request.address } : { kind: 'known', name: client.id },
     )
     return await answer({ visit, form, client })
   } catch (error) {

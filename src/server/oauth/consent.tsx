@@ -72,7 +72,7 @@ function consentPage({ visitor, user, request }: SignedInEndpointRequest, option
   const beyond = asked.filter((scope) => !scopes.includes(scope))
   return page(
     { title: `Allow ${clientName}?`, narrow: true, headers: visitor.headers, formTarget },
-    <form method="post" class="card">
+    <form method="post" class="card consent">
       <h1>Allow {clientName} to act on your behalf?</h1>
       <h2 id="scopes">It will be able to</h2>
       <ul class="scopes" aria-labelledby="scopes">
@@ -93,13 +93,6 @@ function consentPage({ visitor, user, request }: SignedInEndpointRequest, option
             Use another account
           </button>
         </dd>
-        <dt>Until</dt>
-        <dd>
-          {lastDay(request.now)}
-          <small>
-            or earlier, if you revoke it on your account page or it is not used for {grantDays.unused} days
-          </small>
-        </dd>
         {next}
       </dl>
       {caution === null ? null : <p>{caution}</p>}
@@ -114,6 +107,10 @@ function consentPage({ visitor, user, request }: SignedInEndpointRequest, option
           Deny
         </button>
       </div>
+      <p class="note">
+        Until {lastDay(request.now)} or earlier, if you revoke it on your account page or it is not used for{' '}
+        {grantDays.unused} days.
+      </p>
     </form>,
   )
 }

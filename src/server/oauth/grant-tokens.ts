@@ -4,7 +4,7 @@ import type { Origin } from '../access/principal.ts'
 import { digest, newCredential } from '../access/secret.ts'
 import type { Writing } from '../audit/entry.ts'
 import { recordChange } from '../changes/change.ts'
-import { revokeGrant } from '../credentials/grants.ts'
+import { makeRoomForGrant, revokeGrant } from '../credentials/grants.ts'
 import type { Row, Transaction } from '../database/database.ts'
 import type { AppOptions } from '../http/request-context.ts'
 import type { OAuthClient } from './oauth-client.ts'
@@ -69,6 +69,7 @@ export async function openGrant(
   const { database, now, newId } = issuing
   const grantId = newId('gnt')
   const createdAt = now.toISOString()
+  await makeRoomForGrant(writingOf(issuing, client.id, userId), userId)
   await database.run(sql`
     insert into grants (id, client_id, user_id, scopes, created_at, expires_at)
     values (${grantId}, ${client.id}, ${userId}, ${JSON.stringify(scopes)}, ${createdAt}, ${createdAt})`)

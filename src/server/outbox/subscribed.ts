@@ -1,7 +1,6 @@
 import sql, { join } from 'sql-template-tag'
 import { patternsOf } from '../../contract/events.ts'
 import type { Database } from '../database/database.ts'
-import { runningMs } from '../database/running-ms.ts'
 
 /** How long it may take until an endpoint that another process makes gets its first event. */
 const goodForMs = 1000
@@ -10,7 +9,7 @@ const unsettledMs = 10_000
 
 interface Known {
   readonly isWanted: boolean
-  /** Of `runningMs`. */
+  /** By performance.now(). */
   readonly untilMs: number
 }
 
@@ -25,7 +24,7 @@ let settledAtMs = 0
 export async function isWanted(
   database: Pick<Database, 'dialect' | 'one'>,
   type: string,
-  nowMs = runningMs(),
+  nowMs = performance.now(),
 ): Promise<boolean> {
   if (nowMs < settledAtMs) return true
   // Each database has a dialect of its own, which its transactions share.
@@ -43,6 +42,6 @@ export async function isWanted(
 }
 
 /** Is told of each change of who subscribes, where it is written: nothing that was found before counts any more. */
-export function forgetSubscribers(nowMs = runningMs()): void {
+export function forgetSubscribers(nowMs = performance.now()): void {
   settledAtMs = nowMs + unsettledMs
 }

@@ -20,6 +20,8 @@ export interface Reach {
   readonly allow?: readonly string[] | undefined
   /** True where this machine may be reached as well: the server itself can be reached from nowhere else. */
   readonly loopback: boolean
+  /** Variables that name proxies to connect through; none unless given. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
 }
 
 /** Tells where connections may lead. */

@@ -1,8 +1,11 @@
 import { lookup as systemLookup } from 'node:dns'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { isIP, type LookupFunction } from 'node:net'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { connect as tlsConnect } from 'node:tls'
+import { type FindProxy, ProxySettingError, proxiesIn } from '../../codec/proxy.ts'
 import { type AddressGuard, addressGuard, type Reach } from './address-guard.ts'
+import { openTunnel, TunnelError } from './tunnel.ts'
 
 /** A request to another system. */
 export interface OutgoingRequest {
@@ -58,26 +61,27 @@ export type Outgoing = (request: OutgoingRequest) => Promise<OutgoingResponse>
  */
 export function outgoingTo(reach: Reach, lookup: LookupFunction = systemLookup as LookupFunction): Outgoing {
   const guard = addressGuard(reach)
-  return (request) => send(request, guard, lookup)
+  const findProxy = proxiesIn(reach.env ?? {})
+  return (request) => send(request, guard, lookup, findProxy)
 }
 
 async function send(
   { method, url, headers, body, timeoutMs, maximumBytes, signal }: OutgoingRequest,
   guard: AddressGuard,
   lookup: LookupFunction,
+  findProxy: FindProxy,
 ): Promise<OutgoingResponse> {
-  const { protocol, hostname } = new URL(url)
+  const { protocol, hostname, port } = new URL(url)
   const host = hostname.replace(/^\[|\]$/g, '')
   const isNamed = guard.allowsHost(host)
   // A literal address is connected to without looking it up.
   if (isIP(host) !== 0 && !isNamed && !guard.allowsAddress(host)) throw forbidden(host)
   const isPlain = protocol === 'http:'
   const ended = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
+  const judging = isNamed ? lookup : guarded(lookup, guard, isPlain)
   const own = {
     method,
-    // Each connection is judged, and none is kept.
-    agent: false as const,
-    lookup: isNamed ? lookup : guarded(lookup, guard, isPlain),
+    lookup: judging,
     headers: {
       'accept-encoding': 'identity',
       'user-agent': 'learnctl',
@@ -88,8 +92,16 @@ async function send(
   }
   if (isPlain && isIP(host) !== 0 && !isNamed && !isTrusted(guard, host)) throw unencrypted(host)
   try {
+    const proxy = findProxy(new URL(url))
+    const defaultPort = isPlain ? 80 : 443
+    const end = { host, port: Number(port) || defaultPort, isNamed, lookup: judging }
+    const tunnel = proxy && (await openTunnel(proxy, end, ended))
+    // Each connection is judged, and none is kept.
+    const way = tunnel
+      ? { defaultPort, createConnection: () => (isPlain ? tunnel : secured(tunnel, host)) }
+      : { agent: false as const }
     return await new Promise<OutgoingResponse>((resolve, reject) => {
-      const outgoing = isPlain ? httpRequest(url, own) : httpsRequest(url, own)
+      const outgoing = isPlain ? httpRequest(url, { ...own, ...way }) : httpsRequest(url, { ...own, ...way })
       outgoing.on('error', reject)
       outgoing.on('response', (response) => read(response, maximumBytes).then(resolve, reject))
       outgoing.end(body)
@@ -97,6 +109,10 @@ async function send(
   } catch (error) {
     throw signal?.aborted ? signal.reason : troubleOf(error, host, timeoutMs, ended.aborted)
   }
+}
+
+function secured(socket: Socket, host: string): Socket {
+  return tlsConnect({ socket, host, ...(isIP(host) === 0 && { servername: host }) })
 }
 
 /** True for an address that a public one is not: nobody between here and there can listen. */
@@ -149,6 +165,9 @@ function unencrypted(host: string): OutgoingError {
 
 function troubleOf(error: unknown, host: string, timeoutMs: number, isLate: boolean): unknown {
   if (error instanceof OutgoingError) return error
+  if (error instanceof TunnelError || error instanceof ProxySettingError) {
+    return new OutgoingError('unreachable', error.message, { cause: error })
+  }
   const { code = '' } = error as NodeJS.ErrnoException
   const options = { cause: error }
   if (isLate)

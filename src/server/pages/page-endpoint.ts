@@ -20,9 +20,7 @@ export function pageEndpoint({ method, path, handle }: PageEndpoint): Endpoint {
       const principal = visitor.user ? principalOf(visitor.user) : undefined
       // What is thrown here is a refusal, of which the log has to say whose request it was.
       // What somebody does who is signed in is not counted with what others do behind the same address.
-      const bucket: Bucket | undefined = visitor.user
-        ? { kind: 'credential', name: `browser ${visitor.user.id}` }
-        : undefined
+      const bucket: Bucket | undefined = visitor.user ? { kind: 'known', name: visitor.user.id } : undefined
       return { principal, bucket, reply: async () => handle(visit, visitor) }
     },
   }

@@ -112,6 +112,7 @@ button.quiet:hover, .button:hover { background: var(--tint); filter: none; }
 button.danger { background: var(--bad); border-color: var(--bad); color: var(--card); }
 button.small { padding: .25rem .75rem; font-size: .875rem; }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.25rem 0 0; }
+.consent .actions { position: sticky; bottom: 0; margin: 0 0 1rem; padding: .75rem 0; background: var(--card); border-top: 1px solid var(--line); }
 code, .code { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .9375em; overflow-wrap: anywhere; }
 .code { display: block; padding: .75rem 1rem; margin: 0 0 1rem; background: var(--ground); border: 1px solid var(--line); border-radius: 6px; }
 pre.code { white-space: pre-wrap; max-height: 32rem; overflow: auto; }
@@ -150,6 +151,11 @@ table + .note { margin: 1rem 0 0; }
 .search select { width: auto; margin: 0; }
 .search input:not([type=hidden]) { flex: 1 1 12rem; width: auto; max-width: 24rem; margin: 0; }
 .narrow-down { display: grid; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); gap: 0 1rem; align-items: end; margin: 0 0 1rem; }
+.fold { margin: 0 0 1rem; }
+@supports selector(::details-content) {
+  @media (min-width: 52.01rem) { .fold > summary { display: none; } .fold::details-content { content-visibility: visible; } }
+}
+.fold > summary { margin: 0 0 .75rem; }
 .narrow-down .fault, .narrow-down .actions { grid-column: 1 / -1; }
 .narrow-down .actions { align-items: center; margin: 0; }
 .sorting a { color: inherit; text-decoration: none; white-space: nowrap; }
@@ -169,6 +175,10 @@ figure { margin: 0; }
 figcaption .note { margin: -.5rem 0 .5rem; }
 details { margin: .75rem 0 0; }
 summary { cursor: pointer; color: var(--accent); width: max-content; }
+td > details { margin: 0; }
+.run ul { list-style: none; margin: .25rem 0; padding: 0; }
+.run li { padding: .25rem 0; }
+.run p { margin: .25rem 0 0; }
 details table { max-width: 24rem; margin: .75rem 0 0; }
 svg { display: block; print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 .columns text { fill: var(--ink); font-size: 13px; font-weight: 600; text-anchor: middle; }

@@ -13,6 +13,7 @@ import { recordChange, recordUpdate } from '../changes/change.ts'
 import { count, counting, newLearner } from '../counters/count.ts'
 import { countedOf } from '../counters/counted-enrollment.ts'
 import { findCourse, knownCourses, requireNotArchived } from '../courses/course-row.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { referring, resolve } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
@@ -44,7 +45,14 @@ export const enrollmentRoutes = routesOf(enrollments, {
           course.several,
           isStanding(query),
         ],
-        within: [{ field: 'createdAt', condition: course.one }],
+        within: [
+          { field: 'createdAt', condition: course.one },
+          { field: 'enrolledAt', condition: during(order.enrolledAt, query) },
+          {
+            field: 'updatedAt',
+            condition: during(sql`e.updated_at`, { since: query.updated_since }),
+          },
+        ],
       },
       { sort: query.sort, expressions: order, id: sql`e.id` },
       query,

@@ -2,7 +2,16 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import type { Progress, progress } from '../../contract/progress.ts'
 import { knownCourses } from '../courses/course-row.ts'
 import type { Row } from '../database/database.ts'
-import { invalidCursor, type Page, readCursorParts, writeCursor } from '../database/keyset.ts'
+import {
+  type Condition,
+  during,
+  fenced,
+  invalidCursor,
+  type Page,
+  readCursorParts,
+  where,
+  writeCursor,
+} from '../database/keyset.ts'
 import { page, type Select } from '../database/page.ts'
 import { referring } from '../database/reference.ts'
 import type { Place } from '../database/walk.ts'
@@ -21,26 +30,33 @@ const stepsSort = 'steps'
 export const progressOfAll = {
   async all(call) {
     const { database, query } = call
-    const since = query.updated_since
-    const select = await progressOf(call, since === undefined ? [] : [sql`p.updated_at >= ${since}`])
+    const select = await progressOf(call, [
+      during(sql`p.last_accessed`, query),
+      during(sql`p.updated_at`, { since: query.updated_since }),
+    ])
     return page<ProgressRow, Progress>(database, select, order, query, toProgress)
   },
 
-  /** Each enrolment has as many steps as its progress has versions: so many of them make a page. */
+  /**
+   * Each enrolment has as many steps as its progress has versions: so many of them make a page, of which a period leaves
+   * fewer. No step is newer than its progress.
+   */
   async steps(call) {
     const { database, query } = call
     const cursor = query.cursor === undefined ? {} : readStepCursor(query.cursor)
     const found = await page<EnrolledRow, EnrolledRow>(
       database,
-      await progressOf(call, []),
+      await progressOf(call, [during(sql`p.updated_at`, { since: query.since })]),
       order,
       { limit: query.limit, cursor: cursor.before, include_total: false },
       (row) => row,
     )
     const { spans, nextCursor } = spansOf(found, cursor, query.limit)
     if (spans.length === 0) return { data: [], nextCursor }
+    const recorded = during(sql`s.recorded_at`, query)
     const rows = await database.all<StepRow>(sql`
-      select ${stepColumns} from progress_steps s where ${join(spans.map(isWithin), ' or ')}`)
+      select ${stepColumns} from progress_steps s
+      ${where([sql`(${join(spans.map(isWithin), ' or ')})`, fenced([recorded])])}`)
     const steps = Map.groupBy(rows, (row) => keyOf(row))
     return {
       data: spans.flatMap(({ row }) => inOrder(steps.get(keyOf(row)) ?? []).map(toStep)),
@@ -52,7 +68,7 @@ export const progressOfAll = {
 /** The progress behind enrolments, which are walked whether they have any. */
 async function progressOf(
   call: Call<typeof progress.all> | Call<typeof progress.steps>,
-  conditions: readonly Sql[],
+  conditions: readonly Condition[],
 ): Promise<Select> {
   const { database, query } = call
   const only = onlyUserOf(call)

@@ -2,6 +2,7 @@ import sql from 'sql-template-tag'
 import { calls } from '../../contract/calls.ts'
 import type { Progress, progress } from '../../contract/progress.ts'
 import { knownCourses } from '../courses/course-row.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { resolveFilter } from '../database/reference.ts'
 import { type Call, onlyUserOf } from '../http/handler.ts'
@@ -19,8 +20,10 @@ export const progressReads = {
       {
         columns: progressColumns,
         from: sql`progress p`,
+        where: [during(sql`p.updated_at`, { since: query.updated_since })],
         within: [
           { field: 'lastAccessed', condition: sql`p.user_id = ${id}` },
+          { field: 'lastAccessed', condition: during(sql`p.last_accessed`, query) },
           {
             field: 'lastAccessed',
             condition:

@@ -52,7 +52,7 @@ export async function setProgress(
     standingIn(database, learner.id, reference),
   ])
   if (learner.status !== 'active') {
-    throw new ProblemError('user_inactive', `User ${learner.id} is ${learner.status}.`)
+    throw new ProblemError('user_inactive', `User ${learner.email} is ${learner.status}.`)
   }
   const enrolled = await requireEnrolled(call, learner, course, standing)
   const current = currentOf(learner, course, enrolled)
@@ -151,7 +151,7 @@ async function requireTrackableCourse(call: ProgressCall, reference: string): Pr
   }
   requireNotArchived(course)
   if (course.progressTracking.enabled) return course
-  throw new ProblemError('progress_disabled', `Progress tracking is disabled for course ${course.id}.`)
+  throw new ProblemError('progress_disabled', `Progress tracking is disabled for course ${course.title}.`)
 }
 
 /** How a learner is counted in a course: before this request, at this moment, and what else a new enrolment changes. */
@@ -177,7 +177,7 @@ async function requireEnrolled(
   } = course
   if (!standing) {
     if (isRole(call, 'learner'))
-      throw new ProblemError('forbidden', `You are not enrolled in course ${courseId}.`)
+      throw new ProblemError('forbidden', `You are not enrolled in course ${course.title}.`)
     const id = call.newId('enr')
     await database.run(sql`
       insert into enrollments (id, course_id, user_id, role, status, enrolled_at, source, version, created_at, updated_at)

@@ -8,6 +8,7 @@ import {
   progress,
 } from '../../contract/progress.ts'
 import { knownCourses } from '../courses/course-row.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { resolve, resolveFilter } from '../database/reference.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
@@ -48,6 +49,7 @@ export const progressRoutes = routesOf(progress, {
         columns: stepColumns,
         from: sql`progress_steps s`,
         within: [{ field: 'version', condition: sql`s.user_id = ${id} and s.course_id = ${courseId}` }],
+        where: [during(sql`s.recorded_at`, query)],
       },
       { sort: '-version', expressions: { version: sql`s.version` }, id: sql`s.course_id` },
       query,

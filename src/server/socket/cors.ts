@@ -12,6 +12,7 @@ const exposeHeaders = [
   'RateLimit',
   'RateLimit-Policy',
   'Retry-After',
+  'Unchanged',
   'WWW-Authenticate',
   'X-Request-Id',
 ].join(',')

@@ -49,6 +49,8 @@ export interface ServeOptions {
   readonly encryptionKeyFile?: string | undefined
   /** Hosts and networks that it may send requests to besides public ones. */
   readonly webhookAllow?: readonly string[] | undefined
+  /** Variables to read proxies from, for requests to other systems; none unless given. */
+  readonly env?: Readonly<Record<string, string | undefined>>
   readonly host: string
   /** 0 for any free port. */
   readonly port: number
@@ -57,7 +59,7 @@ export interface ServeOptions {
   readonly publicUrl: string | undefined
   /** Origins whose pages may read answers (Fetch standard, CORS); none unless named. */
   readonly corsOrigins: readonly string[]
-  /** Requests a minute for each credential; 0 for no limit. */
+  /** Requests a minute for each user; 0 for no limit. */
   readonly perMinute: number
   /** Proxies, by address or network, that are believed when they tell where a request comes from. */
   readonly trustedProxies?: readonly string[]
@@ -138,7 +140,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     else void opened.promise.then((open) => open(incoming, outgoing))
   }
   const overrun = () => log(entryOf(tooManyAhead, newId('req'), '', '', now()))
-  const server = createSocketServer(options.tls, timeouts, inTurn(answer, overrun))
+  const latest = new WeakMap<Duplex, ServerResponse>()
+  const turns = inTurn(answer, overrun)
+  const server = createSocketServer(options.tls, timeouts, (incoming, outgoing) => {
+    latest.set(incoming.socket, outgoing)
+    turns(incoming, outgoing)
+  })
   const drain = drainOf(server)
   server.timeout = stalledMs
   const refuseRaw = (refusal: ProblemError, socket: Duplex) =>
@@ -153,7 +160,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   server.on('clientError', (error: ParserError, socket) => {
     // What is no TLS cannot be answered in TLS.
     const mute = error.code === 'ECONNRESET' || (options.tls && error.code?.startsWith('ERR_SSL'))
+    // What is wrong with the body of a request comes up after the head of it was answered.
+    const answered = latest.get(socket)
     if (mute || !socket.writable) socket.destroy()
+    else if (answered?.headersSent && !answered.req.complete) socket.end(() => socket.destroy())
     else refuseRaw(refusalOfRaw(error), socket)
   })
   // Node would close the one without a word, and answer the other without problem details: an expectation may be
@@ -164,7 +174,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   // database is open wait for it.
   await listen(server, options)
   const sealing = academySealing(options)
-  const reach = { allow: options.webhookAllow, loopback: isForThisMachine(options) }
+  const reach = { allow: options.webhookAllow, loopback: isForThisMachine(options), env: options.env }
   const outgoing = outgoingWhenNeeded(reach)
   const isClosing = () => stopped !== undefined
   const app = { now, newId, perMinute, publicUrl, log, passwordCost, sealing, outgoing, isClosing }
@@ -190,6 +200,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { database, created } = await openOrClose(server, options, now, () => {
     if (!listener) listenWith(createApp({ ...app, database: upgradingStore() }, () => routes, endpoints))
   })
+  // Remembers which files it has.
+  database.requireFiles?.()
   const longReads = openLongReads(
     { path, postgres: options.postgres, publicUrl, fixedTime },
     { ...longReadLimits, ...options.longReads },

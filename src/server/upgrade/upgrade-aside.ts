@@ -3,7 +3,7 @@ import { DatabaseError } from '../database/database.ts'
 import type { FromUpgrade, UpgradeWatch } from './upgrade-watch.ts'
 
 const isSource = import.meta.url.endsWith('.ts')
-const entry = new URL(isSource ? './upgrade-process.ts' : './upgrade-process.js', import.meta.url)
+const entry = new URL(isSource ? './upgrade-process.ts' : './upgrade-process.cjs', import.meta.url)
 const memoryMiB = 256
 const usualEveryMs = 10_000
 

@@ -15,18 +15,22 @@ const tell = (message: FromUpgrade) =>
 // Nobody waits for it any more, and whoever comes next would wait for its lock.
 process.on('disconnect', () => process.exit())
 
-try {
-  await upgradeFile(
-    path,
-    () => new Date(),
-    async (step, steps) => {
-      await tell({ kind: 'step', step, steps })
-      await nextTurn()
-    },
-  )
-  await tell({ kind: 'done' })
-} catch (error) {
-  const { message } = error instanceof Error ? error : new Error(String(error))
-  await tell({ kind: 'failed', message, hint: error instanceof DatabaseError ? error.hint : undefined })
+async function upgrade(): Promise<void> {
+  try {
+    await upgradeFile(
+      path,
+      () => new Date(),
+      async (step, steps) => {
+        await tell({ kind: 'step', step, steps })
+        await nextTurn()
+      },
+    )
+    await tell({ kind: 'done' })
+  } catch (error) {
+    const { message } = error instanceof Error ? error : new Error(String(error))
+    await tell({ kind: 'failed', message, hint: error instanceof DatabaseError ? error.hint : undefined })
+  }
+  process.disconnect()
 }
-process.disconnect()
+
+void upgrade()

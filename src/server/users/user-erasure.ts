@@ -43,7 +43,9 @@ async function forgetDeliveries({ database }: Call, { id, email, externalId }: U
     ...keys.map(({ lms_kind: kind, external_key: key }) => keyHint(kind, key)),
   ]
   for (const about of [sql`user_id = ${id}`, sql`learner_hint in (${join([id, ...hints])})`]) {
-    await database.run(sql`update webhook_deliveries set body = null, learner_hint = null where ${about}`)
+    await database.run(
+      sql`update webhook_deliveries set body = null, detail = null, learner_hint = null where ${about}`,
+    )
   }
 }
 

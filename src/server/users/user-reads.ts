@@ -2,6 +2,7 @@ import sql, { join, type Sql } from 'sql-template-tag'
 import { calls } from '../../contract/calls.ts'
 import { roles, userStatuses } from '../../contract/user-choices.ts'
 import type { User, users } from '../../contract/users.ts'
+import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
 import { found } from '../database/search.ts'
 import { type Call, onlyUserOf } from '../http/handler.ts'
@@ -31,9 +32,10 @@ export const userReads = {
           query.q && (await found(database, 'users', sql`u.search_key`, query.q)),
         ],
         within: [
+          { field: 'createdAt', condition: during(order.createdAt, query) },
           {
             field: 'updatedAt',
-            condition: query.updated_since && sql`u.updated_at >= ${query.updated_since}`,
+            condition: during(sql`u.updated_at`, { since: query.updated_since }),
           },
         ],
       },

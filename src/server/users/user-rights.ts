@@ -34,11 +34,11 @@ export async function requireMayDelete(call: Call, user: User): Promise<void> {
 }
 
 /** Throws 409 `last_admin` when this user is the only active admin. */
-async function requireAnotherAdmin({ database }: Call, { id, role, status }: User): Promise<void> {
+async function requireAnotherAdmin({ database }: Call, { id, email, role, status }: User): Promise<void> {
   if (role !== 'admin' || status !== 'active') return
   const other = await database.one(
     sql`select 1 from users where role = 'admin' and status = 'active' and id <> ${id} limit 1`,
   )
   if (other) return
-  throw new ProblemError('last_admin', `User ${id} is the last active admin; create another admin first.`)
+  throw new ProblemError('last_admin', `User ${email} is the last active admin; create another admin first.`)
 }

@@ -391,6 +391,9 @@ test('grades are applied and compared field by field, newer ones are kept, and a
   expect(dumped).toContain('itemId: essay')
   file(local, 'again.yaml', dumped)
   expect((await local.run('diff again.yaml')).code).toBe(0)
+  const sourceless = graded('itemId: quiz, scoreGiven: null')
+  file(local, 'academy.yaml', sourceless)
+  expect((await local.run('diff')).code).toBe(0)
 
   // What is not declared stays as it is.
   file(

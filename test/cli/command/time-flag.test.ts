@@ -21,6 +21,9 @@ describe('a time', () => {
     [`${updated} 90d`, 'updated_since', '2025-12-01T12:00:00.000Z'],
     ['users list --updated-since 3m', 'updated_since', '2025-12-01T12:00:00.000Z'],
     [`${updated} 2026-01-31 --timezone Europe/Berlin`, 'updated_since', '2026-01-30T23:00:00.000Z'],
+    ['audit list --since 90d', 'since', '2025-12-01T12:00:00.000Z'],
+    ['audit list --until 2026-01-31 --timezone Europe/Berlin', 'until', '2026-01-30T23:00:00.000Z'],
+    ['webhooks deliveries list --received-since 1d', 'since', '2026-02-28T12:00:00.000Z'],
     [`${progress} 2h`, 'lastAccessed', '2026-03-01T10:00:00.000Z'],
     [`${progress} 2026-02-28`, 'lastAccessed', '2026-02-28T00:00:00.000Z'],
     [`${enrol} 2w`, 'enrolledAt', '2026-02-15T12:00:00.000Z'],
@@ -48,6 +51,22 @@ describe('a time', () => {
     const { code, stdout, stderr } = await local.run(`${line} --dry-run`)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(sent(stdout, name)).toBe(time)
+  })
+
+  test.for([
+    ...['courses list', 'courses list --deleted', 'courses versions crs_1', 'courses export'],
+    ...['lessons list', 'lessons list --deleted', 'lessons versions les_1', 'lessons export'],
+    ...['users list', 'users export', 'enrollments list', 'enrollments export'],
+    ...['progress get usr_1', 'progress history usr_1 --course crs_1', 'progress export'],
+    ...['progress export --history', 'grades list', 'grades history grd_1', 'grades export'],
+    ...['keys list', 'apps list', 'auth grants list', 'integrations list', 'integrations mappings moodle'],
+    ...['webhooks endpoints list', 'webhooks messages list', 'webhooks deliveries list'],
+    ...['audit list', 'audit export'],
+  ])('bounds the main time of %s', async (list, { local }) => {
+    const request = await local.run(`${list} --since 2d --until 1d --dry-run`)
+    expect(request).toMatchObject({ code: 0, stderr: '' })
+    expect(sent(request.stdout, 'since')).toBe('2026-02-27T12:00:00.000Z')
+    expect(sent(request.stdout, 'until')).toBe('2026-02-28T12:00:00.000Z')
   })
 
   test('is in the zone of LEARNCTL_TIMEZONE, unless --timezone names another', async ({ local }) => {

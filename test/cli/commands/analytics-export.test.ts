@@ -6,6 +6,7 @@ import { beforeEach, describe, expect } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import type { Person } from '../../helpers/academy.ts'
 import { type TestCli, testCli, test as withCli } from '../../helpers/cli.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
 
 const hostile = '=HYPERLINK("https://evil.example")'
 const path = '/v1/analytics/learners'
@@ -392,6 +393,7 @@ describe('long work', () => {
 
   test('tells every ten seconds how far it is, where nobody watches', async () => {
     const cli = slow(11_000)
+    await putNewAcademy(join(cli.cwd, 'academy.db'))
     await cli.run('courses create --title Sea --external-id sea')
     await cli.run('users create --email ada@school.example')
     await cli.run('enrollments create --course ext:sea --user email:ada@school.example')
@@ -404,6 +406,7 @@ describe('long work', () => {
 
   test('draws a bar on a terminal, but not among the rows, and takes it away at the end', async () => {
     const cli = slow(600)
+    await putNewAcademy(join(cli.cwd, 'academy.db'))
     await cli.run('courses create --title Sea --external-id sea')
     await cli.run('users create --email ada@school.example')
     await cli.run('enrollments create --course ext:sea --user email:ada@school.example')

@@ -133,6 +133,21 @@ const cases: readonly [what: string, statements: string, told: readonly RegExp[]
     [/Entry 2 \(aud_\w+\): its details were removed, though it is about no user/],
   ],
   [
+    'details of an enrolment, taken away',
+    'update audit_entries set details = null where place = 4',
+    [/Entry 4 \(aud_\w+\): its details or address were removed, though user usr_\w+ was not erased/],
+  ],
+  [
+    'details of entries whose action is about a user, without one',
+    `update audit_entries set details = null, about_id = null where place = 4`,
+    [/Entry 4 \(aud_\w+\): its details were removed/, /Entry 4 \(aud_\w+\): its hash does not match/],
+  ],
+  [
+    'whom an entry is about',
+    `update audit_entries set about_id = 'usr_none' where place = 4`,
+    [/Entry 4 \(aud_\w+\): its hash does not match/],
+  ],
+  [
     'details of a user who is still there, taken away',
     'update audit_entries set details = null where place = 3',
     [/Entry 3 \(aud_\w+\): its details or address were removed, though user usr_\w+ was not erased/],
@@ -192,6 +207,25 @@ test('what concerns an erased user is gone from the log, which still verifies', 
   const { code, stderr } = await local.run(`audit verify --expect ${noted}`)
   expect(code).toBe(0)
   expect(stderr).toContain('note: The details of 2 entries were erased with a user')
+})
+
+test('the erasure of one user explains no details of another that are gone', async ({ local }) => {
+  await fill(local)
+  await local.run('users create --email bob@b.example --external-id 2')
+  await local.run('enrollments create --course ext:LOG --user ext:2')
+  await local.run('grades set --course ext:LOG --learner ext:2 --score 70 --item exam')
+  await local.run('users delete ext:1 --erase --yes')
+  expect((await local.run('audit verify')).code).toBe(0)
+  tamper(local, `update audit_entries set details = null where action like 'grade.%'`)
+  const { code, stderr } = await local.run('audit verify')
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/its details or address were removed, though user usr_\w+ was not erased later/)
+  tamper(
+    local,
+    `update audit_entries set about_id = (select subject_id from audit_entries where action = 'user.erased')
+     where action like 'grade.%'`,
+  )
+  expect((await local.run('audit verify')).stderr).toContain('its hash does not match')
 })
 
 test('secrets are in no entry', async ({ local }) => {

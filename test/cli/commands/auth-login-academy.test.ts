@@ -108,15 +108,18 @@ describe('auth login at an academy', () => {
   )
 
   test('says which of the scopes that were asked for a role does not have', async ({ place, instructor }) => {
-    const { code, stderr } = await place.login(instructor, '--scope "read admin"')
+    const { code, stderr } = await place.login(instructor, '--scopes "read admin"')
     expect(code).toBe(0)
     expect(stderr).toContain('note: Granted scopes: read; not granted: admin\n')
   })
 
   test('asks for the scopes that are named, and no others', async ({ place, admin }) => {
-    await place.login(admin, '--scope read')
+    await place.login(admin, '--scopes read')
     const ran = await place.cli.run('keys create --name ci --columns key')
-    expect(ran).toMatchObject({ code: 5, stderr: expect.stringContaining('auth login --scope "read admin"') })
+    expect(ran).toMatchObject({
+      code: 5,
+      stderr: expect.stringContaining('auth login --scopes "read admin"'),
+    })
   })
 
   test('is denied', async ({ place, admin }) => {

@@ -111,7 +111,7 @@ describe('auth login with a browser', () => {
   ] as const)('asks by default a platform whose scopes are %s', async ([, supported, asked], { desk }) => {
     desk.school.scripts.set(wellKnown, { body: { ...metadata, scopes_supported: supported } })
     expect((await desk.login()).shown?.searchParams.get('scope')).toBe(asked)
-    expect((await desk.login('--scope read')).shown?.searchParams.get('scope')).toBe('read')
+    expect((await desk.login('--scopes read')).shown?.searchParams.get('scope')).toBe('read')
   })
 
   test('answers the browser when the tokens are stored, with a page that needs nothing else', async ({

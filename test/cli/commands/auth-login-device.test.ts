@@ -36,7 +36,7 @@ function expectFailed(desk: Desk, ran: SignIn, exit: number, error: string | Reg
 describe('auth login --device', () => {
   test('shows where to type in which code, and signs in when that is done', async ({ desk }) => {
     desk.school.scripts.set('/token', [pending, pending, granted])
-    const { code, stdout, stderr, shown } = await login(desk, '--scope read')
+    const { code, stdout, stderr, shown } = await login(desk, '--scopes read')
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toBe(
       `To sign in to ${school}\nopen this URL in any browser:\n\n${school}/device\n\n` +
@@ -70,7 +70,7 @@ describe('auth login --device', () => {
       `${line('1:02')}${line('0:57')}\r\u001b[K` +
         'note: school.example dropped the connection; trying again in 10 s\n' +
         `${line('0:52')}\r\u001b[K` +
-        `Signed in to ${school} as ada@school.example; profile school-example is now active\n`,
+        `Signed in to ${school} as ada@school.example; profile\n    school-example is now active\n`,
     )
   })
 
@@ -182,7 +182,7 @@ describe('auth login --device', () => {
     [
       'refuses the rights',
       { status: 400, body: { error: 'invalid_scope' } },
-      /invalid_scope\n {2}hint: .*--scope/,
+      /invalid_scope\n {2}hint: .*--scopes/,
     ],
     ['answers with a page', page, 'a web page instead of JSON (/device_authorization)'],
     ['gives no code', { body: { ...begun, user_code: undefined } }, 'returned no usable code: "user_code"'],
@@ -194,6 +194,11 @@ describe('auth login --device', () => {
     [
       'names a program',
       { body: { ...begun, verification_uri: 'file:///bin/sh' } },
+      'returned an invalid URL',
+    ],
+    [
+      'hides another host behind a user name',
+      { body: { ...begun, verification_uri: `https://${new URL(school).host}@evil.example/device` } },
       'returned an invalid URL',
     ],
     [

@@ -65,7 +65,7 @@ describe('a sign-in with a browser that', () => {
     [
       'asks for too much',
       { error: 'invalid_scope', error_description: 'No such right.' },
-      /refused the sign-in: invalid_scope: No such right\.\n {2}hint: .*--scope read\n$/,
+      /refused the sign-in: invalid_scope: No such right\.\n {2}hint: .*--scopes read\n$/,
     ],
     [
       'comes from an application that is unknown',
@@ -162,7 +162,7 @@ describe('a sign-in with a browser that', () => {
     const { signal, interrupt } = interruption()
     const ran = await desk.login('', async () => interrupt(), { signal })
     expect(ran).toMatchObject({ code: 130, stdout: '' })
-    expect(ran.stderr).not.toContain('error')
+    expect(ran.stderr).toMatch(/\nerror: Interrupted\n$/)
     expect(existsSync(join(desk.cli.config, 'profiles.json'))).toBe(false)
     await expect(visit(ran.shown?.searchParams.get('redirect_uri') ?? '')).rejects.toThrow()
   })
@@ -353,7 +353,7 @@ describe('the account', () => {
 
   test('that cannot be looked up now does not keep anybody from signing in', async ({ desk }) => {
     desk.school.scripts.set('/v1/user/profile', { status: 403, body: { message: 'Not with these rights' } })
-    const { code, stderr } = await desk.login('--scope write')
+    const { code, stderr } = await desk.login('--scopes write')
     expect(code).toBe(0)
     expect(stderr).toContain('note: Cannot determine the account: Not with these rights\n')
     expect(desk.stored()).toMatchObject({ accessToken: 'at-1' })

@@ -28,12 +28,12 @@ const basic = (pair: string) => `Basic ${Buffer.from(pair).toString('base64')}`
 describe('auth login refuses', () => {
   const wrong: readonly (readonly [words: string, error: string | RegExp, options?: RunOptions])[] = [
     ['--with-key --device', '--with-key and --device cannot be used together'],
-    ['--with-key --scope read', '--with-key and --scope cannot be used together'],
+    ['--with-key --scopes read', '--with-key and --scopes cannot be used together'],
     ['--with-key --no-browser', '--with-key and --no-browser cannot be used together'],
     ['--with-key --client-id app', '--with-key and --client-id cannot be used together'],
     ['--device --redirect-uri http://127.0.0.1/cb', '--device and --redirect-uri cannot be used together'],
-    ['--scope ""', /--scope is empty\n {2}hint: --scope "read write"\n$/],
-    ['--scope ré', 'Invalid scope "ré"'],
+    ['--scopes ""', /--scopes is empty\n {2}hint: --scopes "read write"\n$/],
+    ['--scopes ré', 'Invalid scope "ré"'],
     ['--client-id ""', 'Invalid --client-id'],
     ['--token-url /oauth/token', '--token-url must be a URL'],
     ['--token-url http://school.example/token', /over unencrypted http\n {2}hint: .*--insecure-http.*\n$/],
@@ -117,11 +117,11 @@ describe('auth login refuses', () => {
 })
 
 describe('auth login', () => {
-  test.for([['"read admin"'], ['read,admin'], ['read --scope admin'], ['"read, admin  read"']])(
-    'asks for the rights in --scope %s',
+  test.for([['"read admin"'], ['read,admin'], ['read --scopes admin'], ['"read, admin  read"']])(
+    'asks for the rights in --scopes %s',
     async ([words], { desk }) => {
       desk.school.scripts.set('/token', { body: { ...tokens, scope: 'read admin' } })
-      const { code, stderr, shown } = await desk.login(`--scope ${words}`)
+      const { code, stderr, shown } = await desk.login(`--scopes ${words}`)
       expect(code).toBe(0)
       expect(shown?.searchParams.get('scope')).toBe('read admin')
       expect(stderr).not.toContain('granted')
@@ -131,7 +131,7 @@ describe('auth login', () => {
   test('keeps the rights that were asked for where the answer does not say', async ({ desk }) => {
     const { scope: _, ...others } = tokens
     desk.school.scripts.set('/token', { body: others })
-    await desk.login('--scope read')
+    await desk.login('--scopes read')
     expect(desk.stored()).toMatchObject({ scopes: ['read'] })
   })
 
@@ -385,7 +385,7 @@ describe('the session that was there before', () => {
 
 describe('auth login --dry-run', () => {
   test('shows the authorization request and sends nothing', async ({ desk }) => {
-    const { code, stdout, stderr, shown } = await desk.login('--dry-run --scope read', approve, {
+    const { code, stdout, stderr, shown } = await desk.login('--dry-run --scopes read', approve, {
       env: { CI: '1' },
     })
     expect({ code, shown }).toEqual({ code: 0, shown: undefined })

@@ -82,7 +82,7 @@ describe('auth login', () => {
     expect(ran.stderr).toMatch(
       / {2}hint: .*learnctl auth login --profile <name> --url https:\/\/school\.example\n$/,
     )
-    expect(JSON.parse((await remote.run('profiles show here -o json')).stdout)).toMatchObject({
+    expect(JSON.parse((await remote.run('profiles get here -o json')).stdout)).toMatchObject({
       location: join(remote.cwd, 'here.db'),
     })
     expect(academy.logged.filter(({ path }) => path === '/v1/user/profile')).toEqual([])

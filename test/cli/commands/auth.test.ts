@@ -41,7 +41,7 @@ describe('a stored key', () => {
     const lines = [
       'auth status -o json',
       'profiles list -o json',
-      'profiles show',
+      'profiles get',
       'courses list --debug',
       'courses list --dry-run',
     ]
@@ -344,9 +344,9 @@ Signed out of https://school.example (profile school)
   })
 
   signedInTest('comes with the profile being removed', async ({ user }) => {
-    expect(await user.run('profiles remove school --yes')).toMatchObject({
+    expect(await user.run('profiles delete school --yes')).toMatchObject({
       code: 0,
-      stderr: 'Removed profile school\n',
+      stderr: 'Deleted profile school\n',
     })
     expect(user.paths()).toEqual(['POST /oauth/revoke'])
     expect(readdirSync(user.config)).toEqual(['profiles.json'])

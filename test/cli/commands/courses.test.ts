@@ -142,6 +142,25 @@ test('a course is published, unpublished and archived', async ({ local }) => {
   expect(await local.run('courses unpublish ext:go')).toMatchObject({ code: 6, stdout: '' })
 })
 
+test('versions are compared value by value on a terminal of 80 columns', async ({ local }) => {
+  const criteria = (weight: number) =>
+    JSON.stringify({
+      assessmentCriteria: {
+        weights: [
+          { name: 'Exam', weight },
+          { name: 'Essay', weight: 30 },
+        ],
+      },
+    })
+  await local.run(go)
+  await local.run('courses update ext:go --body -', { stdin: criteria(60) })
+  await local.run('courses update ext:go --body -', { stdin: criteria(70) })
+  const { code, stdout } = await local.run('courses diff ext:go 2 --color never', { tty: 80 })
+  expect(code).toBe(9)
+  expect(stdout).toMatch(/^ *assessmentCriteria\.weights\.Exam +60 +70 *$/m)
+  expect(stdout).not.toMatch(/[{}…]/)
+})
+
 test('earlier versions are listed, compared and brought back', async ({ local }) => {
   await local.run(go)
   await local.run('courses update ext:go --title Went')
@@ -263,7 +282,7 @@ describe('what was done', () => {
     expect(await local.run('courses publish ext:go -q')).toEqual({ ...piped, stderr: '' })
     expect(await local.run('courses publish ext:go')).toEqual({
       ...piped,
-      stderr: 'No changes to course Go (go), version 2\n',
+      stderr: 'Course Go (go) is already published\n',
     })
     expect(await local.run('courses unpublish ext:go --columns version')).toEqual({
       code: 0,
@@ -323,7 +342,7 @@ describe('delete', () => {
       code: 0,
       stderr: expect.stringContaining('Permanently deleted course ext:sea\n'),
     })
-    expect((await local.run('courses restore-deleted ext:sea')).code).toBe(3)
+    expect((await local.run('courses restore ext:sea')).code).toBe(3)
     expect(await resultOf(local, 'courses list --deleted')).toEqual([])
   })
 
@@ -337,20 +356,18 @@ describe('delete', () => {
     expect(deleted).toEqual({
       code: 0,
       stdout: '',
-      stderr: `Deleted course Marine Biology (sea) with 1 lesson, 1 enrolment and 1 progress record; restore until ${entry?.restorableUntil.slice(0, 10)} with: learnctl courses restore-deleted ext:sea\n`,
+      stderr: `Deleted course Marine Biology (sea) with 1 lesson, 1 enrolment and 1 progress record; restore until ${entry?.restorableUntil.slice(0, 10)} with: learnctl courses restore ext:sea\n`,
     })
     expect(entry).toMatchObject({ title: 'Marine Biology', lessons: 1, enrollments: 1, externalId: 'sea' })
     const taken = await local.run('courses create --title Sea --external-id sea')
     expect(taken).toMatchObject({ code: 6 })
-    expect(taken.stderr).toMatch(
-      /\(deleted\)\n {2}hint: To restore it: learnctl courses restore-deleted crs_/,
-    )
-    expect(await local.run('courses restore-deleted ext:sea')).toMatchObject({
+    expect(taken.stderr).toMatch(/\(deleted\)\n {2}hint: To restore it: learnctl courses restore crs_/)
+    expect(await local.run('courses restore ext:sea')).toMatchObject({
       code: 0,
       stderr: 'Restored course Marine Biology (sea)\n',
     })
     expect(await resultOf(local, 'progress get ext:S-1')).toMatchObject([{ completionPercentage: 30 }])
-    const again = await local.run('courses restore-deleted ext:sea')
+    const again = await local.run('courses restore ext:sea')
     expect(again).toMatchObject({ code: 3 })
     expect(again.stderr).toContain('hint: To list deleted courses: learnctl courses list --deleted\n')
   })

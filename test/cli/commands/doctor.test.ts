@@ -6,6 +6,7 @@ import type { StoredTokens } from '../../../src/config/profiles.ts'
 import type { HttpResponse } from '../../../src/contract/http.ts'
 import { day, hour } from '../../helpers/academy.ts'
 import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { resultOf } from '../../helpers/result.ts'
 import { signedIn, storeProfile } from '../../helpers/signed-in.ts'
 
@@ -24,6 +25,7 @@ async function outcomes(cli: TestCli, options = {}): Promise<string[]> {
 describe('of a local academy', () => {
   test('finds everything in order', async ({ cli }) => {
     await cli.run('profiles add local --database academy.db')
+    await putNewAcademy(join(cli.cwd, 'academy.db'))
     await cli.run('courses create --title Sea')
     expect(await cli.run('doctor')).toMatchObject({ code: 0, stderr: '' })
     expect(await outcomes(cli)).toEqual([
@@ -39,6 +41,7 @@ describe('of a local academy', () => {
 
   test('warns of files that others can read, and exits 0', async ({ cli }) => {
     await cli.run('profiles add local --database academy.db')
+    await putNewAcademy(join(cli.cwd, 'academy.db'))
     chmodSync(join(cli.config, 'profiles.json'), 0o644)
     const { code, stdout } = await cli.run('doctor -o json')
     expect(code).toBe(0)
@@ -51,6 +54,7 @@ describe('of a local academy', () => {
 
   test('shows a warning in full on a narrow terminal', async ({ cli }) => {
     await cli.run('profiles add local --database academy.db')
+    await putNewAcademy(join(cli.cwd, 'academy.db'))
     chmodSync(cli.config, 0o755)
     const { stdout } = await cli.run('doctor --color never', { tty: 80 })
     expect(stdout).toMatch(/^ {2}ok {7}Runtime {8}Node v/)
@@ -61,6 +65,7 @@ describe('of a local academy', () => {
 
   test('finds counters that are wrong, and makes them anew with --fix', async ({ cli }) => {
     await cli.run('profiles add local --database academy.db')
+    await putNewAcademy(join(cli.cwd, 'academy.db'))
     await cli.run('courses create --title Sea')
     const { id } = await resultOf(cli, 'users create --email ada@b.example')
     const course = await resultOf(cli, 'courses create --title Logic')
@@ -82,6 +87,7 @@ describe('of a local academy', () => {
 
   test('finds a database that is damaged', async ({ cli }) => {
     await cli.run('profiles add local --database academy.db')
+    await putNewAcademy(join(cli.cwd, 'academy.db'))
     for (const title of ['Sea', 'Land']) await cli.run(`courses create --title ${title}`)
     const file = join(cli.cwd, 'academy.db')
     const bytes = readFileSync(file)
@@ -191,7 +197,7 @@ test('names a proxy that will be used', async ({ local }) => {
   const { stdout } = await local.run('doctor', {
     env: { HTTPS_PROXY: 'http://user:secret@proxy.example:3128' },
   })
-  expect(stdout).toContain('Proxy\tok\tHTTPS_PROXY is set and will be used\n')
+  expect(stdout).toContain('Proxy\tok\thttp://proxy.example:3128 (from HTTPS_PROXY, with credentials)\n')
   expect(stdout).not.toContain('secret')
 })
 

@@ -27,7 +27,7 @@ describe('create', () => {
   test('asks for both on a terminal', async ({ local }) => {
     const { code, stdout } = await local.run('enrollments create -q', {
       tty: 80,
-      typed: ['ext:sea\r', 'ext:S-1\r'],
+      typed: ['ext:S-1\r', 'ext:sea\r'],
     })
     expect(code).toBe(0)
     expect(stdout).toMatch(/^enr_\w+\n$/)

@@ -11,11 +11,11 @@ async function fill(cli: TestCli): Promise<void> {
 
 test('a grade is recorded, shown, changed and deleted', async ({ local }) => {
   await fill(local)
-  const set = 'grades set --learner ext:1 --course ext:LOG --item exam --maximum 20'
+  const set = 'grades set ext:1 --course ext:LOG --item exam --maximum 20'
   expect(await local.run(`${set} --score 17`)).toEqual({
     code: 0,
     stdout: expect.stringMatching(/^grd_\w+\n$/),
-    stderr: 'Set the grade of learner ext:1 for exam in course ext:LOG to 17 of 20\n',
+    stderr: 'Set the grade of learner ada@b.example for exam in course Logic to 17 of 20\n',
   })
   const id = (await local.run('grades list --learner ext:1 -q')).stdout.trim()
   expect((await local.run(`grades get ${id} --columns userEmail,itemId,percent`)).stdout).toBe(
@@ -33,7 +33,7 @@ test('a grade is recorded, shown, changed and deleted', async ({ local }) => {
 
 test('a grade of an earlier day is refused', async ({ local }) => {
   await fill(local)
-  const set = 'grades set --learner ext:1 --course ext:LOG --score 50'
+  const set = 'grades set ext:1 --course ext:LOG --score 50'
   await local.run(`${set} --graded-at 2026-02-02`)
   const refused = await local.run(`${set} --graded-at 2026-02-01`)
   expect(refused.code).toBe(6)
@@ -42,21 +42,104 @@ test('a grade of an earlier day is refused', async ({ local }) => {
 
 test('a grade is cleared by score none, and one that is not published does not count', async ({ local }) => {
   await fill(local)
-  const set = 'grades set --learner ext:1 --course ext:LOG --item exam'
+  const set = 'grades set ext:1 --course ext:LOG --item exam'
   expect((await local.run(`${set} --score 50 --no-published`)).stderr).toBe(
-    'Set the grade of learner ext:1 for exam in course ext:LOG to 50 of 100, not published\n',
+    'Set the grade of learner ada@b.example for exam in course Logic to 50 of 100, not published\n',
   )
   const percent = async () =>
     (await local.run('analytics export --columns gradePercent,passed')).stdout.split('\r\n')[1]
   expect(await percent()).toBe(',')
-  await local.run(`${set} --score 50`)
+  await local.run(`${set} --score 50 --published`)
   expect(await percent()).toBe('50,false')
   expect((await local.run(`${set} --score none`)).stderr).toBe(
-    'Cleared the grade of learner ext:1 for exam in course ext:LOG\n',
+    'Cleared the grade of learner ada@b.example for exam in course Logic\n',
   )
   expect(await percent()).toBe(',')
   const refused = await local.run(`${set} --score nothing`)
   expect(refused.stderr).toContain('--score must be a number, not "nothing"')
+})
+
+test('a correction keeps the weight, the maximum and the source, by command and by import', async ({
+  local,
+}) => {
+  await fill(local)
+  const set = 'grades set --learner ext:1 --course ext:LOG --item'
+  await local.run(`${set} tma --score 80 --weight 50`)
+  await local.run(`${set} exam --source examples --score 16 --maximum 20 --weight 50 --label Exam`)
+  expect(await local.run(`${set} exam --score 4`)).toMatchObject({
+    code: 0,
+    stderr: 'Set the grade of learner ada@b.example for exam in course Logic to 4 of 20\n',
+  })
+  const percent = async () => (await local.run('analytics export --columns gradePercent')).stdout
+  expect(await percent()).toContain('50')
+  writeFileSync(
+    join(local.cwd, 'g.csv'),
+    'learnerId,courseId,itemId,scoreGiven,weight\next:1,ext:LOG,exam,8,\n',
+  )
+  expect((await local.run('grades import g.csv')).stderr).toContain('1 updated')
+  expect(await percent()).toContain('60')
+  writeFileSync(join(local.cwd, 'q.csv'), 'learnerId,courseId,itemId,scoreGiven\next:1,ext:LOG,quiz,8\n')
+  expect((await local.run('grades import q.csv')).stderr).toContain(
+    'note: Warning for 1 row: Item quiz has no weight',
+  )
+  const { stdout } = await local.run('grades list --columns itemId,source,weight,label')
+  expect(stdout.split('\n').sort()).toEqual([
+    '',
+    'exam\texamples\t50\tExam',
+    'quiz\tmanual\t\t',
+    'tma\tmanual\t50\t',
+  ])
+
+  const { stderr } = await local.run(`${set} quiz --score 5`)
+  expect(stderr).toContain('note: Item quiz has no weight, while other items of this learner have one')
+  await local.run(`${set} exam --source canvas --score 9`)
+  const refused = await local.run(`${set} exam --score 9`)
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain(
+    '--source must be given: there is a grade of this item from each of canvas, examples',
+  )
+})
+
+test('a score above the maximum is confirmed on a terminal, or needs --extra-credit', async ({ local }) => {
+  await fill(local)
+  const set = 'grades set ext:1 --course ext:LOG --item'
+  await local.run(`${set} exam --score 17 --maximum 20`)
+  const refused = await local.run(`${set} exam --score 27`)
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain('--score must be at most the maximum, 20, unless it is extra credit')
+  expect(refused.stderr).toContain('hint: Record it as extra credit with --extra-credit')
+  const score = async (item: string) =>
+    (await local.run(`grades list --item ${item} --columns scoreGiven,scoreMaximum`)).stdout
+  expect(await score('exam')).toBe('17\t20\n')
+  const asked = await local.run(`${set} exam --score 27`, { tty: 100, typed: ['n\n'] })
+  expect(asked.stderr).toContain('Record a score of 27 as extra credit')
+  expect(await score('exam')).toBe('17\t20\n')
+  await local.run(`${set} exam --score 27`, { tty: 100, typed: ['y\n'] })
+  expect(await score('exam')).toBe('27\t20\n')
+  await local.run(`${set} exam --score 28 --extra-credit`)
+  expect(await score('exam')).toBe('28\t20\n')
+
+  const csv = (extra: string, cell: string) =>
+    writeFileSync(
+      join(local.cwd, 'g.csv'),
+      `learnerId,courseId,itemId,scoreGiven,scoreMaximum${extra}\next:1,ext:LOG,essay,27,20${cell}\next:1,ext:LOG,exam,29,${cell}\n`,
+    )
+  csv('', '')
+  const checked = await local.run('grades import g.csv')
+  expect(checked.code).toBe(2)
+  expect(checked.stderr).toContain('must be at most the maximum, 20, unless it is extra credit')
+  expect(await score('essay')).toBe('')
+  expect((await local.run('grades import g.csv --extra-credit')).stderr).toContain('1 created, 1 updated')
+  expect(await score('essay')).toBe('27\t20\n')
+  csv(',extraCredit', ',true')
+  expect((await local.run('grades import g.csv')).code).toBe(0)
+  // What only the academy knows is refused by it, row by row.
+  writeFileSync(join(local.cwd, 'h.csv'), 'learnerId,courseId,itemId,scoreGiven\next:1,ext:LOG,exam,30\n')
+  expect((await local.run('grades import h.csv')).code).toBe(8)
+  const exported = await local.run('grades export')
+  expect(exported.stdout).toContain('extraCredit')
+  writeFileSync(join(local.cwd, 'e.csv'), exported.stdout)
+  expect((await local.run('grades import e.csv')).stderr).toContain('2 unchanged')
 })
 
 test('grades are imported, and a second time nothing changes', async ({ local }) => {
@@ -84,12 +167,10 @@ test('what is exported is imported elsewhere, and exported there as the same fil
     '--score',
     '0.1',
   ])
-  await local.run(
-    'grades set --learner ext:1 --course ext:LOG --score 81.25 --label Überblick,"5" --weight 30',
-  )
-  const set = 'grades set --learner ext:1 --course ext:LOG --item'
+  await local.run('grades set ext:1 --course ext:LOG --score 81.25 --label Überblick,"5" --weight 30')
+  const set = 'grades set ext:1 --course ext:LOG --item'
   expect(await local.run(`${set} cleared --score none`)).toMatchObject({ code: 0 })
-  const hidden = await local.run(`${set} hidden --score 120 --no-published`)
+  const hidden = await local.run(`${set} hidden --score 120 --no-published --extra-credit`)
   expect(hidden, hidden.stderr).toMatchObject({ code: 0 })
   const nouns = ['users', 'courses', 'enrollments', 'grades']
   for (const noun of nouns) await local.run(`${noun} export --file ${noun}.csv`)

@@ -353,8 +353,8 @@ describe('map', () => {
 
 test('removing asks first, and says what stays', async ({ local }) => {
   await local.run('integrations set canvas --root-account-uuid abc')
-  expect(await local.run('integrations remove canvas')).toMatchObject({ code: 2 })
-  const { stderr } = await local.run('integrations remove canvas --color never', { tty: 80, typed: ['y\n'] })
+  expect(await local.run('integrations delete canvas')).toMatchObject({ code: 2 })
+  const { stderr } = await local.run('integrations delete canvas --color never', { tty: 80, typed: ['y\n'] })
   expect(stderr).toContain('Mappings and grades are kept.')
   expect(await local.run('integrations get canvas')).toMatchObject({ code: 3 })
 })

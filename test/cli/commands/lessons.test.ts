@@ -210,7 +210,7 @@ describe('delete', () => {
     const { code, stdout, stderr } = await local.run('lessons delete ext:tides --yes')
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' })
     expect(stderr).toMatch(
-      /^Deleted lesson .* \(tides\); restore until \d{4}-\d\d-\d\d with: learnctl lessons restore-deleted ext:tides\n$/,
+      /^Deleted lesson .* \(tides\); restore until \d{4}-\d\d-\d\d with: learnctl lessons restore ext:tides\n$/,
     )
     expect(await local.run('lessons get ext:tides')).toMatchObject({ code: 3 })
   })
@@ -220,9 +220,7 @@ describe('delete', () => {
     const before = await resultOf(local, 'lessons get ext:tides')
     await local.run('lessons delete ext:tides --yes')
     expect(await resultOf(local, 'lessons list --deleted')).toMatchObject([{ externalId: 'tides' }])
-    expect((await local.run('lessons restore-deleted ext:tides')).stderr).toMatch(
-      /^Restored lesson .* \(tides\)\n$/,
-    )
+    expect((await local.run('lessons restore ext:tides')).stderr).toMatch(/^Restored lesson .* \(tides\)\n$/)
     expect(await resultOf(local, 'lessons get ext:tides')).toEqual(before)
     expect((await local.run('lessons delete ext:tides --erase --yes')).stderr).toBe(
       'Permanently deleted lesson ext:tides\n',

@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect } from 'vitest'
 import { test } from '../../helpers/cli.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
 
 const list = 'profiles list --columns name,active,location'
 
@@ -12,14 +13,15 @@ test('the first profile is active, the others when they are chosen', async ({ cl
     `school\ttrue\thttps://school.example\ntrial\tfalse\t${join(cli.cwd, 'trial.db')}\n`,
   )
   await cli.run('profiles use trial')
-  expect((await cli.run('profiles show --columns name')).stdout).toBe('trial\n')
-  expect((await cli.run('profiles show school --columns active')).stdout).toBe('false\n')
+  expect((await cli.run('profiles get --columns name')).stdout).toBe('trial\n')
+  expect((await cli.run('profiles get school --columns active')).stdout).toBe('false\n')
   await cli.run('profiles add third --database third.db --use')
-  expect((await cli.run('profiles show -o json')).stdout).toContain('"third"')
+  expect((await cli.run('profiles get -o json')).stdout).toContain('"third"')
 })
 
 test('a local profile is used without signing in', async ({ cli }) => {
   await cli.run('profiles add trial --database trial.db')
+  await putNewAcademy(join(cli.cwd, 'trial.db'))
   expect(await cli.run('courses create --title Go -q')).toMatchObject({ code: 0 })
   expect((await cli.run('courses list --columns title')).stdout).toBe('Go\n')
 })
@@ -46,7 +48,7 @@ test('add, use and remove say what they did in one line, and print the profile w
   expect(JSON.parse(stdout)).toMatchObject({ name: 'school', active: true })
   expect(stderr).toBe('')
   expect(await cli.run('profiles use trial -q')).toEqual({ code: 0, stdout: 'trial\n', stderr: '' })
-  expect(await cli.run('profiles remove school --yes')).toMatchObject({ stderr: 'Removed profile school\n' })
+  expect(await cli.run('profiles delete school --yes')).toMatchObject({ stderr: 'Deleted profile school\n' })
   expect(await cli.run('profiles list -q')).toMatchObject({ code: 0, stdout: 'trial\n' })
 })
 
@@ -61,8 +63,8 @@ describe('a profile', () => {
     ['profiles add a --url https://user:secret@a.example', 2],
     ['profiles add school --url https://b.example', 6],
     ['profiles use shcool', 3],
-    ['profiles show shcool', 3],
-    ['profiles remove shcool --yes', 3],
+    ['profiles get shcool', 3],
+    ['profiles delete shcool --yes', 3],
     ['courses list --profile shcool', 2],
   ] as const)('%s exits %d', async ([line, expected], { cli }) => {
     await cli.run('profiles add school --url https://school.example')
@@ -80,11 +82,11 @@ describe('a profile', () => {
 
   test('is removed after a yes, its database stays', async ({ cli }) => {
     await cli.run('profiles add trial --database trial.db')
-    await cli.run('courses list')
-    expect(await cli.run('profiles remove trial')).toMatchObject({ code: 2 })
-    const { code, stderr } = await cli.run('profiles remove trial --yes')
+    await putNewAcademy(join(cli.cwd, 'trial.db'))
+    expect(await cli.run('profiles delete trial')).toMatchObject({ code: 2 })
+    const { code, stderr } = await cli.run('profiles delete trial --yes')
     expect(code).toBe(0)
-    expect(stderr).toBe(`Removed profile trial\nnote: The database is kept: ${join(cli.cwd, 'trial.db')}\n`)
+    expect(stderr).toBe(`Deleted profile trial\nnote: The database is kept: ${join(cli.cwd, 'trial.db')}\n`)
     expect(existsSync(join(cli.cwd, 'trial.db'))).toBe(true)
     expect(await cli.run('courses list')).toMatchObject({ code: 4 })
   })

@@ -7,6 +7,7 @@ import { describe, expect } from 'vitest'
 import { verifyPassword } from '../../../src/server/access/password.ts'
 import { freshDirectory } from '../../helpers/academy.ts'
 import { test as base, type TestCli, type TestCliOptions, testCli } from '../../helpers/cli.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 
 const plain: TestCliOptions = {}
@@ -88,6 +89,7 @@ describe('the first time', () => {
       ([, line = '']) => line,
     )
     expect(typed).toHaveLength(4)
+    await putNewAcademy(join(cli.cwd, 'other.db'))
     for (const line of typed) {
       expect(await cli.run(`${line} --database other.db`), line).toMatchObject({ code: 0 })
     }

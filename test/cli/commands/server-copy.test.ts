@@ -2,12 +2,14 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { serve } from './serving.ts'
 
 const line = 'server copy --from academy.db --to copy.db'
 
 /** An academy with a course in it. */
 async function academyIn(cli: TestCli): Promise<void> {
+  await putNewAcademy(join(cli.cwd, 'academy.db'))
   await cli.run('courses create --title Sea --database academy.db')
 }
 
@@ -36,6 +38,7 @@ test('under -o json prints what was copied, by table', async ({ cli }) => {
 
 test('copies nothing to an academy that is in use, and says what it holds', async ({ cli }) => {
   await academyIn(cli)
+  await putNewAcademy(join(cli.cwd, 'copy.db'))
   await cli.run('users create --email ada@example.org --database copy.db')
   expect(await cli.run(line)).toEqual({
     code: 6,

@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { selfSigned } from '../../helpers/certificate.ts'
 import { type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { resultOf, rowsOf } from '../../helpers/result.ts'
 import { serve } from './serving.ts'
 
@@ -79,11 +80,12 @@ describe('start', () => {
   test('gives the admin of an academy that has none a password, and keeps the one that is set', async ({
     cli,
   }) => {
-    await cli.run('courses list --database old.db')
+    await putNewAcademy(join(cli.cwd, 'old.db'))
     const first = await serve(cli, '--database old.db')
     expect(first.printed).toMatch(new RegExp(`^http\\S+\nPassword for .+: ${password}\n$`))
     await first.stop()
     expect((await serve(cli, '--database old.db')).printed).toMatch(/^http\S+\n$/)
+    await putNewAcademy(join(cli.cwd, 'set.db'))
     const set = 'users set-password email:admin@academy.local --database set.db'
     expect(await cli.run(set, { stdin: 'correct horse battery' })).toMatchObject({ code: 0 })
     expect((await serve(cli, '--database set.db')).printed).toMatch(/^http\S+\n$/)
@@ -237,6 +239,7 @@ describe('start', () => {
 
   test('serves the academy that quickstart makes, unless --database names another', async ({ cli }) => {
     await cli.run('profiles add local --database mine.db')
+    await putNewAcademy(join(cli.cwd, 'mine.db'))
     await cli.run('courses create --title Sea --external-id sea')
     const { key } = await resultOf(cli, 'keys create --name test')
     const { printed } = await serve(cli, '-o json')

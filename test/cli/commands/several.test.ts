@@ -67,7 +67,9 @@ describe('several arguments', () => {
     expect({ stdout, stderr }).toEqual({ stdout: `${ids[1]}\n${ids[2]}\n${ids[0]}\n`, stderr: '' })
   })
 
-  test('are shown as one request each by --dry-run, and nothing is sent', async ({ local }) => {
+  test('are a line each by --dry-run, and a request each for programs and --debug, and nothing is sent', async ({
+    local,
+  }) => {
     const { code, stdout } = await local.run('courses publish a b --dry-run -o json')
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject([
@@ -75,7 +77,9 @@ describe('several arguments', () => {
       { method: 'PUT', url: expect.stringMatching(/\/b$/) },
     ])
     const text = await local.run('courses publish a b --dry-run')
-    expect(text.stdout.match(/^PUT /gm)).toHaveLength(2)
+    expect(text.stdout).toBe('Would publish course a\nWould publish course b\n')
+    const all = await local.run('courses publish a b --dry-run --debug')
+    expect(all.stdout.match(/^PUT /gm)).toHaveLength(2)
     expect(await statuses(local)).toMatchObject({ a: 'draft', b: 'draft' })
   })
 
@@ -94,7 +98,7 @@ describe('before several are deleted', () => {
     expect(asked.stderr).toContain('Delete 2 courses (a, b)')
     expect(asked.stderr).toContain('They can be restored for 30 days.')
     expect(await statuses(local)).toEqual({ c: 'draft' })
-    expect(await local.run('courses restore-deleted b a')).toMatchObject({ code: 0 })
+    expect(await local.run('courses restore b a')).toMatchObject({ code: 0 })
     expect(Object.keys(await statuses(local))).toEqual(['a', 'b', 'c'])
   })
 

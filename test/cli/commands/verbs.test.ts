@@ -54,7 +54,7 @@ describe('an enrolment', () => {
     const updated = await local.run(`enrollments update ${both} --status inactive`, { tty: 100 })
     expect(updated).toMatchObject({
       code: 0,
-      stderr: 'Updated enrolment of user S-1 in course sea, version 2\n',
+      stderr: 'Updated enrolment of user ada@school.example in course Sea, version 2\n',
     })
     const deleted = await local.run('enrollments delete --user ada@school.example --course ext:sea --yes')
     expect(deleted).toMatchObject({ code: 0, stdout: '' })
@@ -124,4 +124,70 @@ test('an application is deleted by its name', async ({ local }) => {
   await local.run('apps create --name Desk --redirect-uri http://127.0.0.1/ --public')
   expect(await local.run('apps delete Desk --yes')).toMatchObject({ code: 0 })
   expect((await rowsOf(local, 'apps list')).flat()).not.toContain('Desk')
+})
+
+describe('a verb without effect', () => {
+  test('says so, and keeps the version', async ({ local }) => {
+    const said = async (line: string) => {
+      const ran = await local.run(line)
+      expect(ran.code, ran.stderr).toBe(0)
+      return ran.stderr
+    }
+    await local.run(
+      'users create --email ada@example.org --first-name Ada --last-name Byron --external-id ada',
+    )
+    const ada = 'Ada Byron (ada@example.org)'
+    expect(await said('users suspend ada')).toBe(`Suspended user ${ada}\n`)
+    expect(await said('users suspend ada')).toBe(`User ${ada} is already suspended\n`)
+    expect(await said('users update ada --status suspended')).toBe(`No changes to user ${ada}, version 2\n`)
+    expect(await said('users activate ada')).toBe(`Activated user ${ada}\n`)
+    expect(await said('users activate ada ada@example.org')).toBe(`User ${ada} is already active\n`.repeat(2))
+
+    await local.run('courses create --title Go --external-id go')
+    expect(await said('courses publish go')).toBe('Published course Go (go), version 2\n')
+    expect(await said('courses publish go')).toBe('Course Go (go) is already published\n')
+    expect(await said('courses update go --title Go')).toBe('No changes to course Go (go), version 2\n')
+    await local.run('lessons create --course go --title One --external-id one')
+    expect(await said('lessons update one --status draft')).toBe('Updated lesson One (one), version 2\n')
+    expect(await said('lessons update one --status draft')).toBe(
+      'No changes to lesson One (one), version 2\n',
+    )
+
+    await local.run('enrollments create ada --course go')
+    const enrolment = 'enrolment of user ada@example.org in course Go'
+    const update = 'enrollments update --course go --user ada --status inactive'
+    expect(await said(update)).toBe(`Updated ${enrolment}, version 2\n`)
+    expect(await said(update)).toBe(`No changes to ${enrolment}, version 2\n`)
+  })
+})
+
+describe('messages', () => {
+  test('name users by their address and courses by their title', async ({ local }) => {
+    const refused = async (line: string) => {
+      const ran = await local.run(line)
+      expect(ran.code, ran.stderr).toBe(6)
+      expect(ran.stderr).not.toMatch(/(usr|crs)_/)
+      return ran.stderr
+    }
+    const grade = 'grades set S-1 --course sea --score 5'
+    expect(await refused(grade)).toContain(
+      'User ada@school.example is not enrolled in course Sea as a learner',
+    )
+    await local.run('users suspend S-1')
+    expect(await refused('progress set S-1 --course sea --completion 5')).toContain(
+      'User ada@school.example is suspended',
+    )
+    await local.run('courses archive sea')
+    expect(await refused(grade)).toContain('Course Sea is archived; publish it first')
+  })
+
+  test('about what was done break between words on a narrow terminal', async ({ local }) => {
+    const { stderr } = await local.run('users delete S-1 --yes', { tty: 40 })
+    const lines = stderr.trimEnd().split('\n')
+    expect(lines.length).toBeGreaterThan(1)
+    expect(lines.every((line) => line.length <= 40)).toBe(true)
+    expect(lines.map((line) => line.trim()).join(' ')).toMatch(
+      /^Deleted user .* restore with: learnctl users restore S-1$/,
+    )
+  })
 })

@@ -30,8 +30,8 @@ test('what did not match is listed, shown, and applied by a replay once it is ma
     ['unmatched', '\\core\\event\\user_graded', 'not_found', id],
     [''],
   ])
-  expect((await run(`webhooks deliveries show ${id} -o json`)).stdout).toContain('finalgrade')
-  expect((await run(`webhooks deliveries show ${id}`)).stderr).toBe(
+  expect((await run(`webhooks deliveries get ${id} -o json`)).stdout).toContain('finalgrade')
+  expect((await run(`webhooks deliveries get ${id}`)).stderr).toBe(
     `note: Map it with \`learnctl integrations map moodle course 4 <course here>\` and \`learnctl integrations map moodle user 15 <user here>\`, then run \`learnctl webhooks deliveries replay ${id}\`\n`,
   )
 
@@ -48,13 +48,13 @@ test('what did not match is listed, shown, and applied by a replay once it is ma
   await moodle.map('course', '4', courseId)
   await moodle.map('user', '15', userId)
   expect(await run(`webhooks deliveries replay ${id}`)).toMatchObject({ code: 8 })
-  expect((await run(`webhooks deliveries show ${id}`)).stderr).toContain('note: Enrol the learner with')
+  expect((await run(`webhooks deliveries get ${id}`)).stderr).toContain('note: Enrol the learner with')
   await admin.post('/v1/enrollments', { courseId, userId })
   expect(await run(`webhooks deliveries replay ${id}`)).toMatchObject({
     code: 0,
     stderr: `Delivery ${id} is applied\n`,
   })
-  expect((await run(`webhooks deliveries show ${id}`)).stderr).toBe('')
+  expect((await run(`webhooks deliveries get ${id}`)).stderr).toBe('')
   // The other one is older.
   const all = await run('webhooks deliveries replay --unmatched --kind moodle --columns status')
   expect(all).toMatchObject({ code: 0, stdout: 'stale\n' })

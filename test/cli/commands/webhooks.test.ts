@@ -4,6 +4,7 @@ import { expect, onTestFinished } from 'vitest'
 import { runningServers } from '../../../src/cli/local-server/running-servers.ts'
 import { InterruptedError } from '../../../src/cli/terminal/errors.ts'
 import { type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
 import { startReceiver, status } from '../../server/webhooks/outbox/scene.ts'
 
 const url = 'https://lms.example.org/hooks'
@@ -53,7 +54,7 @@ test('without a server events wait, and the commands say so', async ({ local }) 
   expect(await local.run('webhooks messages list --columns type,status,attemptCount')).toMatchObject({
     stdout: 'endpoint.test\tpending\t0\n',
   })
-  expect(await local.run(`webhooks messages resend ${message.trim()}`)).toMatchObject({
+  expect(await local.run(`webhooks messages replay ${message.trim()}`)).toMatchObject({
     code: 0,
     stderr: `Queued message ${message.trim()}\n`,
   })
@@ -74,6 +75,7 @@ test('beside a server of the same local academy, what it sends is waited for', a
   }
   const cli = testCli({ now: () => now, sleep, env: { LEARNCTL_DATABASE: 'academy.db' } })
   onTestFinished(cli.remove)
+  await putNewAcademy(join(cli.cwd, 'academy.db'))
   // One that sends nothing, so that both end by themselves.
   await runningServers(join(cli.home, '.local', 'state', 'learnctl')).add({
     ...{ pid: process.pid, url: 'http://127.0.0.1:4700', address: 'http://127.0.0.1:4700' },
@@ -161,7 +163,7 @@ test('a test event says whether the receiver accepts it', async () => {
     ['pending', 'endpoint.test', 'HTTP 500', message],
     [''],
   ])
-  const shown = await cli.run(`webhooks messages show ${message} --columns number,result,response`)
+  const shown = await cli.run(`webhooks messages get ${message} --columns number,result,response`)
   expect(shown.stdout).toBe('1\tHTTP 500\tbroken\n')
 })
 

@@ -86,7 +86,7 @@ test('every argument is completed, but those that nobody can know', async () => 
     }
   }
   expect(others).toEqual([
-    ...['show', 'use', 'remove'].map((verb) => `profiles ${verb} name`),
+    ...['get', 'use', 'delete'].map((verb) => `profiles ${verb} name`),
     ...['restore', 'delete'].map((verb) => `server snapshot ${verb} name`),
   ])
 })
@@ -156,7 +156,7 @@ describe('what there is to refer to', () => {
     expect(both.sort()).toEqual(['ext:ONE', 'ext:TWO'])
     await local.run('courses delete ext:ONE --yes')
     expect(await words(local, 'courses get ')).toEqual(['ext:TWO'])
-    expect(await words(local, 'courses restore-deleted ')).toEqual(['ext:ONE'])
+    expect(await words(local, 'courses restore ')).toEqual(['ext:ONE'])
   })
 
   test('are the lessons of the course that is named', async ({ local }) => {

@@ -146,10 +146,10 @@ describe('courses apply', () => {
         stderr:
           'error: Course BIO-101 was deleted and keeps its external id; nothing was changed\n' +
           '  To delete it for good: learnctl courses delete ext:BIO-101 --erase\n' +
-          '  hint: To restore it: learnctl courses restore-deleted ext:BIO-101\n',
+          '  hint: To restore it: learnctl courses restore ext:BIO-101\n',
       })
     }
-    await local.run('courses restore-deleted ext:BIO-101')
+    await local.run('courses restore ext:BIO-101')
     expect((await apply(local, marine)).stderr).toBe('No changes to course Marine Biology (BIO-101)\n')
     await local.run('courses delete ext:BIO-101 --force --yes')
     await local.run('courses delete ext:BIO-101 --erase --yes')
@@ -215,16 +215,52 @@ describe('courses apply', () => {
     expect(await local.run('courses apply')).toMatchObject({ code: 2 })
   })
 
-  test('says which lesson was refused, and continues when it is run again', async ({ local }) => {
-    await local.run('courses create --title Other --external-id other')
-    await local.run('lessons create --course ext:other --title Taken --external-id waves')
-    const ran = await apply(local, marine)
+  test('says which lesson was refused, and continues when it is run again', async ({ academy, admin }) => {
+    let refuses = true
+    const platform = elsewhere(academy)
+    const cli = testCli({
+      transport: async (request) => {
+        const isWaves = request.method === 'POST' && String(request.body).includes('"waves"')
+        // A body that the academy refuses stands in for rules of another platform.
+        return platform(refuses && isWaves ? { ...request, body: '{}' } : request)
+      },
+      env: { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: admin.key },
+    })
+    onTestFinished(() => cli.remove())
+    const ran = await apply(cli, marine)
     expect(ran.code).toBe(8)
     expect(ran.stderr).toContain('note: Lesson Waves (waves) was refused: ')
     expect(ran.stderr).toContain(': 3 lessons created; 1 refused, run the same command again to continue\n')
-    await local.run('lessons update ext:waves --external-id other-waves')
-    expect((await apply(local, marine)).stderr).toContain(': 1 lesson created\n')
-    expect(await shown(local)).toEqual(marine)
+    refuses = false
+    expect((await apply(cli, marine)).stderr).toContain(': 1 lesson created\n')
+    expect(await shown(cli)).toEqual(marine)
+  })
+
+  test.for(['', '--dry-run'])(
+    'sends nothing where lessons have the external ids of those of another course, as in the file of the next term %s',
+    async (flag, { local }) => {
+      await apply(local, marine)
+      const next = { ...marine, externalId: 'BIO-102', title: 'Marine Biology II' }
+      const { code, stdout, stderr } = await apply(local, next, flag)
+      expect({ code, stdout }).toEqual({ code: 6, stdout: '' })
+      expect(stderr).toMatch(
+        /^error: \d+ lessons? of course Marine Biology II \(BIO-102\) ha(ve external ids of lessons|s the external id of a lesson) of another course; nothing was sent\n {2}waves: lesson Waves of course Marine Biology \(BIO-101\)\n/,
+      )
+      expect(stderr).toContain(
+        "  hint: To make a new course of that one: learnctl courses copy ext:BIO-101 --title 'Marine Biology II' --external-id BIO-102; or give these lessons external ids of their own\n",
+      )
+      expect((await local.run('courses list --columns externalId')).stdout).toBe('BIO-101\n')
+    },
+  )
+
+  test('sends nothing where a deleted lesson of another course has the external id', async ({ local }) => {
+    await local.run('courses create --title Other --external-id other')
+    await local.run('lessons create --course ext:other --title Taken --external-id waves')
+    await local.run('lessons delete ext:waves --yes')
+    const { code, stderr } = await apply(local, marine)
+    expect(code).toBe(6)
+    expect(stderr).toContain('  waves: deleted lesson Taken of course Other (other)\n')
+    expect((await local.run('courses list --columns externalId')).stdout).toBe('other\n')
   })
 
   test('says where the network broke, and continues from there, nothing twice', async ({
@@ -235,7 +271,8 @@ describe('courses apply', () => {
     const platform = elsewhere(academy)
     const cli = testCli({
       transport: async (request) => {
-        const isWrite = request.method !== 'GET'
+        // The lease is no part of what is applied.
+        const isWrite = request.method !== 'GET' && !request.url.includes('/v1/apply-lease')
         if (left === 0 && isWrite) throw new ConnectionError(request, 'refused', 'Connection refused')
         left -= isWrite ? 1 : 0
         return platform(request)
@@ -317,3 +354,81 @@ describe('courses apply', () => {
     )
   })
 })
+
+describe('courses diff --file', () => {
+  test('prints what apply would do, exits with 9 if the course differs, and changes nothing', async ({
+    local,
+  }) => {
+    const unmade = await diff(local, marine)
+    expect(unmade.code).toBe(9)
+    expect(unmade.stdout).toBe((await apply(local, marine, '--dry-run')).stdout)
+    expect(unmade.stdout).toContain('+ course Marine Biology (BIO-101)\n')
+    expect((await local.run('courses get ext:BIO-101')).code).toBe(3)
+    await apply(local, marine)
+    expect(await local.run('courses diff -f course.json')).toEqual({
+      code: 0,
+      stdout: 'No changes to course Marine Biology (BIO-101)\n',
+      stderr: '',
+    })
+    const edited = await diff(local, { ...marine, title: 'Oceans' })
+    expect(edited).toMatchObject({ code: 9, stderr: '' })
+    expect(edited.stdout).toContain('title: "Marine Biology" → "Oceans"')
+    expect(JSON.parse((await local.run('courses diff -f course.json -o json')).stdout)).toMatchObject([
+      { action: 'update', changes: [{ field: 'title' }] },
+    ])
+    expect(await shown(local)).toEqual(marine)
+  })
+
+  test('counts a lesson that the file lacks with --prune alone', async ({ local }) => {
+    await apply(local, marine)
+    const less = { ...marine, lessons: [] }
+    const kept = await diff(local, less)
+    expect(kept.code).toBe(0)
+    expect(kept.stderr).toContain('will be kept: Farewell; --prune deletes it\n')
+    const pruned = await diff(local, less, '--prune')
+    expect(pruned).toMatchObject({ code: 9, stderr: '' })
+    expect(pruned.stdout).toContain('  - lesson Farewell\n')
+    expect(await shown(local)).toEqual(marine)
+  })
+
+  test.for([
+    ['BIO-101 -f course.json', '<course> and --file cannot be used together'],
+    ['-f course.json --to 2', '--to and --file cannot be used together'],
+    ['-f course.json --columns field', '--columns and --file cannot be used together'],
+    ['-f course.json --dry-run', '--dry-run and --file cannot be used together'],
+    ['BIO-101 1 --prune', '--prune requires --file'],
+    ['BIO-101', '<version> is required'],
+  ] as const)('refuses courses diff %s', async ([line, message], { local }) => {
+    await apply(local, marine)
+    const ran = await local.run(`courses diff ${line}`)
+    expect(ran.code).toBe(2)
+    expect(ran.stderr).toContain(`error: ${message}\n`)
+  })
+})
+
+describe('courses validate', () => {
+  test('checks files without an academy, and tells every problem with its line', async () => {
+    const cli = testCli()
+    writeFileSync(join(cli.cwd, 'course.json'), JSON.stringify(marine))
+    const valid = await cli.run('courses validate -f course.json')
+    expect(valid).toEqual({ code: 0, stdout: '', stderr: 'course.json is valid: 1 course, 4 lessons\n' })
+    expect(JSON.parse((await cli.run('courses validate -f course.json -o json')).stdout)).toEqual({
+      valid: true,
+      files: ['course.json'],
+      courses: 1,
+      lessons: 4,
+    })
+    writeFileSync(join(cli.cwd, 'wrong.yaml'), 'externalId: A\ntitle: A\nstatus: open\nlessons:\n  - {}\n')
+    const wrong = await cli.run('courses validate -f wrong.yaml')
+    expect(wrong.code).toBe(2)
+    expect(wrong.stderr).toMatch(/2 problems found/)
+    expect(wrong.stderr).toMatch(/wrong\.yaml:3.*status/)
+    const twice = await cli.run('courses validate -f course.json -f course.json')
+    expect(twice.stderr).toContain('course.json and course.json are both course BIO-101')
+  })
+})
+
+async function diff(cli: TestCli, course: unknown, more = ''): Promise<Awaited<ReturnType<TestCli['run']>>> {
+  writeFileSync(join(cli.cwd, 'course.json'), JSON.stringify(course))
+  return cli.run(`courses diff -f course.json ${more}`)
+}

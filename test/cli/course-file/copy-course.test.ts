@@ -1,5 +1,7 @@
+import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
 
 const course = {
   externalId: 'BIO-101',
@@ -57,6 +59,7 @@ describe('courses copy', () => {
     await cli.run('profiles add here --database here.db')
     await cli.run('profiles add there --database there.db')
     await cli.run('profiles use here')
+    await putNewAcademy(join(cli.cwd, 'there.db'))
     await applied(cli)
     const dry = await cli.run('courses copy ext:BIO-101 --to-profile there --dry-run')
     expect(dry.stdout).toContain('+ course Marine Biology (BIO-101)\n  + lesson Waves (waves)\n')

@@ -60,12 +60,26 @@ describe.for(styles)('%s that ignores filters', ([, platformOf]) => {
     )
   })
 
-  test('says what it cannot check', async ({ run }) => {
+  test.for(formats)('exports no row that it cannot check, and no file: %s', async (format, { cli, run }) => {
     const platform = platformOf()
-    const { code, stderr } = await run(platform, 'analytics export --status completed')
-    expect(code).toBe(0)
+    const file = join(cli.cwd, 'out')
+    const { code, stdout, stderr } = await run(platform, `analytics export --status completed ${format}`)
+    expect(code).toBe(1)
+    expect(stdout).not.toContain('@')
+    expect(stderr).toContain('Cannot check --status: 3 rows left out')
+    expect(stderr).toContain(`${hostOf(platform)} sent rows without progressStatus`)
+    expect(stderr).toContain(`Use --ignore-filters to get all rows that ${hostOf(platform)} sends`)
+    const ran = await run(platform, `analytics export --status completed --file ${file} ${format}`)
+    expect(ran.code).toBe(1)
+    expect(existsSync(file)).toBe(false)
+  })
+
+  test.for(formats)('exports all rows with --ignore-filters, and says so: %s', async (format, { run }) => {
+    const line = `analytics export --status completed --ignore-filters ${format}`
+    const { code, stdout, stderr } = await run(platformOf(), line)
+    expect({ code, rows: stdout.match(/learner\d@/g)?.length }).toEqual({ code: 0, rows: 3 })
     expect(stderr).toBe(
-      `Exported 3 rows\nnote: Cannot check --status: ${hostOf(platform)} sent rows without progressStatus\n`,
+      'note: Rows are not checked against the filters (--ignore-filters)\nExported 3 rows\n',
     )
   })
 
@@ -77,18 +91,75 @@ describe.for(styles)('%s that ignores filters', ([, platformOf]) => {
   })
 })
 
+describe('rows in words of a platform that has CSV alone', () => {
+  const cases = [
+    ['--course 5', 'course', 'Marine biology', 'without courseId'],
+    ['--status completed', 'progress_status', 'Done', 'with progressStatus "Done"'],
+    ['--end-date 2024-02-29', 'last_accessed', '03/02/2024', 'with lastAccessed "03/02/2024"'],
+  ] as const
+  const header = (column: string) => `email,${column}\r\n`
+  const row = (name: string, value: string) => `${name}@school.example,${value}\r\n`
+
+  test.for(cases)(
+    'are left out where it does not filter: %s',
+    async ([flags, column, value, why], { run }) => {
+      const platform = sending(header(column) + row('ada', value))
+      const { code, stdout, stderr } = await run(platform, `analytics export ${flags}`)
+      expect({ code, stdout }).toEqual({ code: 1, stdout: header(column) })
+      expect(stderr).toContain(
+        `error: Cannot check ${flags.split(' ')[0]}: 1 row left out\n  express.example sent rows ${why}\n`,
+      )
+    },
+  )
+
+  test.for(cases)('are kept where it filters: %s', async ([flags, column, value, why], { run }) => {
+    const platform = expressPlatform()
+    const parameter =
+      { '--course': 'course_id', '--status': 'status', '--end-date': 'end_date' }[
+        flags.split(' ')[0] ?? ''
+      ] ?? ''
+    const asked = header(column) + row('ada', value)
+    platform.intercept(
+      ({ path, query }) =>
+        (path === analytics && {
+          status: 200,
+          headers: { 'content-type': 'text/csv' },
+          body: query.has(parameter) ? asked : asked + row('bob', value),
+        }) ||
+        undefined,
+    )
+    const { code, stdout, stderr } = await run(platform, `analytics export ${flags}`)
+    expect({ code, stdout }).toEqual({ code: 0, stdout: asked })
+    expect(stderr).toBe(
+      `Exported 1 row\nnote: express.example filters by ${flags.split(' ')[0]}, but sent rows ${why}\n`,
+    )
+  })
+})
+
 test.for([
-  ['--course 5', 'course', 'Marine biology', 'sent rows without courseId'],
-  ['--status completed', 'progress_status', 'Done', 'sent rows with progressStatus "Done"'],
-])(
-  'no row is lost to %s where a platform says it in its own words',
-  async ([flags = '', column, value, why], { run }) => {
-    const rows = `email,${column}\r\nada@school.example,${value}\r\n`
-    const { code, stdout, stderr } = await run(sending(rows), `analytics export ${flags}`)
-    expect({ code, stdout }).toEqual({ code: 0, stdout: rows })
-    expect(stderr).toBe(`Exported 1 row\nnote: Cannot check ${flags.split(' ')[0]}: express.example ${why}\n`)
-  },
-)
+  ['03/02/2024', '28/02/2024', ['a', 'b']],
+  ['03/02/2024', '02/28/2024', ['b']],
+] as const)('%s is read as a later row, of %s, shows', async ([first, second, names], { run }) => {
+  const rows = [
+    { email: 'a', last_accessed: first },
+    { email: 'b', last_accessed: second },
+  ]
+  const line = 'analytics export --start-date 2024-02-01 --end-date 2024-02-29 --columns email'
+  for (const format of ['', '-o jsonl']) {
+    const platform = expressPlatform()
+    platform.intercept(({ path }) => (path === analytics ? json(200, rows) : undefined))
+    const { code, stdout } = await run(platform, `${line} ${format}`)
+    expect({ code, found: names.every((name) => stdout.includes(name)) }).toEqual({ code: 0, found: true })
+    expect(stdout.includes('"a"') || /^a\r?$/m.test(stdout)).toBe((names as readonly string[]).includes('a'))
+  }
+  const platform = sending(`email,last_accessed\na,${first}\nb,${second}\n`)
+  const { code, stdout } = await run(platform, line.replace(' --columns email', ''))
+  const kept = rows.filter(({ email }) => (names as readonly string[]).includes(email))
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: `email,last_accessed\n${kept.map((row) => `${row.email},${row.last_accessed}\n`).join('')}`,
+  })
+})
 
 test('dates are checked to the second, whatever a platform makes of them', async ({ run }) => {
   const platform = expressPlatform()
@@ -171,6 +242,23 @@ describe('between other separators', () => {
 })
 
 describe('CSV in another charset', () => {
+  test('that nothing declares is read as --encoding says', async ({ run }) => {
+    // 表 in Shift_JIS, whose second byte is a backslash in ASCII.
+    const body = Buffer.from('email,course\na@b.example,\x95\x5c\n', 'latin1')
+    expect(await run(sending(body), 'analytics export')).toMatchObject({ code: 1 })
+    expect(await run(sending(body), 'analytics export --encoding sjis')).toMatchObject({
+      code: 0,
+      stdout: 'email,course\na@b.example,表\n',
+    })
+    for (const [flags, told] of [
+      ['--encoding klingon', '--encoding is not a known encoding: klingon'],
+      ['--encoding sjis -o yaml', '--encoding is only supported for CSV'],
+    ] as const) {
+      const ran = await run(sending(body), `analytics export ${flags}`)
+      expect(ran).toMatchObject({ code: 2, stderr: expect.stringContaining(told) })
+    }
+  })
+
   const rows = 'id,name\n1,Zoë €\n2,=é\n'
   const safe = rows.replace('=', "'=")
   const latin = Buffer.from(rows.replace('€', '\x80'), 'latin1')
@@ -232,13 +320,13 @@ describe('CSV without a header', () => {
     })
   })
 
-  test('cannot be filtered, and is whole all the same', async ({ run }) => {
+  test('cannot be filtered', async ({ run }) => {
     const body = 'a@b.example,3\nc@b.example,4\n'
     const ran = await run(sending(body), 'analytics export --status completed')
-    expect(ran).toMatchObject({ code: 0, stdout: body })
-    expect(ran.stderr).toBe(
-      'Exported 2 rows\nnote: express.example sent CSV without a header\nnote: Cannot check --status: express.example sent rows without progressStatus\n',
-    )
+    expect(ran).toMatchObject({ code: 1, stdout: '' })
+    expect(ran.stderr).toContain('error: Cannot check --status: 2 rows left out\n')
+    const all = await run(sending(body), 'analytics export --status completed --ignore-filters')
+    expect(all).toMatchObject({ code: 0, stdout: body })
   })
 
   test('is not what has a column of ours', async ({ run }) => {

@@ -202,7 +202,10 @@ describe('progress', () => {
       ['--course ext:sea --learner ext:S-1', 1],
       ['--learner ext:S-2', 0],
       ['--updated-since 2026-02-28', 1],
+      ['--since 2026-02-28 --until 1990-01-01', 0],
       ['--history --learner email:learner-1@school.example', 2],
+      ['--history --learner email:learner-1@school.example --since 1d', 2],
+      ['--history --learner email:learner-1@school.example --until 1d', 0],
     ] as const) {
       expect(recordsOf((await school.run(`progress export ${flags}`)).stdout), flags).toHaveLength(rows)
     }
@@ -254,7 +257,7 @@ describe('the file', () => {
     writeFileSync(join(cli.cwd, 'kept.csv'), 'before')
     for (const file of ['out.csv', 'out.csv.gz', 'kept.csv --force']) {
       const ran = await cli.run(`users export --file ${file}`, { signal: stop.signal })
-      expect(ran).toEqual({ code: 130, stdout: '', stderr: '' })
+      expect(ran).toEqual({ code: 130, stdout: '', stderr: 'error: Interrupted\n' })
     }
     expect(readdirSync(cli.cwd)).toEqual(['kept.csv'])
     expect(readFileSync(join(cli.cwd, 'kept.csv'), 'utf8')).toBe('before')

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { randomRuns } from '../../helpers/random-runs.ts'
 import { openTestAcademy, type Person } from '../../helpers/test-academy.ts'
 
 const nouns = ['courses', 'lessons', 'users', 'enrollments', 'progress'] as const
@@ -96,7 +97,7 @@ const block = fc.record({
   language: maybe(short),
 })
 const question = fc.record({
-  type: fc.constant('single_choice'),
+  type: fc.constant('short_answer'),
   prompt: filled,
   choices: fc.array(fc.record({ id: key, text: filled }), { maxLength: 2 }),
   answer: fc.oneof(any, fc.boolean(), fc.integer(), fc.array(any, { maxLength: 2 }), fc.constant(null)),
@@ -240,7 +241,7 @@ test('what is exported, imported into an empty academy and exported again is the
         await academy.close()
       }
     }),
-    { numRuns: Number(process.env['LEARNCTL_TEST_RUNS'] ?? 3), endOnFailure: true },
+    { numRuns: randomRuns(2, 10), endOnFailure: true },
   )
 })
 

@@ -1,4 +1,5 @@
 import { describe, expect } from 'vitest'
+import { isListed } from '../../../src/cli/help/help-text.ts'
 import { manPage } from '../../../src/cli/help/man-page.ts'
 import { nouns } from '../../../src/cli/program/nouns.ts'
 import { settings } from '../../../src/config/setting.ts'
@@ -28,7 +29,7 @@ describe('the manual page', () => {
     const lines = page.split('\n').map(read)
     for (const [name, noun] of Object.entries(nouns)) {
       const loaded = await noun.load(host)
-      for (const command of 'length' in loaded ? loaded : [loaded]) {
+      for (const command of 'length' in loaded ? loaded.filter(isListed) : [loaded]) {
         const path = `learnctl ${'length' in loaded ? `${name} ` : ''}${command.name}`
         expect(lines.some((line) => `${line} `.startsWith(`.B ${path} `))).toBe(true)
         for (const example of command.examples ?? []) expect(lines).toContain(`learnctl ${example}`)
@@ -75,7 +76,7 @@ describe('the manual page', () => {
       })
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
       const text = stdout.replaceAll(/.\u0008/gu, '')
-      expect(text).toContain('learnctl courses restore <course> <version>')
+      expect(text).toContain('learnctl courses restore <course...> [version]')
       expect(text).toContain('EXIT STATUS')
     },
   )

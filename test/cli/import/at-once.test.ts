@@ -43,6 +43,40 @@ describe('two imports of one file at once, from two machines', () => {
   })
 })
 
+test.for<readonly [string, string]>([
+  ['update', '1 created, 1 unchanged, 1 updated'],
+  ['skip', '1 created, 2 skipped'],
+])(
+  'a row that another import creates after it was looked for is found again, to %s',
+  async ([mode, told], { academy }) => {
+    const { key, post } = await academy.person('admin')
+    await post('/v1/users', { externalId: '1', email: 'u1@b.example' })
+    const platform = elsewhere(academy)
+    const raced: string[] = []
+    const transport: typeof platform = async (request) => {
+      const answer = await platform(request)
+      if (
+        answer.status === 404 &&
+        decodeURIComponent(request.url).endsWith('/users/ext:2') &&
+        raced.length === 0
+      ) {
+        raced.push(request.url)
+        await post('/v1/users', { externalId: '2', email: 'u2@b.example' })
+      }
+      return answer
+    }
+    const cli = testCli({ transport })
+    onTestFinished(() => cli.remove())
+    const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
+    const stdin = 'externalId,email,firstName\n1,u1@b.example,\n2,u2@b.example,Ada\n3,u3@b.example,Ben\n'
+    const flags = `--batch-size 1 --concurrency 1 --on-exists ${mode}`
+    const { code, stderr } = await cli.run(`users import - ${flags}`, { env, stdin })
+    expect(raced).toHaveLength(1)
+    expect({ code, stderr }).toMatchObject({ code: 0 })
+    for (const part of told.split(', ')) expect(stderr).toContain(part)
+  },
+)
+
 test('however many rows a file has, all are checked, sent and counted', async ({ local }) => {
   const path = join(local.cwd, 'many.csv')
   const file = createWriteStream(path)

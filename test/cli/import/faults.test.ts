@@ -5,11 +5,10 @@ import { describe, expect, onTestFinished } from 'vitest'
 import type { Transport } from '../../../src/contract/http.ts'
 import { openTestAcademy, type TestAcademy } from '../../helpers/academy.ts'
 import { elsewhere, type Ran, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { randomRuns } from '../../helpers/random-runs.ts'
 import { laterAnswer, someTrouble, troubled } from '../../helpers/troubled.ts'
 
-/** More of them by hand: LEARNCTL_TEST_IMPORTS=500. The same one again: LEARNCTL_TEST_SEED. */
-const numRuns = Number(process.env['LEARNCTL_TEST_IMPORTS'] ?? 1)
-const seed = process.env['LEARNCTL_TEST_SEED']
+const numRuns = randomRuns(1, 3)
 
 interface Place {
   readonly academy: TestAcademy
@@ -114,7 +113,7 @@ describe('through a network that refuses, drips and breaks at random, an import 
           expected,
         )
       }),
-      { numRuns, endOnFailure: true, ...(seed !== undefined && { seed: Number(seed) }) },
+      { numRuns, endOnFailure: true },
     )
   })
 })
@@ -174,7 +173,7 @@ test.for([
         const ran = await cli.run(line, { env: envOf(place.key) })
         expect(await outcomeOf(cli, place, noun, ran)).toEqual(expected)
       }),
-      { numRuns, endOnFailure: true, ...(seed !== undefined && { seed: Number(seed) }) },
+      { numRuns, endOnFailure: true },
     )
   },
 )

@@ -98,6 +98,19 @@ describe('a file', () => {
     )
   })
 
+  test('tells the same problem of many rows once, and guesses only what is near', async ({ local }) => {
+    const row = (n: number) => `${n},u${n}@b.example,${n % 2 === 0 ? 'Lehrer' : 'Schueler'}\n`
+    const csv = `externalId,email,role\n${Array.from({ length: 64 }, (_, n) => row(n)).join('')}`
+    const ran = await local.run(`users import ${file(local, 'u.csv', csv)}`)
+    expect(ran.code).toBe(2)
+    const roles = 'admin, instructor, learner, analyst, student, teacher, observer'
+    expect(ran.stderr.split('\n').slice(0, 3)).toEqual([
+      'error: 64 problems found in u.csv; nothing was imported',
+      `  u.csv:2: role "Lehrer" ×32: must be one of ${roles} (lines 2, 4, 6, 8, 10 and 27 more)`,
+      `  u.csv:3: role "Schueler" ×32: must be one of ${roles} (lines 3, 5, 7, 9, 11 and 27 more)`,
+    ])
+  })
+
   test('is checked as a whole before anything is sent, and every problem has its line', async ({ local }) => {
     const csv =
       'externalId,email,role\n1,ada,learner\n2,b@b.example,lerner\n3,c@b.example\n2,d@b.example,learner\n'
@@ -106,7 +119,7 @@ describe('a file', () => {
     expect(ran.stderr.split('\n')).toEqual([
       'error: 4 problems found in u.csv; nothing was imported',
       '  u.csv:2: email: must be an e-mail address, such as ada@example.org, not "ada"',
-      '  u.csv:3: role: must be one of admin, instructor, learner, analyst, teacher, student, observer; did you mean learner?, not "lerner"',
+      '  u.csv:3: role: must be one of admin, instructor, learner, analyst, student, teacher, observer, not "lerner"; did you mean learner?',
       '  u.csv:4: has 2 cells, but the header has 3',
       '  u.csv:5: is the same user as line 3',
       '  hint: Correct the file, or import the other rows alone: --skip-invalid',
@@ -153,7 +166,7 @@ describe('rows that are rejected', () => {
     expect(ran.stderr).toContain('Imported 1 row of 2 from u.csv: 1 created, 1 failed')
     const path = join(local.cwd, 'u.errors.csv')
     const errors = readFileSync(path, 'utf8')
-    expect(errors).toMatch(/^Kennung,email,line,code,message\r\n1,taken@b\.example,2,duplicate,email: /)
+    expect(errors).toMatch(/^externalId,email,line,code,message\r\n1,taken@b\.example,2,duplicate,email: /)
     writeFileSync(path, errors.replace('taken@', 'free@'))
     const again = await local.run(['users', 'import', 'u.errors.csv', ...map])
     expect(again, again.stderr).toMatchObject({ code: 0 })

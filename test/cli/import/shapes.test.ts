@@ -1,12 +1,15 @@
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect } from 'vitest'
+import type { Command } from '../../../src/cli/command/command.ts'
 import { cellOf } from '../../../src/cli/dataset/cell.ts'
 import { courses } from '../../../src/cli/dataset/courses.ts'
 import type { Dataset } from '../../../src/cli/dataset/dataset.ts'
+import { loadDataset } from '../../../src/cli/dataset/load-dataset.ts'
 import { users } from '../../../src/cli/dataset/users.ts'
 import { csvRows } from '../../../src/cli/import/csv-rows.ts'
+import { meantColumn } from '../../../src/cli/import/header.ts'
 import { valueAt } from '../../../src/cli/output/columns.ts'
 import { csvRecord } from '../../../src/codec/csv.ts'
 import { type TestCli, test } from '../../helpers/cli.ts'
@@ -187,6 +190,17 @@ describe('a file of a shape that cannot be right', () => {
       Buffer.from('email\nü@b.example\n', 'latin1'),
       'it is not utf-8',
     ],
+    'Shift_JIS that nothing declares': [
+      'a.csv',
+      // 表計算 in Shift_JIS.
+      Buffer.from('email,firstName\na@b.example,\x95\x5c\x8c\x76\x8e\x5a\n', 'latin1'),
+      'Cannot tell the encoding of a.csv: it is not UTF-8\n  Line 2 has the byte 0x95, ',
+    ],
+    'an encoding that does not exist': [
+      'a.csv --encoding klingon',
+      'email\n',
+      '--encoding is not a known encoding: klingon',
+    ],
     'a spreadsheet': ['a.xlsx', 'PK', 'spreadsheets are not supported'],
     'nothing but a byte order mark': ['a.csv', '\ufeff', 'has no header'],
   }
@@ -202,6 +216,30 @@ describe('a file of a shape that cannot be right', () => {
     const { stderr } = await local.run('users import a.csv')
     expect(stderr).toContain('a.csv:7: has 1 cells')
   })
+})
+
+test.for([
+  // José, as Mac Roman has it, and 表計算 as Shift_JIS and EUC-JP have it.
+  ['macintosh', 'Jos\x8e', 'José'],
+  ['sjis', '\x95\x5c\x8c\x76\x8e\x5a', '表計算'],
+  ['EUC-JP', '\xc9\xbd\xb7\xd7\xbb\xbb', '表計算'],
+  ['latin1', 'Jos\xe9', 'José'],
+] as const)('a file may be in %s', async ([encoding, bytes, text], { local }) => {
+  const stdin = Buffer.from(`email,firstName\na@b.example,${bytes}\n`, 'latin1')
+  const ran = await local.run(`users import - --encoding ${encoding}`, { stdin })
+  expect(ran, ran.stderr).toMatchObject({ code: 0 })
+  const { stdout } = await local.run('users get a@b.example -o json')
+  expect(JSON.parse(stdout)).toMatchObject({ profile: { firstName: text } })
+})
+
+test('a file is Windows-1252 without a word where its bytes are those of Western European text', async ({
+  local,
+}) => {
+  const stdin = Buffer.from('email,firstName\na@b.example,\x93Zo\xeb\x94 \x96 5 \x80\n', 'latin1')
+  const ran = await local.run('users import -', { stdin })
+  expect(ran, ran.stderr).toMatchObject({ code: 0 })
+  const { stdout } = await local.run('users get a@b.example -o json')
+  expect(JSON.parse(stdout)).toMatchObject({ profile: { firstName: '“Zoë” – 5 €' } })
 })
 
 test('a time may be a day or a duration, as in a flag', async ({ local }) => {
@@ -277,3 +315,111 @@ test('a column of the file that is called as one of those that an import adds is
 function write(cli: TestCli, name: string, content: string | Uint8Array): void {
   writeFileSync(join(cli.cwd, name), content)
 }
+
+describe('a file from a spreadsheet', () => {
+  const german = ['Kennung;Email;Notiz', 'S-1;s1@b.example;x', ';;'].join('\n')
+
+  test('has empty rows below the last one, which are no rows', async ({ local }) => {
+    const flags = ['--map', 'Kennung=externalId', '--map', 'Notiz=']
+    const ran = await local.run(['users', 'import', '-', ...flags], { stdin: `${german}\n;;\n` })
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+    expect(ran.stderr).toContain('Imported 1 row of 1')
+  })
+
+  test('has decimal commas where the comma does not end a cell', async ({ local }) => {
+    await local.run('courses create --title Sea --external-id SEA --status published')
+    await local.run('users create --email ada@b.example --external-id 1')
+    await local.run('enrollments create --course ext:SEA --user ext:1')
+    const semicolons =
+      'Learner;Course;Item;--score;maximum\next:1;ext:SEA;a;12,5;20\next:1;ext:SEA;b;7.5;20\n'
+    const ran = await local.run('grades import -', { stdin: semicolons })
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+    const grades = JSON.parse((await local.run('grades list -o json --sort createdAt')).stdout)
+    expect(grades.map(({ scoreGiven }: { scoreGiven: number }) => scoreGiven)).toEqual([12.5, 7.5])
+    const commas = 'learner,course,item,score\next:1,ext:SEA,a,"12,5"\n'
+    const refused = await local.run('grades import -', { stdin: commas })
+    expect(refused).toMatchObject({ code: 2 })
+    expect(refused.stderr).toContain('scoreGiven: must be a number, not "12,5"')
+  })
+
+  test.for([
+    ['DD.MM.YYYY', '31.08.2025', '2025-08-31T00:00:00.000Z'],
+    ['DD.MM.YYYY', '1.2.2025 9:30', '2025-02-01T09:30:00.000Z'],
+    ['DD/MM/YYYY', '03/04/2025', '2025-04-03T00:00:00.000Z'],
+    ['MM/DD/YYYY', '03/04/2025', '2025-03-04T00:00:00.000Z'],
+    ['excel', '45900', '2025-08-31T00:00:00.000Z'],
+    ['excel', '45900.4166666667', '2025-08-31T10:00:00.000Z'],
+    ['excel', '2025-08-31', '2025-08-31T00:00:00.000Z'],
+  ])('has days as %s: %s', async ([format = '', day, time], { local }) => {
+    await local.run('courses create --title Sea --external-id SEA --status published')
+    await local.run('users create --email ada@b.example --external-id 1')
+    const stdin = `course,user,enrolled-at\next:SEA,ext:1,${day}\n`
+    const ran = await local.run(`enrollments import - --date-format ${format}`, { stdin })
+    expect(ran, ran.stderr).toMatchObject({ code: 0 })
+    const [enrollment] = JSON.parse((await local.run('enrollments list -o json')).stdout)
+    expect(enrollment.enrolledAt).toBe(time)
+    const json = await local.run(`enrollments import - --date-format ${format}`, {
+      stdin: JSON.stringify([{ courseId: 'ext:SEA', userId: 'ext:1', enrolledAt: day }]),
+    })
+    expect(json.stderr).toContain('1 unchanged')
+  })
+
+  test.for([
+    ['31.08.2025', 'DD.MM.YYYY'],
+    ['03/04/2025', 'DD/MM/YYYY or MM/DD/YYYY'],
+    ['12/31/2025', 'MM/DD/YYYY'],
+    ['45900', 'excel'],
+  ])('is refused with a day such as %s that no flag explains', async ([day, formats], { local }) => {
+    const ran = await local.run('enrollments import -', { stdin: `course,user,enrolledAt\nA,1,${day}\n` })
+    expect(ran.code).toBe(2)
+    expect(ran.stderr).toContain(
+      `:2: enrolledAt: must be a date such as 2026-08-31, not "${day}"; use --date-format ${formats}\n`,
+    )
+  })
+
+  test('comes back as a file of rejected rows that needs none of its flags', async ({ local }) => {
+    await local.run('courses create --title Sea --external-id SEA --status published')
+    await local.run('users create --email ada@b.example --external-id 1')
+    const flags = [
+      '--map',
+      'Kurs=courseId',
+      '--map',
+      'Notiz=',
+      '--date-format',
+      'DD.MM.YYYY',
+      '--delimiter',
+      ';',
+    ]
+    const csv = 'Kurs;user;enrolled at;Notiz\next:SEA;ext:2;31.08.2025;a\next:SEA;ext:1;30.08.2025;b\n'
+    writeFileSync(join(local.cwd, 'e.csv'), csv)
+    const ran = await local.run(['enrollments', 'import', 'e.csv', ...flags])
+    expect(ran, ran.stderr).toMatchObject({ code: 8 })
+    const text = readFileSync(join(local.cwd, 'e.errors.csv'), 'utf8')
+    expect(text).toMatch(
+      /^courseId,user,enrolled at,line,code,message\r\next:SEA,ext:2,2025-08-31T00:00:00.000Z,2,/,
+    )
+    writeFileSync(join(local.cwd, 'e.errors.csv'), text.replace('ext:2', 'ext:1'))
+    const again = await local.run('enrollments import e.errors.csv')
+    expect(again, again.stderr).toMatchObject({ code: 0 })
+    expect(again.stderr).toContain('1 updated')
+  })
+
+  test.for([
+    ['users', 'create'],
+    ['courses', 'create'],
+    ['lessons', 'create'],
+    ['enrollments', 'create'],
+    ['progress', 'set'],
+    ['grades', 'set'],
+  ] as const)('may have the flags of %s %s as names of its columns', async ([name, verb]) => {
+    const dataset = await loadDataset(name)
+    const { commands } = (await import(`../../../src/cli/commands/${name}.ts`)) as {
+      commands: readonly Command[]
+    }
+    const flags = commands.find((command) => command.name === verb)?.flags ?? []
+    const others = /^(body|password-stdin|if-not-exists|upsert|ids|timezone|extra-credit|user|if-version)$/
+    const names = flags.map((flag) => flag.name).filter((flag) => !others.test(flag))
+    expect(names.length).toBeGreaterThan(2)
+    expect(names.filter((flag) => !meantColumn(dataset, `--${flag}`))).toEqual([])
+  })
+})

@@ -34,8 +34,26 @@ const flags = await Promise.all(
 )
 const globals = Object.values(settings).map(({ flag }) => flag as string)
 
+test('lists with filters, and no other command that makes a call, can print what cannot be checked', async () => {
+  const lists = await Promise.all(
+    commands.map(async ({ path, command: { calls, flags = [] } }) => {
+      if (!calls) return null
+      const operation = await calls.operation()
+      const { list, filters } = operations.find(({ id }) => id === operation.id) ?? {}
+      return { path, filtered: list === true && filters !== undefined, flag: flags.some(isIgnoreFilters) }
+    }),
+  )
+  const wrong = lists.filter((each) => each !== null && each.filtered !== each.flag)
+  expect(wrong).toEqual([])
+})
+
+const isIgnoreFilters = ({ name }: { readonly name: string }) => name === 'ignore-filters'
+
 describe.each(commands)('$path', ({ path, command }) => {
-  const flags = (command.flags ?? []).flatMap(({ name, alias }) => (alias ? [name, alias] : [name]))
+  const flags = (command.flags ?? []).flatMap(({ name, unlisted = [] }) => [
+    name,
+    ...unlisted.map((each) => each.replace(/^--?/, '')),
+  ])
 
   test('has no flag of a global flag’s name, and none twice', () => {
     expect(flags.filter((flag) => globals.includes(flag) || flag === 'help' || flag === 'version')).toEqual(
@@ -99,7 +117,7 @@ describe('the commands', () => {
       expect(choices).toEqual(choicesOf(schema))
       return [name]
     })
-    expect(new Set(compared)).toEqual(new Set(['status', 'difficulty']))
+    expect(new Set(compared)).toEqual(new Set(['status', 'difficulty', 'enrollment-status']))
   })
 
   test('reach every operation that a person calls by name', async () => {
@@ -111,10 +129,14 @@ describe('the commands', () => {
         (id) => !/^(service\.|analytics\.|\w+\.(batch|listDeleted)$|progress\.(all|steps)$)/.test(id),
       ),
     ).toEqual([
-      ...['courses.version', 'lessons.version', 'users.updateProfile', 'endpoints.test'],
+      // One command restores what was deleted and earlier versions.
+      ...['courses.version', 'courses.restore', 'lessons.version', 'lessons.restore'],
+      ...['users.updateProfile', 'endpoints.test'],
       'deliveries.replayAll',
       // One command has several of them.
       ...['mapping', 'map', 'mapBatch', 'unmap'].map((verb) => `integrations.${verb}`),
+      // Each apply takes the lease, and releases it.
+      ...['leases.take', 'leases.release'],
     ])
   })
 })

@@ -31,15 +31,67 @@ describe.for(styles)('%s', ([, platformOf]) => {
     expect(ran).toEqual({ code: 0, stdout: 'Algebra\n', stderr: '' })
   })
 
-  test('that does not show what a filter is about is not said to have obeyed it', async ({ run }) => {
+  test('that does not show what a filter is about has its rows left out and counted', async ({ run }) => {
     const platform = platformOf()
-    const { code, stderr } = await run(platform, 'courses list --external-id BIO-101 --status draft')
-    expect(code).toBe(0)
-    expect(stderr).toContain(
-      `note: Cannot check --external-id: ${hostOf(platform)} sent rows without externalId\n`,
-    )
-    expect(stderr).toContain('ignored --status;')
+    const ran = await run(platform, 'courses list --external-id BIO-101 --status draft -q')
+    expect(ran).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `note: ${hostOf(platform)} ignored --status; the rows were filtered by this command\nerror: Cannot check --external-id: 1 row left out\n  ${hostOf(platform)} sent rows without externalId\n  hint: Use --ignore-filters to get all rows that ${hostOf(platform)} sends\n`,
+    })
   })
+
+  test('that does not show what a filter is about is believed where its list is another without it', async ({
+    run,
+  }) => {
+    const platform = platformOf()
+    platform.intercept(({ query }, usual) => {
+      if (!query.has('external_id')) return undefined
+      const others = platform.store.course.splice(1)
+      const filtered = usual()
+      platform.store.course.push(...others)
+      return filtered
+    })
+    const ran = await run(platform, 'courses list --external-id BIO-101 --columns title')
+    expect(ran).toEqual({
+      code: 0,
+      stdout: 'Marine Biology\n',
+      stderr: `note: ${hostOf(platform)} filters by --external-id, but sent rows without externalId\n`,
+    })
+  })
+
+  test('has all its rows printed with --ignore-filters', async ({ run }) => {
+    const line = 'courses list --external-id BIO-101 --ignore-filters --columns title'
+    expect(await run(platformOf(), line)).toEqual({
+      code: 0,
+      stdout: 'Marine Biology\nAlgebra\nGo for Beginners\n',
+      stderr: 'note: Rows are not checked against the filters (--ignore-filters)\n',
+    })
+  })
+
+  test('has no unrelated course changed by what is found for another', async ({ run }) => {
+    const platform = platformOf()
+    const { stdout } = await run(platform, 'courses list --external-id NONE-SUCH -q')
+    const updated = await run(platform, 'courses update --ids - --description HIT', { stdin: stdout })
+    expect(updated).toEqual({ code: 0, stdout: '', stderr: 'note: Nothing to do: no ids were given\n' })
+    expect(platform.requests.filter(({ method }) => method !== 'GET')).toEqual([])
+  })
+})
+
+test('a row in the words of the platform is not taken for one of ours', async ({ run }) => {
+  const platform = railsPlatform()
+  const levels = ['Beginner', 'Advanced', 'Master Class']
+  platform.intercept(() =>
+    json(
+      200,
+      levels.map((difficulty, id) => ({ id, title: difficulty, difficulty })),
+    ),
+  )
+  const ran = await run(platform, 'courses list --difficulty beginner --columns title')
+  expect(ran).toMatchObject({ code: 1, stdout: 'Beginner\n' })
+  expect(ran.stderr).toContain(
+    'error: Cannot check --difficulty: 1 row left out\n  rails.example sent rows with difficulty "Master Class"\n',
+  )
 })
 
 test('a list goes on over pages until enough of its rows are in the filter', async ({ run }) => {

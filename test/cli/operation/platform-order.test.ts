@@ -26,7 +26,7 @@ test.for([
   ['title', 'title', ['B', 'a', 'c'], obeyed],
   ['title', 'title', ['a', 'B', 'c'], obeyed],
   ['title', 'title', ['C', 'a', 'B'], ignored],
-  ['title', 'title', ['zebra', 'Äpfel', 'zoo'], obeyed],
+  ['title', 'title', ['zebra', 'Äpfel', 'zoo'], ignored],
   ['-updatedAt', 'updated_at', ['2026-03-02T00:00:00Z', '2026-03-01T00:00:00Z'], obeyed],
   ['-updatedAt', 'updated_at', ['2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z'], ignored],
   ['updatedAt', 'updated_at', [9, 10, null, 11], obeyed],
@@ -48,8 +48,61 @@ test('rows that were cut from a list in another order are not the first ones', a
   })
 })
 
-test('rows without the field cannot be checked', async ({ run }) => {
-  expect(await run(having('title', ['a', undefined]), 'courses list --sort title')).toMatchObject({
+test('the one row of a list that was cut is not known to be the first one', async ({ run }) => {
+  const courses = ['b', 'a', 'c'].map((title, id) => ({ id, title }))
+  const platform = expressPlatform()
+  platform.intercept(({ query }) => json(200, courses.slice(0, Number(query.get('limit') ?? 20))))
+  const ignoring = await run(platform, 'courses list --sort -title --limit 1 -q')
+  // A page of one course that is all that the platform says it has.
+  expect(ignoring).toMatchObject({ code: 0, stdout: '0\n' })
+  platform.intercept(({ query }) => {
+    const limit = Number(query.get('limit') ?? 20)
+    return json(200, {
+      data: courses.slice(0, limit),
+      total: courses.length,
+      has_more: limit < courses.length,
+    })
+  })
+  const cut = await run(platform, 'courses list --sort -title --limit 1 -q')
+  expect(cut).toMatchObject({ code: 1, stdout: '0\n' })
+  expect(cut.stderr).toContain('error: express.example ignored --sort: these may not be the first 1\n')
+  platform.intercept(({ query }) => {
+    const limit = Number(query.get('limit') ?? 20)
+    const sorted = courses.toSorted((one, two) => one.title.localeCompare(two.title))
+    if (query.get('sort') === '-title') sorted.reverse()
+    return json(200, {
+      data: sorted.slice(0, limit),
+      total: courses.length,
+      has_more: limit < courses.length,
+    })
+  })
+  const obeying = await run(platform, 'courses list --sort -title --limit 1 -q')
+  expect(obeying).toMatchObject({ code: 0, stdout: '2\n' })
+})
+
+test.for([
+  ['without the field', 'title', [undefined, undefined]],
+  ['of which some lack the field', 'title', ['a', undefined]],
+  ['in another language', 'title', ['Ω', 'Äpfel']],
+  ['with days and months that may be either', 'updatedAt', ['03/02/2024', '01/05/2024']],
+] as const)('rows %s are told apart by the opposite order', async ([, field, values], { run }) => {
+  const platform = having(field, values)
+  expect(await run(platform, `courses list --sort ${field}`)).toMatchObject(ignored)
+  const rows = values.map((value, id) => ({ id, ...(value !== undefined && { [field]: value }) }))
+  platform.intercept(({ query }) => json(200, query.get('sort') === field ? rows : rows.toReversed()))
+  expect(await run(platform, `courses list --sort ${field}`)).toMatchObject(obeyed)
+})
+
+test('rows without the field, on a platform that refuses the opposite order, cannot be checked', async ({
+  run,
+}) => {
+  const platform = having('title', ['a', undefined])
+  platform.intercept(({ query }) =>
+    query.get('sort') === '-title'
+      ? json(400, { error: 'sort' })
+      : json(200, [{ id: 1, title: 'a' }, { id: 2 }]),
+  )
+  expect(await run(platform, 'courses list --sort title')).toMatchObject({
     code: 0,
     stderr: 'note: Cannot check --sort: express.example sent rows without title\n',
   })

@@ -125,7 +125,9 @@ test('a CSV says which fields came too late for its header', async ({ options })
     { data: [{ id: '1' }], nextCursor: 'c' },
     { data: [{ id: '2', extra: 'x' }], nextCursor: null },
   ]
-  const cli = testCli({ ...options, transport: transportOf(() => Response.json(pages.shift())) })
+  const answer = ({ url }: { url: string }) =>
+    url.includes('/v1/courses') ? Response.json(pages.shift()) : new Response(null, { status: 404 })
+  const cli = testCli({ ...options, transport: transportOf(answer) })
   const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: 'k' }
   const { code, stdout, stderr } = await cli.run('courses list --all -o csv', { env })
   expect(code).toBe(0)

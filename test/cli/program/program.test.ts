@@ -16,7 +16,7 @@ describe('a bare call', () => {
   test('of a noun prints the help of the noun', async ({ cli }) => {
     const noun = await cli.run('courses')
     expect(noun).toMatchObject({ code: 0, stderr: '' })
-    expect(noun.stdout).toContain('  restore <course> <version>  ')
+    expect(noun.stdout).toContain('  restore <course...> [version]  ')
     expect(await cli.run('courses --help')).toEqual(noun)
     expect(await cli.run('help courses')).toEqual(noun)
   })
@@ -78,10 +78,20 @@ describe('help', () => {
   })
 
   test('continues an example that is too long, as a shell reads it', async ({ cli }) => {
-    const { stdout } = await cli.run('grades delete --help', { tty: 80 })
+    const { stdout } = await cli.run('enrollments update --help', { tty: 80 })
     expect(stdout).toContain(' \\\n    ')
     const whole = stdout.replaceAll(/ \\\n +/g, ' ')
-    expect(whole).toMatch(/^ {2}learnctl grades delete "\$\(learnctl .*\)" --yes$/m)
+    expect(whole).toMatch(/^ {2}learnctl enrollments list --course AAA-2014J -q .* --managed-by registry$/m)
+  })
+
+  test('of the program fits a screen of 80 columns and 40 lines, and says where the flags are', async ({
+    cli,
+  }) => {
+    const { stdout } = await cli.run('--help')
+    const lines = stdout.trimEnd().split('\n')
+    expect(lines.length).toBeLessThanOrEqual(40)
+    expect(lines.filter((line) => line.length > 80)).toEqual([])
+    expect(stdout).toContain('learnctl help flags')
   })
 
   test('is wrapped to the terminal', async ({ cli }) => {

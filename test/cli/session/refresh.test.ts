@@ -272,7 +272,10 @@ describe('a refresh that cannot be had now', () => {
       { body: [{ id: '1' }], headers: link },
       { body: [{ id: '2' }] },
     ])
-    expect(await user.run('courses list --all --columns id')).toMatchObject({ code: 0, stdout: '1\n2\n' })
+    expect(await user.run('courses list --limit 50 --columns id')).toMatchObject({
+      code: 0,
+      stdout: '1\n2\n',
+    })
     expect(user.sent()).toEqual(['POST /token', 'GET /v1/courses', 'GET /v1/courses'])
   })
 })

@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest'
+import { beforeEach, describe, expect } from 'vitest'
 import { type RunOptions, type TestCli, test } from '../../helpers/cli.ts'
 
 /** Types a text, once, when the terminal shows `sign`. */
@@ -26,7 +26,7 @@ describe('a missing value', () => {
     const id = (await local.run('courses create --title Go -q')).stdout
     const { code, stderr } = await local.run('courses publish', { tty: 80, typed: [`${id.trim()}\r`] })
     expect(code).toBe(0)
-    expect(stderr).toContain('Course:')
+    expect(stderr).toContain('Course (type to search)')
   })
 
   test('is asked for when it is several words', async ({ local }) => {
@@ -115,4 +115,48 @@ describe('something destructive', () => {
     expect(await local.run('users delete ext:ada --yes')).toMatchObject({ code: 0, stdout: '' })
     expect(await deleted(local)).toBe(true)
   })
+})
+
+describe('a course or a person', () => {
+  beforeEach<{ local: TestCli }>(async ({ local }) => {
+    await local.run('courses create --title "Marine Biology" --external-id BIO-101 --status published')
+    await local.run('courses create --title Logic --external-id LOG --status published')
+    await local.run('users create --email ada@b.example --first-name Ada --last-name Lovelace')
+    await local.run('users create --email bob@b.example')
+    await local.run('enrollments create ada@b.example bob@b.example --course ext:LOG')
+  })
+
+  test.for([
+    ['ada love', 'logi'],
+    ['ada@b', 'LOG'],
+    ['email:ada@b.example', 'ext:LOG'],
+  ])('is picked from a list that narrows while %s and %s are typed', async ([who, course], { local }) => {
+    const { code, stderr } = await local.run('grades set', {
+      tty: 120,
+      typed: [`${who}\r`, `${course}\r`, '85\r', 'exam-1\r'],
+    })
+    expect(code).toBe(0)
+    expect(stderr).toContain('❯ Ada Lovelace (ada@b.example)')
+    expect(stderr).toContain('Set the grade of learner ada@b.example for exam-1 in course Logic to 85 of 100')
+  })
+
+  test('gets a grade for an item, or for the whole of the course where that is said', async ({ local }) => {
+    const { code, stderr } = await local.run('grades set', {
+      tty: 120,
+      typed: ['bob\r', 'LOG\r', '85\r', '\r'],
+    })
+    expect(code).toBe(0)
+    expect(stderr).toContain('$course is the course as a whole')
+    expect(stderr).toContain(
+      'Set the grade of learner bob@b.example for the whole of course Logic to 85 of 100',
+    )
+  })
+})
+
+test('an answer that is refused is asked for again, and the others are kept', async ({ local }) => {
+  const { code, stderr } = await local.run('users create', { tty: 80, typed: ['ada\r', 'ada@b.example\r'] })
+  expect(stderr).toMatch(/note: .*e-?mail/i)
+  expect(stderr.match(/E-mail address:/g)?.length).toBeGreaterThan(1)
+  expect(code).toBe(0)
+  expect((await local.run('users list --columns email -o csv')).stdout).toContain('ada@b.example')
 })

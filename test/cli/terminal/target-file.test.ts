@@ -53,15 +53,15 @@ test('a new file is for its owner alone', async ({ directory }) => {
   expect(statSync(join(directory, 'out.csv')).mode & 0o777).toBe(0o600)
 })
 
-test('what a killed process left of the same file is removed, and nothing else', async ({ directory }) => {
+test('what killed processes left in the directory is removed, and nothing else', async ({ directory }) => {
   const dead = spawnSync(process.execPath, ['--version']).pid
   const left = [
     await partPath(join(directory, 'out.csv'), dead),
-    await partPath(join(directory, 'out.csv'), dead),
+    await partPath(join(directory, 'backup-of-yesterday.db'), dead),
+    `${await partPath(join(directory, 'backup-of-yesterday.db'), dead)}-journal`,
   ]
   const others = [
     await partPath(join(directory, 'out.csv'), process.ppid),
-    await partPath(join(directory, 'other.csv'), dead),
     left[0]?.replace(/csv\.\w{12}_/, 'csv.0123456789ab_') ?? '',
     join(directory, 'out.csv.part'),
     join(directory, 'out.csv.0123456789ab.part'),
@@ -73,6 +73,24 @@ test('what a killed process left of the same file is removed, and nothing else',
   expect(readdirSync(directory).sort()).toEqual(
     ['out.csv', ...[...others, folder].map((path) => basename(path))].sort(),
   )
+})
+
+test('a file that has appeared meanwhile is kept, unless files may be replaced', async ({ directory }) => {
+  const target = await openTarget(directory, 'out.csv')
+  await target.write(text('older'))
+  writeFileSync(join(directory, 'out.csv'), 'newer')
+  await expect(target.finish()).rejects.toMatchObject({
+    message: 'out.csv already exists',
+    exit: 'usage',
+    why: ['It was created while this command was running'],
+  })
+  await target.discard()
+  expect(readdirSync(directory)).toEqual(['out.csv'])
+  expect(readFileSync(join(directory, 'out.csv'), 'utf8')).toBe('newer')
+  const replacing = await openTarget(directory, 'out.csv', { force: true })
+  await replacing.write(text('newest'))
+  await replacing.finish()
+  expect(readFileSync(join(directory, 'out.csv'), 'utf8')).toBe('newest')
 })
 
 test('a file can be made for its owner alone, whatever was there before', async ({ directory }) => {

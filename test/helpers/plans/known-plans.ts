@@ -19,6 +19,10 @@ const known: Known = [
   ],
   [/select e\.user_id from courses c cross join enrollments e where/, 'courses are found by an index or few'],
   [/count\(distinct e\.user_id\) as learners/, 'no counter tells who is in several courses of a filter'],
+  [
+    /with found as materialized .*e\.status in/,
+    'no counter knows statuses: their figures are those of all their rows',
+  ],
   [/string_agg\(/, 'an export reads all that is exported'],
   [/delete from idempotency .* limit \S+\)/, 'erasure looks through the answers of one day'],
   [
@@ -28,6 +32,10 @@ const known: Known = [
   [/email_key = \S+ or username = \S+/, 'two users at most have it'],
   [/from webhook_deliveries order by received_at desc, id desc limit \S+\) recent/, 'the newest thousand'],
   [/ from integrations i /, 'there is one for each kind of system'],
+  [
+    /count\(\*\) as total from \( ?select 1 from enrollments e .*e\.course_id = \S+ and/,
+    'a total for one user in one course is asked for by itself',
+  ],
   [/ where false/, 'no row is looked at'],
 ]
 

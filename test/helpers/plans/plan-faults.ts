@@ -61,6 +61,7 @@ export function isPlainWalk(text: string): boolean {
 
 function faultsIn({ detail, parent }: Line, lines: readonly Line[], text: string): string[] {
   if (/AUTOMATIC/.test(detail)) return [detail]
+  if (isHalfOfPair(detail, text)) return [detail]
   if (/^SCAN (\d+-ROW VALUES|CONSTANT ROW)/.test(detail)) return []
   const [, name = ''] = /^SCAN (\S+)/.exec(detail) ?? []
   if (name && !isSubquery(name, lines, text) && !(name in small) && !(tableOf(name, text) in small)) {
@@ -74,6 +75,15 @@ function faultsIn({ detail, parent }: Line, lines: readonly Line[], text: string
     (line) => /^SCAN (found|\(subquery)/.test(line.detail) || /\((?:id|rowid)=\?\)$/.test(line.detail),
   )
   return isBounded ? [] : [detail]
+}
+
+/** True where a learner in a course is looked for among all learners of the course, or among all of a role. */
+function isHalfOfPair(detail: string, text: string): boolean {
+  const [, name, columns = ''] = /^SEARCH (\S+) USING .*\((.*)\)/.exec(detail) ?? []
+  const conditions = text.replace(/case when .*? end/g, '')
+  const isPicked = (column: string) =>
+    new RegExp(`\\b${name}\\.${column} (?:= [?(]|in \\(select)`).test(conditions)
+  return isPicked('user_id') && isPicked('course_id') && !/\b(user_id|id)=\?/.test(columns)
 }
 
 function isSubquery(name: string, lines: readonly Line[], text: string): boolean {

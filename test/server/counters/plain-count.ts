@@ -17,7 +17,7 @@ export async function plainCount(database: Database, firstDay: string): Promise<
     join courses c on c.id = e.course_id
     left join progress p on p.user_id = e.user_id and p.course_id = e.course_id
     left join course_grades g on g.user_id = e.user_id and g.course_id = e.course_id
-    where e.role = 'learner'`
+    where e.role = 'learner' and e.status <> 'deleted'`
   const open = sql`gone = '' and enrollment = 'active' and status <> 'completed'`
   const early = sql`gone = '' and enrollment = 'active' and status = 'in_progress' and percentage < 50`
   const day = (column: 'seen' | 'risen') =>
@@ -44,7 +44,7 @@ export async function plainCount(database: Database, firstDay: string): Promise<
       union all select 'early since', course_id, ${day('risen')}, count(*), 0
         from enrolled where ${early} and risen >= ${firstDay} group by 2, 3
       union all select 'failed', course_id, 0, count(*), 0
-        from enrolled where gone = '' and enrollment in ('active', 'completed') and grade < passing group by 2`)
+        from enrolled where gone = '' and enrollment = 'active' and grade < passing group by 2`)
   return rows.map((row) => Object.values(row) as unknown as Counter).sort(byPlace)
 }
 

@@ -56,6 +56,46 @@ test('a lesson needs a course and a title only', async ({ instructor }) => {
   expect((await instructor.get(`/v1/lessons/${made.body.id}`)).body).toEqual(made.body)
 })
 
+test('the answer to a question with choices is one of them', async ({ admin }) => {
+  const { id: courseId } = await courseOf(admin)
+  const choices = [
+    { id: 'a', text: 'This' },
+    { id: 'b', text: 'That' },
+  ]
+  const create = (question: object) => {
+    const questions = [{ prompt: 'Which?', choices, ...question }]
+    return admin.post('/v1/lessons', {
+      courseId,
+      title: 'L',
+      assessments: [{ type: 'quiz', title: 'Q', questions }],
+    })
+  }
+  for (const [question, detail] of [
+    [{ type: 'single_choice', answer: 'c' }, 'must be the id of one of its choices: a, b'],
+    [{ type: 'single_choice', answer: ['a'] }, 'must be the id of one of its choices: a, b'],
+    [
+      { type: 'single_choice', answer: 'a', choices: [] },
+      'must be the id of one of its choices: there are none',
+    ],
+    [{ type: 'multiple_choice', answer: ['a', 'c'] }, 'must be ids of its choices: a, b'],
+  ] as const) {
+    expect(await create(question)).toMatchObject({
+      status: 422,
+      body: {
+        errors: [{ pointer: '#/assessments/0/questions/0/answer', code: 'invalid_choice', detail }],
+      },
+    })
+  }
+  for (const [type, answer] of [
+    ['single_choice', 'a'],
+    ['single_choice', null],
+    ['multiple_choice', ['b', 'a']],
+    ['short_answer', 'c'],
+  ] as const) {
+    expect((await create({ type, answer })).status, type).toBe(201)
+  }
+})
+
 test('blocks, assessments and questions get ids, and keep those they come with', async ({ admin }) => {
   const { id: courseId } = await courseOf(admin)
   const { body: lesson } = await admin.post('/v1/lessons', {

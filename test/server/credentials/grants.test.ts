@@ -1,6 +1,10 @@
 import sql from 'sql-template-tag'
 import { describe, expect } from 'vitest'
+import { ownClientId } from '../../../src/contract/oauth.ts'
+import { nowhere } from '../../../src/server/access/principal.ts'
 import { grantsOf } from '../../../src/server/credentials/grants.ts'
+import { idMaker } from '../../../src/server/database/id.ts'
+import { openGrant } from '../../../src/server/oauth/grant-tokens.ts'
 import {
   type Answer,
   day,
@@ -189,4 +193,40 @@ describe('access ends with', () => {
     await learner.put('/v1/user/profile', { profile: { firstName: 'Ada' } })
     expect(await left()).toEqual(both)
   })
+})
+
+test('a user has at most 50 grants: one more ends that which was used longest ago', async ({
+  academy,
+  analyst,
+  clock,
+  learner,
+}) => {
+  const client = { id: ownClientId, name: 'learnctl', redirectUris: [], isPublic: true, secretHash: null }
+  const signIn = async () => {
+    clock.advance(minute)
+    const opened = await academy.database.write((database) =>
+      openGrant(
+        { database, now: clock.now(), newId: idMaker(clock.now), origin: nowhere },
+        { client, userId: learner.id, scopes: ['read'] },
+      ),
+    )
+    return opened.grantId
+  }
+  const { id: other } = await giveGrant(academy, { userId: analyst.id })
+  const first = await giveGrant(academy, { userId: learner.id })
+  const second = await signIn()
+  for (let count = 2; count < 50; count += 1) await signIn()
+  clock.advance(minute)
+  expect((await academy.bearer(`Bearer ${first.accessToken}`).get('/v1/courses')).status).toBe(200)
+  const latest = await signIn()
+  const live = ids(await learner.get('/v1/grants?limit=100'))
+  expect(live).toHaveLength(50)
+  expect(live).toContain(latest)
+  expect(live).toContain(first.id)
+  expect(live).not.toContain(second)
+  expect(ids(await analyst.get('/v1/grants'))).toEqual([other])
+  const entry = await academy.database.one(
+    sql`select user_id from audit_entries where action = 'grant.revoked' and subject_id = ${second}`,
+  )
+  expect(entry).toEqual({ user_id: learner.id })
 })

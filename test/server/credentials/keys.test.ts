@@ -168,3 +168,35 @@ test('only a digest of a key is kept', async ({ academy, admin }) => {
     admin.key.slice(4, -4),
   )
 })
+
+test('a user has at most 50 active keys; one that was revoked or has expired makes room', async ({
+  admin,
+  clock,
+  instructor,
+}) => {
+  const make = (expiresAt?: string | null) =>
+    admin.post('/v1/keys', {
+      name: 'ci',
+      userId: instructor.id,
+      ...(expiresAt !== undefined && { expiresAt }),
+    })
+  const soon = new Date(clock.now().getTime() + minute).toISOString()
+  // One is there from the start.
+  const made = [await make(soon), await make(null)]
+  for (let count = 3; count < 50; count += 1) made.push(await make())
+  expect(made.map(({ status }) => status)).toEqual(made.map(() => 201))
+  expect(await make()).toMatchObject({
+    status: 409,
+    body: {
+      code: 'limit_reached',
+      detail: `A user can have at most 50 active API keys; revoke one of user ${instructor.id} first.`,
+    },
+  })
+  expect((await admin.post('/v1/keys', { name: 'own' })).status).toBe(201)
+  await admin.delete(`/v1/keys/${made[1]?.body.id}`)
+  expect((await make()).status).toBe(201)
+  expect((await make()).status).toBe(409)
+  clock.advance(2 * minute)
+  expect((await make()).status).toBe(201)
+  expect((await make()).status).toBe(409)
+})

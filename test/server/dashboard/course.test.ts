@@ -100,7 +100,7 @@ test('to a learner it shows their own progress, and nobody else', async ({
   }
   const browser = await signIn(learner)
   const { html, text } = await browser.open(`/dashboard/courses/${courseId}`)
-  expect(text).toMatch(/My progress .* Logic In progress 50% 1 Mar 2026/)
+  expect(text).toMatch(/My progress .* Logic \S+ In progress 50% 1 Mar 2026/)
   expect(html).not.toContain(other.email)
   expect(html).not.toContain(other.id)
 })
@@ -130,6 +130,7 @@ test.for(roles)('who is %s is told when there is no such course', async (role, {
 
 /** Learners with names, grades and days that sort differently, in one course. */
 const crowded = test.extend('crowd', async ({ academy, admin, courseId }) => {
+  await admin.put(`/v1/courses/${courseId}`, { assessmentCriteria: { moveOn: 'NotApplicable' } })
   const people = [
     ['Éva', 'Zöld', 'm@b.example', 30, '2026-02-27', 90],
     ['Bo', 'Abel', 'z@b.example', 100, '2026-02-01', 40],
@@ -146,21 +147,32 @@ const crowded = test.extend('crowd', async ({ academy, admin, courseId }) => {
   }
   await admin.post('/v1/users', { email: 'never@b.example' })
   await admin.post('/v1/enrollments', { courseId, userId: 'email:never@b.example' })
+  // Removed and completed enrolments need no attention, whatever the grade.
+  for (const [email, status] of [
+    ['gone@b.example', 'deleted'],
+    ['done@b.example', 'completed'],
+  ] as const) {
+    const learnerId = (await admin.post('/v1/users', { email })).body.id
+    const enrolled = await admin.post('/v1/enrollments', { courseId, userId: learnerId })
+    await academy.grade({ learnerId, courseId, scoreGiven: 10 })
+    await admin.put(`/v1/enrollments/${enrolled.body.id}`, { status })
+  }
   return `/dashboard/courses/${courseId}`
 })
 
-const [eva, bo, caesar, never] = ['m@b.example', 'z@b.example', 'caesar@b.example', 'never@b.example']
+const [eva, bo, caesar] = ['m@b.example', 'z@b.example', 'caesar@b.example']
+const [never, done] = ['never@b.example', 'done@b.example']
 
 crowded.for([
-  ['', [bo, caesar, never, eva]],
-  ['?sort=-name', [eva, never, caesar, bo]],
-  ['?sort=completion', [never, eva, caesar, bo]],
-  ['?sort=-completion', [bo, caesar, eva, never]],
-  ['?sort=status', [never, eva, caesar, bo]],
-  ['?sort=last_accessed', [bo, eva, caesar, never]],
-  ['?sort=-last_accessed', [caesar, eva, bo, never]],
-  ['?sort=grade', [bo, eva, caesar, never]],
-  ['?sort=-grade', [eva, bo, caesar, never]],
+  ['', [bo, caesar, done, never, eva]],
+  ['?sort=-name', [eva, never, done, caesar, bo]],
+  ['?sort=completion', [done, never, eva, caesar, bo]],
+  ['?sort=-completion', [bo, caesar, eva, done, never]],
+  ['?sort=status', [done, never, eva, caesar, bo]],
+  ['?sort=last_accessed', [bo, eva, caesar, done, never]],
+  ['?sort=-last_accessed', [caesar, eva, bo, done, never]],
+  ['?sort=grade', [done, bo, eva, caesar, never]],
+  ['?sort=-grade', [eva, bo, done, caesar, never]],
   ['?q=z%C3%B6LD', [eva]],
   ['?q=%C3%A9va+z', [eva]],
   ['?q=CAESAR%40', [caesar]],
@@ -318,7 +330,31 @@ test('a learner has a page: their courses, with the way to each', async ({
   const [, link = ''] = /<a href="([^"]+)">Ada<\/a>/.exec(course.html) ?? []
   const { text, html } = await browser.open(link)
   expect(text).toMatch(/Ada ada@b\.example · learner · usr_\w+ Courses Grades Courses 1/)
-  expect(text).toMatch(/Logic In progress 40% 1 Mar 2026 75% Passed$/)
+  expect(text).toMatch(/Logic \S+ In progress 40% 1 Mar 2026 75% Passed$/)
   expect(html).toContain(`<a href="/dashboard/courses/${courseId}">Logic</a>`)
   expect((await browser.open('/dashboard/learners/usr_none')).status).toBe(404)
+})
+
+test('learners are found by the id of the school, and a grade without progress is not called not started', async ({
+  academy,
+  admin,
+  courseId,
+  signIn,
+}) => {
+  for (const [email, externalId] of [
+    ['ada@b.example', '11391'],
+    ['bob@b.example', '28400'],
+  ] as const) {
+    const { body } = await admin.post('/v1/users', { email, externalId })
+    await admin.post('/v1/enrollments', { courseId, userId: body.id })
+    await academy.grade({ learnerId: body.id, courseId, scoreGiven: 75 })
+  }
+  const browser = await signIn(admin)
+  for (const q of ['11391', 'ext%3A11391']) {
+    const { html, text } = await browser.open(`/dashboard/courses/${courseId}?q=${q}`)
+    expect(learnersIn(html)).toEqual(['ada@b.example'])
+    expect(text).toMatch(/ada@b\.example No progress recorded 0% – 75% Passed/)
+  }
+  const { text } = await browser.open(`/dashboard/courses/${courseId}?q=1139`)
+  expect(text).toContain('No learners match.')
 })

@@ -63,7 +63,7 @@ test('a course without learners or grades says what to do next', async ({ admin,
   expect(ada).toMatch(/^usr_/)
   const browser = await signIn(admin)
   const ungraded = await browser.open(`/dashboard/courses/${courseId}/grades`)
-  expect(ungraded.text).toMatch(/No grades yet\. .* learnctl grades set --learner/)
+  expect(ungraded.text).toMatch(/No grades yet\. .* learnctl grades set email:/)
   const { body } = await admin.post('/v1/courses', { title: 'Empty' })
   const empty = await browser.open(`/dashboard/courses/${body.id}/grades`)
   expect(empty.text).toContain('No learners enrolled yet.')

@@ -21,12 +21,14 @@ const test = base
     return body.deliveryId as string
   })
 
-test('the inbox lists deliveries with what became of them and why, by system and state', async ({
+test('the page of deliveries lists them with what became of them and why, by system and state', async ({
   browser,
   deliveryId,
 }) => {
   const { html, text } = await browser.open('/dashboard/deliveries')
   expect(html).toContain(`<a href="/dashboard/deliveries/${deliveryId}">`)
+  expect(html).toContain('<h1>Deliveries</h1>')
+  expect(text).not.toMatch(/inbox/i)
   expect(text).toMatch(/user_graded Moodle 1 Mar 2026, 12:00 UTC unmatched Not found: course, learner/)
   const has = async (search: string) =>
     (await browser.open(`/dashboard/deliveries?${search}`)).html.includes(deliveryId)

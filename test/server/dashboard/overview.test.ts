@@ -270,3 +270,24 @@ test('many courses come page by page, each of them once', async ({ admin, signIn
   expect(seen).toEqual(titles)
   expect((await browser.open('/dashboard?cursor=nonsense')).status).toBe(400)
 })
+
+test('two courses of one title are told apart, in the list and where learners need attention', async ({
+  academy,
+  admin,
+  learner,
+  signIn,
+}) => {
+  const ids: string[] = []
+  for (const externalId of ['LOG-1', undefined]) {
+    const course = { title: 'Twins', status: 'published', ...(externalId && { externalId }) }
+    const { id } = (await admin.post('/v1/courses', course)).body
+    ids.push(id)
+    await admin.post('/v1/enrollments', { courseId: id, userId: learner.id })
+    await academy.grade({ learnerId: learner.id, courseId: id, scoreGiven: 1 })
+  }
+  const { text } = await (await signIn(admin)).open('/dashboard')
+  for (const name of ['LOG-1', ids[1]]) {
+    expect(text).toContain(`Twins ${name} · beginner`)
+    expect(text).toContain(`Twins (${name}): 1`)
+  }
+})

@@ -84,7 +84,7 @@ test('a message shows its body and attempts, and is sent again', async ({ academ
   expect(page.text).toMatch(/1 1 Mar 2026, 12:00 UTC 1,234 ms 500 HTTP 500 a\\u202ebx+… Body/)
   expect(page.html).not.toContain('\u202e')
   expect(page.html).toContain('&quot;type&quot;: &quot;endpoint.test&quot;')
-  expect((await browser.submit(page, {}, 'Send again')).text).toContain('The message is sent again.')
+  expect((await browser.submit(page, {}, 'Replay')).text).toContain('Message replayed: it is sent again.')
   expect((await admin.get(`/v1/webhooks/messages/${messageId}`)).body.status).toBe('pending')
   expect((await browser.open(`/dashboard/endpoints/${endpointId}?status=failed`)).text).toContain(
     'No messages match.',
@@ -137,7 +137,7 @@ test('what cannot be done is said on the page it was asked from', async ({ acade
   const { endpointId, messageId } = await thingsOf(academy, admin, admin)
   const page = await browser.open(`/dashboard/messages/${messageId}`)
   await admin.put(`/v1/webhooks/endpoints/${endpointId}`, { status: 'disabled' })
-  const refused = await browser.submit(page, {}, 'Send again')
+  const refused = await browser.submit(page, {}, 'Replay')
   expect(refused).toMatchObject({
     status: 409,
     text: expect.stringMatching(/is disabled; set it active first/),

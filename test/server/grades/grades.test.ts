@@ -77,6 +77,91 @@ test('the grade of a course is the mean of its items: by weights, else by those 
   expect(await other.row()).toMatchObject({ gradePercent: 70 })
 })
 
+test('a corrected grade keeps its weight, maximum, label and publication; null sets the default', async ({
+  admin,
+  learner,
+}) => {
+  const { grade, row } = await enrolled(admin, learner)
+  await grade({ itemId: 'tma', scoreGiven: 82, weight: 50 })
+  await grade({
+    itemId: 'exam',
+    scoreGiven: 16,
+    scoreMaximum: 20,
+    weight: 50,
+    label: 'Exam',
+    published: false,
+  })
+  await grade({ itemId: 'exam', scoreGiven: 16, published: true })
+  const { body } = await grade({ itemId: 'exam', scoreGiven: 4 })
+  expect(body).toMatchObject({ scoreMaximum: 20, weight: 50, label: 'Exam', published: true, version: 3 })
+  expect(body.warnings).toBeUndefined()
+  expect(await row()).toMatchObject({ gradePercent: 51 })
+  const reset = { scoreMaximum: null, weight: null, label: null, published: null }
+  expect((await grade({ itemId: 'exam', scoreGiven: 4, ...reset })).body).toMatchObject({
+    scoreMaximum: 100,
+    weight: null,
+    label: '',
+    published: true,
+    warnings: [{ code: 'unweighted', detail: expect.stringContaining('Item exam has no weight') }],
+  })
+  // What is kept may be less than what a new score needs.
+  await grade({ itemId: 'quiz', scoreGiven: 0.1, scoreMaximum: 0.1 })
+  expect(await grade({ itemId: 'quiz', scoreGiven: 11 })).toMatchObject({
+    status: 422,
+    body: { errors: [{ pointer: '#/scoreGiven', code: 'out_of_range' }] },
+  })
+})
+
+test('a first grade of an item has the weight of the criteria, else the label and weight of other learners', async ({
+  admin,
+  learner,
+  academy,
+}) => {
+  const weights = [{ name: 'Essay', weight: 25 }]
+  const { grade, courseId } = await enrolled(admin, learner, { assessmentCriteria: { weights } })
+  const other = await academy.person('learner')
+  await admin.post('/v1/enrollments', { courseId, userId: other.id })
+  const ofOther = async (item: object) =>
+    (await admin.put('/v1/grades', { learnerId: other.id, courseId, ...item })).body
+  await grade({ itemId: 'exam', scoreGiven: 17, scoreMaximum: 20, weight: 60, label: 'Exam' })
+  await grade({ itemId: 'essay-1', scoreGiven: 50, weight: 90, label: 'Essay' })
+  expect(await ofOther({ itemId: 'exam', scoreGiven: 10 })).toMatchObject({
+    label: 'Exam',
+    scoreMaximum: 100,
+    weight: 60,
+  })
+  expect(await ofOther({ itemId: 'essay-1', scoreGiven: 10 })).toMatchObject({ label: 'Essay', weight: null })
+  expect(await ofOther({ itemId: 'exam', scoreGiven: 10, weight: 5 })).toMatchObject({ weight: 5 })
+  expect((await ofOther({ itemId: 'quiz', scoreGiven: 10 })).warnings).toMatchObject([{ code: 'unweighted' }])
+  // The grade of the course as a whole is of no item, and leaves weights out of account.
+  await ofOther({ scoreGiven: 50 })
+  expect((await ofOther({ itemId: 'quiz', scoreGiven: 11 })).warnings).toBeUndefined()
+})
+
+test('without a source the grade that is there changes; where several have one, the source is required', async ({
+  admin,
+  learner,
+}) => {
+  const { grade, courseId } = await enrolled(admin, learner)
+  const { id } = (await grade({ itemId: 'exam', source: 'examples', scoreGiven: 50 })).body
+  expect((await grade({ itemId: 'exam', scoreGiven: 60 })).body).toMatchObject({ id, source: 'examples' })
+  expect((await grade({ itemId: 'essay', scoreGiven: 60 })).body).toMatchObject({ source: 'manual' })
+  await grade({ itemId: 'exam', source: 'canvas', scoreGiven: 70 })
+  expect(await grade({ itemId: 'exam', scoreGiven: 80 })).toMatchObject({
+    status: 422,
+    body: {
+      errors: [
+        { pointer: '#/source', code: 'required', detail: expect.stringContaining('canvas, examples') },
+      ],
+    },
+  })
+  expect((await grade({ itemId: 'exam', source: 'canvas', scoreGiven: 80 })).status).toBe(200)
+  const item = { learnerId: learner.id, courseId, itemId: 'exam', scoreGiven: 90 }
+  const { results } = (await admin.post('/v1/grades/batch', { items: [item, { ...item, itemId: 'essay' }] }))
+    .body
+  expect(results).toMatchObject([{ status: 422, code: 'validation_failed' }, { status: 200 }])
+})
+
 test('a passing grade completes the enrolment at once where the course asks for one', async ({
   admin,
   learner,
@@ -173,6 +258,13 @@ test('only learners of the course are graded, and only scores are grades', async
   }
   expect((await grade({ scoreGiven: 0, scoreMaximum: 5e-324 })).body.percent).toBe(0)
   expect((await grade({ scoreGiven: 25, scoreMaximum: 5 })).body.percent).toBe(500)
+  for (const scoreMaximum of [20, undefined]) {
+    expect(await grade({ scoreGiven: 27, scoreMaximum, extraCredit: false })).toMatchObject({
+      status: 422,
+      body: { errors: [{ pointer: '#/scoreGiven', code: 'above_maximum' }] },
+    })
+  }
+  expect((await grade({ scoreGiven: 27, scoreMaximum: 20, extraCredit: true })).body.percent).toBe(135)
   await admin.put(`/v1/courses/${courseId}`, { status: 'archived' })
   expect(await grade({ scoreGiven: 1 })).toMatchObject({ status: 409, body: { code: 'course_archived' } })
 })

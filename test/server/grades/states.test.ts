@@ -81,7 +81,7 @@ test('a grade that is not published counts for nothing, and its learner does not
     expect((await learner.get(`/v1/grades/${hidden.id}${path}`)).status).toBe(404)
   }
 
-  await grade({ itemId: 'exam', scoreGiven: 95 })
+  await grade({ itemId: 'exam', scoreGiven: 95, published: true })
   expect(await row()).toMatchObject({ gradePercent: 62.5, passed: true, enrollmentStatus: 'completed' })
   const shown = await learner.get(`/v1/grades/${hidden.id}/history`)
   expect(shown.body.data).toMatchObject([{ version: 2, scoreGiven: 95, published: true }])

@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import { rateLimit } from '../../../src/server/http/rate-limit.ts'
 import { hour, minute, second, test as standard } from '../../helpers/academy.ts'
 import { plainBrowser } from '../../helpers/browser.ts'
+import { giveGrant } from '../../helpers/grant.ts'
 import { givePassword, issuer, password } from '../oauth/flow.ts'
 
 const test = standard.extend('perMinute', 5)
@@ -18,7 +19,7 @@ generous('every response tells the policy and what is left of it', async ({ acad
   expect((await admin.get('/nowhere')).headers.get('ratelimit-policy')).toBe('"default";q=600;w=60')
 })
 
-test('a credential that has spent its requests is 429 until one is there again', async ({ admin, clock }) => {
+test('a user that has spent their requests is 429 until one is there again', async ({ admin, clock }) => {
   for (let count = 0; count < 5; count += 1) expect((await admin.get('/v1/courses')).status).toBe(200)
   const refused = await admin.get('/v1/courses')
   expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
@@ -40,8 +41,31 @@ test('a full bucket holds one minute of requests, however long it was left alone
   expect((await admin.get('/v1/courses')).status).toBe(429)
 })
 
-test('each credential has a bucket of its own', async ({ admin, analyst }) => {
-  for (let count = 0; count < 6; count += 1) await admin.get('/v1/courses')
+test('each user has a bucket of their own, whatever their keys, grants and browsers', async ({
+  academy,
+  admin,
+  analyst,
+  learner,
+}) => {
+  const { body } = await admin.post('/v1/keys', { name: 'other', userId: learner.id })
+  const other = academy.bearer(`Bearer ${body.key}`)
+  const { accessToken } = await giveGrant(academy, { userId: learner.id })
+  await givePassword(academy, learner.id)
+  const browser = plainBrowser(academy.fetch, issuer)
+  await browser.signIn(await browser.open('/dashboard'), learner.email, password)
+  for (let count = 0; count < 2; count += 1) {
+    await learner.get('/v1/courses')
+    await other.get('/v1/courses')
+  }
+  const program = academy.bearer(`Bearer ${accessToken}`)
+  const remaining = (answer: { headers: Headers }) => answer.headers.get('ratelimit')
+  await program.get('/v1/courses')
+  for (const person of [learner, other, program]) {
+    const refused = await person.get('/v1/courses')
+    expect(refused.status).toBe(429)
+    expect(remaining(refused)).toMatch(/^"default";r=0;/)
+  }
+  expect((await browser.open('/dashboard')).status).toBe(429)
   expect((await analyst.get('/v1/courses')).status).toBe(200)
 })
 
@@ -59,6 +83,7 @@ test('who has no credential is counted by address, and /health is never refused'
 
 test('what others send without a credential, or with a wrong one, is not taken from whoever signs in or is signed in', async ({
   academy,
+  analyst,
   learner,
 }) => {
   await givePassword(academy, learner.id)
@@ -75,7 +100,7 @@ test('what others send without a credential, or with a wrong one, is not taken f
   // Whoever is signed in spends their own requests: two went on the pages after signing in.
   const fresh = plainBrowser(academy.fetchFrom('192.0.2.77'), issuer)
   expect((await fresh.open('/dashboard')).status).toBe(200)
-  expect((await learner.get('/v1/courses')).status).toBe(200)
+  expect((await analyst.get('/v1/courses')).status).toBe(200)
 })
 
 test('one request more than there are buckets forgets the one that was used longest ago, and no other', () => {

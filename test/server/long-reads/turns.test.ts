@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { type TurnLimits, turnsOf } from '../../../src/server/long-reads/turns.ts'
 
 const limits: TurnLimits = {
@@ -13,12 +13,16 @@ const limits: TurnLimits = {
 /** Takes a turn for each of these owners, in this order; `begun` has those who have got theirs. */
 function crowd(owners: readonly string[], given: Partial<TurnLimits> = {}) {
   const turns = turnsOf({ ...limits, ...given })
+  // No request waits on after its test.
+  const over = new AbortController()
+  onTestFinished(() => over.abort())
   const begun: string[] = []
   const taken = owners.map(async (owner) => {
-    const turn = await turns.take(owner, undefined)
+    const turn = await turns.take(owner, over.signal)
     begun.push(owner)
     return turn
   })
+  for (const one of taken) one.catch(() => {})
   return { turns, begun, taken }
 }
 
@@ -64,6 +68,28 @@ test('who has too many waiting is told when to try again, and nobody else is', a
   await expect(turns.take('b', undefined)).resolves.toBeDefined()
   for (const turn of taken) (await turn).ended()
   await expect(turns.take('a', undefined)).resolves.toBeDefined()
+})
+
+test('where all together have too many, one of the owner with the most gives up its place', async () => {
+  const { turns, taken } = crowd(['a', 'b', 'c', 'd', 'd', 'e'], { answering: 9 })
+  const late = turns.take('f', undefined)
+  await expect(taken[4]).rejects.toMatchObject({ code: 'rate_limited', headers: { 'retry-after': '5' } })
+  ;(await taken[0])?.ended()
+  ;(await taken[1])?.ended()
+  ;(await taken[2])?.ended()
+  await expect(Promise.all([taken[3], taken[5], late])).resolves.toHaveLength(3)
+})
+
+test('who brings one more than all others is refused, and pushes nobody out', async () => {
+  const { turns, taken } = crowd(['a', 'b', 'c', 'd', 'd', 'e'], {
+    answering: 9,
+    waitingPerOwner: 9,
+    waitingInAll: 3,
+  })
+  await expect(turns.take('d', undefined)).rejects.toMatchObject({ headers: { 'retry-after': '5' } })
+  ;(await taken[0])?.ended()
+  ;(await taken[1])?.ended()
+  await expect(Promise.all([taken[3], taken[5]])).resolves.toHaveLength(2)
 })
 
 test('where all together have too many, that is the answer', async () => {

@@ -81,6 +81,25 @@ test('updated_since leaves what was recorded since', async ({ admin, clock }) =>
   expect(items.map(brief)).toEqual(['S-4 A 5 90'])
 })
 
+test('a period has the steps that were recorded in it, page by page', async ({ admin, clock }) => {
+  await fill(admin)
+  clock.advance(second)
+  const since = clock.now().toISOString()
+  await admin.put('/v1/learners/ext:S-4/progress', { courseId: 'ext:A', completionPercentage: 90 })
+  clock.advance(second)
+  const until = clock.now().toISOString()
+  await admin.put('/v1/learners/ext:S-4/progress', { courseId: 'ext:A', completionPercentage: 95 })
+  await admin.put('/v1/learners/ext:S-2/progress', { courseId: 'ext:A', completionPercentage: 80 })
+  const steps = ['S-2 A 3 80', 'S-4 A 5 90', 'S-4 A 6 95']
+  for (const limit of [1, 2, 100]) {
+    const during = async (period: string) =>
+      (await whole(admin, `/v1/progress/history?${period}`, limit)).items.map(brief)
+    expect(await during(`since=${since}`)).toEqual(steps)
+    expect(await during(`since=${since}&until=${until}`)).toEqual(['S-4 A 5 90'])
+    expect(await during(`until=${since}`)).toHaveLength(12)
+  }
+})
+
 test('the history of all has every step once, in the order of time within an enrolment', async ({
   admin,
 }) => {

@@ -134,7 +134,7 @@ test('a client that was refused and does not go away is gone soon', async ({ ser
   await once(socket.resume(), 'end')
   const sockets = () => process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap').length
   const before = sockets()
-  await expect.poll(sockets, { timeout: 3_000 }).toBe(before - 1)
+  await expect.poll(sockets).toBe(before - 1)
   expect(socket.destroyed).toBe(false)
 })
 

@@ -230,3 +230,11 @@ test('names of this server are the loopback, what it is bound to, and what it is
     'learn.example',
   ])
 })
+
+test('a request whose body has no known end gets one answer', async ({ served }) => {
+  const { socket, closed, received } = await open(served.port)
+  const head = `POST /v1/courses HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`
+  socket.write(`${head}Transfer-Encoding: xchunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n`)
+  await closed
+  expect(received().match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 400'])
+})

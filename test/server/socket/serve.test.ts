@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -204,4 +204,16 @@ test('a request that comes before the database is open is answered once it is', 
   await connected
   expect((await early)?.status).toBe(200)
   await server.stop()
+})
+
+test.skipIf(onPostgres)('a write-ahead log that is removed shows in /ready', async ({ served }) => {
+  expect((await served.fetch('/ready')).status).toBe(200)
+  rmSync(`${served.path}-wal`)
+  const answer = await served.fetch('/ready')
+  expect(answer.status).toBe(503)
+  expect(await answer.json()).toMatchObject({
+    code: 'unavailable',
+    detail: 'Files of the database are missing; stop the server and restore a backup.',
+  })
+  expect((await served.fetch('/health')).status).toBe(200)
 })

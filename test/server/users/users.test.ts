@@ -225,3 +225,14 @@ test('a profile takes known things only, each checked', async ({ admin }) => {
     ],
   )
 })
+
+test('an update that finds the user as requested says so in a header', async ({ admin }) => {
+  const { id } = (await admin.post('/v1/users', { email: 'ada@school.example' })).body
+  const suspend = () => admin.put(`/v1/users/${id}`, { status: 'suspended' })
+  const first = await suspend()
+  expect(first.headers.get('unchanged')).toBe(null)
+  const second = await suspend()
+  expect(second).toMatchObject({ status: 200, body: first.body })
+  expect(second.headers.get('unchanged')).toBe('true')
+  expect(second.headers.get('etag')).toBe('"2"')
+})

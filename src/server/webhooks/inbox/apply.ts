@@ -85,15 +85,17 @@ async function applyTo(
   }
   const { itemId, label, scoreGiven, scoreMaximum, weight, published, gradedAt } = event
   const place = { learnerId: userId, courseId, source: applying.integration.lmsKind, itemId }
-  const input = { ...place, label, scoreGiven, scoreMaximum, weight, published, gradedAt }
+  // A delivery that gives no name or weight leaves those of the gradebook.
+  const item = { label: label || undefined, weight: weight ?? undefined }
+  const input = { ...place, ...item, scoreGiven, scoreMaximum, published, gradedAt }
   const graded = await gradedBy(call, input, requireActive)
-  const grade = await setGrade(call, graded, input, deliveryId)
+  const { warnings: _, ...grade } = await setGrade(call, graded, deliveryId)
   const progress = await progressOfGrade(applying, userId, graded.course)
   return { ...nothing, ...ids, status: 'applied', grade, progress }
 }
 
-function requireActive({ id, status }: Pick<UserRow, 'id' | 'status'>): void {
-  if (status !== 'active') throw new ProblemError('user_inactive', `User ${id} is ${status}.`)
+function requireActive({ email, status }: Pick<UserRow, 'email' | 'status'>): void {
+  if (status !== 'active') throw new ProblemError('user_inactive', `User ${email} is ${status}.`)
 }
 
 /**

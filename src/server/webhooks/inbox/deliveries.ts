@@ -1,5 +1,6 @@
 import sql, { join } from 'sql-template-tag'
 import { type Delivery, deliveries, ReplayInput } from '../../../contract/deliveries.ts'
+import { during } from '../../database/keyset.ts'
 import { page } from '../../database/page.ts'
 import { routesOf } from '../../http/schema-routes.ts'
 import { parseBody } from '../../http/validation.ts'
@@ -20,10 +21,8 @@ export const deliveryRoutes = routesOf(deliveries, {
         columns: deliveryColumns,
         from: sql`webhook_deliveries d`,
         within: [
-          {
-            field: 'receivedAt',
-            condition: query.received_since && sql`d.received_at >= ${query.received_since}`,
-          },
+          { field: 'receivedAt', condition: during(sql`d.received_at`, query) },
+          { field: 'receivedAt', condition: during(sql`d.received_at`, { since: query.received_since }) },
         ],
         where: [
           query.lms_kind && sql`d.lms_kind in (${join(query.lms_kind)})`,

@@ -34,6 +34,11 @@ export const nothing: Omit<Outcome, 'status'> = {
 /** What a delivery that changes nothing may still do once the integration says more. */
 const replayableReasons: readonly string[] = ['no_maximum']
 
+/** True where nothing is left to be done with a delivery after this outcome. */
+export function isDone({ status }: Pick<Outcome, 'status'>): boolean {
+  return status === 'applied' || status === 'stale'
+}
+
 /** True where the payload is of use after this outcome: that of an event about something else is not kept. */
 export function keepsBody({ status, reason }: Pick<Outcome, 'status' | 'reason'>): boolean {
   return status !== 'ignored' || replayableReasons.includes(reason ?? '')

@@ -23,8 +23,8 @@ const keysRetrySeconds = 60
  */
 export async function receive(visit: EndpointRequest): Promise<Reply> {
   const { delivery, integration } = await authenticDelivery(visit)
-  const { academy, request } = visit
-  const taken = await take(academy.database, delivery, (database) => ({
+  const { academy, request, limits } = visit
+  const taken = await take(academy.database, delivery, limits, (database) => ({
     call: {
       database,
       now: timeText(request.now),

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import sql from 'sql-template-tag'
 import type { Row, Store } from '../../database/database.ts'
 import type { IdMaker } from '../../database/id.ts'
-import { runningMs } from '../../database/running-ms.ts'
 import { type AttemptParts, attemptsWith, type Later } from './attempt.ts'
 import { type Claimed, claim } from './claim.ts'
 import { crowdBy } from './crowd.ts'
@@ -60,7 +59,7 @@ const usualLater: Later = (work, ms) => {
 /** Begins to send what is queued for the endpoints of an academy; several servers on one database may do so. */
 export function startDispatcher(parts: DispatcherParts): Dispatcher {
   const { database, sealing, sender, newId, now, later = usualLater } = parts
-  const { signedAt = now, elapsedMs = runningMs, random = Math.random } = parts
+  const { signedAt = now, elapsedMs = () => performance.now(), random = Math.random } = parts
   const server = randomBytes(12).toString('base64url')
   let claims = 0
   const stopping = new AbortController()

@@ -4,6 +4,7 @@ import { Endpoint, EndpointInput, endpoints } from '../../../contract/endpoints.
 import { testEvent, withoutOverlap } from '../../../contract/events.ts'
 import { recordChange } from '../../changes/change.ts'
 import type { Database } from '../../database/database.ts'
+import { during } from '../../database/keyset.ts'
 import { page } from '../../database/page.ts'
 import { requireVersion } from '../../http/handler.ts'
 import { bodyOf, resourceOf, routesOf } from '../../http/schema-routes.ts'
@@ -38,7 +39,11 @@ export const endpointRoutes = routesOf(endpoints, {
         columns: endpointColumns,
         from: sql`webhook_endpoints e`,
         mostly: [isKept(now)],
-        where: [query.status && sql`e.status in (${join(query.status)})`],
+        within: [{ field: 'createdAt', condition: during(sql`e.created_at`, query) }],
+        where: [
+          during(sql`e.updated_at`, { since: query.updated_since }),
+          query.status && sql`e.status in (${join(query.status)})`,
+        ],
       },
       { sort: '-createdAt', expressions: { createdAt: sql`e.created_at` }, id: sql`e.id` },
       query,

@@ -1,6 +1,8 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { buildConnector } from 'undici'
+import type { FindProxy } from '../../../codec/proxy.ts'
+import { openTunnel } from '../../outgoing/tunnel.ts'
 import { addressIn, type Targets } from './targets.ts'
 
 /** A connection that was not made, because of where it would have led. */
@@ -18,13 +20,14 @@ export type Resolve = (
 const connectMs = 10_000
 
 /**
- * Connects to nothing but what the rules allow. They judge the very addresses that are connected to, at each connection: a
- * host that resolves to another address the second time gains nothing.
+ * Connects to nothing but what the rules allow. They judge the very addresses that are connected to, at each connection, also
+ * through a proxy: a host that resolves to another address the second time gains nothing.
  */
 export function guardedConnect(
   targets: Targets,
   build: typeof buildConnector,
   resolve: Resolve = lookup,
+  findProxy: FindProxy = () => null,
 ): buildConnector.connector {
   const connectors = new Map(
     ['http:', 'https:'].map((protocol) => [
@@ -34,7 +37,7 @@ export function guardedConnect(
       >[0]),
     ]),
   )
-  return (options, callback) => {
+  const connect: buildConnector.connector = (options, callback) => {
     const { protocol, hostname } = options
     // For an address nothing is looked up.
     const literal = addressIn(hostname)
@@ -51,6 +54,32 @@ export function guardedConnect(
       socket.destroy()
       callback(new RefusedTarget(mismatch), null)
     })
+  }
+
+  async function openTunnelFor({ protocol, hostname, port }: buildConnector.Options) {
+    const proxy = findProxy(new URL(`${protocol}//${hostname}:${port}`))
+    const literal = addressIn(hostname)
+    const host = literal ?? hostname
+    const refusal = literal && targets.refusalAt(protocol, hostname, literal)
+    if (!proxy || refusal) return null
+    const end = {
+      host,
+      port: Number(port) || (protocol === 'https:' ? 443 : 80),
+      isNamed: targets.isNamed(hostname),
+      lookup: lookupAmong(targets, protocol, resolve),
+    }
+    return openTunnel(proxy, end, AbortSignal.timeout(connectMs))
+  }
+
+  return (options, callback) => {
+    openTunnelFor(options).then(
+      (socket) => {
+        if (!socket) connect(options, callback)
+        else if (options.protocol === 'http:') callback(null, socket)
+        else connectors.get(options.protocol)?.({ ...options, httpSocket: socket }, callback)
+      },
+      (error) => callback(error, null),
+    )
   }
 }
 

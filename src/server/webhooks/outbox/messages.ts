@@ -2,6 +2,8 @@ import sql, { join } from 'sql-template-tag'
 import { type Message, messages } from '../../../contract/messages.ts'
 import type { Writing } from '../../audit/entry.ts'
 import { recordChange } from '../../changes/change.ts'
+import { firstIdAt } from '../../database/id.ts'
+import { during } from '../../database/keyset.ts'
 import { page } from '../../database/page.ts'
 import { routesOf } from '../../http/schema-routes.ts'
 import { parked } from '../../outbox/in-hand.ts'
@@ -31,6 +33,10 @@ export const messageRoutes = routesOf(messages, {
           {
             field: 'createdAt',
             condition: query.endpoint_id && sql`m.endpoint_id = ${query.endpoint_id}`,
+          },
+          {
+            field: 'createdAt',
+            condition: during(sql`m.id`, query, (time) => firstIdAt('msg', Date.parse(time))),
           },
           // All of them: so the index of ids is walked, and no table as a whole.
           { field: 'createdAt', condition: sql`m.id > ''` },

@@ -1,3 +1,4 @@
+import type { FindProxy } from '../../../codec/proxy.ts'
 import { version } from '../../../contract/version.ts'
 import { guardedConnect, RefusedTarget, type Resolve } from './guarded-connect.ts'
 import type { Targets } from './targets.ts'
@@ -34,17 +35,14 @@ const keptAliveMs = 10_000
 /** Headers of every attempt. */
 const standing = { 'content-type': 'application/json', 'user-agent': `learnctl/${version}` }
 
-/**
- * Sends to what the rules allow and directly: where a proxy connects, nobody can judge to what. Nothing is loaded before
- * the first attempt.
- */
-export function openSender(targets: Targets, resolve?: Resolve): Sender {
+/** Sends to what the rules allow, through the proxy that is set for it. Nothing is loaded before the first attempt. */
+export function openSender(targets: Targets, findProxy?: FindProxy, resolve?: Resolve): Sender {
   let opened: ReturnType<typeof open> | undefined
 
   async function open() {
     const { Agent, buildConnector, request } = await import('undici')
     const agent = new Agent({
-      connect: guardedConnect(targets, buildConnector, resolve),
+      connect: guardedConnect(targets, buildConnector, resolve, findProxy),
       pipelining: 1,
       keepAliveTimeout: keptAliveMs,
       keepAliveMaxTimeout: keptAliveMs,

@@ -1,3 +1,4 @@
+import { proxiesIn } from '../../../codec/proxy.ts'
 import type { Store } from '../../database/database.ts'
 import type { Reach } from '../../outgoing/address-guard.ts'
 import { type DispatcherParts, startDispatcher } from './dispatcher.ts'
@@ -16,7 +17,8 @@ export function serveOutbox({
   ...parts
 }: Omit<DispatcherParts, 'sender'> & { readonly reach: Reach }): ServedOutbox {
   const { database } = parts
-  const dispatcher = startDispatcher({ ...parts, sender: openSender(targetsOf(reach)) })
+  const sender = openSender(targetsOf(reach), proxiesIn(reach.env ?? {}))
+  const dispatcher = startDispatcher({ ...parts, sender })
   return {
     database: {
       ...database,

@@ -7,6 +7,8 @@ export interface Targets {
   refusalOf(url: URL): string | undefined
   /** Why this address of a host is not connected to; undefined where it may be. */
   refusalAt(protocol: string, hostname: string, address: string): string | undefined
+  /** True for a host that is allowed at any address. */
+  isNamed(hostname: string): boolean
 }
 
 const publicAlone = addressGuard({ loopback: false })
@@ -29,6 +31,7 @@ export function targetsOf(reach: Reach): Targets {
       return address === undefined ? undefined : refusalAt(protocol, hostname, address)
     },
     refusalAt,
+    isNamed: guard.allowsHost,
   }
 }
 

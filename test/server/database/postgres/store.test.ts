@@ -1,50 +1,25 @@
 import sql, { raw } from 'sql-template-tag'
 import { afterAll, describe, expect, test } from 'vitest'
-import { NotMet, type Store } from '../../../../src/server/database/database.ts'
+import { NotMet } from '../../../../src/server/database/database.ts'
 import { ProblemError } from '../../../../src/server/problem/problem-error.ts'
-import { openPglite } from '../../../helpers/pglite.ts'
 import { openTestPostgres, withoutPostgres } from '../../../helpers/postgres.ts'
-
-const engines: readonly {
-  engine: string
-  skip: string | false
-  open: () => Promise<Store & AsyncDisposable>
-}[] = [
-  {
-    engine: 'PGlite',
-    skip: false,
-    open: async () => {
-      const store = await openPglite()
-      return { ...store, [Symbol.asyncDispose]: () => store.close() }
-    },
-  },
-  {
-    engine: 'PostgreSQL',
-    skip: withoutPostgres,
-    open: async () => {
-      const { store, ...rest } = await openTestPostgres()
-      return { ...store, [Symbol.asyncDispose]: rest[Symbol.asyncDispose] }
-    },
-  },
-]
 
 const insert = (name: string, value = '') =>
   sql`insert into settings (name, value) values (${name}, ${value})`
 const named = (name: string) => sql`select name, value from settings where name = ${name}`
 
-describe.for(engines)('on $engine', ({ engine, skip, open }) => {
-  // Opening one takes a second, or some: all tests share it, each with names of its own.
-  let opened: ReturnType<typeof open> | undefined
-  const store = () => {
-    opened ??= open()
-    return opened
+describe.skipIf(withoutPostgres !== false)('on the PostgreSQL of LEARNCTL_TEST_POSTGRES', () => {
+  // A database takes a while to make: all tests share one, each with names of its own.
+  let opened: ReturnType<typeof openTestPostgres> | undefined
+  const store = async () => {
+    opened ??= openTestPostgres()
+    return (await opened).store
   }
   afterAll(async () => {
     await (await opened)?.[Symbol.asyncDispose]()
   })
-  const it = test.skipIf(skip !== false)
 
-  it('numbers of every kind are numbers, true and false are 1 and 0, and JSON is the text that was stored', async () => {
+  test('numbers of every kind are numbers, true and false are 1 and 0, and JSON is the text that was stored', async () => {
     const query = sql`select 9007199254740991::bigint as big, 3::integer as whole, 0.1::double precision as real,
       sum(1.5) as sum, count(*) as count, true as yes, false as no, null as nothing,
       '{"b": 1, "a":2}'::json as document, ${'é"\\'} || '' as text`
@@ -62,7 +37,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     })
   })
 
-  it('a statement answers its first row, all rows, their cells, or how many rows it touched', async () => {
+  test('a statement answers its first row, all rows, their cells, or how many rows it touched', async () => {
     const { run, one, all, cells } = await store()
     expect(await run(sql`insert into settings (name, value) values ('r1', 'a'), ('r2', 'b')`)).toBe(2)
     const both = sql`select name, value from settings where name in ('r1', 'r2') order by name`
@@ -79,13 +54,13 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     expect(await one(both)).toBeUndefined()
   })
 
-  it('a boolean is written as 1 or 0, and a value that is left out is refused', async () => {
+  test('a boolean is written as 1 or 0, and a value that is left out is refused', async () => {
     const { one } = await store()
     expect(await one(sql`select ${true}::integer as yes, ${false}::integer as no`)).toEqual({ yes: 1, no: 0 })
     await expect(one(sql`select ${undefined} as value`)).rejects.toThrow(TypeError)
   })
 
-  it('text sorts by its bytes, so that a cursor of one engine is valid on the other', async () => {
+  test('text sorts by its bytes, so that a cursor of one engine is valid on the other', async () => {
     const { run, cells } = await store()
     await run(
       sql`insert into settings (name, value) values ('s-b', ''), ('s-B', ''), ('s-é', ''), ('s-a', '')`,
@@ -94,7 +69,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     expect(sorted.flat()).toEqual(['s-B', 's-a', 's-b', 's-é'])
   })
 
-  it('a write commits all of it, or nothing when it throws', async () => {
+  test('a write commits all of it, or nothing when it throws', async () => {
     const { write, one } = await store()
     expect(await write(async ({ run }) => run(insert('kept')))).toBe(1)
     const failing = write(async ({ run }) => {
@@ -108,7 +83,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     ])
   })
 
-  it('a savepoint undoes itself alone, one inside another too, and even after a statement that failed', async () => {
+  test('a savepoint undoes itself alone, one inside another too, and even after a statement that failed', async () => {
     const { write, all } = await store()
     await write(async ({ run, savepoint }) => {
       await run(insert('p-before'))
@@ -129,7 +104,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     expect(names.map(({ name }) => name)).toEqual(['p-after', 'p-before', 'p-deep', 'p-outer', 'p-outer-2'])
   })
 
-  it('a write that goes on after a statement that failed is undone, and says what failed', async () => {
+  test('a write that goes on after a statement that failed is undone, and says what failed', async () => {
     const { write, one } = await store()
     const swallowing = write(async ({ run }) => {
       await run(insert('swallowed'))
@@ -139,7 +114,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     expect(await one(named('swallowed'))).toBeUndefined()
   })
 
-  it('statements that are not waited for run in their order, and commit with the others', async () => {
+  test('statements that are not waited for run in their order, and commit with the others', async () => {
     const { write, one } = await store()
     const seen = await write(async ({ later, one, run }) => {
       later(insert('later', 'a'))
@@ -157,7 +132,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     ])
   })
 
-  it('a write is undone whose statement failed that nobody waited for, and says what failed', async () => {
+  test('a write is undone whose statement failed that nobody waited for, and says what failed', async () => {
     const { write, one } = await store()
     const wrong = sql`select no_such_column`
     const last = write(async ({ run, later }) => {
@@ -179,7 +154,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     expect(await one(named('after it'))).toMatchObject({ name: 'after it' })
   })
 
-  it('a write on a condition does nothing where that finds no row, whatever else it threw', async () => {
+  test('a write on a condition does nothing where that finds no row, whatever else it threw', async () => {
     const { write, one } = await store()
     const conditional = (name: string, then: () => void = () => undefined) =>
       write(async ({ must, later }) => {
@@ -199,7 +174,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     ])
   })
 
-  it('a write that meets another in a statement that nobody waits for begins anew', async () => {
+  test('a write that meets another in a statement that nobody waits for begins anew', async () => {
     const { write } = await store()
     let tries = 0
     const answer = await write(async ({ later }) => {
@@ -210,7 +185,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     expect([answer, tries]).toEqual(['made', 2])
   })
 
-  it('a write that meets another with the same key begins anew, and sees its row', async () => {
+  test('a write that meets another with the same key begins anew, and sees its row', async () => {
     const { write } = await store()
     let tries = 0
     const answer = await write(async ({ one, run }) => {
@@ -223,7 +198,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     expect([answer, tries]).toEqual(['taken', 2])
   })
 
-  it('a conflict inside a savepoint that was caught begins the whole write anew', async () => {
+  test('a conflict inside a savepoint that was caught begins the whole write anew', async () => {
     const { write } = await store()
     let tries = 0
     const answer = await write(async ({ run, savepoint }) => {
@@ -233,7 +208,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     expect([answer, tries]).toEqual([1, 2])
   })
 
-  it('a write that is in the way of itself ends after ten tries, with the fault as it was', async () => {
+  test('a write that is in the way of itself ends after ten tries, with the fault as it was', async () => {
     const { write } = await store()
     let tries = 0
     const failing = write(async ({ run }) => {
@@ -244,7 +219,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     expect(tries).toBe(10)
   })
 
-  it('a statement after the end of its transaction is refused: its connection is somebody else’s', async () => {
+  test('a statement after the end of its transaction is refused: its connection is somebody else’s', async () => {
     const { write } = await store()
     const { run } = await write(async (transaction) => {
       await transaction.run(insert('ended'))
@@ -253,14 +228,14 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     await expect(run(insert('too-late'))).rejects.toThrow('after the end')
   })
 
-  it('a read cannot write', async () => {
+  test('a read cannot write', async () => {
     const { read } = await store()
     await expect(read(async ({ run }) => run(insert('by-read')))).rejects.toMatchObject({
       code: 'unavailable',
     })
   })
 
-  it('text with U+0000 is refused as what it is', async () => {
+  test('text with U+0000 is refused as what it is', async () => {
     const { run } = await store()
     await expect(run(insert('n', 'a\u0000b'))).rejects.toMatchObject({
       status: 422,
@@ -268,7 +243,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     })
   })
 
-  it('a stream has all rows in their order, a thousand at a time, and gives its connection back when it is left', async () => {
+  test('a stream has all rows in their order, a thousand at a time, and gives its connection back when it is left', async () => {
     const { stream, one } = await store()
     const sizes: number[] = []
     for await (const rows of stream(sql`select g from generate_series(1, ${2500}::integer) g order by g`)) {
@@ -285,7 +260,7 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     expect(await one(sql`select 1 as here`)).toEqual({ here: 1 })
   })
 
-  it('a stream of nothing ends, and one that cannot be read says why', async () => {
+  test('a stream of nothing ends, and one that cannot be read says why', async () => {
     const { stream } = await store()
     expect(await stream(sql`select 1 where ${1}::integer = 2`).next()).toEqual({
       done: true,
@@ -294,17 +269,13 @@ describe.for(engines)('on $engine', ({ engine, skip, open }) => {
     await expect(stream(raw('select no_such_column')).next()).rejects.toThrow('no_such_column')
   })
 
-  // PGlite prepares nothing under a name.
-  test.skipIf(skip !== false || engine === 'PGlite')(
-    'statements are prepared, and a thousand different ones are not kept for ever',
-    async () => {
-      const { one } = await store()
-      for (let number = 0; number < 250; number += 1) {
-        for (let use = 0; use < 4; use += 1) await one(raw(`select ${number} as value`))
-      }
-      const kept = await one(sql`select count(*) as count from pg_prepared_statements`)
-      expect(Number(kept?.['count'])).toBeGreaterThan(0)
-      expect(Number(kept?.['count'])).toBeLessThanOrEqual(200)
-    },
-  )
+  test('statements are prepared, and a thousand different ones are not kept for ever', async () => {
+    const { one } = await store()
+    for (let number = 0; number < 250; number += 1) {
+      for (let use = 0; use < 4; use += 1) await one(raw(`select ${number} as value`))
+    }
+    const kept = await one(sql`select count(*) as count from pg_prepared_statements`)
+    expect(Number(kept?.['count'])).toBeGreaterThan(0)
+    expect(Number(kept?.['count'])).toBeLessThanOrEqual(200)
+  })
 })

@@ -1,12 +1,11 @@
 import sql from 'sql-template-tag'
 import { Webhook } from 'standardwebhooks'
-import { Webhook as SvixWebhook } from 'svix'
 import { expect, onTestFinished } from 'vitest'
 import { hour, minute, openTestAcademy, type Person, second, test } from '../../../helpers/academy.ts'
 import { dispatching, endpointAt, eventually, messagesOf, startReceiver, status } from './scene.ts'
 
 const course = (admin: Person, title = 'Logic') => admin.post('/v1/courses', { title })
-const at = { timeout: 10_000, interval: 5 }
+const at = { timeout: 30_000, interval: 5 }
 
 /** A course that learners may be in, and what records their progress in it. */
 async function progressIn(admin: Person) {
@@ -16,7 +15,10 @@ async function progressIn(admin: Person) {
     admin.put(`/v1/learners/${learner.id}/progress`, { courseId: body.id, completionPercentage })
 }
 
-test('an event goes out signed, and libraries that others wrote verify it', async ({ academy, admin }) => {
+test('an event goes out signed, and the library of Standard Webhooks verifies it', async ({
+  academy,
+  admin,
+}) => {
   const receiver = await startReceiver()
   const { id, secret } = await endpointAt(admin, receiver.url)
   await course(admin)
@@ -37,11 +39,9 @@ test('an event goes out signed, and libraries that others wrote verify it', asyn
     'content-type': 'application/json',
     'user-agent': expect.stringMatching(/^learnctl\//),
   })
-  for (const Verifier of [Webhook, SvixWebhook]) {
-    const headers = got?.headers as Record<string, string>
-    expect(() => new Verifier(secret).verify(got?.body ?? '', headers)).not.toThrow()
-    expect(() => new Verifier(secret).verify(`${got?.body} `, headers)).toThrow()
-  }
+  const headers = got?.headers as Record<string, string>
+  expect(() => new Webhook(secret).verify(got?.body ?? '', headers)).not.toThrow()
+  expect(() => new Webhook(secret).verify(`${got?.body} `, headers)).toThrow()
 })
 
 test('for a day after a rotation both secrets sign, and then the new one alone', async ({

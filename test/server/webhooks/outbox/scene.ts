@@ -120,5 +120,5 @@ type Eventually = ReturnType<typeof expect.poll<unknown>>
 
 /** Waits until the messages of an endpoint are as they should be. */
 export function eventually(admin: Person, endpointId: string): Eventually {
-  return expect.poll(() => messagesOf(admin, endpointId), { interval: 5, timeout: 10_000 })
+  return expect.poll(() => messagesOf(admin, endpointId), { interval: 10, timeout: 60_000 })
 }

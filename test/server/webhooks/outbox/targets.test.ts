@@ -73,7 +73,7 @@ test('a host is judged by the address that is connected to, each time anew', asy
   const receiver = await startReceiver()
   const url = receiver.url.replace('127.0.0.1', 'lms.example.org')
   const targets = targetsOf({ allow: ['127.0.0.1'], loopback: false })
-  const sender = openSender(targets, resolving([local], [{ address: '10.0.0.7', family: 4 }]))
+  const sender = openSender(targets, undefined, resolving([local], [{ address: '10.0.0.7', family: 4 }]))
   expect(await sender.send(sending(url))).toMatchObject({ status: 204 })
   // Another port is another connection, and a second look-up.
   await expect(sender.send(sending(url.replace(/:\d+/, ':9')))).rejects.toThrow(
@@ -86,10 +86,10 @@ test('of the addresses of a host those alone are connected to that are allowed',
   const receiver = await startReceiver()
   const url = receiver.url.replace('127.0.0.1', 'lms.example.org')
   const both = [{ address: '169.254.169.254', family: 4 }, local]
-  const sender = openSender(targetsOf({ allow: [], loopback: true }), resolving(both))
+  const sender = openSender(targetsOf({ allow: [], loopback: true }), undefined, resolving(both))
   expect(await sender.send(sending(url))).toMatchObject({ status: 204 })
   await sender.close()
-  const none = openSender(strict, resolving([local]))
+  const none = openSender(strict, undefined, resolving([local]))
   await expect(none.send(sending(url))).rejects.toThrow('127.0.0.1 is not a public address')
   expect(receiver.got).toHaveLength(1)
   await none.close()

@@ -1,0 +1,107 @@
+import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
+import { idOf, memberOf } from '../../client/member.ts'
+import { nounOf } from '../../client/nouns.ts'
+import { visible } from '../../codec/visible.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Choice } from '../terminal/prompts.ts'
+import type { Context } from './context.ts'
+
+/** What a person can pick by its title, name or address. */
+export type PickedNoun = 'courses' | 'lessons' | 'users'
+
+/** The arguments and fields that refer to such a thing. */
+export const pickedNouns: Readonly<Record<string, PickedNoun>> = {
+  course: 'courses',
+  lesson: 'lessons',
+  user: 'users',
+  learner: 'users',
+}
+
+/** Maximum number of things that are offered at a time. */
+const maxOffered = 20
+/** Wait for the next letter before a platform is asked. */
+const typingMs = 150
+
+/** What names a thing, in the order in which it is shown. */
+const naming = [
+  'title',
+  'name',
+  'profile.displayName',
+  'profile.firstName',
+  'profile.lastName',
+  'email',
+  'externalId',
+]
+
+/**
+ * Asks for a thing of the academy: a list of titles, names and addresses that narrows while it is typed. An id, external
+ * id or address that is typed in full is offered, too. Returns the id.
+ */
+export async function pickThing(context: Context, noun: PickedNoun, message: string): Promise<string> {
+  const { session, io, prompts } = context
+  const [caller, { calls }] = await Promise.all([session.caller(), import('../../contract/calls.ts')])
+  const operations = calls[noun] as { readonly list: Operation; readonly get: Operation }
+  const parameter = { courses: 'courseId', lessons: 'lessonId', users: 'userId' }[noun]
+  const isRemote = session.target().kind === 'remote'
+
+  async function listed(term: string | undefined, signal: AbortSignal): Promise<readonly unknown[]> {
+    // Lessons are not searched by the API, and another platform may ignore a search: both are narrowed here.
+    const query = noun === 'lessons' || term === undefined ? {} : { q: term }
+    const { data } = await caller.call(operations.list, { query: { ...query, limit: 100 }, signal })
+    const items = memberOf(data, 'data')
+    return Array.isArray(items) ? items.filter((item) => matches(item, term ?? '')) : []
+  }
+
+  async function named(term: string | undefined, signal: AbortSignal): Promise<readonly unknown[]> {
+    if (term === undefined) return []
+    const { data } = await caller.call(operations.get, { params: { [parameter]: term }, signal })
+    return [data]
+  }
+
+  return prompts.pick(`${message} (type to search)`, async (term, stopped) => {
+    const signal = AbortSignal.any([io.signal, stopped])
+    if (isRemote && term !== undefined) await io.sleep(typingMs, signal)
+    const found = await Promise.all([
+      readable(() => named(term, signal)),
+      readable(() => listed(term, signal)),
+    ])
+    const choices = new Map<string, Choice>()
+    for (const item of found.flatMap((items) => items ?? [])) {
+      const id = idOf(item, nounOf(operations.list), operations.list.identifier)
+      if (id !== null && id !== undefined) choices.set(id, { value: id, name: visible(labelOf(item, id)) })
+    }
+    // Where nothing can be read, what is typed has to do.
+    if (found.every((items) => items === undefined) && term !== undefined)
+      return [{ value: term, name: term }]
+    return [...choices.values()].slice(0, maxOffered)
+  })
+}
+
+function textsOf(item: unknown): string[] {
+  return naming
+    .map((field) => memberOf(item, field))
+    .flatMap((value) => (typeof value === 'string' && value !== '' ? [value] : []))
+}
+
+function matches(item: unknown, term: string): boolean {
+  return textsOf(item).join(' ').toLowerCase().includes(term.trim().toLowerCase())
+}
+
+function labelOf(item: unknown, id: string): string {
+  const texts = textsOf(item)
+  const [first, ...others] = texts.length === 0 ? [id] : texts
+  return others.length === 0
+    ? String(first)
+    : `${[first, ...others.slice(0, -1)].join(' ')} (${others.at(-1)})`
+}
+
+/** The answer; undefined where the platform does not give one, or knows no such thing. */
+async function readable<Value>(read: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof NotOfferedError || error instanceof ProtocolError) return undefined
+    if (error instanceof ApiError && [400, 403, 404, 422].includes(error.status)) return undefined
+    throw error
+  }
+}

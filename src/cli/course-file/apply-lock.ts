@@ -1,0 +1,215 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import type { Caller } from '../../client/caller.ts'
+import { ApiError } from '../../client/errors.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { isAlive, lockHolder, tryLock } from '../../config/lock.ts'
+import { makeDirectory } from '../../config/make-directory.ts'
+import { parseDuration } from '../../config/setting-value.ts'
+import { platformName } from '../../config/target.ts'
+import { calls } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { Context } from '../command/context.ts'
+import { waitLockFlag } from '../command/wait-lock-flag.ts'
+import { publishedApi, publishes } from '../operation/published-api.ts'
+import { CommandError } from '../terminal/errors.ts'
+import { note } from '../terminal/io.ts'
+
+type Session = Context['session']
+
+/** How long the server keeps a lease that is not renewed. */
+const leaseMs = 60_000
+/** Also renews the lock file, which other processes take over after 30 s. */
+const renewEveryMs = 10_000
+const lookEveryMs = 1000
+const releaseWithinMs = 5000
+
+/** The right to apply to one academy, as the platform or a lock file keeps it. */
+interface Lock {
+  /** False where it was lost: another process may apply now. Throws where that is not known. */
+  readonly renew: () => Promise<boolean>
+  readonly release: () => Promise<void>
+}
+
+/** Another process that applies. */
+interface Busy {
+  readonly holder: string
+  readonly heldMs: number
+  /** What ends it, should its process be gone. */
+  readonly hint: string
+}
+
+/**
+ * Runs `work` while no other apply to the academy of `session` does. The lock is renewed meanwhile, and released at the end.
+ * `work` gets a context whose signal aborts where the lock was lost. Throws a CommandError for the apply that runs (exit 6).
+ *
+ * @param waitLock the value of the flag of that name
+ */
+export async function whileApplying<Result>(
+  context: Context,
+  session: Session,
+  waitLock: unknown,
+  work: (context: Context) => Promise<Result>,
+): Promise<Result> {
+  const waitMs = waitOf(waitLock)
+  const lock = await takeWithin(context, session, waitMs)
+  const lost = new AbortController()
+  let renewal = Promise.resolve()
+  let isRenewing = false
+  let renewedAt = process.uptime()
+
+  async function renew(): Promise<void> {
+    const startedAt = process.uptime()
+    try {
+      if (await lock.renew()) renewedAt = startedAt
+      else lost.abort(lockLost(session))
+    } catch {
+      // The next attempt may succeed while the lease lasts.
+      if ((process.uptime() - renewedAt) * 1000 >= leaseMs) lost.abort(lockLost(session))
+    }
+    isRenewing = false
+  }
+  const timer = setInterval(() => {
+    if (isRenewing) return
+    isRenewing = true
+    renewal = renew()
+  }, renewEveryMs)
+  timer.unref()
+  try {
+    const signal = AbortSignal.any([context.io.signal, lost.signal])
+    return await work({ ...context, io: { ...context.io, signal } })
+  } catch (error) {
+    throw lost.signal.aborted && !context.io.signal.aborted ? lost.signal.reason : error
+  } finally {
+    clearInterval(timer)
+    await renewal
+    // A lease that is not released ends by itself.
+    await lock.release().catch(() => {})
+  }
+}
+
+function waitOf(value: unknown): number {
+  const text = String(value ?? waitLockFlag.default)
+  return /^0(ms|s|m|h)?$/.test(text) ? 0 : parseDuration(text, `--${waitLockFlag.name}`)
+}
+
+async function takeWithin(context: Context, session: Session, waitMs: number): Promise<Lock> {
+  const { io } = context
+  const take = await takerFor(context, session)
+  for (let waitedMs = 0; ; ) {
+    const taken = await take()
+    if ('release' in taken) return taken
+    if (waitedMs >= waitMs) throw inProgress(session, taken, waitedMs)
+    if (waitedMs === 0) await note(io, `Waiting for another apply to end: ${taken.holder}`)
+    const pauseMs = Math.min(lookEveryMs, waitMs - waitedMs)
+    await io.sleep(pauseMs, io.signal)
+    io.signal.throwIfAborted()
+    waitedMs += pauseMs
+  }
+}
+
+/** How the lock is taken: from the platform, or where that publishes no lease, as a file on this machine. */
+async function takerFor(context: Context, session: Session): Promise<() => Promise<Lock | Busy>> {
+  const caller = await session.caller()
+  const isLocal = session.target().kind === 'local'
+  const id = randomUUID()
+  const body = { id, holder: `${hostname()}, process ${process.pid}` }
+  let takenAt: unknown
+
+  async function put(signal?: AbortSignal): Promise<JsonObject> {
+    const { data } = await caller.call<Operation>(calls.leases.take, { body, signal })
+    return isJsonObject(data) ? data : {}
+  }
+
+  const lease: Lock = {
+    async renew() {
+      try {
+        return (await put())['takenAt'] === takenAt
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 'apply_in_progress') return false
+        throw error
+      }
+    },
+    release: () => release(caller, id, AbortSignal.timeout(releaseWithinMs)),
+  }
+
+  if (!isLocal && !publishes(await publishedApi(caller, context.io.signal), calls.leases.take)) {
+    return async () => takeFile(context, session)
+  }
+  return async function take(): Promise<Lock | Busy> {
+    try {
+      takenAt = (await put(context.io.signal))['takenAt']
+      return lease
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.code !== 'apply_in_progress') throw error
+      const { lease: held, time } = error.problem ?? {}
+      const current = isJsonObject(held) ? held : {}
+      if (isLocal && isOfDeadProcess(String(current['holder']))) {
+        await release(caller, String(current['id']), context.io.signal).catch(() => {})
+        return take()
+      }
+      const left = Math.ceil((Date.parse(String(current['expiresAt'])) - Date.parse(String(time))) / 1000)
+      return {
+        holder: `${current['userEmail']}, ${current['holder']}`,
+        heldMs: Date.parse(String(time)) - Date.parse(String(current['takenAt'])),
+        hint: `If it was killed, its lease ends within ${left} s; to end it now: learnctl api DELETE /v1/apply-lease/${current['id']}`,
+      }
+    }
+  }
+}
+
+async function release(caller: Caller, leaseId: string, signal: AbortSignal): Promise<void> {
+  await caller.call<Operation>(calls.leases.release, { params: { leaseId }, signal })
+}
+
+/** True for the holder of a lease whose process was on this machine, and is gone. */
+function isOfDeadProcess(holder: string): boolean {
+  const [, host, pid] = /^(.+), process (\d+)$/.exec(holder) ?? []
+  return host === hostname() && !isAlive(Number(pid))
+}
+
+function takeFile({ io, directories }: Context, session: Session): Lock | Busy {
+  const folder = join(directories.state, 'applies')
+  makeDirectory(folder, 'XDG_STATE_HOME')
+  const name = createHash('sha256').update(placeOf(session)).digest('hex').slice(0, 32)
+  const path = join(folder, `${name}.lock`)
+  const lock = tryLock(path, io)
+  if (lock) return { renew: async () => lock.renew(), release: async () => lock.release() }
+  const held = lockHolder(path)
+  return {
+    holder: held ? `${held.host}, process ${held.pid}` : 'another process',
+    heldMs: held ? io.now() - held.since : 0,
+    hint: `If no other learnctl is running, delete ${path}`,
+  }
+}
+
+function placeOf(session: Session): string {
+  const target = session.target()
+  return target.kind === 'local' ? target.database : target.url
+}
+
+function inProgress(session: Session, { holder, heldMs, hint }: Busy, waitedMs: number): CommandError {
+  const seconds = (ms: number) => `${Math.max(0, Math.round(ms / 1000))} s`
+  return new CommandError(
+    'apply_in_progress',
+    'conflict',
+    `Another apply to ${platformName(session.target())} is running: ${holder}, for ${seconds(heldMs)}`,
+    {
+      why: [`Nothing was changed${waitedMs > 0 ? `; waited ${seconds(waitedMs)}` : ''}`],
+      hint: `Wait longer with --${waitLockFlag.name} 5m. ${hint}`,
+    },
+  )
+}
+
+function lockLost(session: Session): CommandError {
+  return new CommandError(
+    'lease_lost',
+    'conflict',
+    `Stopped: the lease of this apply to ${platformName(session.target())} was lost`,
+    {
+      why: ['It could not be renewed in time, and another apply may have begun'],
+      hint: 'Run the same command again to continue',
+    },
+  )
+}

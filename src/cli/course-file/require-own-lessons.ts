@@ -1,0 +1,168 @@
+import type { Caller } from '../../client/caller.ts'
+import { ApiError, NotOfferedError } from '../../client/errors.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { shellWord } from '../../codec/shell-word.ts'
+import { calls } from '../../contract/calls.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { maximumPageSize } from '../../contract/page-size.ts'
+import { externalKeyOf, shownRecords } from '../dataset/shown-records.ts'
+import { thingName } from '../operation/thing-name.ts'
+import { counted } from '../terminal/counted.ts'
+import { CommandError } from '../terminal/errors.ts'
+import type { Carrying } from './carry-out.ts'
+import type { CoursePlan } from './course-plan.ts'
+
+const concurrency = 8
+const maxPages = 25
+const maxNamed = 20
+
+/** A lesson that a plan would create with the external id of one that is in another course. */
+interface Conflict {
+  readonly externalId: string
+  readonly title: unknown
+  /** The lesson that has it. */
+  readonly other: JsonObject
+  readonly isDeleted: boolean
+}
+
+/**
+ * Throws a CommandError where lessons that plans would create have external ids of lessons of other courses, as in the file
+ * of a course that was made into that of its next term: each of them would be refused, after the course was made.
+ */
+export async function requireOwnLessons(
+  { caller, signal }: Pick<Carrying, 'caller' | 'signal'>,
+  plans: readonly CoursePlan[],
+): Promise<void> {
+  for (const plan of plans) {
+    const titles = new Map(
+      plan.steps.flatMap(({ action, record: { externalId, title } }) =>
+        action === 'create' && typeof externalId === 'string' ? [[externalId, title] as const] : [],
+      ),
+    )
+    const conflicts = await conflictsOf({ caller, signal }, plan, titles)
+    if (conflicts.length > 0) throw await refusal(caller, plan, conflicts, signal)
+  }
+}
+
+async function conflictsOf(
+  { caller, signal }: Pick<Carrying, 'caller' | 'signal'>,
+  { current }: CoursePlan,
+  titles: ReadonlyMap<string, unknown>,
+): Promise<Conflict[]> {
+  const found = new Map<string, Conflict>()
+  const add = (other: JsonObject, isDeleted: boolean) => {
+    const externalId = String(other['externalId'])
+    if (!titles.has(externalId) || other['courseId'] === current?.['id']) return
+    found.set(externalId, { externalId, title: titles.get(externalId), other, isDeleted })
+  }
+  const ids = [...titles.keys()]
+  for (let from = 0; from < ids.length; from += concurrency) {
+    const some = ids.slice(from, from + concurrency)
+    for (const lessons of await Promise.all(some.map((id) => lessonsNamed(caller, id, signal)))) {
+      for (const lesson of lessons) add(lesson, false)
+    }
+  }
+  if (found.size < titles.size) for await (const lesson of deletedLessons(caller, signal)) add(lesson, true)
+  return ids.flatMap((id) => found.get(id) ?? [])
+}
+
+/** The lessons with an external id; none where the platform cannot be asked so. */
+async function lessonsNamed(caller: Caller, externalId: string, signal: AbortSignal): Promise<JsonObject[]> {
+  const query = { external_id: externalId, limit: maximumPageSize }
+  try {
+    // Of a platform that does not filter, one page has to do: what it does not show, it refuses.
+    for await (const page of caller.pages<Operation>(calls.lessons.list, {
+      query,
+      handling: 'strict',
+      signal,
+    })) {
+      return (await shownRecords(caller, calls.lessons.list, page)).filter(isJsonObject)
+    }
+    return []
+  } catch (error) {
+    if (isUntold(error)) return []
+    throw error
+  }
+}
+
+/** Lessons in the trash, which keep their external ids. */
+async function* deletedLessons(caller: Caller, signal: AbortSignal): AsyncGenerator<JsonObject> {
+  let left = maxPages
+  try {
+    const query = { limit: maximumPageSize }
+    for await (const { data } of caller.pages<Operation>(calls.lessons.listDeleted, { query, signal })) {
+      yield* data.filter(isJsonObject)
+      left -= 1
+      if (left === 0) return
+    }
+  } catch (error) {
+    if (!isUntold(error)) throw error
+  }
+}
+
+function isUntold(error: unknown): boolean {
+  return (
+    error instanceof NotOfferedError ||
+    (error instanceof ApiError && [400, 403, 404, 422].includes(error.status))
+  )
+}
+
+async function refusal(
+  caller: Caller,
+  { record }: CoursePlan,
+  conflicts: readonly Conflict[],
+  signal: AbortSignal,
+): Promise<CommandError> {
+  const courses = new Map<unknown, JsonObject>()
+  for (const { other } of conflicts) {
+    const { courseId, courseTitle } = other
+    if (courses.has(courseId) || courses.size >= maxNamed) continue
+    courses.set(
+      courseId,
+      (await courseShown(caller, String(courseId), signal)) ?? { id: courseId, title: courseTitle },
+    )
+  }
+  const lines = conflicts.slice(0, maxNamed).map(({ externalId, other, isDeleted }) => {
+    const course = courses.get(other['courseId'])
+    const name = course?.['title'] === undefined ? String(other['courseId']) : thingName(course)
+    return `${externalId}: ${isDeleted ? 'deleted lesson' : 'lesson'} ${other['title']} of course ${name}`
+  })
+  const [source] = courses.values()
+  const { externalId, title } = record
+  const from = shellWord(
+    source ? (source['externalId'] ? `ext:${externalKeyOf(source)}` : String(source['id'])) : '<course>',
+  )
+  const one = conflicts.length === 1
+  return new CommandError(
+    'duplicate',
+    'conflict',
+    `${counted(conflicts.length, 'lesson')} of course ${thingName(record)} ${one ? 'has the external id of a lesson' : 'have external ids of lessons'} of another course; nothing was sent`,
+    {
+      why: [...lines, ...(conflicts.length > maxNamed ? [`and ${conflicts.length - maxNamed} more`] : [])],
+      hint: `To make a new course of that one: learnctl courses copy ${from} --title ${shellWord(String(title))} --external-id ${shellWord(String(externalId))}; or give these lessons external ids of their own`,
+      details: conflicts.map(({ externalId, title, other, isDeleted }) => ({
+        ...{
+          externalId,
+          title,
+          lessonId: other['id'] ?? null,
+          courseId: other['courseId'] ?? null,
+          isDeleted,
+        },
+      })),
+    },
+  )
+}
+
+async function courseShown(
+  caller: Caller,
+  courseId: string,
+  signal: AbortSignal,
+): Promise<JsonObject | null> {
+  try {
+    const { data } = await caller.call(calls.courses.get, { params: { courseId }, signal })
+    return isJsonObject(data) ? data : null
+  } catch (error) {
+    if (isUntold(error)) return null
+    throw error
+  }
+}

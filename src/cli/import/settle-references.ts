@@ -1,0 +1,50 @@
+import type { Caller } from '../../client/caller.ts'
+import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
+import type { JsonObject } from '../../codec/json-object.ts'
+import { parseReference } from '../../codec/reference.ts'
+import type { Dataset } from '../dataset/dataset.ts'
+import { loadDataset } from '../dataset/load-dataset.ts'
+import { byPages, type Finder } from './finder.ts'
+
+/**
+ * Returns a function that replaces `ext:` and `email:` in a record by the ids that a platform elsewhere shows, since it may
+ * keep them as text. Each list is read once; what is not on it, or cannot be listed, is sent as it is.
+ */
+export function referenceSettler(
+  caller: Caller,
+  { references }: Dataset,
+  signal: AbortSignal,
+): (record: JsonObject) => Promise<JsonObject> {
+  const finders = new Map<string, Promise<Finder | null>>()
+
+  async function open(to: 'courses' | 'users'): Promise<Finder | null> {
+    const finder = byPages(caller, await loadDataset(to), signal, true)
+    try {
+      await finder.prepare([])
+      return finder
+    } catch (error) {
+      const isRefusal = error instanceof ApiError && [400, 403, 404, 422].includes(error.status)
+      if (isRefusal || error instanceof NotOfferedError || error instanceof ProtocolError) return null
+      throw error
+    }
+  }
+
+  async function idOf(to: 'courses' | 'users', text: string): Promise<string | null> {
+    const { by, value } = parseReference(text)
+    if (by === 'id') return null
+    const finder = finders.get(to) ?? open(to)
+    finders.set(to, finder)
+    const shown = await (await finder)?.find({ [by === 'ext' ? 'externalId' : 'email']: value })
+    return shown ? String(shown['id']) : null
+  }
+
+  return async (record) => {
+    let settled = record
+    for (const [field, to] of Object.entries(references)) {
+      const value = record[field]
+      const id = typeof value === 'string' ? await idOf(to, value) : null
+      if (id !== null) settled = { ...settled, [field]: id }
+    }
+    return settled
+  }
+}

@@ -1,0 +1,35 @@
+import type { Written } from '../../client/call-input.ts'
+import { counted } from '../terminal/counted.ts'
+
+/** Counts what a platform did not show of many writes, or showed otherwise than it was sent. */
+export interface WriteNotes {
+  take(written: Written | null): void
+  /** One sentence for each kind of difference. */
+  sentences(host: string): readonly string[]
+}
+
+/** No differences yet. */
+export function createWriteNotes(): WriteNotes {
+  const other = new Map<string, number>()
+  const unshown = new Map<string, number>()
+  let told = 0
+  const count = (counts: Map<string, number>, field: string) =>
+    counts.set(field, (counts.get(field) ?? 0) + 1)
+  const fields = (counts: ReadonlyMap<string, number>) =>
+    [...counts].map(([field, times]) => `${field} (${counted(times, 'record')})`).join(', ')
+  return {
+    take(written) {
+      if (written === null) return
+      if (!written.shown) told += 1
+      for (const { field } of written.other) count(other, field)
+      for (const field of written.unshown) count(unshown, field)
+    },
+    sentences: (host) => [
+      ...(other.size > 0 ? [`${host} shows other values than were sent: ${fields(other)}`] : []),
+      ...(unshown.size > 0 ? [`Cannot check what ${host} does not show: ${fields(unshown)}`] : []),
+      ...(told > 0
+        ? [`${host} confirmed ${counted(told, 'record')} without showing ${told === 1 ? 'it' : 'them'}`]
+        : []),
+    ],
+  }
+}

@@ -1,0 +1,73 @@
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
+import { basename, dirname, extname, join } from 'node:path'
+import { nearest } from '../../codec/nearest.ts'
+import { shellWord } from '../../codec/shell-word.ts'
+import type { ProfileStore } from '../../config/profile-store.ts'
+import { isLocal, localProfile } from '../../config/profiles.ts'
+import type { Origin } from '../../config/settings.ts'
+import { CommandError } from '../terminal/errors.ts'
+import { databaseMissing } from './database-fault.ts'
+
+/** Maximum number of files of a folder whose first bytes are read. */
+const maxFiles = 100
+const maxNamed = 3
+/** How every SQLite database begins (SQLite, Database File Format §1.3). */
+const magic = 'SQLite format 3\0'
+
+/** A missing database as a fault that names the nearest ones there are: those of its folder, and the local profile's. */
+export function missingDatabase(
+  { profiles }: { readonly profiles: ProfileStore },
+  database: string,
+  origin?: Origin,
+): CommandError {
+  const folder = dirname(database)
+  const files = databasesIn(folder)
+  const near = nearest(basename(database), files)
+  const known = profiles.read().profiles[localProfile]
+  const local = known && isLocal(known) && known.database !== database ? known.database : null
+  const own = local !== null && isDatabase(local) ? local : null
+  const found = (near.length > 0 ? near : files)
+    .slice(0, maxNamed)
+    .map((name) => join(folder, name))
+    .filter((path) => path !== own)
+  const place = shellWord(database)
+  return new CommandError(databaseMissing, 'notFound', `Database not found: ${database}`, {
+    why: [
+      ...(origin ? [`It is named by ${origin.name}`] : []),
+      ...(found.length > 0 ? [`${near.length > 0 ? 'Nearest' : 'In that folder'}: ${found.join(', ')}`] : []),
+      ...(own !== null ? [`Profile ${localProfile}: ${own}`] : []),
+    ],
+    hint: `To create an academy there: learnctl server start --database ${place} (empty), or learnctl quickstart --database ${place} (example data)`,
+  })
+}
+
+/** The names of the databases in a folder, sorted; none where it cannot be read. */
+function databasesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter(
+        (entry) =>
+          (entry.isFile() || entry.isSymbolicLink()) && /^\.(db|sqlite3?)$/i.test(extname(entry.name)),
+      )
+      .map(({ name }) => name)
+      .sort()
+      .slice(0, maxFiles)
+      .filter((name) => isDatabase(join(folder, name)))
+  } catch {
+    return []
+  }
+}
+
+function isDatabase(path: string): boolean {
+  try {
+    const file = openSync(path, 'r')
+    try {
+      const head = Buffer.alloc(magic.length)
+      return readSync(file, head) === magic.length && head.toString('latin1') === magic
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return false
+  }
+}

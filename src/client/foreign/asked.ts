@@ -1,0 +1,263 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isMeant, parseReference } from '../../codec/reference.ts'
+import { splitReferences } from '../../codec/reference-list.ts'
+import { spanOf } from '../../codec/time-text.ts'
+import type { Filter } from '../../contract/filter.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { idOf, memberOf } from '../member.ts'
+import { nounOf } from '../nouns.ts'
+import { createTimeColumn, type Instants, type TimeColumn } from './times.ts'
+
+/** A filter that an item could not be judged by. */
+export interface Unjudged {
+  readonly parameter: string
+  /** `without status`, or `with status "live"`. */
+  readonly why: string
+  /** True if a later item may show how to read this one: in which order it has day and month. */
+  readonly open: boolean
+}
+
+/** True for an item that every filter asks for, false for one that a filter rules out; else why it could not be judged. */
+export type Verdict = boolean | readonly Unjudged[]
+
+/** Judges the items of a list by the query that they were asked for with. */
+export interface FilterCheck {
+  /** Looks at an item before others are judged: it may show how their times are written. */
+  learn(item: unknown): void
+  judge(item: unknown): Verdict
+  /** The parameters that the platform ignored: items came that they rule out. */
+  ignored(): readonly string[]
+  /** True while items came whose times cannot be read for sure, and a later one may show how. */
+  isOpen(): boolean
+}
+
+/** Whether a filter asks for an item, or why that cannot be told. */
+type Judge = (item: unknown) => boolean | Doubt
+
+type Doubt = Omit<Unjudged, 'parameter'>
+
+/** References in a query that no field of an item may hold: only their ids can be compared. */
+export interface OpenReference {
+  readonly to: 'courseId' | 'userId'
+  readonly reference: string
+}
+
+/** The references of a query that have to be resolved before items can be judged. */
+export function openReferences({ filters = {} }: Operation, query: object): OpenReference[] {
+  return filtersIn(filters, query).flatMap(([, filter, text]) => {
+    if (filter.by !== 'reference') return []
+    return referencesIn(filter, text).flatMap((reference) => {
+      const { by } = parseReference(reference)
+      return by === 'id' || filter[by] !== undefined ? [] : [{ to: filter.to, reference }]
+    })
+  })
+}
+
+/**
+ * The check of a query; null where it filters nothing.
+ *
+ * @param ids the ids of open references, as far as they are known
+ */
+export function createFilterCheck(
+  operation: Operation,
+  query: object,
+  ids: ReadonlyMap<string, string> = new Map(),
+): FilterCheck | null {
+  const noun = nounOf(operation)
+  const columns = new Map<string, TimeColumn>()
+  const columnOf = (field: string) => {
+    const column = columns.get(field) ?? createTimeColumn()
+    columns.set(field, column)
+    return column
+  }
+  const filters = filtersIn(operation.filters ?? {}, query)
+  const bounds = filters.flatMap(([, filter, text]) =>
+    filter.by === 'start' || filter.by === 'end'
+      ? [[filter.field, filter.by, boundOf(filter, text)] as const]
+      : [],
+  )
+  const judges = filters.map(
+    ([parameter, filter, text]) =>
+      [parameter, judgeOf(filter, text, { noun, query, ids, bounds, columnOf })] as const,
+  )
+  if (judges.length === 0) return null
+  const ignored = new Set<string>()
+  return {
+    learn(item) {
+      for (const [field, column] of columns) column.learn(memberOf(item, field, noun))
+    },
+    judge(item) {
+      let admitted = true
+      const unjudged: Unjudged[] = []
+      for (const [parameter, judge] of judges) {
+        const verdict = judge(item)
+        if (typeof verdict === 'object') unjudged.push({ parameter, ...verdict })
+        if (verdict !== false) continue
+        ignored.add(parameter)
+        admitted = false
+      }
+      return admitted && unjudged.length > 0 ? unjudged : admitted
+    },
+    ignored: () => [...ignored],
+    isOpen: () => [...columns.values()].some((column) => column.isOpen()),
+  }
+}
+
+function filtersIn(
+  filters: Readonly<Record<string, Filter>>,
+  query: object,
+): (readonly [parameter: string, filter: Filter, text: string])[] {
+  return Object.entries(query).flatMap(([parameter, value]) => {
+    const filter = filters[parameter]
+    return filter === undefined || value === undefined || value === null || value === ''
+      ? []
+      : [[parameter, filter, String(value)] as const]
+  })
+}
+
+interface Judging {
+  readonly noun: string
+  readonly query: object
+  readonly ids: ReadonlyMap<string, string>
+  /** The ends of periods: the field, the end, and whether a time is within it. */
+  readonly bounds: readonly (readonly [field: string, by: 'start' | 'end', isIn: IsIn])[]
+  /** The times that the items have in a field. */
+  readonly columnOf: (field: string) => TimeColumn
+}
+
+type IsIn = (instants: Instants) => boolean
+
+function boundOf({ by }: Pick<Filter, 'by'>, text: string): IsIn {
+  const { start, end } = by === 'start' ? spanOf(text, undefined) : spanOf(undefined, text)
+  return ({ first, last }) => last >= (start ?? last) && first < (end ?? Number.POSITIVE_INFINITY)
+}
+
+function judgeOf(filter: Filter, text: string, judging: Judging): Judge {
+  const { noun, query } = judging
+  switch (filter.by) {
+    case 'choice': {
+      const { field, choices, names = {} } = filter
+      const meant = (word: string) => names[word.trim().toLowerCase()] ?? word.trim().toLowerCase()
+      const wanted = text.split(',').map(meant)
+      const inOurWords = wanted.some((word) => choices.includes(word))
+      return onField(field, noun, (value) => {
+        const word = meant(String(value))
+        if (wanted.includes(word)) return true
+        // A platform may have its own word for what was asked for.
+        return inOurWords && !choices.includes(word) ? withValue(field, value) : false
+      })
+    }
+    case 'equal': {
+      const same = filter.anyCase ? lower : String
+      return onField(filter.field, noun, (value) => [value].flat().some((each) => same(each) === same(text)))
+    }
+    case 'search':
+      return (item) => {
+        const values = filter.fields.map((field) => memberOf(item, field, noun))
+        const found = values.filter((value) => typeof value === 'string')
+        if (lower(found.join(' ')).includes(lower(text))) return true
+        return values.includes(undefined) ? without(filter.fields[0] ?? '') : false
+      }
+    case 'start':
+    case 'end': {
+      const { [filter.unlessSet as keyof object]: unless } = query
+      const withoutTime = String(unless) === 'true'
+      const column = judging.columnOf(filter.field)
+      const isIn = boundOf(filter, text)
+      const others = judging.bounds.filter(([field, by]) => field === filter.field && by !== filter.by)
+      const isInOthers = (instants: Instants) => others.every(([, , isIn]) => isIn(instants))
+      return (item) => {
+        const value = memberOf(item, filter.field, noun)
+        if (value === undefined) return without(filter.field)
+        if (value === null || value === '') return withoutTime
+        const readings = column.read(value)
+        // A reading that the other end of the period rules out is none that could be asked for.
+        const possible = readings.filter(isInOthers)
+        const verdicts = new Set((possible.length > 0 ? possible : readings).map(isIn))
+        const [verdict] = verdicts
+        if (verdict === undefined) return withValue(filter.field, value)
+        return verdicts.size === 1 ? verdict : { ...withValue(filter.field, value), open: true }
+      }
+    }
+    case 'reference':
+      return referenceJudge(filter, text, judging)
+  }
+}
+
+function referenceJudge(
+  filter: Extract<Filter, { by: 'reference' }>,
+  text: string,
+  { noun, ids }: Judging,
+): Judge {
+  const judges = referencesIn(filter, text).map((text): Judge => {
+    const reference = parseReference(text)
+    const { by } = reference
+    const field = by === 'id' ? undefined : filter[by]
+    if (field !== undefined) return onField(field, noun, (value) => isMeant(reference, value))
+    const id = by === 'id' ? text : ids.get(text)
+    return id === undefined
+      ? () => without(filter.field)
+      : onField(filter.field, noun, (value) => String(value) === id)
+  })
+  return (item) => {
+    const verdicts = judges.map((judge) => judge(item))
+    if (verdicts.includes(true)) return true
+    return verdicts.find((verdict) => typeof verdict === 'object') ?? false
+  }
+}
+
+function referencesIn(filter: Extract<Filter, { by: 'reference' }>, text: string): string[] {
+  return filter.several ? splitReferences(text) : [text]
+}
+
+/** A field that is there and empty is no value, which no filter asks for; one that is not there judges nothing. */
+function onField(field: string, noun: string, holds: (value: unknown) => boolean | Doubt): Judge {
+  return (item) => {
+    const value = memberOf(item, field, noun)
+    if (value === undefined) return without(field)
+    return value !== null && value !== '' && holds(value)
+  }
+}
+
+function without(field: string): Doubt {
+  return { why: `without ${field}`, open: false }
+}
+
+function withValue(field: string, value: unknown): Doubt {
+  return { why: `with ${field} ${JSON.stringify(String(value).slice(0, 40))}`, open: false }
+}
+
+function lower(value: unknown): string {
+  return String(value).toLowerCase()
+}
+
+/** Reads the first page of a list with this query; null if the platform refuses it. */
+export type ReadFirst = (query: Readonly<Record<string, unknown>>) => Promise<readonly unknown[] | null>
+
+/** Periods without bounds, for platforms that require both dates. */
+const unbounded: Readonly<Partial<Record<Filter['by'], string>>> = { start: '1970-01-01', end: '2999-12-31' }
+
+/**
+ * True if the platform is seen to filter by a parameter: its first page is another one without it. It is read twice with
+ * the parameter, too, since items may have been added in between.
+ */
+export async function isApplied(
+  operation: Operation,
+  query: Readonly<Record<string, unknown>>,
+  parameter: string,
+  readFirst: ReadFirst,
+): Promise<boolean> {
+  const noun = nounOf(operation)
+  // Rows about learners in courses have the id of one of the two.
+  const nameOf = (item: unknown) => (noun === 'row' ? null : idOf(item, noun, operation.identifier)) ?? item
+  const first = async (asked: Readonly<Record<string, unknown>>) =>
+    (await readFirst(asked))?.map(nameOf) ?? null
+  const asked = await first(query)
+  if (asked === null) return false
+  const { [parameter]: _, ...others } = query
+  const widest = unbounded[operation.filters?.[parameter]?.by ?? 'equal']
+  const control =
+    (await first(others)) ?? (widest === undefined ? null : await first({ ...others, [parameter]: widest }))
+  if (control === null || isDeepStrictEqual(asked, control)) return false
+  return isDeepStrictEqual(asked, await first(query))
+}

@@ -1,0 +1,128 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Operation } from '../../contract/operation.ts'
+import { idOf, memberOf } from '../member.ts'
+import { nounOf } from '../nouns.ts'
+import type { ReadFirst } from './asked.ts'
+import { createTimeColumn } from './times.ts'
+
+/** Judges the order of a list's items by the `sort` that they were asked for with. */
+export interface OrderCheck {
+  /** The field that they were to be sorted by. */
+  readonly field: string
+  see(item: unknown): void
+  /** False where items came that no usual order would have put so. */
+  holds(): boolean
+  /** True where some item lacks the field. */
+  lacking(): boolean
+  /** True where some items could not be compared, or only in a way that is not the platform's. */
+  isUncertain(): boolean
+  /** Number of items that came in order after an item with another value. */
+  steps(): number
+}
+
+type Compare = (first: string, second: string) => number
+
+const natural = new Intl.Collator('en', { numeric: true })
+const lettersOnly = (text: string) => text.replace(/[^a-z0-9]/gi, '').toLowerCase()
+const bytes: Compare = (first, second) => (first < second ? -1 : first > second ? 1 : 0)
+
+/** The orders of text that platforms have: by code, ignoring case, as a person would, ignoring what is no letter. */
+const texts: readonly Compare[] = [
+  bytes,
+  (first, second) => bytes(first.toLowerCase(), second.toLowerCase()),
+  natural.compare,
+  (first, second) => bytes(lettersOnly(first), lettersOnly(second)),
+]
+
+/**
+ * The check of `title` or `-title`. Text beyond ASCII is not compared: its order depends on the language, which is not
+ * known here.
+ *
+ * @param choices values that have an order of their own, the lowest first
+ */
+export function createOrderCheck(operation: Operation, sort: string, choices: readonly string[]): OrderCheck {
+  const [, descending, field = ''] = /^(-?)(.*)$/s.exec(sort) ?? []
+  const direction = descending === '-' ? -1 : 1
+  const noun = nounOf(operation)
+  const rank = (text: string) => choices.indexOf(text.toLowerCase())
+  const ranked: Compare = (first, second) =>
+    rank(first) < 0 || rank(second) < 0 ? bytes(first, second) : rank(first) - rank(second)
+  const times = createTimeColumn()
+  let orders = [...texts, ranked]
+  let ordered = true
+  let lacks = false
+  let skips = false
+  let ranks = false
+  let strange = false
+  let steps = 0
+  let last: unknown = null
+
+  function compareWith(before: unknown, value: unknown): void {
+    if (before === null || before === value) return
+    steps += 1
+    const [time, timeBefore] = [times.read(value), times.read(before)]
+    if (isNumeric(before) && isNumeric(value)) {
+      ordered &&= (Number(before) - Number(value)) * direction <= 0
+    } else if (time.length > 0 && timeBefore.length > 0) {
+      const [[one], [two]] = [timeBefore, time]
+      if (!one || !two || time.length > 1 || timeBefore.length > 1) skips = true
+      else ordered &&= (one.first - two.first) * direction <= 0
+    } else if (isAscii(before) && isAscii(value)) {
+      orders = orders.filter((compare) => compare(before, value) * direction <= 0)
+    } else {
+      skips = true
+    }
+  }
+
+  return {
+    field,
+    see(item) {
+      const value = memberOf(item, field, noun)
+      if (value === undefined) lacks = true
+      if (value === undefined || value === null || value === '') return
+      if (rank(String(value)) < 0) strange = true
+      else ranks = true
+      compareWith(last, value)
+      last = value
+    },
+    holds: () => ordered && (orders.length > 0 || (ranks && strange)),
+    lacking: () => lacks,
+    isUncertain: () => lacks || skips || (ranks && strange),
+    steps: () => steps,
+  }
+}
+
+/**
+ * True if the platform is seen to ignore the order: its first page, of its own size, is the same in the opposite order,
+ * and not because all items on it have one value. Null if it refuses to say.
+ */
+export async function isSortIgnored(
+  operation: Operation,
+  query: Readonly<Record<string, unknown>>,
+  readFirst: ReadFirst,
+): Promise<boolean | null> {
+  const { sort: asSent, limit: _, ...others } = query
+  const sort = String(asSent)
+  const opposite = sort.startsWith('-') ? sort.slice(1) : `-${sort}`
+  const [asked, reversed] = [
+    await readFirst({ ...others, sort }),
+    await readFirst({ ...others, sort: opposite }),
+  ]
+  if (asked === null || reversed === null) return null
+  const noun = nounOf(operation)
+  const values = (items: readonly unknown[]) =>
+    items.map((item) => memberOf(item, sort.replace(/^-/, ''), noun))
+  const names = (items: readonly unknown[]) =>
+    items.map((item) => idOf(item, noun, operation.identifier) ?? item)
+  if (!isDeepStrictEqual(names(asked), names(reversed))) return false
+  const [first] = values(asked)
+  return asked.length > 1 && (first === undefined || new Set(values(asked)).size > 1)
+}
+
+function isNumeric(value: unknown): boolean {
+  return typeof value === 'number' || typeof value === 'bigint' || /^-?\d+(\.\d+)?$/.test(String(value))
+}
+
+function isAscii(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x20-\x7e]*$/.test(value)
+}

@@ -1,0 +1,287 @@
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import { jsonText } from '../../codec/json-text.ts'
+import type { HttpResponse } from '../../contract/http.ts'
+import type { Operation } from '../../contract/operation.ts'
+import type { ReadAnswer } from '../answer.ts'
+import type { AnyInput, Written } from '../call-input.ts'
+import { answer as answerFrom } from '../decode.ts'
+import { isRemark } from '../envelope.ts'
+import { hostOf, lineOf, ProtocolError, type Target } from '../errors.ts'
+import { bareName, idOf, memberOf, thingsIn } from '../member.ts'
+import { nounOf } from '../nouns.ts'
+import { saysDone } from '../ok-failure.ts'
+import { toldError } from '../told-errors.ts'
+import { sameReference, short, timeOf, verdictOn } from './same-value.ts'
+
+/** A write, and what a platform answered to it. */
+export interface AnsweredWrite {
+  readonly target: Target
+  readonly operation: Operation
+  readonly input: AnyInput
+  readonly reply: HttpResponse
+  readonly answer: ReadAnswer
+}
+
+/** Fields that no answer shows. */
+const writeOnly: ReadonlySet<string> = new Set(['password'])
+/** Fields that only a platform makes, beside the id. */
+const madeFields = ['version', 'createdAt', 'updatedAt'] as const
+const maxWords = 300
+
+/**
+ * Judges whether a write was done, by what the platform shows of it. The answer shows a value that was sent, the id, or a
+ * field that only the platform makes; else its status, an empty body, `Location` or a word says so. Throws a
+ * ProtocolError for any other answer, and for one about another record.
+ */
+export function judgeWrite(write: AnsweredWrite): Written {
+  const { operation, answer } = write
+  // A report is judged by its parts.
+  if (operation.report) return { shown: true, other: [], unshown: [] }
+  const noun = nounOf(operation)
+  const things = [...thingsIn(answer.data ?? answer.body, noun)].filter(isThing)
+  const fields = comparedFields(write, things, noun)
+  const another =
+    fields.find(({ verdict, isIdentity }) => verdict === false && isIdentity) ??
+    (operation.method === 'POST' ? (otherKey(fields) ?? userInstead(fields, things)) : undefined)
+  if (another) throw aboutAnother(write, another)
+
+  const id = idShown(write, noun)
+  const same = fields.some(({ verdict }) => verdict === true) || id === 'acted on'
+  const isNamed = id === 'own' || id === 'acted on' || things.some((thing) => showsMade(thing, noun))
+  const bodies = [...new Set([answer.body, answer.data, ...things])].filter(isJsonObject)
+  const isShown =
+    !bodies.some(saysFailed) &&
+    (write.reply.status === 202
+      ? same && (isNamed || operation.method !== 'POST') && !bodies.some(isWaiting)
+      : // What has only an id, or repeats only what was sent, may be the error itself.
+        (same && isNamed) || ((same || isNamed) && !bodies.some(objects)))
+  if (!isShown && !isTold(write, bodies)) {
+    if (typeof id === 'object' && id !== null) throw aboutAnother(write, { field: 'id', ...id })
+    throw notShown(write)
+  }
+  const judged = fields.filter(({ inBody }) => inBody)
+  return {
+    shown: isShown,
+    other: judged.filter(({ verdict }) => verdict === false),
+    // An answer that shows no field at all says nothing against any of them.
+    unshown: judged.some(({ verdict }) => verdict !== null)
+      ? judged.filter(({ verdict, isHidden }) => verdict === null && isHidden).map(({ field }) => field)
+      : [],
+  }
+}
+
+interface ComparedField {
+  readonly field: string
+  readonly sent: unknown
+  readonly shown: unknown
+  /** Null where it cannot be told. */
+  readonly verdict: boolean | null
+  readonly isHidden: boolean
+  readonly inBody: boolean
+  /** True for what tells the record apart from others, such as its learner. */
+  readonly isIdentity: boolean
+}
+
+/** What was sent in body and path, each with what the answer shows of it. */
+function comparedFields(
+  { operation, input: { params = {}, body, handling } }: AnsweredWrite,
+  things: readonly JsonObject[],
+  noun: string,
+): ComparedField[] {
+  const own = ownParameter(operation)
+  const references = Object.entries(params).filter(([name]) => name !== own && name.endsWith('Id'))
+  const sent = [
+    ...leavesOf(body)
+      // The time of a lenient request may be adjusted.
+      .filter(
+        ([field, value]) => !writeOnly.has(field) && !(handling === 'lenient' && timeOf(value) !== null),
+      )
+      .map(([field, value]) => [field, value, true] as const),
+    ...references.map(([field, value]) => [field, value, false] as const),
+  ]
+  return sent.map(([field, value, inBody]) => {
+    const shown = things.map((thing) => memberOf(thing, field, noun)).find((each) => each !== undefined)
+    const verdict = !inBody || isReference(field) ? sameReference(value, shown) : verdictOn(value, shown)
+    const isList = Array.isArray(value) && Array.isArray(shown) && value.length === shown.length
+    const isIdentity = !inBody || (isReference(field) && own === undefined && operation.method === 'PUT')
+    return { field, sent: value, shown, verdict, isHidden: !isList, inBody, isIdentity }
+  })
+}
+
+/** The key of a new record that is shown with another value. One key that is the same is enough; a masked one says nothing. */
+function otherKey(fields: readonly ComparedField[]): ComparedField | undefined {
+  const keys = fields.filter(({ field, inBody }) => inBody && (field === 'externalId' || field === 'email'))
+  if (keys.some(({ verdict }) => verdict === true)) return undefined
+  return keys.find(({ verdict, shown }) => verdict === false && !/^\s*$|\*/.test(String(shown)))
+}
+
+/** The address of a user, where the answer shows it and no field of the thing with a title that was sent. */
+function userInstead(
+  fields: readonly ComparedField[],
+  things: readonly JsonObject[],
+): Pick<ComparedField, 'field' | 'sent' | 'shown'> | undefined {
+  const title = fields.find(({ field }) => field === 'title')
+  if (!title || fields.some(({ field, shown }) => shown !== undefined || field === 'email')) return undefined
+  const [shown] = things.flatMap((thing) =>
+    Object.entries(thing).flatMap(([name, value]) => (bareName(name) === 'email' ? [value] : [])),
+  )
+  return typeof shown === 'string' && shown !== '' ? { field: 'email', sent: undefined, shown } : undefined
+}
+
+/** The parameter of a path that names the very thing that is written: `courseId` of `/v1/courses/{courseId}`. */
+function ownParameter({ path }: Operation): string | undefined {
+  return /\{(\w+)\}$/.exec(path)?.[1]
+}
+
+function isReference(field: string): boolean {
+  return /^(course|lesson|user|learner|module)Id$/.test(field)
+}
+
+/**
+ * `own` for the id of a thing that was made, or that the path ends with, `acted on` for one further up, as of a `/replay`; both
+ * ids where another one is shown.
+ */
+function idShown(
+  { operation, input: { params = {} }, answer: { data, body } }: AnsweredWrite,
+  noun: string,
+): 'own' | 'acted on' | { readonly sent: string; readonly shown: string } | null {
+  const shown = idOf(data ?? body, noun, operation.identifier)
+  if (shown === null) return null
+  const sent = params[ownParameter(operation) ?? '']
+  if (sent === undefined) {
+    if (Object.values(params).includes(shown)) return 'acted on'
+    return operation.method === 'POST' ? 'own' : null
+  }
+  return sameReference(sent, shown) === false ? { sent, shown } : 'own'
+}
+
+function showsMade(thing: JsonObject, noun: string): boolean {
+  return madeFields.some((field) => {
+    const value = memberOf(thing, field, noun)
+    if (field === 'version') return typeof value === 'number' || /^\d+(\.0+)?$/.test(String(value))
+    return timeOf(value) !== null || (typeof value === 'number' && value > 1e8)
+  })
+}
+
+/** True where an answer says without the record that the write was done. */
+function isTold(
+  { target, operation, reply: { status, headers }, answer: { body, form } }: AnsweredWrite,
+  bodies: readonly JsonObject[],
+): boolean {
+  // Accepted is not done, and of several outcomes (207) the status says nothing.
+  if (status === 202 || status === 207 || bodies.some(saysFailed)) return false
+  if ([201, 204, 205].includes(status) || form === 'empty') return true
+  if (isInside(operation, target, headers['location'])) return true
+  if (bodies.some(objects)) return false
+  if (typeof body === 'string') return isDoneText(body)
+  return saysDone(body) || bodies.some((each) => saysDone(each) || textsIn(each).some(isDoneText))
+}
+
+/** True for a `Location` in the collection that was written to (RFC 9110 §10.2.2); a job is elsewhere. */
+function isInside({ path }: Operation, { url }: Target, location: string | undefined): boolean {
+  if (location === undefined || !URL.canParse(location, url)) return false
+  const collection = path.split('/').findLast((step) => step !== '' && !step.startsWith('{'))
+  return new URL(location, url).pathname.split('/').at(-2) === collection
+}
+
+/** Members in which a platform says how a call went. */
+const sayingNames =
+  /^(message|messages|msg|status|statustext|result|outcome|state|code|info|text|detail|reason)$/
+const doneText =
+  /\b(ok|okay|done|success|successful|successfully|succeeded|saved|stored|created|added|updated|modified|deleted|removed)\b/i
+/** Words that turn the sense of a sentence: "not saved", "already created", "cannot be deleted". */
+const objection =
+  /\b(no|not|never|none|cannot|unable|without|already|exists?|must|should|missing|required|duplicate|taken|unknown|error\w*|fail\w*|invalid|illegal|denied|refused|rejected|forbidden|unauthori[sz]ed|expired|exceed\w*|wrong|conflict\w*|locked)\b|n't\b/i
+const failedText = /^\s*(error|fail|failed|failure|ko|nok|invalid|denied|refused|rejected)\s*$/i
+const faultNames = /err|fault|fail|exception|problem|violation|invalid|reject/
+
+function isDoneText(text: string): boolean {
+  return text.length <= 500 && doneText.test(text) && !objection.test(text)
+}
+
+function textsIn(body: JsonObject): string[] {
+  return Object.entries(body).flatMap(([name, value]) =>
+    typeof value === 'string' && sayingNames.test(bareName(name)) ? [value] : [],
+  )
+}
+
+/** True for a status of failure: `"status": "fail"`, `"statusCode": 422`. */
+function saysFailed(body: JsonObject): boolean {
+  return Object.entries(body).some(([name, value]) => {
+    const bare = bareName(name)
+    if (!['status', 'statuscode', 'result', 'outcome', 'state'].includes(bare)) return false
+    return failedText.test(String(value)) || (Number(value) >= 400 && Number(value) <= 599)
+  })
+}
+
+/** True for the answer to what is still to be done. */
+function isWaiting(body: JsonObject): boolean {
+  return (
+    objects(body) ||
+    textsIn(body).some((text) => /\b(queued|pending|scheduled|processing|running)\b/i.test(text))
+  )
+}
+
+/** True where a body says anything that a success would not. */
+function objects(body: JsonObject): boolean {
+  return (
+    textsIn(body).some((text) => objection.test(text)) ||
+    Object.entries(body).some(([name, value]) => faultNames.test(bareName(name)) && isSaid(value))
+  )
+}
+
+/** True for a value that tells of a fault: neither nothing, nor a word or a number for nothing. */
+function isSaid(value: unknown): boolean {
+  if (typeof value === 'string') return !/^\s*(|0|false|no|none|null|ok|success)\s*$/i.test(value)
+  if (typeof value === 'number') return value !== 0 && (value < 200 || value > 299)
+  if (Array.isArray(value)) return value.length > 0
+  return value === true || (isJsonObject(value) && Object.keys(value).length > 0)
+}
+
+function aboutAnother(
+  write: AnsweredWrite,
+  { field, sent, shown }: { readonly field: string; readonly sent: unknown; readonly shown: unknown },
+): ProtocolError {
+  const { target } = write
+  const wanted = sent === undefined ? ', which was not sent' : `, not ${short(sent)}`
+  const message = `${answerFrom(target)} is about another record: ${field} is ${short(shown)}${wanted}`
+  return new ProtocolError(target, 'another_record', message, undefined, rawOf(write))
+}
+
+function notShown(write: AnsweredWrite): ProtocolError {
+  const { target, reply, answer } = write
+  const words = wordsOf(answer)
+  const said = words === null ? 'without the record' : `with: ${words}`
+  const message = `${hostOf(target)} did not confirm ${lineOf(target)}; it returned ${reply.status} ${said}`
+  return new ProtocolError(target, 'not_shown', message, undefined, rawOf(write))
+}
+
+/** The platform's own words, else the whole body where it is short; null for a body that says nothing. */
+function wordsOf({ body }: ReadAnswer): string | null {
+  if (body === null || body === undefined) return null
+  const named = isJsonObject(body)
+    ? Object.entries(body).find(
+        ([name, value]) =>
+          typeof value === 'string' && value !== '' && /te?xt|message|msg|reason|err|desc|info/i.test(name),
+      )?.[1]
+    : undefined
+  const text = String(toldError(body).detail ?? named ?? jsonText(body)).trim()
+  return text.length > maxWords ? `${text.slice(0, maxWords)}…` : text
+}
+
+function rawOf({ reply: { status, headers }, answer: { body } }: AnsweredWrite) {
+  return { status, headers, body: body === null || body === undefined ? '' : jsonText(body) }
+}
+
+/** True for what has fields of its own, beside what it says about the call. */
+function isThing(value: unknown): value is JsonObject {
+  return isJsonObject(value) && Object.keys(value).some((name) => !isRemark(bareName(name)))
+}
+
+/** The values in a body, by dotted path; `null` resets a field to what only the platform knows. */
+function leavesOf(value: unknown, path = ''): (readonly [field: string, value: unknown])[] {
+  if (isJsonObject(value)) {
+    return Object.entries(value).flatMap(([name, inner]) => leavesOf(inner, path ? `${path}.${name}` : name))
+  }
+  return value === null || value === undefined ? [] : [[path, value]]
+}

@@ -1,0 +1,213 @@
+import sql, { join } from 'sql-template-tag'
+import { type Action, nounOf } from '../../contract/actions.ts'
+import type { AuditEntry } from '../../contract/audit.ts'
+import type { Database, Row } from '../database/database.ts'
+import { timeOfId } from '../database/id.ts'
+import { readCursor, writeCursor } from '../database/keyset.ts'
+import { type AuditQuery, pageOfEntries } from './audit-log.ts'
+import { addressIn, type EntryRow, entryColumns, toEntry } from './entry-row.ts'
+
+/** Maximum time between an entry of a run and the next one. */
+const maxGapMs = 60_000
+/** Minimum entries of a run; fewer are listed by themselves. */
+const minEntries = 3
+/** Maximum entries of a run that are read in full: its newest. */
+const maxShown = 10
+/** Entries read at first, and at a time after that. */
+const firstChunk = 50
+const nextChunk = 500
+/** The order of the log, newest first; the runs have no other. */
+const sort = '-at'
+
+/** How often a run has an action, and to how many different things. */
+export interface Tally {
+  readonly action: Action
+  readonly entries: number
+  /** Different subjects; entries without one count each. */
+  readonly subjects: number
+}
+
+/** Entries that follow each other closely, of one user with one credential from one address; or one entry. */
+export interface EntryRun {
+  readonly entries: number
+  readonly newestAt: string
+  readonly oldestAt: string
+  /** The oldest action first. */
+  readonly tallies: readonly Tally[]
+  /** The newest entries. */
+  readonly shown: readonly AuditEntry[]
+  /** True if the page before ends with a part of this run. */
+  readonly isContinued: boolean
+  /** True if the next page begins with a part of this run. */
+  readonly continues: boolean
+}
+
+/** Limits of a page of runs. */
+export interface RunBounds {
+  readonly runs: number
+  /** Maximum entries that are looked at for one page. */
+  readonly entries: number
+}
+
+/** The columns of an entry that decide to which run it belongs. The head of `details` has the salt and the request id. */
+interface HeadRow extends Row {
+  readonly id: string
+  readonly user_id: string | null
+  readonly credential: string | null
+  readonly action: string
+  readonly subject_id: string | null
+  readonly origin: string | null
+  readonly details_head: string | null
+}
+const headColumns = sql`a.id, a.user_id, a.credential, a.action, a.subject_id, a.origin, substr(a.details, 1, 100) as details_head`
+const requestIdForm = /^\["[^"]*","([^"\\]+)"/
+
+interface Head {
+  readonly id: string
+  readonly at: string
+  /** User, credential and address. */
+  readonly actor: string
+  readonly action: Action
+  readonly subjectId: string | null
+  readonly requestId: string | undefined
+}
+
+/**
+ * One page of the log as runs, newest first. It looks at a bounded number of entries: a run that is longer continues on
+ * the next page. Cursors are those of the list of entries.
+ */
+export async function pageOfRuns(
+  database: Database,
+  query: Omit<AuditQuery, 'sort' | 'limit' | 'include_total'>,
+  bounds: RunBounds,
+): Promise<{ readonly runs: readonly EntryRun[]; readonly nextCursor: string | null }> {
+  const { runs, nextCursor, isCut } = await readRuns(database, query, bounds)
+  const rows = runs.flatMap((run) => (run.length < minEntries ? run.map((head) => [head]) : [run]))
+  const listed = rows.slice(0, bounds.runs)
+  const entries = await entriesOf(
+    database,
+    listed.flatMap((run) => run.slice(0, maxShown)),
+  )
+  const before = query.cursor === undefined ? undefined : await headAt(database, query.cursor)
+  const isFull = listed.length < rows.length
+  const last = listed.at(-1)?.at(-1)
+  return {
+    runs: listed.map((run, index) =>
+      toRun(run, entries, {
+        isContinued: index === 0 && before !== undefined && isNext([before], run[0]),
+        continues: isCut && !isFull && index === listed.length - 1,
+      }),
+    ),
+    nextCursor: isFull && last ? writeCursor(sort, last.id, last.id) : nextCursor,
+  }
+}
+
+/** Reads entries until they make a page of runs, or until as many as a page may look at have been read. */
+async function readRuns(database: Database, query: Parameters<typeof pageOfRuns>[1], bounds: RunBounds) {
+  const runs: Head[][] = []
+  let cursor = query.cursor
+  let seen = 0
+  for (;;) {
+    // One entry more than may be looked at tells whether the last run goes on.
+    const limit = Math.min(seen === 0 ? firstChunk : nextChunk, bounds.entries + 1 - seen)
+    const asked = { ...query, cursor, sort, limit, include_total: false } as const
+    const { data, nextCursor } = await pageOfEntries<HeadRow, Head>(database, asked, headColumns, toHead)
+    for (const head of data) {
+      const run = runs.at(-1)
+      const isOfRun = run !== undefined && isNext(run, head)
+      seen += 1
+      if (seen > bounds.entries || (runs.length === bounds.runs && !isOfRun)) {
+        const last = run?.at(-1)
+        return { runs, nextCursor: last ? writeCursor(sort, last.id, last.id) : null, isCut: isOfRun }
+      }
+      if (isOfRun) run.push(head)
+      else runs.push([head])
+    }
+    // A chunk that is not full has looked at as many entries as a list looks at.
+    if (nextCursor === null || data.length < limit) return { runs, nextCursor, isCut: false }
+    cursor = nextCursor
+  }
+}
+
+/**
+ * True if an entry belongs to a run whose last entry it follows: it is by the same actor, soon after, and of the same
+ * request or of an action that the run has. An import creates or updates, row by row: both are one action here.
+ */
+function isNext(run: readonly Head[], head: Head | undefined): boolean {
+  const last = run.at(-1)
+  if (!head || !last || head.actor !== last.actor) return false
+  if (Date.parse(last.at) - Date.parse(head.at) > maxGapMs) return false
+  if (head.requestId !== undefined && head.requestId === last.requestId) return true
+  return run.some(({ action }) => kindOf(action) === kindOf(head.action))
+}
+
+function kindOf(action: Action): string {
+  return action === `${nounOf(action)}.updated` ? `${nounOf(action)}.created` : action
+}
+
+function toHead(row: HeadRow): Head {
+  return {
+    id: row.id,
+    at: timeOfId(row.id),
+    actor: JSON.stringify([row.user_id, row.credential, addressIn(row.origin)]),
+    action: row.action as Action,
+    subjectId: row.subject_id,
+    requestId: requestIdForm.exec(row.details_head ?? '')?.[1],
+  }
+}
+
+/** The entry after which a page begins. */
+async function headAt(database: Database, cursor: string): Promise<Head | undefined> {
+  const [, id] = readCursor(cursor, sort)
+  const row = await database.one<HeadRow>(sql`select ${headColumns} from audit_entries a where a.id = ${id}`)
+  return row && toHead(row)
+}
+
+async function entriesOf(
+  database: Database,
+  heads: readonly Head[],
+): Promise<ReadonlyMap<string, AuditEntry>> {
+  if (heads.length === 0) return new Map()
+  const rows = await database.all<EntryRow>(sql`
+    select ${entryColumns} from audit_entries a where a.id in (${join(heads.map(({ id }) => id))})`)
+  return new Map(rows.map((row) => [row.id, toEntry(row)]))
+}
+
+/** An entry that is listed by itself. */
+export function runOfOne(entry: AuditEntry): EntryRun {
+  const { at, action } = entry
+  return {
+    entries: 1,
+    newestAt: at,
+    oldestAt: at,
+    tallies: [{ action, entries: 1, subjects: 1 }],
+    shown: [entry],
+    isContinued: false,
+    continues: false,
+  }
+}
+
+function toRun(
+  run: readonly Head[],
+  entries: ReadonlyMap<string, AuditEntry>,
+  ends: Pick<EntryRun, 'isContinued' | 'continues'>,
+): EntryRun {
+  const subjects = new Map<Action, string[]>()
+  for (const { action, subjectId, id } of [...run].reverse()) {
+    const those = subjects.get(action) ?? []
+    those.push(subjectId ?? id)
+    subjects.set(action, those)
+  }
+  return {
+    entries: run.length,
+    newestAt: run[0]?.at ?? '',
+    oldestAt: run.at(-1)?.at ?? '',
+    tallies: [...subjects].map(([action, ids]) => ({
+      action,
+      entries: ids.length,
+      subjects: new Set(ids).size,
+    })),
+    shown: run.slice(0, maxShown).flatMap(({ id }) => entries.get(id) ?? []),
+    ...ends,
+  }
+}

@@ -1,0 +1,79 @@
+import { request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { isIP, type LookupFunction, type Socket } from 'node:net'
+import { isLoopbackHost } from '../../codec/loopback.ts'
+import type { HttpProxy } from '../../codec/proxy.ts'
+
+/** A proxy that did not open a tunnel; the message is a clause that begins in lower case, and names no secret. */
+export class TunnelError extends Error {
+  override readonly name = 'TunnelError'
+}
+
+/** Where a tunnel is to lead. */
+export interface TunnelEnd {
+  /** Host name or address, without the brackets of IPv6. */
+  readonly host: string
+  readonly port: number
+  /** True for a host that is allowed at any address. */
+  readonly isNamed: boolean
+  /** Finds the addresses that may be connected to. */
+  readonly lookup: LookupFunction
+}
+
+/**
+ * Opens a tunnel through a proxy; null where the host turns out to be this machine, which a proxy elsewhere is not. The proxy is
+ * told the address that was judged, since the name could lead it elsewhere; a host that is allowed by name it looks up itself.
+ * Throws TunnelError, what the look-up throws, and the reason of an aborted signal.
+ */
+export async function openTunnel(
+  proxy: HttpProxy,
+  end: TunnelEnd,
+  signal: AbortSignal,
+): Promise<Socket | null> {
+  const { host, port, isNamed, lookup } = end
+  const address = isNamed || isIP(host) !== 0 ? host : await addressOf(host, lookup)
+  return isLoopbackHost(address.includes(':') ? `[${address}]` : address)
+    ? null
+    : connectThrough(proxy, address, port, signal)
+}
+
+function addressOf(host: string, lookup: LookupFunction): Promise<string> {
+  return new Promise((resolve, reject) => {
+    lookup(host, { all: false }, (error, address) => (error ? reject(error) : resolve(String(address))))
+  })
+}
+
+/** RFC 9110 §9.3.6. */
+function connectThrough(proxy: HttpProxy, host: string, port: number, signal: AbortSignal): Promise<Socket> {
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`
+  const send = proxy.url.startsWith('https:') ? httpsRequest : httpRequest
+  const { promise, resolve, reject } = Promise.withResolvers<Socket>()
+  const connect = send(proxy.url, {
+    method: 'CONNECT',
+    path: authority,
+    agent: false,
+    signal,
+    headers: {
+      host: authority,
+      ...(proxy.authorization !== undefined && { 'proxy-authorization': proxy.authorization }),
+    },
+  })
+  connect.on('connect', ({ statusCode }, socket, head) => {
+    // The other side of a tunnel is silent until it is spoken to.
+    if (statusCode === 200 && head.length === 0) return resolve(socket as Socket)
+    socket.destroy()
+    return reject(
+      new TunnelError(
+        `the proxy ${proxy.host} refused to connect to ${authority}: it returned ${statusCode}`,
+      ),
+    )
+  })
+  connect.on('error', (error: NodeJS.ErrnoException) => {
+    const reason = new TunnelError(`cannot connect to the proxy ${proxy.host}: ${error.code}`, {
+      cause: error,
+    })
+    reject(signal.aborted ? signal.reason : reason)
+  })
+  connect.end()
+  return promise
+}

@@ -1,0 +1,269 @@
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
+import { bin, type Ended, run, type Start } from './helpers/process.ts'
+
+// Whole processes take their time on a busy machine.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
+
+const home = mkdtempSync(join(tmpdir(), 'learnctl-bin-'))
+const database = join(home, 'academy.db')
+const files: string[] = [home]
+
+/** The built program, on this test's own home directory. */
+function learnctl(words: readonly string[], start: Partial<Start> = {}): Promise<Ended> {
+  return run(process.execPath, [bin, ...words], { cwd: home, ...start, env: { HOME: home, ...start.env } })
+}
+
+function freshDirectory(): string {
+  const path = mkdtempSync(join(tmpdir(), 'learnctl-bin-'))
+  files.push(path)
+  return path
+}
+
+/** Serves one handler on a free loopback port for as long as `use` lasts. */
+async function serving<Result>(
+  handle: RequestListener,
+  use: (url: string) => Promise<Result>,
+): Promise<Result> {
+  const server = createServer(handle)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // A listening TCP server has an address with a port.
+  const { port } = server.address() as AddressInfo
+  try {
+    return await use(`http://127.0.0.1:${port}`)
+  } finally {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8)
+}
+
+beforeAll(async () => {
+  const { code, stderr } = await learnctl(['quickstart', '--database', database])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+})
+
+afterAll(() => {
+  for (const path of files) rmSync(path, { recursive: true, force: true })
+})
+
+test('--version prints the version', async () => {
+  expect(await learnctl(['--version'])).toMatchObject({
+    code: 0,
+    stdout: `${manifest.version}\n`,
+    stderr: '',
+  })
+})
+
+test('--help, help and no word at all print the same help', async () => {
+  const [help, ...others] = await Promise.all(
+    [['--help'], ['-h'], ['help'], []].map((words) => learnctl(words)),
+  )
+  expect(help?.stdout).toMatch(/^Usage: learnctl <command>/)
+  for (const ended of [help, ...others]) {
+    expect(ended).toEqual({ code: 0, signal: null, stdout: help?.stdout, stderr: '' })
+  }
+})
+
+/** A Node on this machine that is too old, where there is one. */
+const oldNode = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .map((directory) => join(directory, 'node'))
+  .filter((path) => existsSync(path))
+  .find((path) => Number(execFileSync(path, ['-p', 'process.versions.node']).toString().split('.')[0]) < 24)
+
+test('a list over the wire leaves out what it has no use for', async () => {
+  const directory = freshDirectory()
+  const [told, preload] = [join(directory, 'loaded.json'), join(directory, 'tell.cjs')]
+  writeFileSync(
+    preload,
+    `const loaded = process.moduleLoadList
+    require('node:module').registerHooks({ load: (url, context, next) => next((loaded.push(url), url), context) })
+    process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(told)}, JSON.stringify(loaded)))`,
+  )
+  const answer: RequestListener = (_, response) =>
+    response.setHeader('content-type', 'application/json').end('{"data": [], "nextCursor": null}')
+  const env = { LEARNCTL_API_KEY: 'lpk_0', NODE_OPTIONS: `--require ${preload}` }
+  const ended = await serving(answer, (url) => learnctl(['courses', 'list', '--url', url], { env }))
+  expect(ended).toMatchObject({ code: 0, stderr: '' })
+  const loaded = JSON.parse(readFileSync(told, 'utf8')) as string[]
+  expect(loaded).toContain('NativeModule http')
+  const own = loaded.filter((name) => name.startsWith('file:'))
+  expect(own.length).toBeGreaterThan(3)
+  const withZod = own.filter((url) => readFileSync(new URL(url), 'utf8').includes('$ZodType'))
+  expect(withZod).toEqual([])
+  for (const idle of ['internal/deps/undici/undici', 'http2', 'tls', 'worker_threads', 'zlib', 'sqlite']) {
+    expect(loaded).not.toContain(`NativeModule ${idle}`)
+  }
+})
+
+test.skipIf(oldNode === undefined).for([[], ['--version'], ['courses', 'list']])(
+  'a Node that is too old starts the one that came along: %j',
+  async (words) => {
+    const start = { cwd: home, env: { HOME: home } }
+    const [ended, usual] = await Promise.all([run(oldNode ?? '', [bin, ...words], start), learnctl(words)])
+    expect(ended).toEqual(usual)
+  },
+)
+
+test('it is a program: a link to it runs by its first line', async () => {
+  const link = join(freshDirectory(), 'learnctl')
+  symlinkSync(bin, link)
+  const [version, list] = await Promise.all(
+    [['--version'], ['courses', 'list', '-q', '--limit', '1', '--database', database]].map((words) =>
+      run(link, words, { cwd: home, env: { HOME: home } }),
+    ),
+  )
+  expect(version).toMatchObject({ code: 0, stdout: `${manifest.version}\n` })
+  expect(list).toMatchObject({ code: 0, stdout: expect.stringMatching(/^crs_\w+\n$/) })
+})
+
+test('a long list goes through a pipe as a whole', async () => {
+  const words = ['users', 'list', '--all', '-o', 'json', '--database', database]
+  const { code, stdout, stderr } = await learnctl(words)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout.length).toBeGreaterThan(4 * 64 * 1024)
+  expect(JSON.parse(stdout)).toHaveLength(621)
+})
+
+test.for([
+  ['users', 'list', '--all', '-o', 'json'],
+  ['users', 'list', '--all', '-o', 'jsonl'],
+  ['analytics', 'export'],
+  ['server', 'openapi'],
+])('a reader who leaves early is no fault: learnctl %j', async (words) => {
+  const ended = await learnctl(words, {
+    env: { LEARNCTL_DATABASE: database },
+    watch: ({ stdout }) => stdout?.once('data', () => stdout.destroy()),
+  })
+  expect(ended).toMatchObject({ code: 0, signal: null, stderr: '' })
+})
+
+test.for([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 143],
+] as const)('%s in the middle of an export ends it and leaves no file', async ([signal, code]) => {
+  const cwd = freshDirectory()
+  let during: string[] = []
+  let kill = () => {}
+  const ended = await serving(
+    (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/csv' })
+      response.write('learnerId,email\r\nusr_1,ada@example.org\r\n', () => {
+        during = readdirSync(cwd)
+        kill()
+      })
+    },
+    (url) =>
+      learnctl(['analytics', 'export', '--file', 'learners.csv', '--url', url], {
+        cwd,
+        env: { LEARNCTL_API_KEY: 'secret' },
+        watch: (child) => {
+          kill = () => child.kill(signal)
+        },
+      }),
+  )
+  expect(during).toEqual([expect.stringMatching(/^learners\.csv\..*\.part$/)])
+  expect(ended).toMatchObject({ code, signal: null, stdout: '' })
+  expect(ended.stderr).not.toMatch(/^\s+at /m)
+  expect(readdirSync(cwd)).toEqual([])
+})
+
+test('an export is written into a pipe that is named as its file', async ({ skip }) => {
+  if (!existsSync('/dev/stdout')) return skip('there is no /dev/stdout here')
+  const words = ['analytics', 'export', '--columns', 'email', '--file', '/dev/stdout']
+  const line = [process.execPath, bin, ...words].map((word) => `'${word}'`).join(' ')
+  const { stdout, stderr } = await run('sh', ['-c', `${line} | cat`], {
+    cwd: home,
+    env: { HOME: home, LEARNCTL_DATABASE: database },
+  })
+  expect(stderr).toBe('Exported 622 rows to /dev/stdout\n')
+  expect(stdout.split('\n')).toHaveLength(624)
+})
+
+test('every fault is told in a few lines, with its exit code and without a stack', async () => {
+  const broken = freshDirectory()
+  writeFileSync(join(broken, 'profiles.json'), '{"version": 1, "profi')
+  writeFileSync(join(broken, 'no.db'), 'this is no database, it is only called like one\n'.repeat(100))
+  const free = await serving(
+    () => {},
+    async (url) => url,
+  )
+  const faults: readonly (readonly [code: number, words: string, env?: Readonly<Record<string, string>>])[] =
+    [
+      [1, 'courses list', { LEARNCTL_CONFIG_DIR: broken }],
+      [1, `courses list --database ${join(broken, 'no.db')}`],
+      [3, `courses list --database /dev/null/academy.db`],
+      [2, 'curses list'],
+      [2, 'courses lst'],
+      [2, 'courses list --limt 3'],
+      [2, 'courses list --limit many'],
+      [2, `courses create --database ${database}`],
+      [2, `courses create --title x --difficulty hard --database ${database}`],
+      [3, `courses get crs_nowhere --database ${database}`],
+      [4, 'courses list'],
+      [4, `courses list --url ${free}`],
+      [7, `courses list --url ${free} --retries 0`, { LEARNCTL_API_KEY: 'secret' }],
+    ]
+  const ended = await Promise.all(
+    faults.map(async ([, words, env = {}]) => learnctl(words.split(' '), { env })),
+  )
+  expect(ended.map(({ code }) => code)).toEqual(faults.map(([code]) => code))
+  for (const { stdout, stderr } of ended) {
+    expect(stdout).toBe('')
+    expect(stderr).toMatch(/^error: .+\n/)
+    expect(stderr).not.toMatch(/^\s+at |Error:|node:internal|secret/m)
+    expect(stderr.split('\n').length).toBeLessThan(8)
+  }
+})
+
+test('whatever holds a secret can be read by its owner alone, also where it stood open before', async () => {
+  const own = freshDirectory()
+  const config = join(own, 'config')
+  mkdirSync(config)
+  writeFileSync(join(config, 'profiles.json'), '{"version": 1, "active": null, "profiles": {}}')
+  chmodSync(config, 0o755)
+  chmodSync(join(config, 'profiles.json'), 0o644)
+  const env = { HOME: own, LEARNCTL_CONFIG_DIR: config, XDG_DATA_HOME: join(own, 'data') }
+  const user = { id: 'usr_1', email: 'ada@example.org', role: 'admin' }
+  const login = await serving(
+    (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(user))
+    },
+    (url) =>
+      learnctl(['auth', 'login', '--with-key', '--url', url, '--profile', 'school'], {
+        env,
+        stdin: 'key-of-ada\n',
+      }),
+  )
+  expect(login).toMatchObject({ code: 0, stdout: '' })
+  expect(readFileSync(join(config, 'profiles.json'), 'utf8')).toContain('key-of-ada')
+  expect(readdirSync(config)).toEqual(['profiles.json'])
+  expect([modeOf(config), modeOf(join(config, 'profiles.json'))]).toEqual(['700', '600'])
+
+  expect(await learnctl(['quickstart'], { cwd: own, env })).toMatchObject({ code: 0 })
+  const data = join(own, 'data/learnctl')
+  expect(modeOf(data)).toBe('700')
+  expect(new Set(readdirSync(data).map((name) => modeOf(join(data, name))))).toEqual(new Set(['600']))
+})

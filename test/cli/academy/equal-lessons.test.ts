@@ -1,0 +1,116 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { type TestCli, test } from '../../helpers/cli.ts'
+import { resultOf } from '../../helpers/result.ts'
+
+interface Lesson {
+  readonly title: string
+  readonly description?: string
+}
+
+function writeCourse({ cwd }: TestCli, modules: Readonly<Record<string, readonly Lesson[]>>): void {
+  const course = {
+    externalId: 'sea',
+    title: 'Sea',
+    modules: Object.entries(modules).map(([title, lessons]) => ({ title, lessons })),
+  }
+  writeFileSync(join(cwd, 'academy.json'), JSON.stringify({ learnctl: 1, courses: [course] }))
+}
+
+const quiz = (description: string): Lesson => ({ title: 'Quiz', description })
+const first = { Shore: [quiz('one'), { title: 'Text' }, quiz('two')], Deep: [quiz('three')] }
+
+async function lessonsOf(cli: TestCli): Promise<string> {
+  return (await cli.run('lessons list --course ext:sea --columns order,title,description')).stdout
+}
+
+describe('lessons without external ids', () => {
+  test('are told apart by module, title and their place among equals', async ({ local }) => {
+    writeCourse(local, first)
+    expect(await local.run('apply --yes')).toMatchObject({ code: 0 })
+    expect(await lessonsOf(local)).toBe('1\tQuiz\tone\n2\tText\t\n3\tQuiz\ttwo\n4\tQuiz\tthree\n')
+    expect(await local.run('diff')).toMatchObject({ code: 0 })
+    writeCourse(local, { ...first, Shore: [quiz('one'), { title: 'Text' }, quiz('changed')] })
+    const { code, stdout } = await local.run('diff')
+    expect(code).toBe(9)
+    expect(stdout).toContain('  ~ ext:sea, Shore, Quiz, 2  Quiz\n      description: "two" → "changed"\n')
+    expect(stdout).toContain('0 to create, 1 to change, 0 to delete; 4 as declared\n')
+  })
+
+  test('stay the same ones where their module is renamed, others are added between them, and places change', async ({
+    local,
+  }) => {
+    writeCourse(local, first)
+    await local.run('apply --yes')
+    const idsOf = async () =>
+      (await local.run('lessons list --course ext:sea --columns id')).stdout.trim().split('\n')
+    const [one, text, two, three] = await idsOf()
+    writeCourse(local, {
+      Beach: [quiz('one'), quiz('two'), quiz('new'), { title: 'Text' }],
+      Deep: [quiz('three')],
+    })
+    expect(await local.run('apply --yes')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('1 created'),
+    })
+    expect(await lessonsOf(local)).toBe(
+      '1\tQuiz\tone\n2\tQuiz\ttwo\n3\tQuiz\tnew\n4\tText\t\n5\tQuiz\tthree\n',
+    )
+    expect(await idsOf()).toEqual([one, two, expect.any(String), text, three])
+    expect(await local.run('diff')).toMatchObject({ code: 0 })
+  })
+
+  test('are the same ones for a saved plan, which has only those that change', async ({ local }) => {
+    writeCourse(local, first)
+    await local.run('apply --yes')
+    writeCourse(local, {
+      Shore: [quiz('one'), { title: 'Text' }, quiz('changed'), quiz('added')],
+      Depth: [quiz('three')],
+    })
+    await local.run('apply --plan-out plan.json')
+    const { code, stderr } = await local.run('apply --plan plan.json --yes')
+    expect(code, stderr).toBe(0)
+    expect(await local.run('diff')).toMatchObject({ code: 0 })
+    expect(await lessonsOf(local)).toBe(
+      '1\tQuiz\tone\n2\tText\t\n3\tQuiz\tchanged\n4\tQuiz\tadded\n5\tQuiz\tthree\n',
+    )
+  })
+
+  test('that are there twice are reported by diff (exit 9) and apply', async ({ local }) => {
+    writeCourse(local, first)
+    await local.run('apply --yes')
+    const { modules } = await resultOf(local, 'courses get ext:sea')
+    const created = `lessons create --course ext:sea --title Quiz --module ${modules[0].id} -q`
+    const id = (await local.run(created)).stdout.trim()
+    expect(id, (await local.run(created)).stderr).toMatch(/^les_/)
+    const { code, stdout, stderr } = await local.run('diff')
+    expect(code).toBe(9)
+    expect(stdout).toBe('No changes; 5 as declared\n')
+    expect(stderr).toMatch(
+      /^note: 2 lessons of course ext:sea have the module and title of a declared lesson, which is there as well; delete what is not needed: learnctl lessons delete <id>: Quiz \(les_\w+\), Quiz \(les_\w+\)\n$/,
+    )
+    expect(stderr).toContain(id)
+    const applied = await local.run('apply --yes')
+    expect(applied).toMatchObject({ code: 0, stderr: expect.stringContaining(stderr) })
+    const data = JSON.parse((await local.run('diff -o json')).stdout)
+    expect(data.undeclared).toHaveLength(2)
+    expect(data.undeclared[0]).toMatchObject({
+      dataset: 'lessons',
+      course: 'ext:sea',
+      title: 'Quiz',
+      isDuplicate: true,
+    })
+  })
+
+  test('and others that are not declared are reported, and kept', async ({ local }) => {
+    writeCourse(local, first)
+    await local.run('apply --yes')
+    const { id } = await resultOf(local, 'lessons create --course ext:sea --title Extra --external-id extra')
+    const { code, stderr } = await local.run('diff')
+    expect(code).toBe(0)
+    expect(stderr).toBe(`note: 1 lesson of course ext:sea is not declared and is kept: Extra (${id})\n`)
+    expect((await local.run('apply --yes')).stderr).toContain(stderr)
+    expect(await lessonsOf(local)).toContain('5\tExtra\t\n')
+  })
+})

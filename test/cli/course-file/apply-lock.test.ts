@@ -1,0 +1,190 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, describe, expect, onTestFinished, vi } from 'vitest'
+import type { Context } from '../../../src/cli/command/context.ts'
+import { whileApplying } from '../../../src/cli/course-file/apply-lock.ts'
+import { openapiOf } from '../../../src/contract/openapi.ts'
+import { type Ran, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import { railsPlatform } from '../../helpers/foreign-platforms/rails.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
+
+const academyFile = `learnctl: 1
+courses:
+  - externalId: sea
+    title: Sea
+    lessons:
+      - title: Waves
+      - title: Tides
+`
+const courseFile = `externalId: sea
+title: Sea
+lessons:
+  - title: Waves
+  - title: Tides
+`
+
+/** A program whose waits are short, but real ones. */
+async function patient(): Promise<TestCli> {
+  const cli = testCli({
+    env: { LEARNCTL_DATABASE: 'academy.db' },
+    sleep: (_, signal) => delay(20, undefined, signal ? { signal } : {}),
+  })
+  onTestFinished(cli.remove)
+  await putNewAcademy(join(cli.cwd, 'academy.db'))
+  writeFileSync(join(cli.cwd, 'academy.yaml'), academyFile)
+  writeFileSync(join(cli.cwd, 'sea.yaml'), courseFile)
+  return cli
+}
+
+const lease = (holder: string) => [
+  'api',
+  'PUT',
+  '/v1/apply-lease',
+  '--field',
+  'id=held-by-another-apply',
+  '--field',
+  `holder=${holder}`,
+]
+const titles = 'lessons list --course ext:sea --columns title'
+
+describe('applies at the same time', () => {
+  test.for(['apply academy.yaml --yes', 'courses apply -f sea.yaml'])(
+    'make each lesson once: %s',
+    async (line) => {
+      const cli = await patient()
+      const runs = await Promise.all([1, 2, 3, 4].map(() => cli.run(`${line} --wait-lock 10m`)))
+      expect(runs.map(({ code }) => code)).toEqual([0, 0, 0, 0])
+      expect((await cli.run(titles)).stdout).toBe('Waves\nTides\n')
+      expect(runs.filter(({ stderr }) => /Created course|3 created/.test(stderr))).toHaveLength(1)
+    },
+  )
+
+  test.for(['apply academy.yaml --yes', 'courses apply -f sea.yaml', 'courses copy ext:other'])(
+    'are refused with who applies, and for how long: %s',
+    async (line) => {
+      const cli = await patient()
+      await cli.run('courses create --title Other --external-id other')
+      expect(await cli.run(lease('build-7, process 1'))).toMatchObject({ code: 0 })
+      const { code, stderr } = await cli.run(`${line} --wait-lock 0`)
+      expect(code).toBe(6)
+      expect(stderr).toBe(
+        `error: Another apply to ${cli.cwd}/academy.db is running: admin@academy.local, build-7, process 1, for 0 s
+  Nothing was changed
+  hint: Wait longer with --wait-lock 5m. If it was killed, its lease ends within 60 s; to end it now: learnctl api DELETE /v1/apply-lease/held-by-another-apply
+`,
+      )
+      const waited = await cli.run(`${line} --wait-lock 3s`)
+      expect(waited.stderr).toMatch(
+        /^note: Waiting for another apply to end: admin@academy\.local, build-7, process 1\n/,
+      )
+      expect(waited.stderr).toContain('Nothing was changed; waited 3 s\n')
+      expect((await cli.run('courses list --columns title')).stdout).toBe('Other\n')
+    },
+  )
+
+  test('do not keep what changes nothing waiting', async () => {
+    const cli = await patient()
+    await cli.run(lease('build-7, process 1'))
+    expect(await cli.run('apply academy.yaml --dry-run')).toMatchObject({ code: 0 })
+    expect(await cli.run('apply academy.yaml --plan-out plan.json')).toMatchObject({ code: 0 })
+    expect(await cli.run('courses apply -f sea.yaml --dry-run')).toMatchObject({ code: 0 })
+  })
+
+  test('do not wait for a process of this machine that is gone', async () => {
+    const cli = await patient()
+    // Process ids end below this one on every platform.
+    await cli.run(lease(`${hostname()}, process 2147483646`))
+    expect(await cli.run('apply academy.yaml --yes --wait-lock 0')).toMatchObject({ code: 0 })
+  })
+
+  test('release the lease where they fail', async () => {
+    const cli = await patient()
+    expect(await cli.run('apply academy.yaml')).toMatchObject({ code: 2 })
+    expect(await cli.run('apply academy.yaml --yes --wait-lock 0')).toMatchObject({ code: 0 })
+  })
+
+  test.for(['2', 'soon', '-1s'])('%s is no time to wait', async (text) => {
+    const cli = await patient()
+    const { code, stderr } = await cli.run(`apply academy.yaml --yes --wait-lock=${text}`)
+    expect(code).toBe(2)
+    expect(stderr).toContain('--wait-lock must be a duration')
+  })
+})
+
+describe('an apply that goes on for long', () => {
+  afterEach(() => void vi.useRealTimers())
+
+  /** A platform that answers each request for the lease with the next of these times at which it was taken. */
+  function contextWith(takenAt: readonly string[]): { context: Context; sent: string[] } {
+    const sent: string[] = []
+    const left = [...takenAt]
+    const call = async ({ id }: { id: string }, { body }: { body?: { id: string } }) => {
+      if (id === 'service.openapi') return { data: openapiOf() }
+      sent.push(id)
+      return { data: { ...body, takenAt: left.shift() } }
+    }
+    const session = {
+      caller: async () => ({ call }),
+      target: () => ({ kind: 'remote', url: 'https://school.example' }),
+    }
+    const io = { signal: new AbortController().signal }
+    return { context: { io, session } as never, sent }
+  }
+
+  test('renews its lease, and releases it', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const { context, sent } = contextWith(['a', 'a', 'a'])
+    await whileApplying(context, context.session, undefined, async ({ io }) => {
+      await vi.advanceTimersByTimeAsync(10_000)
+      await vi.advanceTimersByTimeAsync(10_000)
+      expect(io.signal.aborted).toBe(false)
+    })
+    expect(sent).toEqual(['leases.take', 'leases.take', 'leases.take', 'leases.release'])
+  })
+
+  test('stops where it was lost in between', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const { context } = contextWith(['a', 'b'])
+    const applied = whileApplying(context, context.session, undefined, async ({ io }) => {
+      await vi.advanceTimersByTimeAsync(10_000)
+      io.signal.throwIfAborted()
+    })
+    await expect(applied).rejects.toMatchObject({
+      code: 'lease_lost',
+      exit: 'conflict',
+      message: 'Stopped: the lease of this apply to school.example was lost',
+    })
+  })
+})
+
+test('on a platform without leases, a lock file on this machine does the same', async () => {
+  const { url, key, transport } = railsPlatform()
+  const line = 'courses apply -f - --wait-lock 0'
+  const stdin = 'externalId: sea\ntitle: Sea\n'
+  let locked: string[] = []
+  let second: Ran | undefined
+  const cli = testCli({
+    env: { LEARNCTL_URL: url, LEARNCTL_API_KEY: key },
+    transport: async (request) => {
+      if (request.method === 'POST' && !second) {
+        locked = readdirSync(folder)
+        second = await cli.run(line, { stdin })
+      }
+      return transport(request)
+    },
+  })
+  onTestFinished(cli.remove)
+  const folder = join(cli.home, '.local', 'state', 'learnctl', 'applies')
+  const first = await cli.run(line, { stdin })
+  expect(first, first.stderr).toMatchObject({ code: 0 })
+  expect(locked).toEqual([expect.stringMatching(/^[0-9a-f]{32}\.lock$/)])
+  expect(second).toMatchObject({
+    code: 6,
+    stderr: expect.stringMatching(
+      /^error: Another apply to rails\.example is running: .+, process \d+, for 0 s\n {2}Nothing was changed\n {2}hint: Wait longer with --wait-lock 5m\. If no other learnctl is running, delete \/.+\.lock\n$/,
+    ),
+  })
+  expect(readdirSync(folder)).toEqual([])
+})

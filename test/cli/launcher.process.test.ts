@@ -1,0 +1,166 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test as base, describe, expect } from 'vitest'
+import { isAlive } from '../../src/config/lock.ts'
+import { freshDirectory } from '../helpers/academy.ts'
+
+const launcher = new URL('../../bin/learnctl.js', import.meta.url)
+
+/** The launcher beside a program that prints the words it was started with. */
+const test = base.extend('installed', async ({ task }, { onCleanup }) => {
+  const directory = freshDirectory()
+  onCleanup(directory.remove)
+  const at = (name: string) => join(directory.path, name)
+  mkdirSync(at('bin'))
+  mkdirSync(at('dist'))
+  cpSync(launcher, at('bin/learnctl.js'))
+  writeFileSync(at('package.json'), JSON.stringify({ name: task.id, type: 'module' }))
+  writeFileSync(
+    at('dist/main.cjs'),
+    "exports.start = async () => { console.log('started', ...process.argv.slice(2)); process.exitCode = 3 }",
+  )
+  return at
+})
+
+function run(script: string, words: readonly string[], before: readonly string[] = []) {
+  return new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, [...before, script, ...words], (error, stdout, stderr) => {
+      resolve({ code: error ? error.code : 0, stdout, stderr })
+    })
+  })
+}
+
+/** A Node that says it is another one. */
+function pretending(version: string): string[] {
+  const script = `Object.defineProperty(process.versions, 'node', { value: '${version}' })
+    Object.defineProperty(process, 'version', { value: 'v${version}' })`
+  return ['--import', `data:text/javascript,${encodeURIComponent(script)}`]
+}
+
+describe('the launcher', () => {
+  test('starts the program with its words, and leaves its exit code', async ({ installed }) => {
+    for (const words of [['--version'], ['courses', '--help'], ['help', 'flags'], ['-o', 'json']]) {
+      const { code, stdout } = await run(installed('bin/learnctl.js'), words)
+      expect({ code, stdout }).toEqual({ code: 3, stdout: `started ${words.join(' ')}\n` })
+    }
+  })
+
+  test('finds its program through the link that npm makes', async ({ installed }) => {
+    symlinkSync(installed('bin/learnctl.js'), installed('learnctl'))
+    expect((await run(installed('learnctl'), ['--version'])).stdout).toBe('started --version\n')
+  })
+
+  test('says so in one line when there is no program', async ({ installed }) => {
+    writeFileSync(installed('dist/main.cjs'), "require('./missing.cjs')")
+    const { code, stdout, stderr } = await run(installed('bin/learnctl.js'), ['courses'])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toMatch(/^error: Cannot load learnctl: .*\n$/)
+  })
+
+  test.for([['12.0.0'], ['20.20.2'], ['24.14.9'], ['25.9.0']])(
+    'tells Node %s what it needs and how to get it, where none came along',
+    async ([version = ''], { installed }) => {
+      const { code, stdout, stderr } = await run(
+        installed('bin/learnctl.js'),
+        ['--version'],
+        pretending(version),
+      )
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+      expect(stderr).toMatch(
+        new RegExp(
+          `^error: Node v${version} is not supported: .* Node 24\\.15 or newer.*\\n  hint: .*npm ci\\n$`,
+        ),
+      )
+    },
+  )
+
+  test('runs on the Node that came along where the system has an old one', async ({ installed }) => {
+    mkdirSync(installed('node_modules/node/bin'), { recursive: true })
+    const own = installed('node_modules/node/bin/node')
+    writeFileSync(own, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 })
+    symlinkSync(installed('bin/learnctl.js'), installed('learnctl'))
+    for (const version of ['12.0.0', '20.20.2', '25.9.0']) {
+      const old = pretending(version)
+      const { code, stdout } = await run(installed('learnctl'), ['courses', 'a  b'], old)
+      expect({ code, stdout }).toEqual({ code: 3, stdout: 'started courses a  b\n' })
+    }
+  })
+
+  test('passes on what ends it', async ({ installed }) => {
+    mkdirSync(installed('node_modules/node/bin'), { recursive: true })
+    const own = installed('node_modules/node/bin/node')
+    writeFileSync(own, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 })
+    writeFileSync(
+      installed('dist/main.cjs'),
+      `exports.start = async () => {
+        const waiting = setInterval(() => {}, 1000)
+        process.on('SIGTERM', () => { clearInterval(waiting); process.exitCode = 143 })
+        console.log('ready')
+      }`,
+    )
+    const child = spawn(process.execPath, [...pretending('20.20.2'), installed('bin/learnctl.js'), 'courses'])
+    child.stdout.once('data', () => child.kill('SIGTERM'))
+    expect(await once(child, 'exit')).toEqual([143, null])
+  })
+
+  test('takes the program along when it is killed, and what that has started', async ({ installed }) => {
+    mkdirSync(installed('node_modules/node/bin'), { recursive: true })
+    const own = installed('node_modules/node/bin/node')
+    writeFileSync(own, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, { mode: 0o755 })
+    writeFileSync(
+      installed('dist/main.cjs'),
+      `const { writeFileSync } = require('node:fs')
+      exports.start = async () => {
+        const waiting = setInterval(() => {}, 1000)
+        process.on('SIGTERM', () => {
+          clearInterval(waiting)
+          writeFileSync(${JSON.stringify(installed('ended'))}, process.env.LEARNCTL_LAUNCHED ?? 'not passed on')
+        })
+        process.stdin.once('data', () => console.log(process.pid))
+      }`,
+    )
+    const child = spawn(process.execPath, [...pretending('20.20.2'), installed('bin/learnctl.js'), 'courses'])
+    child.stdin.write('go')
+    const [pid] = await once(child.stdout, 'data')
+    expect(isAlive(Number(pid))).toBe(true)
+    child.kill('SIGKILL')
+    await expect.poll(() => isAlive(Number(pid)), { timeout: 10_000 }).toBe(false)
+    expect(readFileSync(installed('ended'), 'utf8')).toBe('not passed on')
+  })
+
+  test('leaves no program behind, whenever a signal ends it', async ({ installed }) => {
+    mkdirSync(installed('node_modules/node/bin'), { recursive: true })
+    const own = installed('node_modules/node/bin/node')
+    writeFileSync(own, '#!/bin/sh\nexec sleep 60\n', { mode: 0o755 })
+    // As if the signal came while the program was being started.
+    const early = `const { spawn } = process.getBuiltinModule('node:child_process')
+      const { syncBuiltinESMExports } = process.getBuiltinModule('node:module')
+      process.getBuiltinModule('node:child_process').spawn = (...all) => {
+        const child = spawn(...all)
+        process.getBuiltinModule('node:fs').writeFileSync(${JSON.stringify(installed('pid'))}, String(child.pid))
+        process.kill(process.pid, 'SIGTERM')
+        return child
+      }
+      syncBuiltinESMExports()`
+    const before = [...pretending('20.20.2'), '--import', `data:text/javascript,${encodeURIComponent(early)}`]
+    const child = spawn(process.execPath, [...before, installed('bin/learnctl.js'), 'courses'])
+    expect(await once(child, 'exit')).toEqual([null, 'SIGTERM'])
+    expect(isAlive(Number(readFileSync(installed('pid'), 'utf8')))).toBe(false)
+  })
+
+  test.for([['24.15.0'], ['24.99.0'], ['26.0.0'], ['30.1.0']])(
+    'runs on Node %s',
+    async ([version = ''], { installed }) => {
+      expect(await run(installed('bin/learnctl.js'), ['--version'], pretending(version))).toMatchObject({
+        code: 3,
+      })
+    },
+  )
+
+  base('is written so that an old Node can read it', () => {
+    const code = readFileSync(launcher, 'utf8').replace(/^\s*\/\/.*$/gm, '')
+    expect(code).not.toMatch(/\?\.|\?\?|import\.meta|^\s*(import|export|await)\b(?!\()/m)
+  })
+})

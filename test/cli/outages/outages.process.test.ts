@@ -1,0 +1,140 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { openAcademyFile, openAcademyOnPostgres } from '../../../src/server/academy.ts'
+import { freshDirectory } from '../../helpers/academy.ts'
+import { withoutPostgres } from '../../helpers/postgres.ts'
+import { startPostgres } from '../../helpers/postgres-cluster.ts'
+import { postgresFront } from '../../helpers/postgres-front.ts'
+import { type Fleet, startFleet } from './server-process.ts'
+import { side, type Told, type Write, writerTo, writesOf } from './writes.ts'
+import { faultsIn } from './written.ts'
+
+/** More of them, and longer, by hand: LEARNCTL_TEST_WRITES=10000. The same ones again: LEARNCTL_TEST_SEED. */
+const asked = Number(process.env['LEARNCTL_TEST_WRITES'] ?? 0)
+const seed = Number(process.env['LEARNCTL_TEST_SEED'])
+const atATime = 12
+const patienceMs = 60_000 + asked * 200
+
+/** What happens, and how often, while so many writes are under way. */
+interface Trouble {
+  readonly times: number
+  readonly happen: (turn: number) => Promise<void>
+}
+
+/** The learners and the courses that so many writes are about. */
+async function makeOthers({ urls, key }: Fleet, count: number): Promise<void> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const post = async (path: string, body: unknown) => {
+    const init = { method: 'POST', headers, body: JSON.stringify(body) }
+    const answer = await fetch(`${urls[0]}${path}`, init)
+    expect(answer.ok).toBe(true)
+  }
+  const items = Array.from({ length: side }, (_, index) => {
+    return { email: `learner-${index}@school.example`, externalId: `learner-${index}` }
+  })
+  await post('/v1/users/batch', { items })
+  for (let index = 0; index * side < count; index += 1) {
+    const course = { title: `Course ${index}`, externalId: `course-${index}`, status: 'published' }
+    await post('/v1/courses', course)
+  }
+}
+
+/** Sends all of them, some at a time; each trouble comes at moments of its own, which the seed says. */
+async function writeAmong(
+  fleet: Fleet,
+  writes: readonly Write[],
+  troubles: readonly Trouble[],
+): Promise<Told> {
+  const moments = new Map<number, Trouble['happen'][]>()
+  for (const [index, { times, happen }] of troubles.entries()) {
+    const at = fc.sample(fc.noBias(fc.nat(writes.length - 1)), { numRuns: times, seed: seed + index })
+    for (const moment of at) moments.set(moment, [...(moments.get(moment) ?? []), happen])
+  }
+  const writer = writerTo(fleet)
+  const happening: Promise<void>[] = []
+  let next = 0
+  const worker = async () => {
+    for (let write = writes[next++]; write; write = writes[next++]) {
+      for (const happen of moments.get(write.number) ?? []) happening.push(happen(happening.length))
+      await writer.send(write)
+    }
+  }
+  await Promise.all(Array.from({ length: atATime }, worker))
+  await Promise.all(happening)
+  // What was answered is answered the same ever after.
+  for (const write of writes.slice(0, 50)) await writer.send(write)
+  return writer.told
+}
+
+function report(what: Readonly<Record<string, number>>): void {
+  if (asked > 0) process.stdout.write(`${JSON.stringify({ seed, ...what })}\n`)
+}
+
+function freshHome(): string {
+  const { path, remove } = freshDirectory()
+  onTestFinished(remove)
+  return path
+}
+
+test(
+  'SQLite: a server that is killed and started again among writes loses none that it answered, and does none twice',
+  async () => {
+    const path = join(freshHome(), 'academy.db')
+    const fleet = await startFleet(join(path, '..'), path, 1)
+    onTestFinished(async () => void (await fleet.stop()))
+    const writes = writesOf(asked || 200, seed)
+    await makeOthers(fleet, writes.length)
+    const kills = Math.ceil(writes.length / 150)
+    const told = await writeAmong(fleet, writes, [{ times: kills, happen: () => fleet.killOne(0) }])
+    const faults = await fleet.stop()
+    const { database } = await openAcademyFile(path, () => new Date())
+    expect([...faults, ...(await faultsIn(database, writes, told))], `seed ${seed}`).toEqual([])
+    expect(await database.check()).toEqual([])
+    report({ writes: writes.length, kills, unanswered: told.unanswered, unavailable: told.unavailable })
+    await database.close()
+  },
+  patienceMs,
+)
+
+describe.skipIf(withoutPostgres !== false)('PostgreSQL', () => {
+  test(
+    'three servers that are killed, a database that crashes and connections that break at the commit lose and double nothing',
+    async () => {
+      const postgres = await startPostgres()
+      onTestFinished(() => postgres.stop())
+      const home = freshHome()
+      const front = await postgresFront(postgres.url)
+      onTestFinished(() => front[Symbol.asyncDispose]())
+      const fleet = await startFleet(home, front.url, 3)
+      onTestFinished(async () => void (await fleet.stop()))
+
+      const writes = writesOf(asked || 300, seed)
+      await makeOthers(fleet, writes.length)
+      const counts = {
+        kills: Math.ceil(writes.length / 150),
+        crashes: Math.ceil(writes.length / 2500),
+        cuts: 0,
+        commits: 0,
+      }
+      const isCut = fc.sample(fc.noBias(fc.nat(49)), { numRuns: 1000, seed }).map((number) => number === 0)
+      front.onServer = (text, cut) => {
+        if (!text.includes('COMMIT')) return
+        counts.commits += 1
+        if (!isCut[counts.commits % isCut.length]) return
+        counts.cuts += 1
+        cut()
+      }
+      const told = await writeAmong(fleet, writes, [
+        { times: counts.kills, happen: (turn) => fleet.killOne(turn % 3) },
+        { times: counts.crashes, happen: () => postgres.restart() },
+      ])
+      const faults = await fleet.stop()
+      const { database } = await openAcademyOnPostgres({ url: postgres.url, env: {} }, () => new Date())
+      expect([...faults, ...(await faultsIn(database, writes, told))], `seed ${seed}`).toEqual([])
+      report({ writes: writes.length, ...counts, unanswered: told.unanswered, unavailable: told.unavailable })
+      await database.close()
+    },
+    patienceMs,
+  )
+})

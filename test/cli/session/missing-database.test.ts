@@ -1,0 +1,93 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { test } from '../../helpers/cli.ts'
+import { putNewAcademy } from '../../helpers/new-academy.ts'
+
+const academy = `learnctl: 1
+users:
+  - email: ada@example.org
+`
+const courseFile = `externalId: sea
+title: Sea
+`
+
+describe('a database that does not exist', () => {
+  test.for([
+    'courses list',
+    'courses get ext:sea',
+    'courses create --title Sea',
+    'users me',
+    'analytics export',
+    'analytics summary',
+    'audit list',
+    'doctor',
+    'dump',
+    'diff academy.yaml',
+    'apply academy.yaml --dry-run',
+    'courses apply -f course.yaml --dry-run',
+    'courses export',
+    'keys create --name ci',
+    'api GET /v1/courses',
+    'webhooks endpoints list',
+    'server snapshot save',
+    'server snapshot list',
+    'server backup copy.db',
+    'server reset --yes',
+    'server new-encryption-key --yes',
+  ])('is not created by %s', async (line, { cli }) => {
+    writeFileSync(join(cli.cwd, 'academy.yaml'), academy)
+    writeFileSync(join(cli.cwd, 'course.yaml'), courseFile)
+    await putNewAcademy(join(cli.cwd, 'trial.db'))
+    const before = readdirSync(cli.cwd)
+    const { code, stderr } = await cli.run(`${line} --database trail.db`)
+    expect(code).toBe(3)
+    expect(stderr).toContain(`error: Database not found: ${join(cli.cwd, 'trail.db')}\n`)
+    expect(stderr).toContain(`  Nearest: ${join(cli.cwd, 'trial.db')}\n`)
+    expect(await cli.run(`${line} --database none/trail.db`)).toMatchObject({ code: 3 })
+    expect(readdirSync(cli.cwd)).toEqual(before)
+  })
+
+  test.for([
+    ['apply academy.yaml --yes', 'ada@example.org'],
+    ['courses apply -f course.yaml', 'Sea'],
+    ['users import users.csv', 'ada@example.org'],
+  ] as const)('is created by %s, which says so', async ([line, told], { cli }) => {
+    writeFileSync(join(cli.cwd, 'academy.yaml'), academy)
+    writeFileSync(join(cli.cwd, 'course.yaml'), courseFile)
+    writeFileSync(join(cli.cwd, 'users.csv'), 'email\nada@example.org\n')
+    const { code, stderr } = await cli.run(`${line} --database new/academy.db`)
+    expect(code, stderr).toBe(0)
+    expect(stderr).toContain(`note: Created an academy in ${join(cli.cwd, 'new/academy.db')}\n`)
+    const noun = told === 'Sea' ? 'courses' : 'users'
+    expect((await cli.run(`${noun} list --database new/academy.db -o json`)).stdout).toContain(told)
+  })
+
+  test('is told with what names it, and the academy of the local profile', async ({ cli }) => {
+    const own = join(cli.cwd, 'own', 'local.db')
+    mkdirSync(join(cli.cwd, 'own'))
+    await putNewAcademy(own)
+    await cli.run('profiles add local --database own/local.db')
+    await cli.run('profiles add gone --database gone.db')
+    const named = (stderr: string) => stderr.split('\n').slice(0, 3)
+    const told = (name: string, by: string) => [
+      `error: Database not found: ${join(cli.cwd, name)}`,
+      `  It is named by ${by}`,
+      `  Profile local: ${own}`,
+    ]
+    expect(named((await cli.run('courses list --profile gone')).stderr)).toEqual(told('gone.db', '--profile'))
+    const env = { LEARNCTL_DATABASE: 'typo.db' }
+    expect(named((await cli.run('courses list', { env })).stderr)).toEqual(
+      told('typo.db', 'LEARNCTL_DATABASE'),
+    )
+    const copied = await cli.run('courses copy ext:sea --to-profile gone --profile local')
+    expect(copied.code).toBe(3)
+    expect(existsSync(join(cli.cwd, 'gone.db'))).toBe(false)
+  })
+
+  test('is told without files that are no databases', async ({ cli }) => {
+    writeFileSync(join(cli.cwd, 'academy.db'), 'not a database')
+    const { stderr } = await cli.run('courses list --database academi.db')
+    expect(stderr).not.toContain('academy.db\n')
+  })
+})

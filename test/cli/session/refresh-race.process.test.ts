@@ -1,0 +1,85 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect } from 'vitest'
+import { startRotatingServer } from '../../helpers/rotating-server.ts'
+import { readProfiles, storedTokens, storeProfile, tokensIn } from '../../helpers/signed-in.ts'
+import { atOnce, good, past, test, wholeFile } from './sharing-processes.ts'
+
+describe('four processes with one profile', () => {
+  test('ask once for a token that was refused to all of them, and none fails', async ({
+    home,
+    onTestFinished,
+  }) => {
+    const server = await startRotatingServer(4)
+    onTestFinished(() => server.close())
+    storeProfile(home.config, server.url, server.tokens)
+    for (const { code, stderr } of await atOnce(4, () => home.learnctl('courses list'))) {
+      expect({ code, stderr }).toMatchObject({ code: 0, stderr: '' })
+    }
+    expect(server.refreshed).toEqual(['refresh-1'])
+    expect(server.alive()).toBe(true)
+    expect(wholeFile(home.config)).toMatchObject({ accessToken: 'access-2', refreshToken: 'refresh-2' })
+  })
+
+  test('ask an academy once for a token that has ended, and the session lives', async ({ home, academy }) => {
+    for (const [round, together] of [
+      [1, 4],
+      [2, 1],
+    ] as const) {
+      const tokens = tokensIn(home.config) ?? academy.tokens
+      storeProfile(home.config, academy.url, { ...tokens, expiresAt: past })
+      for (const ended of await atOnce(together, () => home.learnctl('courses list')))
+        expect(ended).toMatchObject(good)
+      expect(academy.refreshes()).toBe(round)
+      expect(wholeFile(home.config)?.refreshToken).not.toBe(tokens.refreshToken)
+    }
+  })
+})
+
+const killed = test.extend('before', async ({ home, academy }) => {
+  const tokens = { ...academy.tokens, expiresAt: past }
+  storeProfile(home.config, academy.url, tokens)
+  expect(await home.learnctl('courses list', 'deadly')).toMatchObject({ signal: 'SIGKILL', stdout: '' })
+  expect(academy.refreshes()).toBe(1)
+  return tokens
+})
+
+describe('a process that is killed between the answer to its refresh and the write', () => {
+  killed(
+    'leaves a whole file, and a command within ten seconds goes on with the session',
+    async ({ home, academy, before }) => {
+      expect(tokensIn(home.config)).toEqual(before)
+      expect(statSync(join(home.config, 'profiles.json')).mode & 0o777).toBe(0o600)
+      for (const _ of [1, 2]) expect(await home.learnctl('courses list')).toMatchObject(good)
+      expect(academy.refreshes()).toBe(2)
+    },
+  )
+
+  killed(
+    'leaves a whole file, and a later command says plainly to sign in again',
+    async ({ home, academy, before }) => {
+      expect(tokensIn(home.config)).toEqual(before)
+      expect(statSync(join(home.config, 'profiles.json')).mode & 0o777).toBe(0o600)
+      academy.wait(11_000)
+      const { code, stdout, stderr } = await home.learnctl('courses list')
+      expect({ code, stdout }).toEqual({ code: 4, stdout: '' })
+      expect(stderr).toBe(`error: The session at ${academy.url} has ended
+  ${new URL(academy.url).host} says: invalid_grant: The refresh token has already been used; all tokens issued for it are revoked.
+  hint: Sign in again: learnctl auth login --profile school --url ${academy.url}
+`)
+      expect(wholeFile(home.config)).toBeUndefined()
+      expect(readProfiles(home.config)).toEqual({ school: { url: academy.url } })
+    },
+  )
+})
+
+test('a fresh token is sent without anything being loaded that refreshes or stores one', async ({ home }) => {
+  const url = 'https://school.example'
+  storeProfile(home.config, url, storedTokens(url, { expiresAt: null, lifetimeSeconds: null }))
+  const { code, stdout } = await home.learnctl('courses list', 'watched')
+  expect(code).toBe(0)
+  const loaded: string[] = JSON.parse(stdout)
+  const parts = loaded.map((address) => address.replace(/.*\/(src|node_modules)\//, ''))
+  expect(parts).toContain('auth/token-source.ts')
+  expect(parts.filter((part) => /^(oauth4webapi|conf)\/|^auth\/refresh/.test(part))).toEqual([])
+})

@@ -1,0 +1,99 @@
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test as base, expect } from 'vitest'
+import type { StoredTokens } from '../../../src/config/profiles.ts'
+import { openAcademyFile } from '../../../src/server/academy.ts'
+import { localPrincipal } from '../../../src/server/access/identify.ts'
+import { freshDirectory } from '../../helpers/academy.ts'
+import { bin, type Ended, run } from '../../helpers/process.ts'
+import { signedIn, tokensIn } from '../../helpers/signed-in.ts'
+import { startServer } from '../../server/socket/served.ts'
+
+const source = (name: string) => JSON.stringify(new URL(`../../../src/cli/${name}.ts`, import.meta.url).href)
+
+/** The program, killed as soon as the whole answer to a refresh is there. */
+const deadly = `import { main } from ${source('main')}
+import { processIo } from ${source('terminal/io')}
+import { transports } from ${source('session/session')}
+const remote = async (io) => {
+  const transport = await transports.remote(io)
+  const send = async (request) => {
+    const reply = await transport(request)
+    if (!request.url.endsWith('/oauth/token')) return reply
+    for await (const _ of reply.body) {}
+    process.kill(process.pid, 'SIGKILL')
+    return new Promise(() => {})
+  }
+  return Object.assign(send, { close: transport.close })
+}
+process.exitCode = await main(process.argv.slice(2), processIo(), { ...transports, remote })`
+
+/** The program over a network where every list is empty, and the names of all modules that it has loaded. */
+const watched = `import { registerHooks } from 'node:module'
+const loaded = []
+registerHooks({
+  resolve(name, context, next) {
+    const found = next(name, context)
+    loaded.push(found.url)
+    return found
+  },
+})
+const { main } = await import(${source('main')})
+const { processIo } = await import(${source('terminal/io')})
+const { transports } = await import(${source('session/session')})
+const remote = async () => Object.assign(async () => ({ status: 200, headers: {}, body: '[]' }), { close: async () => {} })
+process.exitCode = await main(process.argv.slice(2), processIo(), { ...transports, remote })
+console.log(JSON.stringify(loaded))`
+
+/** A test with a home for processes that share one profile, and an academy that they are signed in to. */
+export const test = base
+  .extend('home', async ({ task: _ }, { onCleanup }) => {
+    const directory = freshDirectory()
+    onCleanup(directory.remove)
+    const config = join(directory.path, 'config')
+    writeFileSync(join(directory.path, 'deadly.mjs'), deadly)
+    writeFileSync(join(directory.path, 'watched.mjs'), watched)
+    const learnctl = (words: string, script?: 'deadly' | 'watched'): Promise<Ended> =>
+      run(process.execPath, [script ? join(directory.path, `${script}.mjs`) : bin, ...words.split(' ')], {
+        cwd: directory.path,
+        env: { HOME: directory.path, LEARNCTL_CONFIG_DIR: config },
+      })
+    return { path: directory.path, config, learnctl }
+  })
+  .extend('academy', async ({ home }, { onCleanup }) => {
+    const path = join(home.path, 'academy.db')
+    let time = Date.now()
+    const now = () => new Date(time)
+    const served = await startServer(path, { now })
+    onCleanup(() => served.stop())
+    const { database } = await openAcademyFile(path, now)
+    const { userId } = await localPrincipal(database)
+    const tokens = await signedIn(database, { userId, url: served.address, now })
+    await database.close()
+    return {
+      url: served.address,
+      tokens,
+      /** Puts the academy's clock on, which stands still otherwise. */
+      wait: (ms: number) => {
+        time += ms
+      },
+      refreshes: () => served.log.filter((line) => line.includes('/oauth/token')).length,
+    }
+  })
+
+/** A time at which every access token has expired. */
+export const past = '2020-01-01T00:00:00.000Z'
+/** A process that did what it was asked. */
+export const good = { code: 0, signal: null, stderr: '' }
+
+/** Runs that many processes at once. */
+export function atOnce(count: number, start: () => Promise<Ended>): Promise<Ended[]> {
+  return Promise.all(Array.from({ length: count }, start))
+}
+
+/** Expects the directory to hold the profiles alone, whole and closed to others; returns the tokens in them. */
+export function wholeFile(config: string): StoredTokens | undefined {
+  expect(readdirSync(config)).toEqual(['profiles.json'])
+  expect(statSync(join(config, 'profiles.json')).mode & 0o777).toBe(0o600)
+  return tokensIn(config)
+}

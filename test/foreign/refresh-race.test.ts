@@ -1,0 +1,38 @@
+import { expect } from 'vitest'
+import { visit } from '../auth/school.ts'
+import { atOnce, good, past, test, wholeFile } from '../cli/session/sharing-processes.ts'
+import { plainBrowser } from '../helpers/browser.ts'
+import { testCli } from '../helpers/cli.ts'
+import { storeProfile, tokensIn } from '../helpers/signed-in.ts'
+import { startOidcProvider } from './oidc-provider.ts'
+
+test('four processes leave a session of oidc-provider alive, which two refreshes at once would end', async ({
+  home,
+  onTestFinished,
+}) => {
+  const server = await startOidcProvider()
+  onTestFinished(() => server.close())
+  const browser = plainBrowser(fetch, server.url)
+  const approve = async (address: string) => {
+    const { leadsTo } = await browser.open(address)
+    if (leadsTo !== null) await visit(leadsTo)
+  }
+  const person = testCli({
+    now: Date.now,
+    // The five minutes for a sign-in, which is there at once.
+    sleep: (_, signal) => new Promise((_resolve, reject) => signal?.addEventListener('abort', reject)),
+    openBrowser: async (address) => {
+      // The last page comes only after the program has gone on.
+      void approve(address)
+    },
+    env: { DISPLAY: ':0' },
+  })
+  onTestFinished(() => person.remove())
+  expect(await person.run(`auth login --url ${server.url} --profile school`)).toMatchObject({ code: 0 })
+  const tokens = tokensIn(person.config)
+  storeProfile(home.config, server.url, tokens && { ...tokens, expiresAt: past })
+  const printed = (await atOnce(4, () => home.learnctl('auth token'))).map(({ stdout }) => stdout)
+  expect(printed).toEqual(Array.from({ length: 4 }, () => `${wholeFile(home.config)?.accessToken}\n`))
+  expect(printed[0]).not.toContain(tokens?.accessToken)
+  expect(await home.learnctl('users me')).toMatchObject(good)
+})

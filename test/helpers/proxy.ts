@@ -1,0 +1,74 @@
+import { createServer, type IncomingMessage, request } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+
+/** A proxy that leads every host to a port of this machine. */
+export interface TestProxy {
+  /** `127.0.0.1:54321` */
+  readonly host: string
+  readonly url: string
+  /** What it was asked: `CONNECT academy.example:443`, `GET http://academy.example/v1/courses`. */
+  readonly requests: string[]
+  close(): Promise<void>
+}
+
+/** How a proxy behaves. */
+export interface ProxyOptions {
+  /** Port of this machine behind every host. */
+  readonly to: number
+  /** `user:password` that it asks for. */
+  readonly credentials?: string
+  /** Status that it answers every CONNECT with, in place of connecting. */
+  readonly refuses?: number
+  /** True to leave every CONNECT without an answer. */
+  readonly isMute?: boolean
+}
+
+/** Starts an HTTP proxy: tunnels (RFC 9110 §9.3.6), and requests in absolute form. */
+export async function startProxy({ to, credentials, refuses, isMute }: ProxyOptions): Promise<TestProxy> {
+  const requests: string[] = []
+  const sockets = new Set<Socket>()
+  const wanted = credentials && `Basic ${Buffer.from(credentials).toString('base64')}`
+  const statusFor = ({ method, url, headers }: IncomingMessage) => {
+    requests.push(`${method} ${url}`)
+    return wanted && headers['proxy-authorization'] !== wanted ? 407 : (refuses ?? 200)
+  }
+  const server = createServer((incoming, outgoing) => {
+    const status = statusFor(incoming)
+    if (status !== 200) return outgoing.writeHead(status).end()
+    const { pathname, search } = new URL(incoming.url ?? '')
+    const { method, headers } = incoming
+    const onward = request(
+      { host: '127.0.0.1', port: to, path: pathname + search, method, headers },
+      (answer) => answer.pipe(outgoing.writeHead(answer.statusCode ?? 502, answer.headers)),
+    )
+    return incoming.pipe(onward)
+  })
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+  })
+  server.on('connect', (incoming, socket) => {
+    const status = statusFor(incoming)
+    if (isMute) return
+    if (status !== 200) return socket.end(`HTTP/1.1 ${status} No\r\nContent-Length: 0\r\n\r\n`)
+    const onward = connect(to, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n')
+      onward.pipe(socket).pipe(onward)
+    })
+    sockets.add(onward)
+    onward.on('error', () => socket.destroy())
+    return socket.on('error', () => onward.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    host,
+    url: `http://${host}`,
+    requests,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        for (const socket of sockets) socket.destroy()
+      }),
+  }
+}

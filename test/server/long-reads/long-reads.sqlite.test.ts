@@ -1,0 +1,142 @@
+import { join } from 'node:path'
+import sql from 'sql-template-tag'
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { openAcademyFile } from '../../../src/server/academy.ts'
+import { longReadLimits, openLongReads } from '../../../src/server/long-reads/long-reads.ts'
+import { freshDirectory, stoppedClock } from '../../helpers/academy.ts'
+import { fill, open, type Served, startServer, test } from '../socket/served.ts'
+
+const csv = '/v1/analytics/learners?format=csv'
+const learners = 3000
+
+/** One slot for each credential, so that whoever holds it keeps the next one out. */
+const limits = { perOwner: 1, waitingPerOwner: 0, idleMs: 500 }
+
+let served: Served
+let remove: () => void
+
+beforeAll(async () => {
+  const directory = freshDirectory()
+  remove = directory.remove
+  const path = join(directory.path, 'academy.db')
+  await (await openAcademyFile(path, stoppedClock().now)).database.close()
+  await fill(path, learners)
+  served = await startServer(path, { longReads: limits, adminKey: true })
+})
+
+afterAll(async () => {
+  await served.stop()
+  remove()
+})
+
+/** A server learns by and by that a client has gone: the turn of an earlier read may still be taken. */
+beforeEach(() => turnIsFree())
+
+/** Waits until the key may read again. A report is whole when it is answered, and holds nothing any more. */
+async function turnIsFree(): Promise<void> {
+  const asked = async () => (await served.fetch('/v1/analytics/learners?limit=1')).status
+  await expect.poll(asked).toBe(200)
+}
+
+/** Asks for all rows and reads none of them. */
+async function unread(port: number, key: string) {
+  const asked = await open(port)
+  asked.socket.pause()
+  asked.socket.write(`GET ${csv} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`)
+  return asked
+}
+
+test('a client that does not read is cut, and what it held is free for the next', async () => {
+  const { socket, closed } = await unread(served.port, served.key)
+  await new Promise((resolve) => socket.once('readable', resolve))
+  const refused = await served.fetch(csv)
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('retry-after')).toBe('5')
+  expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
+  // What is no export and no report goes on beside it.
+  expect((await served.fetch('/v1/users?limit=1')).status).toBe(200)
+  await turnIsFree()
+  socket.destroy()
+  await closed
+})
+
+test('HEAD of an export holds nothing', async () => {
+  for (let time = 0; time < 3; time += 1) {
+    const headers = { authorization: `Bearer ${served.key}` }
+    const { status, body } = await served.fetch(csv, { method: 'HEAD', headers })
+    expect({ status, body }).toEqual({ status: 200, body: null })
+  }
+})
+
+test('a fault in a report is answered and logged as anywhere, and a query is judged before', async () => {
+  const { database } = await openAcademyFile(served.path, stoppedClock().now)
+  expect((await served.fetch('/v1/analytics/learners?course_id=none')).status).toBe(404)
+  expect((await served.fetch('/v1/analytics/learners?colour=red')).status).toBe(400)
+  await database.run(sql`alter table course_grades rename to elsewhere`)
+  const answer = await served.fetch('/v1/analytics/learners')
+  expect(answer.status).toBe(500)
+  expect(await answer.json()).toMatchObject({ code: 'internal' })
+  const logged = served.log.map((line): { status?: number } => JSON.parse(line))
+  expect(logged.find(({ status }) => status === 500)).toMatchObject({
+    level: 'error',
+    code: 'internal',
+    credential: expect.stringMatching(/^key_/),
+    error: expect.stringContaining('no such table: course_grades'),
+  })
+  await database.run(sql`alter table elsewhere rename to course_grades`)
+  await database.close()
+  const whole = await served.fetch('/v1/analytics/learners?limit=1')
+  expect(await whole.json()).toMatchObject({ summary: { enrollments: learners } })
+})
+
+/** Asks for a report, as a server does. */
+function ask(longReads: ReturnType<typeof openLongReads>, search = '') {
+  const raw = { method: 'GET', url: `http://localhost/v1/analytics/learners?${search}`, headers: {} }
+  const context = { raw, requestId: 'req_1', path: '/v1/analytics/learners', search }
+  const asker = { userId: 'usr_1', role: 'analyst', scopes: ['read'], credential: 'key_1' } as const
+  const request = { ...context, address: '', now: stoppedClock().now() }
+  return longReads.answer(request, 'key_1', { ...asker, method: 'api_key' })
+}
+
+test('a thread that ends fails what it was asked, and the next one is asked anew', async ({ directory }) => {
+  const path = join(directory, 'academy.db')
+  const longReads = openLongReads({ path, publicUrl: undefined }, longReadLimits)
+  await expect(ask(longReads)).rejects.toThrow('unable to open database file')
+  await (await openAcademyFile(path, stoppedClock().now)).database.close()
+  expect(await ask(longReads)).toMatchObject({ status: 200 })
+  await longReads.close()
+})
+
+test('once they are closed nothing begins: not what comes, and not what waited', async () => {
+  const longReads = openLongReads(
+    { path: served.path, publicUrl: undefined },
+    { ...longReadLimits, threads: 1 },
+  )
+  const refused = { status: 'rejected', reason: { code: 'unavailable' } }
+  const asked = Promise.allSettled([1, 2, 3].map(() => ask(longReads)))
+  // One has begun by now.
+  await new Promise(setImmediate)
+  await longReads.close()
+  expect(await asked).toMatchObject([refused, refused, refused])
+  await expect(ask(longReads)).rejects.toMatchObject(refused.reason)
+})
+
+test('once the log is large, a client that is slower than the rows come is cut, and no other', async () => {
+  const { database } = await openAcademyFile(served.path, stoppedClock().now)
+  await database.run(sql`update users set updated_at = updated_at`)
+  const limits = { ...longReadLimits, perOwner: 1, logBytes: 0, graceMs: 1, watchMs: 1 }
+  const longReads = openLongReads({ path: served.path, publicUrl: undefined }, limits)
+  const slow = await ask(longReads, 'format=csv')
+  // Its turn comes when the other one has lost it.
+  const quick = await ask(longReads, 'format=csv')
+  await expect(textOf(slow)).rejects.toMatchObject({ status: 408 })
+  expect((await textOf(quick)).split('\r\n')).toHaveLength(learners + 2)
+  await database.close()
+  await longReads.close()
+})
+
+async function textOf({ body }: Awaited<ReturnType<typeof ask>>): Promise<string> {
+  let text = ''
+  for await (const piece of body ?? []) text += String(piece)
+  return text
+}

@@ -1,0 +1,62 @@
+import { randomInt } from 'node:crypto'
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
+
+/**
+ * Length of random tests. `LEARNCTL_TEST_LENGTH=full` runs each at full length with a new seed, as `.ci/run` does; otherwise they
+ * are short and the same in every run. `LEARNCTL_TEST_SEED` repeats a run.
+ */
+const isFull = process.env['LEARNCTL_TEST_LENGTH'] === 'full'
+process.env['LEARNCTL_TEST_SEED'] ??= String(isFull ? randomInt(2 ** 31) : 20_261)
+if (isFull) console.log(`Random tests: LEARNCTL_TEST_SEED=${process.env['LEARNCTL_TEST_SEED']}`)
+
+/** Tests that start programs and end them by signals, at their own pace. */
+const processes = '**/*.process.test.ts'
+/** Tests of the server that are about SQLite, or make their academies themselves. */
+const onlySqlite = '**/*.sqlite.test.ts'
+/** Tests with packages of their own: each folder has a package.json. */
+const special = ['foreign/**', 'browser/**', 'generators/**']
+
+function project(name: string, test: TestProjectInlineConfiguration['test']): TestProjectInlineConfiguration {
+  return {
+    test: {
+      name,
+      dir: 'test',
+      setupFiles: ['test/random-tests.ts'],
+      pool: 'threads',
+      isolate: false,
+      // Limits for a busy machine: a test that hangs ends, a slow one does not.
+      testTimeout: 60_000,
+      hookTimeout: 60_000,
+      expect: { poll: { timeout: 30_000, interval: 5 } },
+      ...test,
+    },
+  }
+}
+
+/** The server's tests with each academy on PostgreSQL, where there is one: `.ci/postgres` runs a command beside one. */
+const postgres = project('postgres', {
+  include: ['server/**/*.test.ts', 'contract/**/*.test.ts'],
+  exclude: [onlySqlite, processes],
+  env: { LEARNCTL_TEST_ENGINE: 'postgres' },
+  sequence: { groupOrder: 2 },
+})
+
+export default defineConfig({
+  test: {
+    maxWorkers: '100%',
+    projects: [
+      project('learnctl', { include: ['**/*.test.ts'], exclude: [processes, ...special] }),
+      project('processes', {
+        include: [processes],
+        maxWorkers: 1,
+        testTimeout: 180_000,
+        hookTimeout: 180_000,
+        sequence: { groupOrder: 1 },
+      }),
+      ...(process.env['LEARNCTL_TEST_POSTGRES'] ? [postgres] : []),
+      project('foreign', { include: ['foreign/**/*.test.ts'], sequence: { groupOrder: 3 } }),
+      project('browser', { include: ['browser/**/*.test.ts'], sequence: { groupOrder: 3 } }),
+      project('generators', { include: ['generators/**/*.test.ts'], sequence: { groupOrder: 3 } }),
+    ],
+  },
+})
