@@ -56,9 +56,9 @@ export interface Command {
     readonly query: readonly BoundFlag[]
   }
   /**
-   * What an interruption means: `continues` where the same command goes on from there, `ends` where it is the usual end. By
-   * default what has been done stays.
+   * What an interruption means: `continues` where the same command goes on from there, `told` where a note of the command
+   * says how to go on, `ends` where it is the usual end. By default what has been done stays.
    */
-  readonly interruption?: 'continues' | 'ends'
+  readonly interruption?: 'continues' | 'told' | 'ends'
   run(context: Context, given: Given): Promise<void>
 }

@@ -1,4 +1,3 @@
-import { shellWord } from '../../codec/shell-word.ts'
 import { checkChoices } from '../command/choices.ts'
 import type { Command, Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
@@ -40,7 +39,7 @@ export const importFlags = [
     placeholder: 'path',
     summary: 'File for rejected rows (default <file>.errors.csv)',
   },
-  { name: 'resume', kind: 'switch', summary: 'Continue an interrupted import of this file' },
+  { name: 'resume', kind: 'switch', summary: 'Continue an interrupted import of this file (default)' },
   { name: 'restart', kind: 'switch', summary: 'Start an interrupted import again from the first row' },
   {
     name: 'format',
@@ -101,6 +100,7 @@ export function importCommand(
       { name: 'file', summary: 'File to import; - for standard input', unlisted: ['--file', '-f'] },
     ],
     createsAcademy: true,
+    interruption: 'told',
     refuses: { quiet: 'An import prints no ids' },
     flags: own ? [...importFlags, own.flag] : importFlags,
     examples,
@@ -108,10 +108,10 @@ export function importCommand(
       const { loadDataset } = await import('../dataset/load-dataset.ts')
       const path = given.arguments['file'] ?? '-'
       const isOn = own !== undefined && given.flags[own.flag.name] === true
-      const words = [name, 'import', path, ...(isOn ? [`--${own.flag.name}`] : [])]
+      const flags = isOn ? [`--${own.flag.name}`] : []
       const loaded = await loadDataset(name)
       const dataset = isOn ? { ...loaded, presumed: { [own.field]: true } } : loaded
-      await importRecords(context, given, { dataset, noun, path, words })
+      await importRecords(context, given, { dataset, noun, path, words: [name, 'import', path], flags })
     },
   }
 }
@@ -123,13 +123,15 @@ export interface Imported {
   readonly noun: string
   readonly path: string
   readonly words: readonly string[]
+  /** Flags beside those of every import. */
+  readonly flags?: readonly string[]
 }
 
 /** Imports a file of records, as the flags of every import say. Throws ExitWith where rows were refused. */
 export async function importRecords(
   context: Context,
   given: Given,
-  { dataset, noun, path, words }: Imported,
+  { dataset, noun, path, words, flags = [] }: Imported,
 ): Promise<void> {
   const { io, settings } = context
   checkChoices(importFlags, given.flags)
@@ -167,10 +169,11 @@ export async function importRecords(
     skipInvalid: given.flags['skip-invalid'] === true,
     clearEmpty: given.flags['clear-empty'] === true,
     batchSize: number('batch-size', 500, 1000),
-    beginning: given.flags['resume'] ? 'resume' : given.flags['restart'] ? 'restart' : 'new',
+    resume: given.flags['resume'] === true,
+    restart: given.flags['restart'] === true,
     concurrency: number('concurrency', 8, 64),
     errorsFile: text('errors') ?? errorsFileOf(file.name),
-    resume: resumeLine(context, words, given),
+    line: lineOf(context, given, words, flags),
   }
   await (settings.dryRun.value ? showPlan(context, wanted, noun) : doImport(context, wanted))
 }
@@ -217,9 +220,15 @@ function isDocument(format: string): boolean {
   return ['json', 'jsonl', 'yaml'].includes(format)
 }
 
-/** The command line that continues an import: the same one, with `--resume`. */
-function resumeLine({ settings }: Context, command: readonly string[], given: Given): string {
+/** The command line of an import, but for `--resume` and `--restart`. */
+function lineOf(
+  { settings }: Context,
+  given: Given,
+  command: readonly string[],
+  ownFlags: readonly string[],
+): Import['line'] {
   const words = ['learnctl', ...command]
+  const flags = [...ownFlags]
   const { profile, url, database } = settings
   for (const { value, origin } of [profile, url, database]) {
     if (origin.source === 'flag' && value !== null) words.push(origin.name, String(value))
@@ -228,8 +237,8 @@ function resumeLine({ settings }: Context, command: readonly string[], given: Gi
     const value = given.flags[flag]
     if (value === undefined || value === false || flag === 'resume' || flag === 'restart') continue
     for (const each of Array.isArray(value) ? value : [value]) {
-      words.push(`--${flag}`, ...(each === true ? [] : [String(each)]))
+      flags.push(`--${flag}`, ...(each === true ? [] : [String(each)]))
     }
   }
-  return [...words, '--resume'].map(shellWord).join(' ')
+  return { words, flags }
 }

@@ -38,6 +38,7 @@ standard input. All rows are checked before anything is sent; --dry-run shows wh
       'integrations map moodle user 15 email:oulad-11391@example.org',
       'integrations map moodle --file mappings.csv',
     ],
+    interruption: 'told',
     run: map,
   }
 }

@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { JsonObject } from '../../codec/json-object.ts'
+import { shellWord } from '../../codec/shell-word.ts'
 import { isAlive, startOf, withLock } from '../../config/lock.ts'
 import { makeDirectory } from '../../config/make-directory.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
@@ -16,8 +17,18 @@ import {
 } from './journal-file.ts'
 import { type Counts, countsOf, noCounts, type Outcome, type Rejection, sumOf, totalOf } from './outcome.ts'
 
-/** How an import begins where one of the same file was interrupted. */
-export type Beginning = 'new' | 'resume' | 'restart'
+/** The command line of an import, but for `--resume` and `--restart`. */
+export interface ImportLine {
+  /** The program, the command, the file and the flags that name the target. */
+  readonly words: readonly string[]
+  /** All other flags, with their values. */
+  readonly flags: readonly string[]
+}
+
+/** The command line as a shell takes it. */
+export function lineText({ words, flags }: ImportLine, ...more: readonly string[]): string {
+  return [...words, ...flags, ...more].map(shellWord).join(' ')
+}
 
 /** What a unit of one row was about to do when it was sent. */
 export interface Intent {
@@ -47,8 +58,10 @@ export interface Journal {
   readonly begunAt: number
   /** Where an import goes on, how many rows were done before; null for a new one. */
   readonly resumed: number | null
-  /** True as soon as something was sent: whatever stops the import now can be resumed. */
+  /** True where a unit was sent and not refused as a whole: the import has to be continued. */
   readonly hasBegun: boolean
+  /** The file of the import, where it had another name when it began; null where it had not. */
+  readonly formerSource: string | null
   /** What a unit was to do that an earlier process began: nobody knows whether it was done. Null for any other. */
   intentOf(unit: number): EarlierIntent | null
   /** How many units an earlier process began before that time, in milliseconds since 1970, of which nobody knows more. */
@@ -56,6 +69,8 @@ export interface Journal {
   /** Notes what a unit is about to do, and waits until that is written. Throws a CommandError where it cannot be. */
   begin(unit: number, intent?: Intent): Promise<void>
   finish(unit: number, outcomes: readonly Outcome[]): void
+  /** Notes that a unit that this process has begun was refused as a whole, and changed nothing. */
+  withdraw(unit: number): void
   /** Takes the journal away: the import is complete. */
   remove(): void
   close(): void
@@ -67,6 +82,7 @@ type Clock = Pick<Io, 'now'>
 interface Header {
   readonly id: string
   readonly at: number
+  readonly formerSource: string | null
 }
 
 interface Entries {
@@ -79,15 +95,16 @@ interface Entries {
 const noEntries = (): Entries => ({ done: new Set(), begun: new Map(), rejections: [], counts: noCounts })
 
 /**
- * Opens the journal of an import in the directory of the state. A file that was renamed has the journal of its content.
- * Throws a CommandError while another process works on it, and a UsageError where one was interrupted and neither
- * `resume` nor `restart` is said, or its file has changed.
+ * Opens the journal of an import in the directory of the state: that of one that was interrupted, unless `restart`, else a
+ * new one. A file that was renamed has the journal of its content. Throws a CommandError while another process works on
+ * it, and a UsageError where the interrupted import had other options, or its file has changed.
  */
 export async function openJournal(
   io: Io,
   stateDirectory: string,
   identity: ImportIdentity,
-  beginning: Beginning,
+  line: ImportLine,
+  restart: boolean,
 ): Promise<Journal> {
   const directory = join(stateDirectory, 'imports')
   makeDirectory(directory, 'XDG_STATE_HOME')
@@ -97,20 +114,20 @@ export async function openJournal(
     const lines = found === null ? [] : readLines(found)
     const [header] = lines
     if (header) requireOwn(header, identity)
-    if (header && beginning !== 'restart') {
-      requireSame(header, identity, beginning)
+    if (header && !restart) {
+      requireSame(header, identity, line)
       return goOn(io, path, found, identity, lines)
     }
-    const journal = begin(io, path, identity)
+    const journal = begin(io, path, identity, line)
     if (found !== null && found !== path) rmSync(found, { force: true })
     return journal
   })
 }
 
-function begin(io: Clock, path: string, identity: ImportIdentity): Journal {
+function begin(io: Clock, path: string, identity: ImportIdentity, { flags }: ImportLine): Journal {
   const header = { id: crypto.randomUUID(), at: io.now() }
-  replaceLines(path, [{ ...header, ...thisProcess(), ...identity }])
-  return journalAt(io, path, header, noEntries(), null)
+  replaceLines(path, [{ ...header, ...thisProcess(), ...identity, flags }])
+  return journalAt(io, path, { ...header, formerSource: null }, noEntries(), null)
 }
 
 function goOn(
@@ -121,8 +138,9 @@ function goOn(
   [header = {}, ...lines]: readonly JsonObject[],
 ): Journal {
   const entries = noEntries()
-  for (const { begun, at, kind, version, unit, counts, rejections } of lines) {
-    // What `begin` and `finish` wrote.
+  for (const { begun, at, kind, version, withdrawn, unit, counts, rejections } of lines) {
+    // What `begin`, `withdraw` and `finish` wrote.
+    if (typeof withdrawn === 'number') entries.begun.delete(withdrawn)
     if (typeof begun === 'number') entries.begun.set(begun, { kind, version, at } as EarlierIntent)
     if (typeof unit !== 'number' || entries.done.has(unit)) continue
     entries.done.add(unit)
@@ -131,26 +149,29 @@ function goOn(
   }
   replaceLines(path, [{ ...header, ...thisProcess(), ...identity }, ...lines])
   if (before !== null && before !== path) rmSync(before, { force: true })
-  const begun = { id: String(header['id']), at: Number(header['at']) }
+  const { source } = header
+  const formerSource = source === identity.source ? null : String(source)
+  const begun = { id: String(header['id']), at: Number(header['at']), formerSource }
   return journalAt(io, path, begun, entries, totalOf(entries.counts))
 }
 
 function journalAt(
   { now }: Clock,
   path: string,
-  { id, at: begunAt }: Header,
+  { id, at: begunAt, formerSource }: Header,
   entries: Entries,
   resumed: number | null,
 ): Journal {
   const lines = lineWriter(path)
   const before = new Map(entries.begun)
-  let hasBegun = before.size > 0
+  const sent = new Set(before.keys())
   return {
     id,
     begunAt,
     resumed,
+    formerSource,
     get hasBegun() {
-      return hasBegun
+      return sent.size > 0
     },
     get counts() {
       return entries.counts
@@ -164,7 +185,10 @@ function journalAt(
     async begin(begun, intent = {}) {
       lines.add({ begun, at: now(), ...intent })
       await lines.written()
-      hasBegun = true
+      sent.add(begun)
+    },
+    withdraw(unit) {
+      if (sent.delete(unit)) lines.add({ withdrawn: unit })
     },
     finish(unit, outcomes) {
       const counts = countsOf(outcomes)
@@ -202,28 +226,24 @@ function thisProcess(): JsonObject {
   return { pid: process.pid, host: hostname(), ...(started !== null && { started }) }
 }
 
-function requireSame(header: JsonObject, identity: ImportIdentity, beginning: Beginning): void {
-  const { source } = identity
-  const restart = 'Begin again from the first row: --restart'
-  if (header['hash'] !== identity.hash) {
+function requireSame(header: JsonObject, { hash, options, source }: ImportIdentity, line: ImportLine): void {
+  const restart = `Begin again from the first row: ${lineText(line, '--restart')}`
+  if (header['hash'] !== hash) {
     throw new UsageError(`${source} has changed since its import was interrupted`, {
       code: 'file_changed',
       hint: restart,
     })
   }
-  if (JSON.stringify(header['options']) !== JSON.stringify(identity.options)) {
-    throw new UsageError('The interrupted import of this file had other options', {
-      code: 'options_changed',
-      why: [`Options: ${JSON.stringify(header['options'])}`],
-      hint: restart,
-    })
-  }
-  if (beginning === 'resume') return
-  const before =
-    header['source'] === source ? named(source) : `${header['source']}, which has the same content,`
-  throw new UsageError(`An import of ${before} was interrupted`, {
-    code: 'import_interrupted',
-    hint: 'Go on where it stopped: --resume. Begin again from the first row: --restart',
+  if (JSON.stringify(header['options']) === JSON.stringify(options)) return
+  const flags = Array.isArray(header['flags']) ? header['flags'].map(String) : []
+  const [then, now] = [lineText({ ...line, flags }), lineText(line)]
+  throw new UsageError('The interrupted import of this file had other options', {
+    code: 'options_changed',
+    why:
+      then === now
+        ? ['The platform takes rows in requests of another size than before']
+        : [`Continue it: ${then}`],
+    hint: restart,
   })
 }
 

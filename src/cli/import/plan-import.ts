@@ -42,7 +42,7 @@ export async function planImport(
   const { invalid, rowsOf, document } = await checkImport(context, wanted)
   const local = session.target().kind === 'local'
   const pacing = createPacing(local ? 1 : wanted.concurrency, (ms) => io.sleep(ms, io.signal))
-  const sending = await openSending(context, wanted, document, (waitMs) => pacing.slowDown(waitMs))
+  const sending = await openSending(context, wanted, document, ({ waitMs }) => pacing.slowDown(waitMs))
   const { abilities, caller, dataset, signal } = sending
   const { severalUsers } = abilities
   const finder = severalUsers

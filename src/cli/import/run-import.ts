@@ -1,3 +1,5 @@
+import { ApiError } from '../../client/errors.ts'
+import type { Wait } from '../../client/retry.ts'
 import type { JsonObject } from '../../codec/json-object.ts'
 import { platformName } from '../../config/target.ts'
 import type { Context } from '../command/context.ts'
@@ -18,7 +20,7 @@ import { codeCellIn, writeErrors } from './errors-file.ts'
 import { byPages, oneByOne } from './finder.ts'
 import type { ColumnMap } from './header.ts'
 import type { ImportFile } from './import-file.ts'
-import { type Beginning, type Journal, openJournal } from './journal.ts'
+import { type ImportLine, type Journal, lineText, openJournal } from './journal.ts'
 import { type Counts, countsOf, type Outcome, sumOf, totalOf } from './outcome.ts'
 import { readRows } from './read-rows.ts'
 import type { Row, Rows } from './row.ts'
@@ -35,7 +37,10 @@ export interface Import {
   readonly dateFormat: DateFormat | undefined
   readonly onExists: OnExists
   readonly skipInvalid: boolean
-  readonly beginning: Beginning
+  /** Begins again from the first row, where an import of the file was interrupted. */
+  readonly restart: boolean
+  /** Says so where there is no interrupted import to continue. */
+  readonly resume: boolean
   readonly concurrency: number
   /** An empty cell puts its field back to the default. */
   readonly clearEmpty: boolean
@@ -43,8 +48,7 @@ export interface Import {
   readonly batchSize: number
   /** Where rejected rows are written. */
   readonly errorsFile: string
-  /** The command line that continues this import. */
-  readonly resume: string
+  readonly line: ImportLine
 }
 
 /** What an import came to. */
@@ -62,17 +66,22 @@ const rememberedMs = 23 * 60 * 60 * 1000
 const singleSize = { rows: 1, characters: Number.POSITIVE_INFINITY }
 
 /**
- * Checks the whole file, then sends it, unit after unit, each noted in the journal when its answer is there. What is
- * interrupted goes on with `resume`: nothing is sent twice, and nothing is missed.
+ * Checks the whole file, then sends it, unit after unit, each noted in the journal when its answer is there. The same
+ * command continues what was interrupted: nothing is sent twice, and nothing is missed.
  */
 export async function runImport(context: Context, wanted: Import): Promise<Imported> {
   const { io, directories, session } = context
-  const { dataset, file, onExists, skipInvalid, beginning } = wanted
+  const { dataset, file, onExists, skipInvalid } = wanted
   const checked = await checkImport(context, wanted)
   const { rows, invalid, rowsOf } = checked
   const local = session.target().kind === 'local'
   const pacing = createPacing(local ? 1 : wanted.concurrency, (ms) => io.sleep(ms, io.signal))
-  const sending = await openSending(context, wanted, checked.document, (waitMs) => pacing.slowDown(waitMs))
+  /** True where a request was repeated that may have been carried out. */
+  let isRepeated = false
+  const sending = await openSending(context, wanted, checked.document, ({ error, waitMs }) => {
+    isRepeated ||= !isRefusal(error)
+    pacing.slowDown(waitMs)
+  })
   const { batch } = sending.abilities
   const [send, size] = batch
     ? [sendBatch, { rows: wanted.batchSize, characters: batchCharacters }]
@@ -89,12 +98,15 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
         ...{ onExists, skipInvalid, size: size.rows, map: [...wanted.map], clearEmpty: wanted.clearEmpty },
         ...{ format: file.format, charset: file.charset, delimiter: wanted.delimiter ?? null },
         ...(wanted.dateFormat && { dateFormat: wanted.dateFormat }),
+        ...(dataset.presumed && { presumed: dataset.presumed }),
       },
     },
-    beginning,
+    wanted.line,
+    wanted.restart,
   )
-  if (batch) requireRemembered(journal, io.now())
-  if (beginning === 'resume') await note(io, beginningOf(file.name, journal.resumed, rows))
+  if (batch) requireRemembered(journal, io.now(), wanted.line)
+  const beginning = beginningOf(wanted, journal, rows)
+  if (beginning !== null) await note(io, beginning)
   const line = await createProgressLine(io, 'rows', rows)
   try {
     const rowsToSend = await rowsOf(journal.begunAt)
@@ -123,12 +135,13 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
     // What has been sent and not answered yet may still be noted.
     await pacing.settled().catch(() => {})
     line.stop()
-    if (!journal.hasBegun) journal.remove()
-    else
-      await note(
-        io,
-        `Stopped after ${totalOf(journal.counts)} of ${rows} rows; continue with: ${wanted.resume}`,
-      )
+    if (journal.hasBegun) {
+      // The same command would restart once more.
+      const next = wanted.restart
+        ? `continue with: ${lineText(wanted.line)}`
+        : 'run the same command to continue'
+      await note(io, `Stopped after ${totalOf(journal.counts)} of ${rows} rows; ${next}`)
+    } else journal.remove()
     throw error
   } finally {
     journal.close()
@@ -136,28 +149,39 @@ export async function runImport(context: Context, wanted: Import): Promise<Impor
 
   async function sendUnit(sending: Sending, unit: Unit): Promise<void> {
     const before = journal.intentOf(unit.index)
-    const outcomes: Outcome[] = await send(sending, unit, {
-      idempotencyKey: `${journal.id}-${unit.index}`,
-      before,
-      forgotten: before !== null && before.at < io.now() - rememberedMs,
-      begin: (intent) => journal.begin(unit.index, intent),
-    })
-    journal.finish(unit.index, outcomes)
+    try {
+      const outcomes: Outcome[] = await send(sending, unit, {
+        idempotencyKey: `${journal.id}-${unit.index}`,
+        before,
+        forgotten: before !== null && before.at < io.now() - rememberedMs,
+        begin: (intent) => journal.begin(unit.index, intent),
+      })
+      journal.finish(unit.index, outcomes)
+    } catch (error) {
+      if (before === null && isRefusal(error) && !isRepeated) journal.withdraw(unit.index)
+      throw error
+    }
   }
 }
 
+/** True for an error that says that a request was not carried out, and changed nothing. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof ApiError) || error.status < 400) return false
+  return error.status === 503 || (error.status < 500 && error.status !== 408 && error.status !== 409)
+}
+
 /**
- * Throws a UsageError where a request was sent so long ago that it cannot be repeated: nobody would know any more which of
- * its rows it created.
+ * Throws a UsageError where a request was sent so long ago that the platform may have forgotten it: repeated, it could
+ * create its rows twice.
  */
-function requireRemembered(journal: Journal, now: number): void {
+function requireRemembered(journal: Journal, now: number, line: ImportLine): void {
   const unknown = journal.unknownSince(now - rememberedMs)
   if (unknown === 0) return
   const what = unknown === 1 ? 'a request' : `${unknown} requests`
   throw new UsageError('The import was interrupted too long ago to be continued', {
     code: 'import_too_old',
     why: [`It lost the response to ${what}, which the platform remembers for 24 hours; nothing was sent`],
-    hint: 'Begin again from the first row; existing records are recognised: --restart',
+    hint: `Begin again from the first row; existing records are recognised: ${lineText(line, '--restart')}`,
   })
 }
 
@@ -192,10 +216,10 @@ export async function openSending(
   { io, session }: Context,
   { dataset, onExists, batchSize }: Import,
   document: JsonObject | null,
-  onWait: (waitMs: number) => void,
+  onWait: (wait: Wait) => void,
 ): Promise<Sending> {
   const { signal } = io
-  const caller = await session.caller({ onWait: ({ waitMs }) => onWait(waitMs) })
+  const caller = await session.caller({ onWait })
   const abilities = await abilitiesOf(session.target(), caller, dataset, document, signal)
   if (onExists !== 'fail') await requireChange({ io, session }, dataset, abilities, onExists)
   // What is not found on another platform would be looked for in its whole list, each time.
@@ -230,8 +254,13 @@ async function* valid({ rows }: Rows, invalid: ReadonlyMap<number, unknown>): As
   }
 }
 
-function beginningOf(name: string, resumed: number | null, rows: number): string {
-  return resumed === null
-    ? `No interrupted import of ${name}; starting from the first row`
-    : `Continuing after ${resumed} of ${rows} rows`
+function beginningOf(
+  { file, resume }: Import,
+  { formerSource, resumed }: Journal,
+  rows: number,
+): string | null {
+  if (resumed === null)
+    return resume ? `No interrupted import of ${file.name}; starting from the first row` : null
+  const what = formerSource === null ? '' : ` the import of ${formerSource}, which has the same content,`
+  return `Continuing${what} after ${resumed} of ${rows} rows; --restart begins again from the first row`
 }

@@ -67,7 +67,7 @@ describe('an import whose last request the platform has forgotten', () => {
     expect(refused.stderr.split('\n')).toEqual([
       'error: The import was interrupted too long ago to be continued',
       '  It lost the response to a request, which the platform remembers for 24 hours; nothing was sent',
-      '  hint: Begin again from the first row; existing records are recognised: --restart',
+      '  hint: Begin again from the first row; existing records are recognised: learnctl users import f.csv --concurrency 1 --batch-size 4 --restart',
       '',
     ])
     expect(await count('/v1/users')).toBe(10)

@@ -1,9 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { describe, expect } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { startOf } from '../../../src/config/lock.ts'
 import { elsewhere, type TestCli, test, testCli } from '../../helpers/cli.ts'
+import type { TestAcademy } from '../../helpers/test-academy.ts'
 
 const bundled = (name: string) => join(import.meta.dirname, '../../../src/examples', `${name}.csv`)
 
@@ -233,7 +234,7 @@ describe('a record that exists', () => {
 describe('an import that was interrupted', () => {
   const csv = `externalId,email\n${Array.from({ length: 1200 }, (_, row) => `${row},u${row}@b.example\n`).join('')}`
 
-  test('continues with --resume, and is not begun again without being told so', async ({ local }) => {
+  test('is continued by the same command, and begun again by --restart', async ({ local }) => {
     file(local, 'u.csv', csv)
     const controller = new AbortController()
     const stopped = await local.run('users import u.csv --debug', {
@@ -245,15 +246,20 @@ describe('an import that was interrupted', () => {
     const journals = join(local.home, '.local/state/learnctl/imports')
     expect(readdirSync(journals)).toHaveLength(1)
 
-    const refused = await local.run('users import u.csv')
-    expect(refused.code).toBe(2)
-    expect(refused.stderr).toContain('hint: Go on where it stopped: --resume')
-
-    const resumed = await local.run('users import u.csv --resume')
-    expect(resumed, resumed.stderr).toMatchObject({ code: 0 })
-    expect(resumed.stderr).toContain('Imported 1200 rows of 1200 from u.csv: 1200 created')
+    const continued = await local.run('users import u.csv')
+    expect(continued, continued.stderr).toMatchObject({ code: 0 })
+    expect(continued.stderr).toBe(
+      'note: Continuing after 500 of 1200 rows; --restart begins again from the first row\nImported 1200 rows of 1200 from u.csv: 1200 created\n',
+    )
     expect(readdirSync(journals)).toEqual([])
     expect(await records(local, 'users')).toHaveLength(1201)
+    const restarted = new AbortController()
+    await local.run('users import u.csv --restart --debug', {
+      signal: restarted.signal,
+      onStderr: (printed) => printed.includes('/v1/users/batch') && restarted.abort(new Error('stop')),
+    })
+    const again = await local.run('users import u.csv --restart')
+    expect(again.stderr).toBe('Imported 1200 rows of 1200 from u.csv: 1200 unchanged\n')
   })
 
   test('is under way as long as its process is, and not while another one has its number', async ({
@@ -293,6 +299,9 @@ describe('an import that was interrupted', () => {
     const refused = await local.run('users import u.csv --resume')
     expect(refused.code).toBe(2)
     expect(refused.stderr).toContain('has changed since its import was interrupted')
+    expect(refused.stderr).toContain(
+      'hint: Begin again from the first row: learnctl users import u.csv --restart\n',
+    )
     expect(await local.run('users import u.csv --restart')).toMatchObject({ code: 0 })
   })
 })
@@ -304,42 +313,78 @@ test('the file of rejected rows is not there where none was rejected', async ({ 
 })
 
 describe('an import that cannot go on', () => {
-  test('says how to continue, and does so when it can again', async ({ academy }) => {
+  const people = `email\n${Array.from({ length: 40 }, (_, row) => `u${row}@b.example\n`).join('')}`
+
+  /** A platform that refuses every request after the first ones. */
+  async function refusing(academy: TestAcademy, status: number, detail: string) {
     const { key } = await academy.person('admin')
     const transport = elsewhere(academy)
-    let left = 3
+    const answers = { left: Number.POSITIVE_INFINITY }
     const remote = testCli({
       transport: async (request) => {
-        left -= 1
+        answers.left -= 1
         const headers = { 'content-type': 'application/problem+json' }
-        if (left >= 0) return transport(request)
-        return { status: 401, headers, body: '{"status":401,"code":"invalid_token","detail":"Unknown key"}' }
+        if (answers.left >= 0) return transport(request)
+        return { status, headers, body: JSON.stringify({ status, code: 'refused', detail }) }
       },
     })
+    onTestFinished(() => remote.remove())
+    file(remote, 'u v.csv', people)
     const env = { LEARNCTL_URL: 'https://school.example', LEARNCTL_API_KEY: key }
-    file(
-      remote,
-      'u v.csv',
-      `email\n${Array.from({ length: 40 }, (_, row) => `u${row}@b.example\n`).join('')}`,
-    )
+    return { answers, remote, env }
+  }
+
+  test('says how to continue, and does so when it can again', async ({ academy }) => {
+    const { answers, remote, env } = await refusing(academy, 401, 'Unknown key')
+    answers.left = 3
     const line = ['users', 'import', 'u v.csv', '--batch-size', '10', '--concurrency', '1']
     const stopped = await remote.run(line, { env })
     expect(stopped.code).toBe(4)
     expect(stopped.stderr.split('\n').slice(0, 2)).toEqual([
-      "note: Stopped after 20 of 40 rows; continue with: learnctl users import 'u v.csv' --concurrency 1 --batch-size 10 --resume",
+      'note: Stopped after 20 of 40 rows; run the same command to continue',
       'error: Unknown key',
     ])
-    left = Number.POSITIVE_INFINITY
-    const other = await remote.run('users import "u v.csv" --resume', { env })
+    answers.left = Number.POSITIVE_INFINITY
+    const other = await remote.run('users import "u v.csv" --on-exists skip', { env })
     expect(other.code).toBe(2)
-    expect(other.stderr).toContain('had other options')
-    const resumed = await remote.run([...line, '--resume'], { env })
-    expect(resumed.stderr).toMatch(
-      /^note: Continuing after 20 of 40 rows\nImported 40 rows of 40 .*: 40 created\n$/,
+    expect(other.stderr.split('\n')).toEqual([
+      'error: The interrupted import of this file had other options',
+      "  Continue it: learnctl users import 'u v.csv' --concurrency 1 --batch-size 10",
+      "  hint: Begin again from the first row: learnctl users import 'u v.csv' --on-exists skip --restart",
+      '',
+    ])
+    const continued = await remote.run(line, { env })
+    expect(continued.stderr).toMatch(
+      /^note: Continuing after 20 of 40 rows; .*\nImported 40 rows of 40 .*: 40 created\n$/,
     )
     const again = await remote.run([...line, '--resume'], { env })
     expect(again.stderr).toContain('note: No interrupted import of u v.csv; starting from the first row')
-    remote.remove()
+  })
+
+  test('names the command that continues it, where the same one would begin again', async ({ academy }) => {
+    const { answers, remote, env } = await refusing(academy, 401, 'Unknown key')
+    answers.left = 3
+    const line = ['users', 'import', 'u v.csv', '--batch-size', '10', '--concurrency', '1']
+    const stopped = await remote.run([...line, '--restart'], { env })
+    const next = "learnctl users import 'u v.csv' --concurrency 1 --batch-size 10"
+    expect(stopped.stderr).toContain(`note: Stopped after 20 of 40 rows; continue with: ${next}\n`)
+    answers.left = Number.POSITIVE_INFINITY
+    expect((await remote.run(line, { env })).stderr).toContain('note: Continuing after 20 of 40 rows')
+  })
+
+  test('because the platform refuses the first requests leaves nothing to continue', async ({ academy }) => {
+    for (const flags of ['--batch-size 10', '--batch-size 1']) {
+      const { answers, remote, env } = await refusing(academy, 403, 'Only admins may do this')
+      answers.left = 1
+      const stopped = await remote.run(`users import "u v.csv" ${flags}`, { env })
+      expect(stopped.code).toBe(5)
+      expect(stopped.stderr).toMatch(/^error: Only admins may do this\n/)
+      expect(readdirSync(join(remote.home, '.local/state/learnctl/imports'))).toEqual([])
+      answers.left = Number.POSITIVE_INFINITY
+      file(remote, 'u v.csv', 'email\nz@b.example\n')
+      const { stderr } = await remote.run('users import "u v.csv" --on-exists skip', { env })
+      expect(stderr).toMatch(/^Imported 1 row of 1 from u v.csv: 1 (created|skipped)\n$/)
+    }
   })
 
   test('because the file of rejected rows cannot be written sends nothing again when it can', async ({
@@ -350,8 +395,8 @@ describe('an import that cannot go on', () => {
     const full = await local.run('users import u.csv --errors /dev/full')
     expect(full.code).toBe(1)
     expect(full.stderr).toContain('error: Cannot write /dev/full: the disk is full')
-    expect(full.stderr).toContain('continue with: learnctl users import u.csv --errors /dev/full --resume')
-    const resumed = await local.run('users import u.csv --resume --debug')
+    expect(full.stderr).toContain('note: Stopped after 2 of 2 rows; run the same command to continue')
+    const resumed = await local.run('users import u.csv --debug')
     expect(resumed.code).toBe(8)
     expect(resumed.stderr).not.toContain('POST')
     expect(readFileSync(join(local.cwd, 'u.errors.csv'), 'utf8')).toContain('2,a@b.example,2,duplicate')

@@ -116,13 +116,13 @@ describe('an import whose process is killed', () => {
         fc.asyncProperty(moments, async (lines) => {
           const place = placeFrom(made)
           for (const moment of lines.toSorted((one, other) => one - other)) {
-            const { signal } = await place.start([...importing, '--resume'], killAt(place, moment))
+            const { signal } = await place.start(importing, killAt(place, moment))
             kills += signal === 'SIGKILL' ? 1 : 0
             if (signal === null) break
           }
-          const last = await place.start([...importing, '--resume'])
+          const last = await place.start(importing)
           expect(last.code, last.stderr).toBe(0)
-          if (!last.stderr.includes('No interrupted import')) expect(last.stderr).toContain(summary)
+          if (last.stderr.includes('Continuing')) expect(last.stderr).toContain(summary)
           expect(await coursesOf(place)).toBe(expected)
           rmSync(place.directory, { recursive: true, force: true })
         }),
@@ -148,11 +148,10 @@ describe('an import whose process is killed', () => {
     expect(refused?.code).toBe(6)
     expect(refused?.stderr).toMatch(/^error: Another import of .*c\.csv is running \(process \d+\)$/m)
     renameSync(join(place.directory, 'c.csv'), join(place.directory, 'd.csv'))
-    const asked = await place.start(['courses', 'import', 'd.csv'])
-    expect(asked.code).toBe(2)
-    expect(asked.stderr).toContain('c.csv, which has the same content, was interrupted')
-    const resumed = await place.start(['courses', 'import', 'd.csv', '--resume'])
-    expect(resumed.stderr).toMatch(/^note: Continuing after \d+ of 400 rows\n/)
+    const resumed = await place.start(['courses', 'import', 'd.csv'])
+    expect(resumed.stderr).toMatch(
+      /^note: Continuing the import of .*c\.csv, which has the same content, after \d+ of 400 rows; --restart begins/,
+    )
     expect(resumed.stderr).toContain('320 created, 40 updated, 40 unchanged')
     expect(place.noted()).toBe(0)
   })
@@ -165,7 +164,9 @@ describe('an import whose process is killed', () => {
     })
     expect(stopped.code).toBe(130)
     expect(stopped.stderr).toMatch(
-      /^note: Stopped after \d+ of 400 rows; continue with: learnctl courses import c\.csv --resume\nerror: Interrupted\n$/,
+      /^note: Stopped after \d+ of 400 rows; run the same command to continue\nerror: Interrupted\n$/,
     )
+    const continued = await place.start(importing)
+    expect(continued).toMatchObject({ code: 0, stderr: expect.stringContaining(summary) })
   })
 })
