@@ -176,18 +176,19 @@ function identityOf({ dataset, entry }: Action): JsonObject {
 }
 
 async function create(
-  { caller, names, signal }: Applying,
+  { caller, names, notes, signal }: Applying,
   dataset: PartDataset,
   record: JsonObject,
 ): Promise<void> {
   const { create, params, update } = dataset.operations
   const body = await dataset.toBody(record, null, names)
   // Progress is set where its learner is.
-  await caller.call<Operation>(create, { params: update ? {} : params(record), body, signal })
+  const made = await caller.call<Operation>(create, { params: update ? {} : params(record), body, signal })
+  notes.take(made.written)
 }
 
 async function put(
-  { caller, signal }: Applying,
+  { caller, notes, signal }: Applying,
   { operations }: PartDataset,
   { current, entry, key }: Action,
   body: JsonObject,
@@ -197,7 +198,8 @@ async function put(
   const found = current ?? (entry ? await createdAs(entry.record) : null)
   if (!found) return
   const ifMatch = typeof version === 'number' ? version : undefined
-  await caller.call<Operation>(operations.update, { params: operations.params(found), body, ifMatch, signal })
+  const input = { params: operations.params(found), body, ifMatch, signal }
+  notes.take((await caller.call<Operation>(operations.update, input)).written)
 
   /** A record that was made by this plan. */
   async function createdAs(record: JsonObject): Promise<JsonObject | null> {

@@ -13,7 +13,7 @@ import type { Reader } from './reader.ts'
  * put.
  */
 export async function settleLessons(
-  { caller, names, signal }: Reader,
+  { caller, names, notes, signal }: Reader,
   places: ReadonlyMap<string, readonly LessonPlace[]>,
 ): Promise<void> {
   const { list, update } = calls.lessons
@@ -46,7 +46,8 @@ export async function settleLessons(
     })
     if (meant.every(({ settled }) => settled)) continue
     for (const { id, order } of meant.toSorted((one, other) => one.order - other.order)) {
-      await caller.call<Operation>(update, { params: { lessonId: id }, body: { order }, signal })
+      const input = { params: { lessonId: id }, body: { order }, signal }
+      notes.take((await caller.call<Operation>(update, input)).written)
     }
   }
 }

@@ -5,6 +5,7 @@ import type { Operation } from '../../contract/operation.ts'
 import type { Given } from '../command/command.ts'
 import type { Context } from '../command/context.ts'
 import { createNames } from '../dataset/names.ts'
+import { createWriteNotes } from '../operation/write-notes.ts'
 import { createPacing } from '../session/pacing.ts'
 import { CommandError, UsageError } from '../terminal/errors.ts'
 import { findFiles } from './find-files.ts'
@@ -36,7 +37,8 @@ export async function openReader({ session, io }: Context, concurrency = 1): Pro
   const maximum = session.target().kind === 'local' ? 1 : concurrency
   const pacing = createPacing(maximum, (ms) => io.sleep(ms, io.signal))
   const caller = await session.caller({ onWait: ({ waitMs }) => pacing.slowDown(waitMs) })
-  return { caller, names: createNames(caller, io.signal), signal: io.signal, pacing }
+  const names = createNames(caller, io.signal)
+  return { caller, names, signal: io.signal, pacing, notes: createWriteNotes() }
 }
 
 /** Compares with the academy what was read; the signal of the context ends it. */

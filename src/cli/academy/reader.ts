@@ -6,6 +6,7 @@ import type { Operation } from '../../contract/operation.ts'
 import { findShown } from '../dataset/find.ts'
 import type { Names } from '../dataset/names.ts'
 import { externalKeyOf, recordPages } from '../dataset/shown-records.ts'
+import type { WriteNotes } from '../operation/write-notes.ts'
 import type { Pacing } from '../session/pacing.ts'
 import type { Entry } from './entry.ts'
 import type { PartDataset } from './load-part.ts'
@@ -17,6 +18,8 @@ export interface Reader {
   readonly signal: AbortSignal
   /** How much is written at once; it slows down when the platform asks for that. */
   readonly pacing: Pacing
+  /** What the platform did not show of what was written. */
+  readonly notes: WriteNotes
 }
 
 /** The id of what files call so; undefined where it is not there yet. */

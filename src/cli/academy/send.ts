@@ -1,5 +1,5 @@
 import type { Caller } from '../../client/caller.ts'
-import { ApiError } from '../../client/errors.ts'
+import { ApiError, isAboutRecord, ProtocolError } from '../../client/errors.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Operation } from '../../contract/operation.ts'
@@ -7,7 +7,7 @@ import { RecordError } from '../dataset/dataset.ts'
 import { fieldPath } from '../operation/field-path.ts'
 import type { Action } from './plan.ts'
 
-/** An action that was refused, and changed nothing. */
+/** An action that was refused, or that the platform did not show to be done. */
 export interface Failure {
   readonly action: Action
   readonly code: string
@@ -21,6 +21,10 @@ const ofRecord = [400, 404, 409, 412, 413, 422]
 export function failureOf(action: Action, error: unknown): Failure {
   if (error instanceof RecordError) {
     return { action, code: 'invalid_reference', message: `${error.field} ${error.message}` }
+  }
+  if (error instanceof ProtocolError && isAboutRecord(error)) {
+    const rest = error.code === 'nothing_done' ? '' : '; it may have been written'
+    return { action, code: error.code, message: error.message + rest }
   }
   if (!(error instanceof ApiError) || !ofRecord.includes(error.status)) throw error
   return { action, code: error.code, message: messageOf(error.faults, error.detail) }

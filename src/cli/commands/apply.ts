@@ -140,7 +140,7 @@ async function ask(context: Context, plan: Plan): Promise<void> {
 
 async function applyAll(
   { io, output, settings }: Context,
-  { plan, reader }: Planned,
+  { plan, reader, target }: Planned,
   batched: Applying['batched'],
 ): Promise<void> {
   const [
@@ -165,6 +165,7 @@ async function applyAll(
     },
     plan,
   ).finally(() => line.stop())
+  for (const text of reader.notes.sentences(target)) await output.note(text)
 
   const failed = new Set(failures.map(({ action }) => action))
   const done = { ...plan, actions: plan.actions.filter((action) => !failed.has(action)) }

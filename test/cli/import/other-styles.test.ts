@@ -97,6 +97,37 @@ const removed = (cli: TestCli) => {
 const rejectedIn = ({ cwd }: TestCli) =>
   readFileSync(join(cwd, 'errors.csv'), 'utf8').split('\r\n').slice(1, -1)
 
+test('apply counts the fields that a platform does not keep or changes', async ({ run }) => {
+  const platform = showing('lossy.example', ({ tags: _, ...thing }) => ({ ...thing, language: 'xx' }))
+  const stdin = `learnctl: 1
+courses:
+  - {externalId: A, title: Alps, tags: [sea], language: en}
+  - {externalId: B, title: Bays, tags: [sea]}
+`
+  const { code, stderr } = await run(platform, 'apply - --yes', { stdin })
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: [
+      'note: lossy.example shows other values than were sent: language (1 record)',
+      'note: Cannot check what lossy.example does not show: tags (2 records)',
+      'Applied: 2 created, 0 changed, 0 deleted; 0 as declared',
+      '',
+    ].join('\n'),
+  })
+})
+
+test('apply goes on after a record that is not shown to be written', async ({ run }) => {
+  const platform = showing('silent.example', (thing) => thing)
+  platform.intercept(({ method, text }) =>
+    method === 'POST' && text.includes('Alps') ? json(200, { code: 1002, msg: 'Wait' }) : undefined,
+  )
+  const stdin = 'learnctl: 1\ncourses: [{externalId: A, title: Alps}, {externalId: B, title: Bays}]\n'
+  const { code, stderr } = await run(platform, 'apply - --yes', { stdin })
+  expect(code).toBe(8)
+  expect(stderr).toContain('it returned 200 with: Wait; it may have been written')
+  expect(titles(platform)).toContain('Bays')
+})
+
 describe('a platform that does not keep external ids', () => {
   test('says so, and a second import is refused before anything is sent', async ({ run }) => {
     const platform = showing('lossy.example', withoutKeys)
