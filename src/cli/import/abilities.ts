@@ -82,16 +82,13 @@ function severalUsersIn(document: JsonObject | null, list: Operation): Abilities
   return null
 }
 
-/**
- * Throws a CommandError where rows are to change records that cannot be looked up or changed; notes where nobody knows
- * before it is tried.
- */
-export async function requireChange(
-  { io, session }: Pick<Context, 'io' | 'session'>,
+/** Throws a CommandError where rows are to change records that cannot be looked up or changed. */
+export function requireChange(
+  { session }: Pick<Context, 'session'>,
   { noun, operations }: Dataset,
   { find, change }: Abilities,
   onExists: 'update' | 'skip',
-): Promise<void> {
+): void {
   const { list, update } = operations
   if (update === undefined) return
   const platform = platformName(session.target())
@@ -101,12 +98,27 @@ export async function requireChange(
     const hint = 'Create a new record from each row: --on-exists fail'
     throw new CommandError('not_offered', 'failure', message, { why: lacks(list), hint })
   }
-  if (onExists === 'skip' || change === true) return
-  if (change === null) return note(io, untold(platform, [`${update.method} ${update.path}`]))
+  if (onExists === 'skip' || change !== false) return
   throw new CommandError('not_offered', 'failure', `${platform} cannot change ${noun}s`, {
     why: lacks(update),
     hint: 'Leave existing ones as they are: --on-exists skip',
   })
+}
+
+/** Notes, before the first record is changed, that only trying tells whether the platform can do that. */
+export function changeNote(
+  { io, session }: Pick<Context, 'io' | 'session'>,
+  { operations: { update } }: Dataset,
+  { change }: Abilities,
+): () => Promise<void> {
+  let noted: Promise<void> | null = update && change === null ? null : Promise.resolve()
+  return () => {
+    noted ??= note(
+      io,
+      untold(platformName(session.target()), [`${update?.method ?? ''} ${update?.path ?? ''}`]),
+    )
+    return noted
+  }
 }
 
 /**

@@ -123,6 +123,7 @@ async function planRow(
     if (onExists === 'fail') return failing(`the ${dataset.noun} already exists`)
     if (onExists === 'skip') return { action: 'skip', ...noChanges }
     const changes = await changesOf(dataset, record, shown, names)
+    if (changes.length > 0) await sending.noteChange()
     return { action: changes.length === 0 ? 'unchanged' : 'update', changes, message: null }
   } catch (error) {
     if (error instanceof RecordError) return failing(`${error.field}: ${error.message}`)

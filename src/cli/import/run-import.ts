@@ -13,7 +13,7 @@ import { counted } from '../terminal/counted.ts'
 import { UsageError } from '../terminal/errors.ts'
 import { note } from '../terminal/io.ts'
 import { createProgressLine } from '../terminal/progress-line.ts'
-import { abilitiesOf, requireChange } from './abilities.ts'
+import { abilitiesOf, changeNote, requireChange } from './abilities.ts'
 import { checkByDocument } from './check-document.ts'
 import { type Checked, checkFile } from './check-file.ts'
 import { codeCellIn, writeErrors } from './errors-file.ts'
@@ -221,7 +221,7 @@ export async function openSending(
   const { signal } = io
   const caller = await session.caller({ onWait })
   const abilities = await abilitiesOf(session.target(), caller, dataset, document, signal)
-  if (onExists !== 'fail') await requireChange({ io, session }, dataset, abilities, onExists)
+  if (onExists !== 'fail') requireChange({ session }, dataset, abilities, onExists)
   // What is not found on another platform would be looked for in its whole list, each time.
   const asks = abilities.get && abilities.keys
   const finder = asks ? oneByOne(caller, dataset, signal) : byPages(caller, dataset, signal, true)
@@ -229,6 +229,7 @@ export async function openSending(
   return {
     settle: abilities.keys ? async (record) => record : referenceSettler(caller, dataset, signal),
     notes: createWriteNotes(),
+    noteChange: changeNote({ io, session }, dataset, abilities),
     refusal: { text: '', rows: 0 },
     isDoubtful: () => false,
     ...{ caller, dataset, finder, onExists, signal, luck: { isNew: true }, warned: { rows: 0, first: '' } },

@@ -34,6 +34,8 @@ export interface Sending {
   /** Replaces references that a platform elsewhere may not know. */
   readonly settle: (record: JsonObject) => Promise<JsonObject>
   readonly notes: WriteNotes
+  /** Is called before a record is changed. */
+  readonly noteChange: () => Promise<void>
   /** The last answer that did not show its row to be written, and how many rows in a row had it. */
   readonly refusal: { text: string; rows: number }
   /** True for a row that comes from a file of rejected rows, and may have been written. */
@@ -177,7 +179,7 @@ function existing({ noun }: Dataset, line: number, onExists: 'skip' | 'fail'): O
 }
 
 async function changeRow(
-  { caller, dataset, names, notes, onExists, signal }: Sending,
+  { caller, dataset, names, noteChange, notes, onExists, signal }: Sending,
   { line, record }: Row,
   shown: JsonObject,
   { before, begin }: Attempt,
@@ -185,6 +187,7 @@ async function changeRow(
   if (onExists !== 'update') return existing(dataset, line, onExists)
   const { update, params } = dataset.operations
   if (!update) throw new TypeError(`${dataset.name} have no update`)
+  await noteChange()
   const version = before === null ? versionOf(shown) : before.version
   if (before === null) await begin({ kind: 'updated', ...(version !== undefined && { version }) })
   const body = await dataset.toBody(record, shown, names)

@@ -192,7 +192,17 @@ describe('a platform without an OpenAPI document that does not change lessons an
       await cli.run('courses apply -f - --yes', { env, stdin: file('Tides') }),
       await cli.run('users import - --on-exists skip', { env, stdin: users('Ada') }),
     ]
-    for (const { code, stderr } of made) expect(code, stderr).toBe(0)
+    for (const { code, stderr } of made) {
+      expect(code, stderr).toBe(0)
+      expect(stderr).not.toContain('does not say whether')
+    }
+    const another = await cli.run('users import -', { env, stdin: 'email,externalId\nb@b.example,B\n' })
+    if (allow === null) {
+      expect(another).toMatchObject({
+        code: 0,
+        stderr: 'Imported 1 row of 1 from standard input: 1 created\n',
+      })
+    }
     for (const [line, stdin, told] of refusals) {
       sent.length = 0
       const ran = await cli.run(line, { env, stdin })
