@@ -7,22 +7,27 @@ import type { RefusedCallError } from './refused-call.ts'
 /** What the command line knows of a refusal: its words, which flag a fault is about, and what to type instead. */
 export type SeenFrom = Pick<RefusedCallError, 'flagOf' | 'hint'> & { readonly message?: string }
 
-/** How many problems a terminal is filled with; a platform may list more. */
-const shownProblems = 100
+/** Maximum problems that are printed; a platform may list more. */
+const maxProblems = 100
+/** Maximum unknown fields that are printed: a body of another kind has nothing but these. */
+const maxUnknown = 10
 
 /** All faults of a request: one alone is the message, several are counted and listed. */
 export function problemsIn(
   { message: detail, faults, problem, status }: ApiError,
   { flagOf, message = detail }: SeenFrom,
 ): { readonly message: string; readonly why: readonly string[] } {
-  const lines = faults.map((fault) => problemLine(fault, flagOf(fault)))
+  const lineOf = (fault: Fault) => problemLine(fault, flagOf(fault))
   if (faults.length > 1) {
+    const unknown = faults.filter(isUnknown).slice(maxUnknown)
+    const shown = faults.filter((fault) => !unknown.includes(fault)).slice(0, maxProblems)
     const untold = typeof problem?.['moreErrors'] === 'number' ? problem['moreErrors'] : 0
-    const more = Math.max(0, faults.length - shownProblems) + untold
+    const more = faults.length - shown.length + untold
     const rest = more > 0 ? [`… and ${grouped(more)} more`] : []
     const count = grouped(faults.length + untold)
-    return { message: `${count} problems found:`, why: [...lines.slice(0, shownProblems), ...rest] }
+    return { message: `${count} problems found:`, why: [...shown.map(lineOf), ...rest] }
   }
+  const lines = faults.map(lineOf)
   const [fault] = faults
   const wrong = status === 400 || status === 422
   if (wrong && fault && flagOf(fault) !== null && isPhrase(fault)) return { message: lines.join(), why: [] }
