@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { jsonText } from '../../codec/json-text.ts'
+import { parseReference } from '../../codec/reference.ts'
 import type { HttpResponse } from '../../contract/http.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { ReadAnswer } from '../answer.ts'
@@ -22,8 +23,8 @@ export interface AnsweredWrite {
   readonly answer: ReadAnswer
 }
 
-/** Fields that no answer shows. */
-const writeOnly: ReadonlySet<string> = new Set(['password'])
+/** Fields of inputs that no record has. */
+const writeOnly: ReadonlySet<string> = new Set(['password', 'extraCredit'])
 /** Fields that only a platform makes, beside the id. */
 const madeFields = ['version', 'createdAt', 'updatedAt'] as const
 const maxWords = 300
@@ -103,8 +104,10 @@ function comparedFields(
     const shown = things.map((thing) => memberOf(thing, field, noun)).find((each) => each !== undefined)
     const verdict = !inBody || isReference(field) ? sameReference(value, shown) : verdictOn(value, shown)
     const isList = Array.isArray(value) && Array.isArray(shown) && value.length === shown.length
+    // What `ext:sea` stands for is shown by its id.
+    const isReferred = isReference(field) && parseReference(String(value)).by !== 'id' && isShown(shown)
     const isIdentity = !inBody || (isReference(field) && own === undefined && operation.method === 'PUT')
-    return { field, sent: value, shown, verdict, isHidden: !isList, inBody, isIdentity }
+    return { field, sent: value, shown, verdict, isHidden: !isList && !isReferred, inBody, isIdentity }
   })
 }
 
@@ -131,6 +134,10 @@ function userInstead(
 /** The parameter of a path that names the very thing that is written: `courseId` of `/v1/courses/{courseId}`. */
 function ownParameter({ path }: Operation): string | undefined {
   return /\{(\w+)\}$/.exec(path)?.[1]
+}
+
+function isShown(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== ''
 }
 
 function isReference(field: string): boolean {
