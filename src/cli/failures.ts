@@ -3,6 +3,7 @@ import {
   AmbiguousError,
   ApiError,
   ConnectionError,
+  hostOf,
   lineOf,
   NotOfferedError,
   ProtocolError,
@@ -167,17 +168,23 @@ const exitOfCode: Readonly<Record<string, ExitName>> = {
 const anywhere: SeenFrom = { flagOf: () => null, hint: null }
 
 function failureOfApiError(error: ApiError, target: Target | null, seen: SeenFrom = anywhere): Failure {
-  const { code, status, requestId, retryAfterMs, faults } = error
+  const { code, status, requestId, retryAfterMs, faults, answer } = error
   const exit = exitOfCode[code] ?? exitOfStatus[status] ?? 'failure'
   const wait =
     retryAfterMs === null ? [] : [`The server asks you to wait ${Math.ceil(retryAfterMs / 1000)} s`]
   const { message, why } = problemsIn(error, seen)
+  const place = lineOf(error)
+  // The words alone would not tell that the platform reported success.
+  const returned =
+    answer.status < 300 && !message.includes(place)
+      ? [`${hostOf(error)} returned ${answer.status} (${place})`]
+      : []
   const scopes = code === 'insufficient_scope' ? scopeHint(error, target) : null
   return {
     code,
     exit,
     message,
-    why: [...why, ...wait, ...(exit === 'auth' ? credentialLines(target) : [])],
+    why: [...why, ...returned, ...wait, ...(exit === 'auth' ? credentialLines(target) : [])],
     hint: exit === 'auth' ? signInHint(target) : (scopes ?? seen.hint),
     status,
     requestId,

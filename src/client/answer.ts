@@ -3,17 +3,17 @@ import type { HttpResponse } from '../contract/http.ts'
 import type { Operation } from '../contract/operation.ts'
 import { answer, type Body, mediaTypeOf, readBody, readBytes } from './decode.ts'
 import { thingIn } from './envelope.ts'
-import { ApiError, ProtocolError, type Target } from './errors.ts'
+import { ProtocolError, type Target } from './errors.ts'
 import { foundList, listBodyOf } from './list-body.ts'
 import { nounOf } from './nouns.ts'
-import { saysNothingDone, statusOfFailure } from './ok-failure.ts'
+import { type FailureStatus, failureIn, saysNothingDone } from './ok-failure.ts'
 import type { RawPage } from './pages.ts'
 
 /** The most that is read of a body that nobody expects: 64 KiB. */
 const maximumRemarkBytes = 64 * 1024
 
-/** Makes the error of a refusal. */
-export type Refuse = (target: Target, reply: HttpResponse) => Promise<Error>
+/** Makes the error of a refusal; `failure` is the status that a success has in its body. */
+export type Refuse = (target: Target, reply: HttpResponse, failure: FailureStatus) => Promise<Error>
 
 /** What an answer was made of. */
 export interface ReadAnswer {
@@ -42,12 +42,8 @@ async function assertSuccess(
   body: unknown,
   refuse: Refuse,
 ): Promise<void> {
-  const status = statusOfFailure(body)
-  if (status === null) return
-  const error = await refuse(target, { ...reply, status: status.said, body: jsonText(body) })
-  if (status.certain || !(error instanceof ApiError)) throw error
-  // No status is known but that of a success, which it is not.
-  throw new ApiError(target, { ...error, detail: error.detail, status: reply.status, code: 'failed' })
+  const failure = failureIn(body)
+  if (failure !== null) throw await refuse(target, { ...reply, body: jsonText(body) }, failure)
 }
 
 /** What an operation answered: the items of a list in `data`, one thing out of its envelope. */

@@ -102,12 +102,13 @@ export function createCaller(options: CallerOptions): Caller {
     onExchange: options.onExchange,
   })
 
-  const refuse: Refuse = (target, reply) =>
+  const refuse: Refuse = (target, reply, failure) =>
     errorOf(
       target,
       reply,
       options.authorization ? (options.credential ?? 'api_key') : null,
       options.now ?? Date.now,
+      failure,
     )
 
   function requestOf(

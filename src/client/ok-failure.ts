@@ -9,10 +9,9 @@ const explanations: ReadonlySet<string> = new Set([
   ...['path', 'detail', 'details', 'title', 'description', 'type', 'instance', 'reason', 'success'],
 ])
 
-/** The status of a failure that came as a success: said in the body, or a stand-in where it says none. */
+/** The status that the body of a failure has, though it came as a success; null where it has none. */
 export interface FailureStatus {
-  readonly said: number
-  readonly certain: boolean
+  readonly said: number | null
 }
 
 /** Members that tell an error; Moodle has the exception and its code. */
@@ -24,7 +23,7 @@ const worked = ['success', 'ok', 'succeeded']
  * their relatives; null where it tells of none. A thing may have errors of its own: one with an id is a thing, and a
  * `status` counts only where nothing else is there.
  */
-export function statusOfFailure(body: unknown): FailureStatus | null {
+export function failureIn(body: unknown): FailureStatus | null {
   if (!isJsonObject(body) || saysNothing(body)) return null
   const said = new Map(Object.entries(body).map(([name, value]) => [bareName(name), value]))
   const status = statusIn(body, said)
@@ -34,7 +33,7 @@ export function statusOfFailure(body: unknown): FailureStatus | null {
     worked.some((name) => /^(false|no|0)$/i.test(String(said.get(name)))) ||
     (!isThing && telling.some((name) => isSaid(said.get(name)))) ||
     (bare && (status !== null || failed.test(String(said.get('status') ?? ''))))
-  return failing ? { said: status ?? 422, certain: status !== null } : null
+  return failing ? { said: status } : null
 }
 
 const outcomeNames: ReadonlySet<string> = new Set([...telling, ...worked])

@@ -4,6 +4,7 @@ import { statusOf } from '../contract/errors.ts'
 import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
 import { bodyText, isPage, mediaTypeOf, readStart } from './decode.ts'
 import { ApiError, hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
+import type { FailureStatus } from './ok-failure.ts'
 import { retryAfterOf } from './retry-after.ts'
 import { type ToldError, toldError } from './told-errors.ts'
 
@@ -42,15 +43,20 @@ const ourCodes: ReadonlySet<string> = new Set([...Object.keys(statusOf), 'idempo
  * The error that a reply without success stands for: ApiError from status 400 on, else ProtocolError (a redirect is
  * never followed, so that no credential leaves its origin). Reads problem+json, the JSON of other platforms, and short
  * plain text.
+ *
+ * @param failure set for a reply with the status of a success, whose body tells of a failure
  */
 export async function errorOf(
   target: Target & { readonly headers?: HttpHeaders },
   reply: HttpResponse,
   credential: CredentialKind | null,
   now: () => number,
+  failure?: FailureStatus,
 ): Promise<ApiError | ProtocolError> {
   const answer = await answerOf(reply)
-  if (reply.status < 400) return redirected(target, reply, answer)
+  // Where a failure has no status of its own, there is only that of a success.
+  const status = failure?.said ?? reply.status
+  if (status < 400 && !failure) return redirected(target, reply, answer)
   // Pages and plain text are answers, too; the status says enough.
   const value = jsonIn(answer.body)
   const problem = isJsonObject(value) ? value : null
@@ -60,17 +66,18 @@ export async function errorOf(
   const page = isPage(reply, answer.body)
   const plain = plainTextOf(reply, answer.body)
   const expired =
-    reply.status === 403 &&
+    status === 403 &&
     code === null &&
     credential === 'api_key' &&
     !page &&
     isExpiredKey(told, plain === null ? told.texts : [plain])
-  const known = needed ? 'insufficient_scope' : expired ? 'expired_key' : uncoded[reply.status]
+  const known = needed ? 'insufficient_scope' : expired ? 'expired_key' : uncoded[status]
+  const uncertain = failure?.said === null ? 'failed' : null
   return new ApiError(target, {
-    status: reply.status,
-    code: code ?? known ?? `http_${reply.status}`,
+    status,
+    code: uncertain ?? code ?? known ?? `http_${status}`,
     coded: code !== null,
-    detail: told.detail ?? plain ?? statusText(target, reply, page),
+    detail: told.detail ?? plain ?? statusText(target, reply, { page, failure, code: told.code }),
     faults: told.faults,
     problem,
     requestId:
@@ -130,8 +137,26 @@ function saysKeyExpired(text: string): boolean {
   )
 }
 
-function statusText(target: Target, { status }: HttpResponse, page: boolean): string {
-  const said = `${hostOf(target)} returned ${status} (${lineOf(target)})`
+function statusText(
+  target: Target,
+  { status }: HttpResponse,
+  {
+    page,
+    failure,
+    code,
+  }: {
+    readonly page: boolean
+    readonly failure: FailureStatus | undefined
+    readonly code: string | null
+  },
+): string {
+  const parts = [
+    ...(failure && failure.said !== null ? [`the status ${failure.said}`] : []),
+    ...(code === null ? [] : [`the error ${code}`]),
+  ]
+  if (failure && parts.length === 0) parts.push('an error')
+  const inside = parts.length === 0 ? '' : ` with ${parts.join(' and ')}`
+  const said = `${hostOf(target)} returned ${status}${inside} (${lineOf(target)})`
   // The platform itself answers in JSON.
   return page && status === 403 ? `${said} with a web page; a gateway or firewall may have refused it` : said
 }

@@ -40,6 +40,19 @@ describe('what a platform of another make says is wrong is told', () => {
     expect(JSON.parse(stderr).error.details).toHaveLength(500)
   })
 
+  test('ten unknown fields of many, and every other problem', async ({ platform }) => {
+    const unknown = Array.from({ length: 90 }, (_, n) => ({
+      field: `x${n}`,
+      code: 'unknown_field',
+      message: '-',
+    }))
+    platform.answer(refuse({ errors: [...unknown, { field: 'title', message: 'is required' }] }))
+    const { stderr } = await platform.run('courses create --title Sea')
+    expect(stderr).toMatch(
+      /^error: 91 problems found:\n( {2}Unknown field: x\d\n){10} {2}--title is required\n {2}… and 80 more\n$/,
+    )
+  })
+
   test('with its control characters shown, not obeyed', async ({ platform }) => {
     platform.answer(refuse([{ field: 'ti\u001b]0;x\u0007', message: 'No\u009b2J' }, 'b\u202e']))
     const ran = await platform.run('courses create --title Sea')
@@ -149,6 +162,27 @@ describe('a failure with status 200', () => {
     const ran = await platform.run('courses create --title Sea')
     expect(ran).toMatchObject({ code, stdout: '' })
   })
+
+  test.for<[status: number, body: unknown, code: number, stderr: string]>([
+    [200, [{ errorCode: 'DUP' }], 1, 'error: HOST returned 200 with the error DUP (POST /v1/courses)\n'],
+    [200, { success: false }, 1, 'error: HOST returned 200 with an error (POST /v1/courses)\n'],
+    [202, { errors: ['Too late'] }, 1, 'error: Too late\n  HOST returned 202 (POST /v1/courses)\n'],
+    [207, [{ error: 'Bad' }], 1, 'error: Bad\n  HOST returned 207 (POST /v1/courses)\n'],
+    [
+      207,
+      [{ status: 409, errorCode: 'DUP' }],
+      6,
+      'error: HOST returned 207 with the status 409 and the error DUP (POST /v1/courses)\n',
+    ],
+    [422, { errorCode: 'DUP' }, 2, 'error: HOST returned 422 with the error DUP (POST /v1/courses)\n'],
+  ])(
+    'is told with the status that came and the words in it: %d %j',
+    async ([status, body, code, stderr], { platform }) => {
+      platform.answer(refuse(body, status))
+      const ran = await platform.run('courses create --title Sea')
+      expect(ran).toEqual({ code, stdout: '', stderr: stderr.replace('HOST', new URL(platform.url).host) })
+    },
+  )
 
   test('is none where a thing has such a word', async ({ platform }) => {
     platform.answer(refuse({ id: 'c-7', title: 'Sea', code: 'NOT_FOUND', status: 'unavailable' }, 200))

@@ -314,7 +314,9 @@ describe('where only the eight operations are', () => {
     test('what came is told where there is no list either', async ({ run }) => {
       const { code, stderr } = await run(fallingBack(['/v1/courses']), 'courses get nil')
       expect(code).toBe(1)
-      expect(stderr).toMatch(/^error: (The response from .* is a web page, not JSON; .*|No route|Unknown)\n$/)
+      expect(stderr).toMatch(
+        /^error: (The response from .* is a web page, not JSON; .*|(No route|Unknown)\n {2}\S+ returned 200 .*)\n$/,
+      )
     })
   })
 })
