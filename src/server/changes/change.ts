@@ -1,36 +1,41 @@
-import type { Action } from '../../contract/actions.ts'
+import { type Action, nounOf } from '../../contract/actions.ts'
+import type { Course } from '../../contract/courses.ts'
+import type { Enrollment } from '../../contract/enrollments.ts'
+import type { User } from '../../contract/users.ts'
 import { appendEntry } from '../audit/append.ts'
 import { differs } from '../audit/details.ts'
 import type { Writing } from '../audit/entry.ts'
+import {
+  count,
+  countCourse,
+  countPassingScore,
+  forgetCourse,
+  type StandingChange,
+} from '../counters/count.ts'
+import { type CountedEnrollment, countedOf } from '../counters/counted-enrollment.ts'
 import { enqueue } from '../outbox/enqueue.ts'
 
-/** A change of one thing: what was done, and the thing as the API shows it before and after; null where there is none. */
+/** A change of one record: the action, and the record as the API shows it before and after; null where there is none. */
 export interface Change {
   readonly action: Action
   readonly id: string
   readonly before: object | null
   readonly after: object | null
-  /** The fields that differ, where that is known; those that this action tells of, where another one tells of the others. */
+  /** The fields that differ, where that is known; where two actions tell of one update, those of this one. */
   readonly fields?: readonly string[]
 }
 
-/** What has a history of its own: nobody needs a second one of the write that comes most often. */
-const unaudited = /^progress\./
-
 /**
- * Tells of a change, in the transaction that makes it: whatever writes calls this, and what follows from every change is
- * made here. Secrets are no part of what is told.
+ * Records a change in the transaction that makes it, after its statements: counters, events and the audit log follow from
+ * the record before and after. The deletion of a course is recorded before its rows go. Secrets are left out.
  */
 export async function recordChange(call: Writing, change: Change): Promise<void> {
-  await enqueue(call, change)
-  if (!unaudited.test(change.action)) await appendEntry(call, change)
+  await countChange(call, change)
+  await tell(call, change)
 }
 
-/** What a change of status takes along. */
-const statusFields = ['status', 'publishedAt', 'archivedAt', 'completedAt']
-
 /**
- * Tells of an update: of a new status by the action that it has, of all else as `updated`; of nothing where nothing
+ * Records an update: a new status by the action of that status, all other fields as `updated`; nothing where nothing
  * changed.
  */
 export async function recordUpdate<Thing extends { readonly id: string; readonly status?: string }>(
@@ -48,7 +53,85 @@ export async function recordUpdate<Thing extends { readonly id: string; readonly
   const others = changed.filter((field) => !moved.includes(field))
   const isUpdated = others.some((field) => field !== 'version' && field !== 'updatedAt')
   const both = { id: after.id, before, after }
-  if (isUpdated) await recordChange(call, { action: `${noun}.updated`, ...both, fields: others })
-  if (!isMoved) return
-  await recordChange(call, { action: byStatus, ...both, fields: isUpdated ? moved : changed })
+  await countChange(call, { action: `${noun}.updated`, ...both })
+  if (isUpdated) await tell(call, { action: `${noun}.updated`, ...both, fields: others })
+  if (isMoved) await tell(call, { action: byStatus, ...both, fields: isUpdated ? moved : changed })
+}
+
+/** Fields that change with a status. */
+const statusFields = ['status', 'publishedAt', 'archivedAt', 'completedAt']
+
+/**
+ * Records changes of progress and grades, and of enrolments that follow from these: all together change how learners stand in
+ * courses, which is counted once.
+ */
+export async function recordLearning(
+  call: Writing,
+  changes: readonly Change[],
+  standings: readonly StandingChange[],
+): Promise<void> {
+  await count(call, standings)
+  for (const change of changes) await tell(call, change)
+}
+
+async function tell(call: Writing, change: Change): Promise<void> {
+  await enqueue(call, change)
+  // Progress has a history of its own.
+  if (nounOf(change.action) === 'progress') return
+  // The audit log keeps nothing of an erased user.
+  await appendEntry(call, change.action === 'user.erased' ? { ...change, before: null } : change)
+}
+
+/** Counts a change of a course, a user or an enrolment; no other record changes a counter by itself. */
+async function countChange(call: Writing, { action, id, before, after }: Change): Promise<void> {
+  // The records of an action have the type of its noun.
+  switch (nounOf(action)) {
+    case 'course':
+      if (action === 'course.restored') return countCourse(call, id)
+      return countCourseChange(call, before as Course | null, after as Course | null)
+    case 'enrollment':
+      return countEnrollmentChange(call, before as Enrollment | null, after as Enrollment | null)
+    case 'user':
+      return countUserChange(call, before as User | null, after as User | null)
+    default:
+  }
+}
+
+async function countCourseChange(call: Writing, before: Course | null, after: Course | null): Promise<void> {
+  if (!before) return
+  if (!after) return forgetCourse(call, before.id)
+  const [from, to] = [before.assessmentCriteria.passingScore, after.assessmentCriteria.passingScore]
+  await countPassingScore(call, after.id, from, to)
+}
+
+async function countEnrollmentChange(
+  call: Writing,
+  before: Enrollment | null,
+  after: Enrollment | null,
+): Promise<void> {
+  if (after?.role !== 'learner') return
+  if (before?.status === after.status && before.enrolledAt === after.enrolledAt) return
+  const [standing] = await countedOf(call.database, after.userId, after.courseId)
+  if (!standing) return
+  await count(call, [{ before: standingWith(standing, before), after: standingWith(standing, after) }])
+}
+
+/** A standing with one state of its enrolment. */
+function standingWith(
+  standing: CountedEnrollment,
+  enrollment: Enrollment | null,
+): CountedEnrollment | undefined {
+  if (!enrollment) return undefined
+  const { status, enrolledAt } = enrollment
+  const lastSeen = standing.status === 'none' ? enrolledAt : standing.lastSeen
+  return { ...standing, enrollment: status, lastSeen }
+}
+
+/** A deleted user is taken out of the counters of their courses, a restored one put back. */
+async function countUserChange(call: Writing, before: User | null, after: User | null): Promise<void> {
+  const wasGone = before?.status === 'deleted'
+  if (!before || wasGone === (after?.status === 'deleted')) return
+  const standings = await countedOf(call.database, before.id)
+  const changes = standings.map((standing) => ({ before: { ...standing, gone: wasGone }, after: standing }))
+  await count(call, changes)
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import sql, { join } from 'sql-template-tag'
 import type { Row, Store, Transaction } from '../database/database.ts'
-import { count, invalidCorrection, correctionMark as mark } from './count.ts'
+import { countTallies, invalidCorrection, correctionMark as mark } from './count.ts'
 import { academyDifferences, comparedAtOnce, courseDifferences, rangesOf } from './counter-check.ts'
 import { dayKinds, firstDayKept, type Tally } from './tally.ts'
 
@@ -84,7 +84,7 @@ async function addDifferences(
     ({ kind, courseId, place }) =>
       (courseId === '' || there.has(courseId)) && (!dayKinds.includes(kind) || place >= firstDay),
   )
-  await count(counting, [], added)
+  await countTallies(counting, added)
 }
 
 async function existing(database: Transaction, courseIds: readonly string[]): Promise<string[]> {

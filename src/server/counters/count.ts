@@ -1,13 +1,6 @@
 import sql, { join, type Sql } from 'sql-template-tag'
 import type { Database, Row, Transaction } from '../database/database.ts'
-import {
-  type CountedEnrollment,
-  countedIn,
-  countedOf,
-  gradedBetween,
-  learns,
-  type OwnEnrollment,
-} from './counted-enrollment.ts'
+import { type CountedEnrollment, countedIn, gradedBetween, learns } from './counted-enrollment.ts'
 import {
   addTallies,
   changedTallies,
@@ -22,8 +15,8 @@ import {
   withoutNothing,
 } from './tally.ts'
 
-/** How an enrolment stood and stands; undefined where it was not, or is no longer. */
-export interface Change {
+/** How a learner stands in a course before and after a write; undefined where there is no enrolment. */
+export interface StandingChange {
   readonly before: CountedEnrollment | undefined
   readonly after: CountedEnrollment | undefined
 }
@@ -53,19 +46,27 @@ export const counters = sql`(
   select kind, course_id, place, learners, amount from counters
   union all select kind, course_id, place, learners, amount from counter_changes) k`
 
-/** Brings the counters up to date with changes of learners' enrolments, in the transaction that writes those. */
-export async function count(
-  { database, now }: CountingWrite,
-  changes: readonly Change[],
-  others: readonly Tally[] = [],
-): Promise<void> {
-  const firstDay = firstDayKept(now)
+/** Brings the counters up to date with how learners stand in courses, in the transaction that changes it. */
+export async function count(counting: CountingWrite, standings: readonly StandingChange[]): Promise<void> {
+  const firstDay = firstDayKept(counting.now)
+  const changes = standings.map(({ before, after }) => ({ before: counted(before), after: counted(after) }))
   const of = (one: CountedEnrollment | undefined) => (one ? talliesOf(one, firstDay) : [])
-  const changed = changes.flatMap(({ before, after }) => changedTallies(of(before), of(after)))
-  const tallies =
-    changes.length + others.length > 1 ? summed([...changed, ...others]) : [...changed, ...others]
-  await add(database, tallies)
-  if (!hasManyWriters(database)) await removeOldDays(database, tallies, firstDay)
+  const tallies = [
+    ...changes.flatMap(({ before, after }) => changedTallies(of(before), of(after))),
+    ...learnerTallies(changes),
+  ]
+  // The tallies of one change are distinct.
+  await add(counting, changes.length > 1 ? summed(tallies) : tallies)
+}
+
+/** A deleted enrolment counts as none. */
+function counted(standing: CountedEnrollment | undefined): CountedEnrollment | undefined {
+  return standing?.enrollment === 'deleted' ? undefined : standing
+}
+
+/** Adds tallies to the counters. */
+export async function countTallies(counting: CountingWrite, tallies: readonly Tally[]): Promise<void> {
+  await add(counting, summed(tallies))
 }
 
 function summed(tallies: readonly Tally[]): Tally[] {
@@ -74,41 +75,23 @@ function summed(tallies: readonly Tally[]): Tally[] {
   return withoutNothing(sums)
 }
 
-/**
- * Does what changes how a learner stands in a course, or in all of theirs, and counts it: in the transaction that it
- * belongs to.
- */
-export async function counting<Result>(
-  { database, now }: CountingWrite,
-  { userId, courseId }: { readonly userId: string; readonly courseId?: string },
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const before = await countedOf(database, userId, courseId)
-  const result = await work()
-  const after = await countedOf(database, userId, courseId)
-  const changes = [...new Set([...before, ...after].map((one) => one.courseId))].map((id) => ({
-    before: before.find((one) => one.courseId === id),
-    after: after.find((one) => one.courseId === id),
-  }))
-  await count({ database, now }, changes, learnerChange(before, after))
-  return result
-}
-
-/** What is counted besides of somebody who has just been enrolled: one learner more, where this is their first course. */
-export function newLearner(enrolled: OwnEnrollment): Tally[] {
-  return learnerChange([], [enrolled])
-}
-
-/** Whoever begins or ends to learn anywhere, or is deleted or restored, is one learner more or less. */
-function learnerChange([before]: readonly OwnEnrollment[], [after]: readonly OwnEnrollment[]): Tally[] {
-  const learners = (gone: boolean, times: 1 | -1): Tally[] => [
-    { kind: learnersKind(gone), courseId: '', place: 0, learners: times, amount: 0 },
-  ]
-  if (before && after) {
-    return before.gone === after.gone ? [] : [...learners(before.gone, -1), ...learners(after.gone, 1)]
+/** Changes of the number of learners of the academy, each counted once: by a first or last enrolment, a deleted or restored user. */
+function learnerTallies(changes: readonly StandingChange[]): Tally[] {
+  const tallies: Tally[] = []
+  const moved = new Set<string>()
+  for (const { before, after } of changes) {
+    if (before && after) {
+      if (before.gone === after.gone || moved.has(after.userId)) continue
+      moved.add(after.userId)
+      tallies.push(learnerTally(before.gone, -1), learnerTally(after.gone, 1))
+    } else if (after?.isOnly) tallies.push(learnerTally(after.gone, 1))
+    else if (before?.isOnly) tallies.push(learnerTally(before.gone, -1))
   }
-  if (after) return after.isOnly ? learners(after.gone, 1) : []
-  return before?.isOnly ? learners(before.gone, -1) : []
+  return tallies
+}
+
+function learnerTally(gone: boolean, learners: number): Tally {
+  return { kind: learnersKind(gone), courseId: '', place: 0, learners, amount: 0 }
 }
 
 /** Takes a course out of the counters, before it is deleted with its enrolments. */
@@ -117,7 +100,7 @@ export async function forgetCourse({ database, now }: CountingWrite, courseId: s
     select kind, '' as "courseId", place, -sum(learners) as learners, -sum(amount) as amount from ${counters}
     where kind in (${join(sharedKinds)}) and course_id = ${courseId} group by kind, place`)
   const learners = await onlyLearnersOf(database, courseId, -1)
-  await count({ database, now }, [], [...shared, ...learners])
+  await countTallies({ database, now }, [...shared, ...learners])
   const own = sql`kind in (${join(courseKinds)}) and course_id = ${courseId}`
   await database.run(sql`delete from counters where ${own}`)
   await database.run(sql`delete from counter_changes where ${own}`)
@@ -131,7 +114,7 @@ export async function countCourse({ database, now }: CountingWrite, courseId: st
     for (const one of enrollments) addTallies(sums, talliesOf(one, firstDay))
   }
   const learners = await onlyLearnersOf(database, courseId, 1)
-  await count({ database, now }, [], [...withoutNothing(sums), ...learners])
+  await countTallies({ database, now }, [...withoutNothing(sums), ...learners])
   // Whoever corrects the counters may have found before what the course lacked then.
   await database.run(sql`update settings set value = ${invalidCorrection} where name = ${correctionMark}`)
 }
@@ -144,13 +127,7 @@ async function onlyLearnersOf(database: Database, courseId: string, times: 1 | -
     where e.course_id = ${courseId} and ${learns('e')} and not exists (
       select 1 from enrollments o where o.user_id = e.user_id and ${learns('o')} and o.course_id <> e.course_id)
     group by 1`)
-  return only.map(({ status, learners }) => ({
-    kind: learnersKind(status === 'deleted'),
-    courseId: '',
-    place: 0,
-    learners: times * learners,
-    amount: 0,
-  }))
+  return only.map(({ status, learners }) => learnerTally(status === 'deleted', times * learners))
 }
 
 /** Counts whom a new passing score of a course lets pass or fail. */
@@ -164,7 +141,7 @@ export async function countPassingScore(
   const between = gradedBetween(courseId, Math.min(before, after), Math.max(before, after))
   const learners = (await database.one<Row & { learners: number }>(between))?.learners ?? 0
   const change = after > before ? learners : -learners
-  await count({ database, now }, [], [{ kind: 'failed', courseId, place: 0, learners: change, amount: 0 }])
+  await countTallies({ database, now }, [{ kind: 'failed', courseId, place: 0, learners: change, amount: 0 }])
 }
 
 /**
@@ -172,9 +149,12 @@ export async function countPassingScore(
  * writers all learners of a course would wait for its row: there each change is a row of its own, and `foldChanges`
  * brings them together.
  */
-function add(database: Transaction, tallies: readonly Tally[]): Promise<void> {
-  if (!hasManyWriters(database)) return addToCounters(database, tallies)
-  return inParts(tallies, async (rows) =>
+async function add({ database, now }: CountingWrite, tallies: readonly Tally[]): Promise<void> {
+  if (!hasManyWriters(database)) {
+    await addToCounters(database, tallies)
+    return removeOldDays(database, tallies, firstDayKept(now))
+  }
+  await inParts(tallies, async (rows) =>
     database.later(
       sql`insert into counter_changes (kind, course_id, place, learners, amount) values ${rows}`,
     ),

@@ -4,6 +4,7 @@ import { isOf } from '../database/reference.ts'
 
 /** A learner's enrolment with all that is counted of it. Whoever has no progress yet stands at `none`, at 0%. */
 export interface CountedEnrollment {
+  readonly userId: string
   readonly courseId: string
   /** Of a deleted user. */
   readonly gone: boolean
@@ -19,11 +20,8 @@ export interface CountedEnrollment {
   readonly grade: number | null
   /** The grade from which the course is passed, in per cent. */
   readonly passingScore: number
-}
-
-/** The same, and whether this is the only course that they learn in. */
-export interface OwnEnrollment extends CountedEnrollment {
-  readonly isOnly: boolean
+  /** Whether the user learns in no other course; needed where they begin or end to learn in this one. */
+  readonly isOnly?: boolean
 }
 
 interface CountedRow extends Row {
@@ -59,17 +57,14 @@ export function learns(alias: 'e' | 'o'): Sql {
   return sql`case when ${enrollment}.role = 'learner' and ${enrollment}.status <> 'deleted' then 1 else 0 end = 1`
 }
 
-/** How a learner stands in a course, or in each of their courses; nothing where they are no learner of it. */
+/** How a learner stands in each of their courses; or in one, even where the enrolment is deleted. */
 export async function countedOf(
   database: Database,
   userId: string,
   courseId?: string,
-): Promise<OwnEnrollment[]> {
+): Promise<CountedEnrollment[]> {
   // With all three columns of the unique index: SQLite would read all enrolments of the course for two of them.
-  const only =
-    courseId === undefined
-      ? learns('e')
-      : sql`e.course_id = ${courseId} and e.role = 'learner' and e.status <> 'deleted'`
+  const only = courseId === undefined ? learns('e') : sql`e.course_id = ${courseId} and e.role = 'learner'`
   return (
     await database.all<CountedRow & { passing_score: number; others: number }>(sql`
       select ${columns}, ${passingScore} as passing_score, case when exists (
@@ -128,11 +123,6 @@ export async function standingIn(
   }
 }
 
-/** A learner's enrolment on the way through all of them. */
-export interface Walked extends CountedEnrollment {
-  readonly userId: string
-}
-
 /** Which courses: those whose ids are not before the first of these, and before the second; all where they are left out. */
 export type CourseRange = readonly [least: string, below?: string]
 
@@ -141,7 +131,7 @@ export async function* everyCounted(
   database: Database,
   [least, below]: CourseRange = [''],
   atOnce = 5_000,
-): AsyncGenerator<Walked[]> {
+): AsyncGenerator<CountedEnrollment[]> {
   const passingScores = await passingScoresOf(database)
   const end = below === undefined ? sql`true` : sql`e.course_id < ${below}`
   const range = sql`case when e.course_id >= ${least} and ${end} then 1 else 0 end = 1`
@@ -149,10 +139,7 @@ export async function* everyCounted(
     const rows = await database.all<CountedRow>(sql`
       select ${columns} from ${tables} where ${learns('e')} and ${range} and ${after}
       order by e.user_id, e.course_id limit ${atOnce}`)
-    yield rows.map((row) => ({
-      userId: row.user_id,
-      ...toCounted(row, passingScores.get(row.course_id) ?? 0),
-    }))
+    yield rows.map((row) => toCounted(row, passingScores.get(row.course_id) ?? 0))
     const last = rows[atOnce - 1]
     if (!last) return
     after = sql`(e.user_id, e.course_id) > (${last.user_id}, ${last.course_id})`
@@ -169,7 +156,7 @@ interface InCourseRow extends CountedRow {
 export type EnrollmentPlace = readonly [createdAt: string, id: string]
 
 /** A learner's enrolment on the way through those of a course. */
-interface WalkedInCourse extends Walked, Pick<ProgressBehind, 'completedAt'> {
+interface WalkedInCourse extends CountedEnrollment, Pick<ProgressBehind, 'completedAt'> {
   readonly place: EnrollmentPlace
 }
 
@@ -189,7 +176,6 @@ export async function* countedIn(
       where e.course_id = ${courseId} and ${learns('e')} and ${after}
       order by e.created_at, e.id limit ${atOnce}`)
     yield rows.map((row) => ({
-      userId: row.user_id,
       completedAt: row.completed_at,
       place: [row.created_at, row.id],
       ...toCounted(row, course?.passing_score ?? 0),
@@ -229,6 +215,7 @@ export function toCounted(row: CountedRow, passingScore: number): CountedEnrollm
 
 function standingOf(row: CountedRow): Omit<CountedEnrollment, 'passingScore'> {
   return {
+    userId: row.user_id,
     courseId: row.course_id,
     gone: row.user_status === 'deleted',
     enrollment: row.enrollment,

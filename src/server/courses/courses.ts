@@ -3,7 +3,6 @@ import { CourseInput } from '../../contract/course-attributes.ts'
 import { difficulties } from '../../contract/course-choices.ts'
 import { Course, type CourseUpdate, courses } from '../../contract/courses.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
-import { countPassingScore } from '../counters/count.ts'
 import { courseSearchKey, titleKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
 import { type Call, type Route, requireVersion } from '../http/handler.ts'
@@ -136,8 +135,6 @@ async function changeCourse(call: Call, current: Course, input: StoredInput): Pr
       published_at = ${moved('published', current.publishedAt)},
       archived_at = ${input.status === 'archived' ? moved('archived', current.archivedAt) : null}
     where id = ${current.id} and version = ${current.version}`)
-  const { passingScore } = current.assessmentCriteria
-  await countPassingScore(call, current.id, passingScore, input.assessmentCriteria.passingScore)
   if (changed.includes('tags')) {
     await database.run(sql`delete from course_tags where course_id = ${current.id}`)
     addTags(call, current.id, input.tags)

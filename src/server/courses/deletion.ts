@@ -2,7 +2,6 @@ import sql, { raw } from 'sql-template-tag'
 import type { courses, DeletedCourse } from '../../contract/courses.ts'
 import type { DeletedLesson, lessons } from '../../contract/lessons.ts'
 import { recordChange } from '../changes/change.ts'
-import { countCourse, forgetCourse } from '../counters/count.ts'
 import type { Row } from '../database/database.ts'
 import { forgetAnswers } from '../database/kept-answers.ts'
 import { during } from '../database/keyset.ts'
@@ -34,10 +33,9 @@ export async function deleteCourse(call: Call<typeof courses.delete>): Promise<u
   requireVersion(call, version)
   if (!query.force) await requireDeletable(call, id)
   await keepOrErase(call, 'course', id, id)
-  await forgetCourse(call, id)
-  await database.run(sql`delete from courses where id = ${id} and version = ${version}`)
   const action = query.erase ? 'course.erased' : 'course.deleted'
   await recordChange(call, { action, id, before: course, after: null })
+  await database.run(sql`delete from courses where id = ${id} and version = ${version}`)
   return undefined
 }
 
@@ -161,7 +159,6 @@ export async function restoreDeletedCourse(call: Call<typeof courses.restoreDele
   const { id, version } = await findDeleted(call, 'courses', call.params.deletedCourseId)
   requireVersion(call, version)
   await takeFromTrash(call.database, 'course', id)
-  await countCourse(call, id)
   const course = toCourse(await findCourse(call.database, id))
   await recordChange(call, { action: 'course.restored', id, before: null, after: course })
   return course

@@ -2,8 +2,8 @@ import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Grade, RecordedGrade } from '../../contract/grades.ts'
 import type { Writing } from '../audit/entry.ts'
-import { recordChange } from '../changes/change.ts'
-import { count, counting } from '../counters/count.ts'
+import { recordLearning } from '../changes/change.ts'
+import { countedOf } from '../counters/counted-enrollment.ts'
 import { findCourse, requireNotArchived, toCourse } from '../courses/course-row.ts'
 import type { Call } from '../http/handler.ts'
 import { ProblemError } from '../problem/problem-error.ts'
@@ -63,13 +63,11 @@ export async function setGrade(
             ${deliveryId}, ${now}, ${principal.userId ?? principal.credential})`)
   const courseGrade = await gradeCourse(call, learner.id, course)
   const grade = courseGrade?.percent ?? null
-  const attained = { completedAt, grade }
+  const graded = { ...standing, grade }
   const completed =
-    grade !== null &&
-    standing.enrollment === 'active' &&
-    (await completeEnrollment(call, learner.id, course, attained))
-  const enrollment = completed ? 'completed' : standing.enrollment
-  await count(call, [{ before: standing, after: { ...standing, grade, enrollment } }])
+    grade === null
+      ? { standing: graded, changes: [] }
+      : await completeEnrollment(call, course, graded, completedAt)
   const after = toGrade({
     id,
     user_id: learner.id,
@@ -91,7 +89,9 @@ export async function setGrade(
     created_at: createdAt,
     updated_at: now,
   })
-  await recordChange(call, { action: 'grade.updated', id, before: before ?? null, after })
+  const updated = { action: 'grade.updated', id, before: before ?? null, after } as const
+  const changes = [...completed.changes, updated]
+  await recordLearning(call, changes, [{ before: standing, after: completed.standing }])
   const isUnweighted = published && scoreGiven !== null && courseGrade?.unweighted.includes(itemId)
   return isUnweighted ? { ...after, warnings: [unweighted(itemId)] } : after
 }
@@ -107,17 +107,29 @@ export async function deleteGrade(call: Call, grade: Grade): Promise<void> {
   const row = await findCourse(call.database, courseId)
   requireNotArchived(row)
   const course = toCourse(row)
-  await counting(call, { userId, courseId }, async () => {
-    await call.database.run(sql`delete from grades where id = ${id}`)
-    const left = (await gradeCourse(call, userId, course))?.percent
-    if (left === undefined) return
-    const progress = await call.database.one<{ completed_at: string | null }>(
-      sql`select completed_at from progress where user_id = ${userId} and course_id = ${courseId}`,
-    )
-    const completedAt = progress?.completed_at ?? null
-    await completeEnrollment(call, userId, course, { completedAt, grade: left })
-  })
-  await recordChange(call, { action: 'grade.deleted', id, before: grade, after: null })
+  const [standing] = await countedOf(call.database, userId, courseId)
+  await call.database.run(sql`delete from grades where id = ${id}`)
+  const left = (await gradeCourse(call, userId, course))?.percent ?? null
+  const deleted = { action: 'grade.deleted', id, before: grade, after: null } as const
+  if (!standing) return recordLearning(call, [deleted], [])
+  const graded = { ...standing, grade: left }
+  const completed =
+    left === null
+      ? { standing: graded, changes: [] }
+      : await completeEnrollment(call, course, graded, await contentCompletedAt(call, userId, courseId))
+  const changes = [...completed.changes, deleted]
+  await recordLearning(call, changes, [{ before: standing, after: completed.standing }])
+}
+
+async function contentCompletedAt(
+  { database }: Call,
+  userId: string,
+  courseId: string,
+): Promise<string | null> {
+  const progress = await database.one<{ completed_at: string | null }>(
+    sql`select completed_at from progress where user_id = ${userId} and course_id = ${courseId}`,
+  )
+  return progress?.completed_at ?? null
 }
 
 /** Brings the learner's grade of a course up to date, and returns it; undefined where nothing counts. */

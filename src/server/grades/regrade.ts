@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Course } from '../../contract/courses.ts'
 import type { Writing } from '../audit/entry.ts'
-import { type Change, count } from '../counters/count.ts'
+import { type Change, recordLearning } from '../changes/change.ts'
+import type { StandingChange } from '../counters/count.ts'
 import { countedIn } from '../counters/counted-enrollment.ts'
 import type { Finishing } from '../http/handler.ts'
 import { completeEnrollment } from '../progress/enrollment-completion.ts'
@@ -60,20 +61,20 @@ async function regradeSome(call: Writing, course: Course, regrading: Regrading):
   const graded = learners.filter(({ grade }) => grade !== null).map(({ userId }) => userId)
   const grades = await courseGradesOf(database, weighted ? graded : [], course)
   const changed = new Map<string, CourseGrade>()
-  const changes: Change[] = []
+  const completions: Change[] = []
+  const standings: StandingChange[] = []
   for (const learner of learners) {
-    const { userId, enrollment, completedAt } = learner
-    const own = grades.get(userId)
+    const own = grades.get(learner.userId)
     const grade = own?.percent ?? learner.grade
-    if (own && grade !== learner.grade) changed.set(userId, own)
-    const completed =
-      enrollment === 'active' && (await completeEnrollment(call, userId, course, { completedAt, grade }))
-    if (!completed && grade === learner.grade) continue
-    const after = { ...learner, grade, enrollment: completed ? 'completed' : enrollment }
-    changes.push({ before: learner, after })
+    if (own && grade !== learner.grade) changed.set(learner.userId, own)
+    const graded = { ...learner, grade }
+    const { standing, changes } = await completeEnrollment(call, course, graded, learner.completedAt)
+    if (changes.length === 0 && grade === learner.grade) continue
+    completions.push(...changes)
+    standings.push({ before: learner, after: standing })
   }
   await keepCourseGrades(database, course.id, changed)
-  await count(call, changes)
+  await recordLearning(call, completions, standings)
   const last = learners[atOnce - 1]
   await keepUnfinished(database, course.id, last && { ...regrading, after: last.place })
 }

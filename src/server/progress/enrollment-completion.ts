@@ -1,39 +1,44 @@
 import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Writing } from '../audit/entry.ts'
-import { recordChange } from '../changes/change.ts'
+import type { Change } from '../changes/change.ts'
+import type { CountedEnrollment } from '../counters/counted-enrollment.ts'
 import { type EnrollmentRow, enrollmentColumns, toEnrollment } from './enrollment-row.ts'
 
-/** What a learner has of a course: when they completed it, and the grade in per cent; null for what there is not. */
-export interface Attainment {
-  readonly completedAt: string | null
-  readonly grade: number | null
+/** How a learner stands, and the change of the enrolment that is still to be recorded, if any. */
+interface Completed<Standing> {
+  readonly standing: Standing
+  readonly changes: readonly Change[]
 }
 
 /**
- * Makes an active enrolment completed once the course's `moveOn` is met (cmi5 §10.2.3); it stays so. True where it became
- * so.
+ * Completes an active enrolment once the course's `moveOn` is met (cmi5 §10.2.3); it stays so.
+ *
+ * @param standing with the grade that counts now
+ * @param completedAt when the learner completed the content of the course
  */
-export async function completeEnrollment(
-  call: Writing,
-  userId: string,
-  { id, assessmentCriteria: { moveOn, passingScore } }: Course,
-  { completedAt, grade }: Attainment,
-): Promise<boolean> {
-  if (moveOn === 'NotApplicable') return false
+export async function completeEnrollment<Standing extends CountedEnrollment>(
+  { database, now }: Writing,
+  { assessmentCriteria: { moveOn, passingScore } }: Course,
+  standing: Standing,
+  completedAt: string | null,
+): Promise<Completed<Standing>> {
+  const { userId, courseId, grade } = standing
   const passed = grade !== null && grade >= passingScore
-  const met = {
+  const isMet = {
+    NotApplicable: false,
     Completed: Boolean(completedAt),
     Passed: passed,
     CompletedAndPassed: Boolean(completedAt) && passed,
     CompletedOrPassed: Boolean(completedAt) || passed,
   }[moveOn]
-  if (!met) return false
-  const { database, now } = call
-  const row = await database.one<EnrollmentRow>(sql`
-    select ${enrollmentColumns} from enrollments e
-    where e.user_id = ${userId} and e.course_id = ${id} and e.role = 'learner' and e.status = 'active'`)
-  if (!row) return false
+  const row =
+    isMet && standing.enrollment === 'active'
+      ? await database.one<EnrollmentRow>(sql`
+          select ${enrollmentColumns} from enrollments e
+          where e.user_id = ${userId} and e.course_id = ${courseId} and e.role = 'learner' and e.status = 'active'`)
+      : undefined
+  if (!row) return { standing, changes: [] }
   const before = toEnrollment(row)
   const after = {
     ...before,
@@ -46,6 +51,8 @@ export async function completeEnrollment(
     update enrollments set
       status = ${after.status}, completed_at = ${after.completedAt}, version = ${after.version}, updated_at = ${now}
     where id = ${before.id} and version = ${before.version}`)
-  await recordChange(call, { action: 'enrollment.completed', id: before.id, before, after })
-  return true
+  return {
+    standing: { ...standing, enrollment: after.status },
+    changes: [{ action: 'enrollment.completed', id: before.id, before, after }],
+  }
 }

@@ -10,8 +10,6 @@ import {
   enrollments,
 } from '../../contract/enrollments.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
-import { count, counting, newLearner } from '../counters/count.ts'
-import { countedOf } from '../counters/counted-enrollment.ts'
 import { findCourse, knownCourses, requireNotArchived } from '../courses/course-row.ts'
 import { during } from '../database/keyset.ts'
 import { page } from '../database/page.ts'
@@ -122,14 +120,6 @@ async function createEnrollment(call: Call): Promise<Enrollment> {
                              version, created_at, updated_at)
     values (${id}, ${courseId}, ${userId}, ${role}, ${status}, ${enrolledAt}, ${completedAt}, 'api',
             ${managedBy}, 1, ${now}, ${now})`)
-  if (role === 'learner') {
-    const after = await countedOf(database, userId, courseId)
-    await count(
-      call,
-      after.map((one) => ({ before: undefined, after: one })),
-      after.flatMap(newLearner),
-    )
-  }
   // As it was written: it need not be read again.
   const enrollment: Enrollment = {
     id,
@@ -176,15 +166,11 @@ async function write(
   )
     return current
   const completedAt = status === 'completed' ? (current.completedAt ?? call.now) : current.completedAt
-  const update = () =>
-    call.database.run(sql`
-      update enrollments set
-        status = ${status}, enrolled_at = ${enrolledAt}, completed_at = ${completedAt}, managed_by = ${managedBy},
-        version = version + 1, updated_at = ${call.now}
-      where id = ${id} and version = ${version}`)
-  const { userId, courseId, role } = current
-  if (role === 'learner') await counting(call, { userId, courseId }, update)
-  else await update()
+  await call.database.run(sql`
+    update enrollments set
+      status = ${status}, enrolled_at = ${enrolledAt}, completed_at = ${completedAt}, managed_by = ${managedBy},
+      version = version + 1, updated_at = ${call.now}
+    where id = ${id} and version = ${version}`)
   const written = await find(call, id)
   await recordUpdate(call, 'enrollment', current, written, movedTo(current.status, status))
   return written

@@ -2,8 +2,7 @@ import sql from 'sql-template-tag'
 import type { Course } from '../../contract/courses.ts'
 import type { Progress, ProgressInput } from '../../contract/progress.ts'
 import type { Writing } from '../audit/entry.ts'
-import { recordChange } from '../changes/change.ts'
-import { count, newLearner } from '../counters/count.ts'
+import { type Change, recordLearning } from '../changes/change.ts'
 import {
   type CountedEnrollment,
   countedOf,
@@ -11,7 +10,6 @@ import {
   type Standing,
   standingIn,
 } from '../counters/counted-enrollment.ts'
-import type { Tally } from '../counters/tally.ts'
 import {
   type CourseRow,
   courseColumns,
@@ -70,10 +68,7 @@ export async function setProgress(
     current?.completionPercentage === completionPercentage &&
     current.lastAccessed === lastAccessed &&
     current.status === status
-  if (current && same) {
-    await count(call, [{ before: enrolled.before, after: enrolled.now }], enrolled.others)
-    return current
-  }
+  if (current && same) return current
   const version = (current?.version ?? 0) + 1
   const completedAt = current?.completedAt ?? (status === 'completed' ? lastAccessed : null)
   const risenAt = hasRisen(completionPercentage, current)
@@ -89,18 +84,14 @@ export async function setProgress(
   database.later(sql`
     insert into progress_steps (user_id, course_id, version, percentage, status, last_accessed, recorded_at)
     values (${learner.id}, ${course.id}, ${version}, ${completionPercentage}, ${status}, ${lastAccessed}, ${now})`)
-  const { enrollment, grade } = enrolled.now
-  const completed =
-    enrollment === 'active' && (await completeEnrollment(call, learner.id, course, { completedAt, grade }))
-  const after = {
+  const moved = {
     ...enrolled.now,
-    enrollment: completed ? 'completed' : enrollment,
     status,
     percentage: completionPercentage,
     lastSeen: lastAccessed,
     risenAt,
   }
-  await count(call, [{ before: enrolled.before, after }], enrolled.others)
+  const completed = await completeEnrollment(call, course, moved, completedAt)
   const startedAt = current?.startedAt ?? lastAccessed
   const written: Progress = {
     learnerId: learner.id,
@@ -117,11 +108,16 @@ export async function setProgress(
     version,
     updatedAt: now,
   }
-  const change = { id: learner.id, before: current ?? null, after: written }
-  await recordChange(call, { action: 'progress.updated', ...change })
+  const both = { id: learner.id, before: current ?? null, after: written }
+  const changes: Change[] = [
+    ...enrolled.changes,
+    ...completed.changes,
+    { action: 'progress.updated', ...both },
+  ]
   if (status === 'completed' && current?.status !== 'completed') {
-    await recordChange(call, { action: 'progress.completed', ...change })
+    changes.push({ action: 'progress.completed', ...both })
   }
+  await recordLearning(call, changes, [{ before: enrolled.before, after: completed.standing }])
   return written
 }
 
@@ -154,12 +150,12 @@ async function requireTrackableCourse(call: ProgressCall, reference: string): Pr
   throw new ProblemError('progress_disabled', `Progress tracking is disabled for course ${course.title}.`)
 }
 
-/** How a learner is counted in a course: before this request, at this moment, and what else a new enrolment changes. */
+/** How a learner stands in a course: before this request, and now; and the change that enrolled them, still to be recorded. */
 interface Enrolled {
   readonly before: CountedEnrollment | undefined
   readonly now: CountedEnrollment
   readonly progress: ProgressBehind | undefined
-  readonly others: readonly Tally[]
+  readonly changes: readonly Change[]
 }
 
 /** The first progress enrols the learner, unless learners record it themselves: they cannot enrol. */
@@ -185,13 +181,13 @@ async function requireEnrolled(
     const [made] = await countedOf(database, userId, courseId)
     if (!made) throw new Error(`User ${userId} was not enrolled in course ${courseId}`)
     const after = firstEnrollment(id, learner, course, now)
-    await recordChange(call, { action: 'enrollment.created', id, before: null, after })
-    return { before: undefined, now: made, progress: undefined, others: newLearner(made) }
+    const created = { action: 'enrollment.created', id, before: null, after } as const
+    return { before: undefined, now: made, progress: undefined, changes: [created] }
   }
   const before = { ...standing.counted, passingScore }
   const { progress } = standing
   if (before.enrollment === 'active' || before.enrollment === 'completed') {
-    return { before, now: before, progress, others: [] }
+    return { before, now: before, progress, changes: [] }
   }
   const { id } =
     (await database.one<{ id: string }>(sql`

@@ -3,7 +3,6 @@ import { isJsonObject } from '../../codec/json-object.ts'
 import { isSound } from '../../codec/unicode-text.ts'
 import { User, UserInput, users } from '../../contract/users.ts'
 import { recordChange, recordUpdate } from '../changes/change.ts'
-import { counting } from '../counters/count.ts'
 import { userSearchKey } from '../database/stored-keys.ts'
 import { requireUnique } from '../database/unique.ts'
 import { readBatch, runBatch, upsert } from '../http/batch.ts'
@@ -51,13 +50,11 @@ export const userRoutes = routesOf(users, {
     const user = toUser(await findUser(call.database, call.params.userId))
     requireVersion(call, user.version)
     await requireMayDelete(call, user)
-    if (call.query.erase) await countingStatus(call, user, 'deleted', () => eraseUser(call, user))
+    if (call.query.erase) await eraseUser(call, user)
     else if (user.status !== 'deleted') {
-      await countingStatus(call, user, 'deleted', () =>
-        call.database.run(sql`
-          update users set status = 'deleted', version = version + 1, updated_at = ${call.now}
-          where id = ${user.id} and version = ${user.version}`),
-      )
+      await call.database.run(sql`
+        update users set status = 'deleted', version = version + 1, updated_at = ${call.now}
+        where id = ${user.id} and version = ${user.version}`)
     }
     await recordDeletion(call, user)
     await endAccess(call, user.id)
@@ -98,16 +95,14 @@ async function updateUser(call: Call, reference: string): Promise<User> {
   await requireUnique(call.database, 'users', input, current.id)
   const { password, ...attributes } = input
   if (changedFields(attributes, current).length === 0 && password === null) return current
-  await countingStatus(call, current, input.status, () =>
-    call.database.run(sql`
+  await call.database.run(sql`
     update users set
       external_id = ${input.externalId}, email = ${input.email}, email_key = ${input.email.toLowerCase()},
       username = ${input.username}, role = ${input.role}, status = ${input.status},
       profile = ${JSON.stringify(input.profile)}, search_key = ${userSearchKey(input)},
       password_hash = coalesce(${preparedHash(call) ?? null}, password_hash),
       managed_by = ${input.managedBy}, version = version + 1, updated_at = ${call.now}
-    where id = ${current.id} and version = ${current.version}`),
-  )
+    where id = ${current.id} and version = ${current.version}`)
   const user = toUser(await findUser(call.database, current.id))
   await recordUpdate(call, 'user', current, user, movedFrom(current.status)[user.status])
   if (password !== null) await recordPassword(call, user.id)
@@ -128,20 +123,8 @@ function movedFrom(status: User['status']) {
 
 async function recordDeletion(call: Call<typeof users.delete>, before: User): Promise<void> {
   const after = toUser(await findUser(call.database, before.id))
-  if (call.query.erase)
-    await recordChange(call, { action: 'user.erased', id: before.id, before: null, after })
+  if (call.query.erase) await recordChange(call, { action: 'user.erased', id: before.id, before, after })
   else await recordUpdate(call, 'user', before, after, 'user.deleted')
-}
-
-/** Writes a user; one who is deleted, or restored, takes their courses out of the counters, or back in. */
-async function countingStatus(
-  call: Call,
-  { id, status }: User,
-  next: string,
-  write: () => Promise<unknown>,
-): Promise<void> {
-  if ((status === 'deleted') === (next === 'deleted')) await write()
-  else await counting(call, { userId: id }, write)
 }
 
 /**
