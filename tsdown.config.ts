@@ -4,22 +4,17 @@ import { defineConfig, type Rolldown } from 'tsdown'
  * Groups of files that are loaded together: each module named here with all that it imports statically, less what an
  * earlier group holds. All other files are grouped by the modules that import them.
  */
-const groups = [
+const groups = Object.entries({
+  // The start of the program, and how it ends.
+  start: /src\/cli\/main\.ts$/,
   // Parsing, and help.
-  { name: 'program', test: /src\/cli\/(main|program\/nouns)\.ts$/ },
-  // The tables of commands.
-  {
-    name: 'commands',
-    test: /src\/cli\/(operation\/operation-command|commands\/(export|import|history|deletion))\.ts$/,
-  },
+  program: /src\/cli\/program\/(program|nouns)\.ts$/,
+  commands: /src\/cli\/(operation\/operation-command|commands\/(export|import|history|deletion))\.ts$/,
   // Running an operation and printing its result.
-  {
-    name: 'run',
-    test: /src\/cli\/(command\/(context|resolve-times)|operation\/(run-operation|list)|session\/request-options)\.ts$/,
-  },
+  run: /src\/cli\/(command\/(context|resolve-times)|operation\/(run-operation|list)|session\/request-options)\.ts$/,
   // A local academy.
-  { name: 'server', test: /src\/server\/local\.ts$/ },
-]
+  server: /src\/server\/local\.ts$/,
+}).map(([name, test]) => ({ name, test }))
 
 /** Replaces modules that are plain data once evaluated, so that their users do not load the schemas behind them. */
 const evaluated: Rolldown.Plugin = {

@@ -1,10 +1,8 @@
 import type { Command } from './command/command.ts'
 import type { Context } from './command/context.ts'
 import type { Invocation } from './command/invocation.ts'
-import { nouns } from './program/nouns.ts'
-import { createProgram, HelpShown } from './program/program.ts'
 import type { Transports } from './session/session.ts'
-import { ChildEnded, ExitWith, InterruptedError, ReaderGoneError } from './terminal/errors.ts'
+import { ChildEnded, ExitWith, HelpShown, InterruptedError, ReaderGoneError } from './terminal/errors.ts'
 import { exitCode } from './terminal/exit-codes.ts'
 import { type Io, processIo, write } from './terminal/io.ts'
 
@@ -36,7 +34,7 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
     if (/^(--version|-V)$/.test(argv[0] ?? '') || (argv[0] === 'version' && argv.length === 1))
       await showVersion(io)
     else if (argv[0] === completing) await completeLine(argv.slice(1), io, transports)
-    else await runOrHelp(() => createProgram(io.stdout.columns ?? 80, execute).parse(argv), io)
+    else await runOrHelp(argv, io, execute)
     return exitCode('ok')
   } catch (error) {
     // What a signal did to it is in its exit code.
@@ -67,7 +65,10 @@ export async function main(argv: readonly string[], io: Io, transports?: Transpo
 const completing = '__complete'
 
 async function completeLine(argv: readonly string[], io: Io, given: Transports | undefined): Promise<void> {
-  const { complete } = await import('./completion/complete.ts')
+  const [{ complete }, { nouns }] = await Promise.all([
+    import('./completion/complete.ts'),
+    import('./program/nouns.ts'),
+  ])
   await complete(argv, io, nouns, async () => given ?? (await import('./session/session.ts')).transports)
 }
 
@@ -76,9 +77,14 @@ async function showVersion(io: Io): Promise<void> {
   await write(io.stdout, `${version}\n`)
 }
 
-async function runOrHelp(run: () => Promise<void>, io: Io): Promise<void> {
+async function runOrHelp(
+  argv: readonly string[],
+  io: Io,
+  execute: (invocation: Invocation) => Promise<void>,
+): Promise<void> {
+  const { createProgram } = await import('./program/program.ts')
   try {
-    await run()
+    await createProgram(io.stdout.columns ?? 80, execute).parse(argv)
   } catch (error) {
     if (!(error instanceof HelpShown)) throw error
     await write(io.stdout, error.message)

@@ -8,14 +8,9 @@ import { parseFlag, repeats } from '../command/flag-value.ts'
 import type { Invocation } from '../command/invocation.ts'
 import type { HelpOf, Host, Noun, RunLine } from '../command/noun.ts'
 import { commandHelp, groupHelp, nounHelp } from '../help/help-text.ts'
-import { UsageError } from '../terminal/errors.ts'
+import { HelpShown, UsageError } from '../terminal/errors.ts'
 import { helpAt, manualPage, topHelp } from './help-at.ts'
 import { nouns } from './nouns.ts'
-
-/** The command line asked for help: `message` is the text, and the result. */
-export class HelpShown extends Error {
-  override readonly name = 'HelpShown'
-}
 
 /** The parser of command lines, and its help. */
 export interface Program {

@@ -89,7 +89,12 @@ export class ChildEnded extends Error {
   }
 }
 
-/** Whoever read standard output has gone: no fault, the work just ends. */
+/** The command line asked for help: `message` is the text, and the result. */
+export class HelpShown extends Error {
+  override readonly name = 'HelpShown'
+}
+
+/** The reader of standard output has gone: no fault, the work just ends. */
 export class ReaderGoneError extends Error {
   override readonly name = 'ReaderGoneError'
   readonly code = 'reader_gone'
