@@ -2,12 +2,11 @@ import { jsonIn, jsonText } from '../codec/json-text.ts'
 import type { HttpResponse } from '../contract/http.ts'
 import type { Operation } from '../contract/operation.ts'
 import { answer, type Body, mediaTypeOf, readBody, readBytes } from './decode.ts'
-import { thingIn } from './envelope.ts'
 import { ProtocolError, type Target } from './errors.ts'
-import { foundList, listBodyOf } from './list-body.ts'
-import { nounOf } from './nouns.ts'
-import { type FailureStatus, failureIn, saysNothingDone } from './ok-failure.ts'
-import type { RawPage } from './pages.ts'
+import { foundList, listBodyOf, thingIn } from './foreign/body.ts'
+import { nounOf } from './foreign/names.ts'
+import { type FailureStatus, failureIn, saysNothingDone } from './foreign/refusal.ts'
+import type { RawPage } from './foreign/walk.ts'
 
 /** The most that is read of a body that nobody expects: 64 KiB. */
 const maximumRemarkBytes = 64 * 1024

@@ -4,9 +4,9 @@ import { statusOf } from '../contract/errors.ts'
 import type { HttpHeaders, HttpResponse } from '../contract/http.ts'
 import { bodyText, isPage, mediaTypeOf, readStart } from './decode.ts'
 import { ApiError, hostOf, lineOf, ProtocolError, type RawAnswer, type Target } from './errors.ts'
-import type { FailureStatus } from './ok-failure.ts'
+import type { FailureStatus } from './foreign/refusal.ts'
+import { type ToldError, toldError } from './foreign/refusal.ts'
 import { retryAfterOf } from './retry-after.ts'
-import { type ToldError, toldError } from './told-errors.ts'
 
 /** The most that is read of an answer that is not a success: 64 KiB. */
 const maximumProblemBytes = 64 * 1024

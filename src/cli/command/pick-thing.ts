@@ -1,6 +1,6 @@
 import { ApiError, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import { idOf, memberOf } from '../../client/member.ts'
-import { nounOf } from '../../client/nouns.ts'
+import { nounOf } from '../../client/foreign/names.ts'
+import { idOf, memberOf } from '../../client/foreign/record.ts'
 import { visible } from '../../codec/visible.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Choice } from '../terminal/prompts.ts'

@@ -1,4 +1,4 @@
-import { memberOf } from '../../client/member.ts'
+import { memberOf } from '../../client/foreign/record.ts'
 import type { Credential } from '../../config/target.ts'
 import type { Command } from '../command/command.ts'
 import type { Context } from '../command/context.ts'

@@ -1,4 +1,4 @@
-import { memberOf } from '../../client/member.ts'
+import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { EnrollmentInput, enrollments } from '../../contract/enrollments.ts'
 import type { QueryInput } from '../../contract/operation.ts'

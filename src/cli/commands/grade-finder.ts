@@ -1,4 +1,4 @@
-import { memberOf } from '../../client/member.ts'
+import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import { listOfOne } from '../../codec/reference-list.ts'
 import type { Operation } from '../../contract/operation.ts'

@@ -1,4 +1,4 @@
-import { memberOf } from '../../client/member.ts'
+import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { GradeInput, grades } from '../../contract/grades.ts'
 import type { QueryInput } from '../../contract/operation.ts'

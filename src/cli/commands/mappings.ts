@@ -1,4 +1,4 @@
-import { memberOf } from '../../client/member.ts'
+import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { mappedNouns } from '../../contract/integration-choices.ts'
 import type { Argument, Command, Given } from '../command/command.ts'

@@ -1,4 +1,4 @@
-import { memberOf } from '../../client/member.ts'
+import { memberOf } from '../../client/foreign/record.ts'
 import type { QueryInput } from '../../contract/operation.ts'
 import type { ProgressInput, progress } from '../../contract/progress.ts'
 import type { Command } from '../command/command.ts'

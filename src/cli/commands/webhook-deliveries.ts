@@ -1,4 +1,4 @@
-import { memberOf } from '../../client/member.ts'
+import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import type { deliveries } from '../../contract/deliveries.ts'
 import { lmsKinds } from '../../contract/integration-choices.ts'

@@ -1,5 +1,5 @@
 import { isConfidential } from '../../client/base-url.ts'
-import { memberOf } from '../../client/member.ts'
+import { memberOf } from '../../client/foreign/record.ts'
 import type { EndpointInput, endpoints } from '../../contract/endpoints.ts'
 import { eventPatterns } from '../../contract/events.ts'
 import type { QueryInput } from '../../contract/operation.ts'

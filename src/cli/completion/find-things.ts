@@ -126,8 +126,8 @@ async function ask(
 ): Promise<SeenThing[] | null> {
   const [{ calls }, { idOf }, { nounOf }] = await Promise.all([
     import('../../contract/calls.ts'),
-    import('../../client/member.ts'),
-    import('../../client/nouns.ts'),
+    import('../../client/foreign/record.ts'),
+    import('../../client/foreign/names.ts'),
   ])
   const lists = calls[noun]
   const operation: Operation = deleted && 'listDeleted' in lists ? lists.listDeleted : lists.list

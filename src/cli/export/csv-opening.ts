@@ -1,6 +1,6 @@
 import { answer } from '../../client/decode.ts'
 import { ProtocolError, type Target } from '../../client/errors.ts'
-import { bareName } from '../../client/member.ts'
+import { bareName } from '../../client/foreign/names.ts'
 import { calls } from '../../contract/calls.ts'
 import type { HttpBody, HttpHeaders } from '../../contract/http.ts'
 import { decodedCsv, utf8Only } from './csv-charset.ts'

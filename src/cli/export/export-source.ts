@@ -53,7 +53,7 @@ async function csvSource(context: Context, caller: Caller, wanted: Wanted): Prom
   const { operation, raw, bom, remote, filter, encoding } = wanted
   const { input, accept } = firstRequest(wanted)
   const reply = await caller.open(operation, { ...input, signal: context.io.signal }, { accept })
-  const { assertWhole } = await import('../../client/incomplete.ts')
+  const { assertWhole } = await import('../../client/foreign/walk.ts')
   const strict = !remote || isStrict(reply.headers)
   const kept = strict ? null : filter
   const { openCsv } = strict ? { openCsv: null } : await import('./csv-opening.ts')

@@ -44,7 +44,7 @@ export async function rowTexts(
       await leave(reply)
       return paged()
     }
-    const { assertWhole } = await import('../../client/incomplete.ts')
+    const { assertWhole } = await import('../../client/foreign/walk.ts')
     const lines = wholeLines(body ?? [], (rows) =>
       assertWhole(caller.request(operation, input), headers, rows),
     )

@@ -1,4 +1,4 @@
-import { placeOf } from '../../client/member.ts'
+import { placeOf } from '../../client/foreign/record.ts'
 import { jsonText } from '../../codec/json-text.ts'
 import type { Format } from '../../config/setting.ts'
 import { calls } from '../../contract/calls.ts'

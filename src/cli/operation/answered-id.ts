@@ -1,6 +1,6 @@
 import type { AnyInput, Result } from '../../client/call-input.ts'
-import { idOf } from '../../client/member.ts'
-import { nounOf } from '../../client/nouns.ts'
+import { nounOf } from '../../client/foreign/names.ts'
+import { idOf } from '../../client/foreign/record.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { parseReference } from '../../codec/reference.ts'
 import type { Operation } from '../../contract/operation.ts'

@@ -1,6 +1,6 @@
 import type { AnyInput, Page } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
-import { bareName } from '../../client/member.ts'
+import { bareName } from '../../client/foreign/names.ts'
 import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { maximumPageSize } from '../../contract/page-size.ts'

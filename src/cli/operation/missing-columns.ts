@@ -1,5 +1,5 @@
-import { memberOf } from '../../client/member.ts'
-import { nounOf } from '../../client/nouns.ts'
+import { nounOf } from '../../client/foreign/names.ts'
+import { memberOf } from '../../client/foreign/record.ts'
 import type { Operation } from '../../contract/operation.ts'
 import { pathsMeant } from '../output/columns.ts'
 

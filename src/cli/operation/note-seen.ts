@@ -1,5 +1,5 @@
-import { idOf } from '../../client/member.ts'
-import { nounOf } from '../../client/nouns.ts'
+import { nounOf } from '../../client/foreign/names.ts'
+import { idOf } from '../../client/foreign/record.ts'
 import type { Operation } from '../../contract/operation.ts'
 import type { Context } from '../command/context.ts'
 import { addSeen, maximumThings, type SeenThing, thingOf } from '../session/seen-things.ts'

@@ -1,6 +1,6 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
-import { memberOf } from '../../client/member.ts'
+import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { parseReference } from '../../codec/reference.ts'
 import type { Operation } from '../../contract/operation.ts'

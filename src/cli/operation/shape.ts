@@ -1,4 +1,4 @@
-import { nounOf } from '../../client/nouns.ts'
+import { nounOf } from '../../client/foreign/names.ts'
 import type { Call } from '../../contract/calls.ts'
 import type { Shape } from '../output/output.ts'
 

@@ -1,7 +1,7 @@
 import type { AnyInput } from '../../client/call-input.ts'
 import type { Caller } from '../../client/caller.ts'
 import { ApiError, isOurs, NotOfferedError, ProtocolError } from '../../client/errors.ts'
-import { idOf, memberOf } from '../../client/member.ts'
+import { idOf, memberOf } from '../../client/foreign/record.ts'
 import { isMeant, parseReference } from '../../codec/reference.ts'
 import { platformName } from '../../config/target.ts'
 import type { Operation } from '../../contract/operation.ts'

@@ -1,4 +1,4 @@
-import { memberOf } from '../../client/member.ts'
+import { memberOf } from '../../client/foreign/record.ts'
 import type { Given } from '../command/command.ts'
 import { valueAt } from '../output/columns.ts'
 

@@ -1,4 +1,4 @@
-import { memberOf } from '../../client/member.ts'
+import { memberOf } from '../../client/foreign/record.ts'
 import { isJsonObject } from '../../codec/json-object.ts'
 import { jsonText } from '../../codec/json-text.ts'
 import { UsageError } from '../terminal/errors.ts'

@@ -1,4 +1,4 @@
-import { idOf, placeOf } from '../../client/member.ts'
+import { idOf, placeOf } from '../../client/foreign/record.ts'
 import { visible, visibleDocument } from '../../codec/visible.ts'
 import type { Settings } from '../../config/settings.ts'
 import { painterFor } from '../terminal/colour.ts'

@@ -1,5 +1,5 @@
 import { ApiError } from '../../client/errors.ts'
-import { memberOf } from '../../client/member.ts'
+import { memberOf } from '../../client/foreign/record.ts'
 import type { Context } from '../command/context.ts'
 import { UsageError } from '../terminal/errors.ts'
 

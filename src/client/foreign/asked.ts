@@ -4,8 +4,8 @@ import { splitReferences } from '../../codec/reference-list.ts'
 import { spanOf } from '../../codec/time-text.ts'
 import type { Filter } from '../../contract/filter.ts'
 import type { Operation } from '../../contract/operation.ts'
-import { idOf, memberOf } from '../member.ts'
-import { nounOf } from '../nouns.ts'
+import { nounOf } from './names.ts'
+import { idOf, memberOf } from './record.ts'
 import { createTimeColumn, type Instants, type TimeColumn } from './times.ts'
 
 /** A filter that an item could not be judged by. */

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Operation } from '../../contract/operation.ts'
-import { idOf, memberOf } from '../member.ts'
-import { nounOf } from '../nouns.ts'
 import type { ReadFirst } from './asked.ts'
+import { nounOf } from './names.ts'
+import { idOf, memberOf } from './record.ts'
 import { createTimeColumn } from './times.ts'
 
 /** Judges the order of a list's items by the `sort` that they were asked for with. */

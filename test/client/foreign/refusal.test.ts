@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { toldError } from '../../src/client/told-errors.ts'
+import { toldError } from '../../../src/client/foreign/refusal.ts'
 
 type Told = readonly [detail: string | null, faults?: readonly string[], code?: string]
 

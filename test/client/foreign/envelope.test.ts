@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { thingIn } from '../../src/client/envelope.ts'
-import { failureIn } from '../../src/client/ok-failure.ts'
+import { thingIn } from '../../../src/client/foreign/body.ts'
+import { failureIn } from '../../../src/client/foreign/refusal.ts'
 
 const sea = { id: 5, title: 'Sea' }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { foundList, listBodyOf } from '../../src/client/list-body.ts'
-import { courses } from '../../src/contract/courses.ts'
+import { foundList, listBodyOf } from '../../../src/client/foreign/body.ts'
+import { courses } from '../../../src/contract/courses.ts'
 
 const target = { method: 'GET', url: 'https://academy.example/v1/courses?limit=2' }
 const sea = { _id: '1', title: 'Sea' }

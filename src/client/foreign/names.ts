@@ -1,4 +1,4 @@
-import type { Operation } from '../contract/operation.ts'
+import type { Operation } from '../../contract/operation.ts'
 
 /** What platforms call the things of each resource, the API's own word first. */
 const words: Readonly<Record<string, readonly string[]>> = {
@@ -42,3 +42,33 @@ export function listNamesOf({ id, path }: Pick<Operation, 'id' | 'path'>): reado
   const said = [path.split('/').at(-1) ?? '', id.split('.')[1] ?? '']
   return [...said, ...wordsOf(nounOf({ id })).flatMap((word) => [`${word}s`, word, `${word}List`])]
 }
+
+/**
+ * Other names under which platforms keep a field, without case and separators, most telling first. What differs only
+ * in those (`created_at` for `createdAt`) needs no entry.
+ */
+export const otherNames: Readonly<Record<string, readonly string[]>> = {
+  id: ['uuid', 'guid', 'insertedid'],
+  createdat: ['created', 'createdon', 'insertedat', 'datecreated'],
+  updatedat: ['updated', 'updatedon', 'modifiedat', 'lastmodified'],
+  learnerid: ['userid', 'studentid'],
+  userid: ['learnerid', 'studentid'],
+  completionpercentage: ['completionpercent', 'percentcomplete', 'progresspercentage', 'progresspercent'],
+  lastaccessed: ['lastaccessedat', 'lastaccess', 'lastactivity', 'lastactivityat'],
+  version: ['lockversion', 'revision'],
+  email: ['emailaddress'],
+  title: ['name'],
+}
+
+/** A name without case and separators: `created_at`, `createdAt` and `CreatedAt` are one. */
+export function bareName(name: string): string {
+  const known = bareNames.get(name)
+  if (known !== undefined) return known
+  const bare = name.replace(/[_\-\s]/g, '').toLowerCase()
+  if (bareNames.size < maximumBareNames) bareNames.set(name, bare)
+  return bare
+}
+
+/** Every row of a list has the same names. */
+const bareNames = new Map<string, string>()
+const maximumBareNames = 10_000

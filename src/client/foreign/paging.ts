@@ -1,7 +1,6 @@
-import { isJsonObject, type JsonObject } from '../codec/json-object.ts'
-import type { HttpHeaders } from '../contract/http.ts'
-import { nextLinkOf } from './link-header.ts'
-import { bareName } from './member.ts'
+import { isJsonObject, type JsonObject } from '../../codec/json-object.ts'
+import type { HttpHeaders } from '../../contract/http.ts'
+import { bareName } from './names.ts'
 
 /** A query parameter and its value. */
 export interface Parameter {
@@ -166,4 +165,19 @@ function flagOf(value: unknown): boolean | null {
 function totalIn(headers: HttpHeaders): number | null {
   const ranged = /\/(\d+)$/.exec(headers['content-range'] ?? '')?.[1]
   return countOf(headers['x-total-count'] ?? headers['x-total'] ?? ranged)
+}
+
+const linkPattern = /<([^>]*)>((?:[^,"]|"(?:[^"\\]|\\.)*")*)/g
+const parameterPattern = /;\s*([\w*-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g
+
+/** The target of the first link with the relation `next` in a Link header (RFC 8288), as it is written there. */
+export function nextLinkOf(header: string | null): string | null {
+  for (const [, reference = '', parameters = ''] of (header ?? '').matchAll(linkPattern)) {
+    const relation = [...parameters.matchAll(parameterPattern)].find(
+      ([, name]) => name?.toLowerCase() === 'rel',
+    )
+    const names = (relation?.[2] ?? relation?.[3] ?? '').toLowerCase().split(/\s+/)
+    if (names.includes('next')) return reference
+  }
+  return null
 }

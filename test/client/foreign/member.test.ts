@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { idOf, memberOf } from '../../src/client/member.ts'
+import { idOf, memberOf } from '../../../src/client/foreign/record.ts'
 
 test.each([
   ['its own name', 'createdAt', { createdAt: 1, created_at: 2 }],

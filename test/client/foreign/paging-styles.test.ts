@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { courses } from '../../src/contract/courses.ts'
-import { type RailsOptions, railsPlatform } from '../helpers/foreign-platforms/rails.ts'
-import { scripted, trial } from './harness.ts'
+import { courses } from '../../../src/contract/courses.ts'
+import { type RailsOptions, railsPlatform } from '../../helpers/foreign-platforms/rails.ts'
+import { scripted, trial } from '../harness.ts'
 
 /** Reads all pages: how many items each had, what was asked for, and how it ended. */
 async function walk(transport: Parameters<typeof trial>[0] = {}, query: Record<string, unknown> = {}) {

@@ -1,7 +1,7 @@
-import type { Operation } from '../contract/operation.ts'
-import { ApiError, hostOf, lineOf, NotOfferedError, ProtocolError, type Target } from './errors.ts'
-import { idOf } from './member.ts'
-import { nounOf } from './nouns.ts'
+import type { Operation } from '../../contract/operation.ts'
+import { ApiError, hostOf, lineOf, NotOfferedError, ProtocolError, type Target } from '../errors.ts'
+import { nounOf } from './names.ts'
+import { idOf } from './record.ts'
 
 /** Reads the items of the list at a path, page by page. */
 export type ReadList = (path: string) => AsyncIterable<readonly unknown[]>
